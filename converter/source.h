@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model as its users have it, whatever the files: a config with the keys and tensors with the names of Hugging
+// Face. Tensors stay in their mapped files and are read row by row.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "converter/quant_row.h"
+
+namespace mote::convert {
+
+enum class SourceType : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k };
+
+/// "F32", "Q4_K" and so on.
+const char* source_type_name(SourceType type);
+
+/// A row [cols] is contiguous in the file; a vector has one row. Shapes of more dimensions keep the last as cols.
+struct SourceTensor {
+  SourceType type;
+  std::vector<uint64_t> shape;  // outermost first
+  const std::byte* data;        // [rows, cols] in `type`, any alignment
+  uint64_t bytes;
+  uint64_t rows() const;
+  uint64_t cols() const;
+  /// Nonzero: the file has each head's rows in the order of interleaved RoPE (GGUF's and llama2.c's llama q and k),
+  /// and reading undoes it: row i < E/2 of a head is the file's 2i, row E/2 + i its 2i + 1.
+  uint32_t interleaved_heads = 0;
+};
+
+/// Row `row` as f32. `out` has cols() elements.
+void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out);
+
+/// Whether read_exact_row has a target type: q8_0 gives q8g32, q4_0 q4g32, q4_1 q4mg32.
+bool has_exact_type(SourceType type);
+
+/// Row `row` with the file's own scales and integers; only where has_exact_type.
+void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out);
+
+/// A file mapped read-only.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);  // throws Error
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::span<const std::byte> bytes_;
+};
+
+struct Source {
+  std::string format;     // "hf", "gguf" or "llama2c", for messages
+  std::string name;       // of the model
+  nlohmann::json config;  // config.json's keys; GGUF's and llama2.c's headers translated to them
+  std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
+  std::map<std::string, SourceTensor> tensors;  // by Hugging Face name
+  std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
+};
+
+/// Reads a directory, a .gguf or a llama2.c .bin, told apart by content. Throws Error.
+Source read_source(const std::filesystem::path& path);
+
+}  // namespace mote::convert

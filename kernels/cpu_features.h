@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernel families and which of them this CPU can run.
+#pragma once
+
+#include <stdint.h>
+
+namespace mote {
+
+/// Ordered within an architecture: a later level can run the kernels of the earlier ones that it includes.
+enum class Isa : uint8_t { kRef, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm };
+inline constexpr uint32_t kIsaCount = 7;
+
+/// "ref", "avx2", ... as in MOTE_ISA.
+const char* isa_name(Isa isa);
+
+/// False for a name that is none.
+bool isa_from_name(const char* name, Isa* isa);
+
+/// Whether this CPU and its operating system run the family and mote was built with it.
+bool isa_available(Isa isa);
+
+/// The highest family available; kernels that it lacks come from the families it includes.
+Isa best_isa();
+
+/// Whether kernels of family `kernel` may run where `level` was chosen.
+bool isa_includes(Isa level, Isa kernel);
+
+}  // namespace mote

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds the kernel for an operation: the first line of kernel_list.inc that fits the types and the family.
+#pragma once
+
+#include "kernels/cpu_features.h"
+#include "kernels/ops.h"
+
+namespace mote {
+
+template <class Args>
+using Kernel = void (*)(const Args& args, Range units, void* scratch);
+
+using AnyKernel = void (*)();
+
+/// A line of kernel_list.inc. `name` is "linear_q8g32_q4g32"; kernels with one dtype have it as `a` and as `b`.
+struct KernelEntry {
+  Op op;
+  DType a;  // activation (or, for attention and kv_store, always f32)
+  DType b;  // weight, table or cache
+  Isa isa;
+  const char* name;
+  AnyKernel run;
+};
+
+/// All kernels of this build, fastest first.
+const KernelEntry* kernel_list(uint32_t* count);
+
+/// Null if there is none.
+const KernelEntry* find_kernel(Op op, DType a, DType b, Isa level);
+
+template <class Args>
+Kernel<Args> kernel_cast(const KernelEntry* entry) {
+  return reinterpret_cast<Kernel<Args>>(entry->run);
+}
+
+}  // namespace mote
