@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pipeline: reader -> architecture -> graph -> fuse -> quantize -> pack -> plan -> self test -> write.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mote::convert {
+
+struct ConvertOptions {
+  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else q8.
+  std::string type;
+  /// Called with what is being done and the share done so far, 0 to 1; may be empty.
+  std::function<void(const std::string& stage, double share)> progress;
+};
+
+struct TensorReport {
+  std::string name;
+  std::string type;         // "q4g32"
+  uint64_t rows, cols, bytes;
+  double bits_per_weight;   // padding and scales included
+  double relative_error;    // |w - w'| / |w| (Frobenius); 0 is exact
+};
+
+/// Exact arena bytes of a session of one sequence with default options at a context length.
+struct MemoryReport {
+  uint32_t context;
+  uint64_t arena_bytes;     // keys and values in the default type
+};
+
+struct ConvertReport {
+  std::string name, architecture, type;
+  std::vector<TensorReport> tensors;
+  std::vector<MemoryReport> memory;
+  uint64_t file_bytes;
+};
+
+/// Converts to `output`, written under a temporary name beside it and renamed when complete. Throws Error, after which
+/// nothing is left behind.
+ConvertReport convert(const std::filesystem::path& source, const std::filesystem::path& output,
+                      const ConvertOptions& options);
+
+/// Names for `--list` and for suggestions.
+std::vector<std::string> architecture_names();
+std::vector<std::string> type_names();
+
+}  // namespace mote::convert
