@@ -11,6 +11,7 @@ extern "C" {
 
 /* A kernel family; MOTE_ISA_AUTO is the best one that the CPU has. */
 typedef enum mote_isa {
+  MOTE_ISA_UNKNOWN = -1, /* the name of none: refused by mote_session_init */
   MOTE_ISA_AUTO = 0,
   MOTE_ISA_REF = 1,
   MOTE_ISA_AVX2 = 2,
@@ -41,7 +42,7 @@ typedef struct mote_platform {
 } mote_platform;
 
 /* The linked platform library's: posix gives one thread and the family named in the environment variable MOTE_ISA, if
-   any. An unknown name there gives (mote_isa)-1, which mote_session_init refuses. */
+   any. An unknown name there gives MOTE_ISA_UNKNOWN. */
 mote_platform mote_platform_default(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Causal attention over a cache of f32.
+#include "kernels/reference/attention.inl.h"
+
+namespace mote::ref {
+
+void attention_f32_f32(const AttentionArgs& args, Range units, void* scratch) {
+  attention<float>(args, units, static_cast<float*>(scratch));
+}
+
+}  // namespace mote::ref

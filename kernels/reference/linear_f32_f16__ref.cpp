@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// out = activation(in weight^T + bias) + residual; in f32, weight f16.
+#include "kernels/reference/float_linear.inl.h"
+
+namespace mote::ref {
+
+void linear_f32_f16(const LinearArgs& args, Range panels, void*) {
+  float_linear<DType::f16, uint16_t>(args, panels);
+}
+
+}  // namespace mote::ref

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps), for each
+// group v of a row. The variance is a second pass over v - mean: no cancellation.
+#include <math.h>
+
+#include "kernels/ops.h"
+
+namespace mote::ref {
+namespace {
+
+float mean(const float* v, uint32_t n) {
+  float sum = 0.0f;
+  for (uint32_t i = 0; i < n; ++i) sum += v[i];
+  return sum / static_cast<float>(n);
+}
+
+float mean_square(const float* v, uint32_t n, float centre) {
+  float sum = 0.0f;
+  for (uint32_t i = 0; i < n; ++i) sum += (v[i] - centre) * (v[i] - centre);
+  return sum / static_cast<float>(n);
+}
+
+}  // namespace
+
+void norm_f32(const NormArgs& args, Range rows, void*) {
+  const uint32_t n = args.width / args.groups;
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    for (uint32_t group = 0; group < args.groups; ++group) {
+      const float* v = args.in[t] + group * n;
+      float* out = args.out[t] + group * n;
+      const float centre = args.kind == NormKind::layer ? mean(v, n) : 0.0f;
+      const float variance = mean_square(v, n, centre);
+      const float divisor = args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
+      for (uint32_t i = 0; i < n; ++i) {
+        out[i] = args.weight[i] * ((v[i] - centre) / divisor);
+        if (args.bias != nullptr) out[i] += args.bias[i];
+      }
+    }
+  }
+}
+
+}  // namespace mote::ref

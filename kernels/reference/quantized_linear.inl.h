@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The walk over panels, rows and groups that the linear kernels of quantized weights share.
+#pragma once
+
+#include "kernels/reference/linear.inl.h"
+
+namespace mote::ref {
+
+/// A group of a q8g32 row.
+struct ActivationGroup {
+  const int8_t* q;  // [32]
+  float scale;
+  int32_t sum;
+};
+
+/// accumulate(cell, g, x, acc) adds the products of group g of a supercell with the activation group x to
+/// acc.
+template <class Supercell, class Accumulate>
+static inline void quantized_linear(const LinearArgs& args, Range panels, Accumulate accumulate) {
+  const size_t supercells = align_up(args.inputs, kSupercellColumns) / kSupercellColumns;
+  for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+    const Supercell* weight = static_cast<const Supercell*>(args.weight) + panel * supercells;
+    for (uint32_t t = 0; t < args.rows; ++t) {
+      const QuantizedRow in = quantized_row(args, t);
+      float acc[kPanelRows] = {};
+      for (size_t group = 0; group < 2 * supercells; ++group) {
+        const ActivationGroup x = {in.q + group * kGroupColumns, in.scale[group], in.sum[group]};
+        accumulate(weight[group / 2], group % 2, x, acc);
+      }
+      finish_panel(args, t, panel, acc);
+    }
+  }
+}
+
+}  // namespace mote::ref

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The posix platform: MOTE_ISA, the number of useful cores, and a fork-join thread pool.
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+
+#include "mote/posix.h"
+
+namespace {
+
+// Longer than the gap between two operations of a decode step, much shorter than a scheduler's time slice.
+constexpr std::chrono::microseconds kSpin{50};
+
+void pause_briefly() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+/// A number that one thread sets and one other waits for: it spins, then parks.
+///
+/// No wake-up is lost: the setter writes the value, then reads parked_; the waiter writes parked_, then reads
+/// the value. Both are sequentially consistent, so one of them sees the other. A setter that sees parked_
+/// takes the mutex, and the waiter holds it from its last look at the value until it sleeps.
+class alignas(64) Signal {
+ public:
+  void set(uint32_t value) {
+    value_.store(value);
+    if (!parked_.load()) return;
+    { std::lock_guard<std::mutex> lock(mutex_); }
+    wake_.notify_one();
+  }
+
+  void wait_for(uint32_t value, bool spin) {
+    if (spin && spin_for(value)) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    parked_.store(true);
+    while (value_.load() != value) wake_.wait(lock);
+    parked_.store(false);
+  }
+
+ private:
+  bool spin_for(uint32_t value) {
+    constexpr int kLooksPerClock = 32;  // reading the clock costs about as much as one pause
+    const auto end = std::chrono::steady_clock::now() + kSpin;
+    do {
+      for (int i = 0; i < kLooksPerClock; ++i) {
+        if (value_.load(std::memory_order_acquire) == value) return true;
+        pause_briefly();
+      }
+    } while (std::chrono::steady_clock::now() < end);
+    return false;
+  }
+
+  std::atomic<uint32_t> value_{0};
+  std::atomic<bool> parked_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+};
+
+/// One per thread besides the caller.
+struct Worker {
+  Signal start;        // set to the number of the call to take part in
+  Signal done;         // set to it when its part is finished
+  uint32_t calls = 0;  // that it was given: a call for fewer threads passes the others by
+  uint32_t index = 0;
+  mote_posix_pool* pool = nullptr;
+  pthread_t thread{};
+};
+
+}  // namespace
+
+struct mote_posix_pool {
+  uint32_t threads = 1;
+  bool spin = false;
+  uint32_t started = 0;
+  Worker* workers = nullptr;  // [threads - 1]
+
+  // The current call, written before the start signals.
+  mote_task task = nullptr;  // null ends the thread
+  void* context = nullptr;
+  uint32_t count = 0;
+
+  void run_share(uint32_t thread) const {
+    for (uint32_t index = thread; index < count; index += threads) task(context, index);
+  }
+};
+
+namespace {
+
+void* run_worker(void* argument) {
+  auto* worker = static_cast<Worker*>(argument);
+  const mote_posix_pool* pool = worker->pool;
+  for (uint32_t call = 1;; ++call) {
+    worker->start.wait_for(call, pool->spin);
+    if (!pool->task) return nullptr;
+    pool->run_share(worker->index);
+    worker->done.set(call);
+  }
+}
+
+void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count) {
+  auto* pool = static_cast<mote_posix_pool*>(user);
+  if (count == 0) return;
+  pool->task = task;
+  pool->context = context;
+  pool->count = count;
+  const uint32_t workers = (count < pool->threads ? count : pool->threads) - 1;
+  for (uint32_t i = 0; i < workers; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
+  pool->run_share(0);
+  for (uint32_t i = 0; i < workers; ++i) pool->workers[i].done.wait_for(pool->workers[i].calls, pool->spin);
+}
+
+/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads.
+bool start_workers(mote_posix_pool* pool) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  for (uint32_t i = 0; i + 1 < pool->threads; ++i) {
+    Worker& worker = pool->workers[i];
+    worker.pool = pool;
+    worker.index = i + 1;
+    if (pthread_create(&worker.thread, nullptr, run_worker, &worker) != 0) break;
+    ++pool->started;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return pool->started + 1 == pool->threads;
+}
+
+#if defined(__linux__)
+
+/// The highest clock of a core in kHz, 0 if unknown.
+long highest_clock(int core) {
+  char path[80];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/cpuinfo_max_freq", core);
+  FILE* file = fopen(path, "r");
+  if (!file) return 0;
+  long clock = 0;
+  if (fscanf(file, "%ld", &clock) != 1) clock = 0;
+  fclose(file);
+  return clock;
+}
+
+/// The cores this process may use and whose highest clock is at least `least`; raises `highest` to the
+/// fastest one's.
+uint32_t count_cores(long least, long* highest) {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);  // more cores than cpu_set_t holds
+    return online > 1 ? static_cast<uint32_t>(online) : 1;
+  }
+  uint32_t count = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &cores)) continue;
+    const long clock = highest_clock(core);
+    if (clock >= least) ++count;
+    if (clock > *highest) *highest = clock;
+  }
+  return count;
+}
+
+#else
+
+uint32_t count_cores(long, long*) {
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  return online > 1 ? static_cast<uint32_t>(online) : 1;
+}
+
+#endif
+
+}  // namespace
+
+uint32_t mote_posix_big_cores(void) {
+  long highest = 0;
+  count_cores(0, &highest);
+  const uint32_t cores = count_cores(highest / 5 * 4, &highest);
+  return cores > 0 ? cores : 1;
+}
+
+mote_platform mote_platform_default(void) {
+  mote_platform platform = {};
+  platform.threads = 1;
+  const char* name = getenv("MOTE_ISA");
+  if (name && *name && !mote_isa_from_name(name, &platform.isa)) platform.isa = MOTE_ISA_UNKNOWN;
+  return platform;
+}
+
+mote_posix_pool* mote_posix_pool_create(uint32_t threads) {
+  auto* pool = new (std::nothrow) mote_posix_pool;
+  if (!pool) return nullptr;
+  pool->threads = threads > 1 ? threads : 1;
+  long highest = 0;
+  pool->spin = pool->threads <= count_cores(0, &highest);  // spinning for a thread that has no core delays it
+  pool->workers = new (std::nothrow) Worker[pool->threads - 1];
+  if (!pool->workers || !start_workers(pool)) {
+    mote_posix_pool_destroy(pool);
+    return nullptr;
+  }
+  return pool;
+}
+
+void mote_posix_pool_destroy(mote_posix_pool* pool) {
+  if (!pool) return;
+  pool->task = nullptr;
+  for (uint32_t i = 0; i < pool->started; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
+  for (uint32_t i = 0; i < pool->started; ++i) pthread_join(pool->workers[i].thread, nullptr);
+  delete[] pool->workers;
+  delete pool;
+}
+
+mote_platform mote_posix_pool_platform(mote_posix_pool* pool) {
+  mote_platform platform = mote_platform_default();
+  if (!pool || pool->threads == 1) return platform;
+  platform.user = pool;
+  platform.parallel_for = pool_parallel_for;
+  platform.threads = pool->threads;
+  return platform;
+}
