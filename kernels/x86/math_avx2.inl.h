@@ -6,6 +6,7 @@
 #pragma once
 
 #include <immintrin.h>
+#include <string.h>
 
 #include "kernels/ops.h"
 
@@ -33,6 +34,17 @@ static inline void store_first(float* to, uint32_t count, __m256 x) {
   } else {
     store_masked(to, tail_mask(count), x);
   }
+}
+
+/// 8 elements, and the first `count` <= 8 of them, of float or of IEEE half.
+static inline __m256 load8(const float* from) { return _mm256_loadu_ps(from); }
+static inline __m256 load8(const uint16_t* from) {
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+}
+static inline __m256 load_first(const uint16_t* from, uint32_t count) {
+  uint16_t first[kLanes] = {};
+  memcpy(first, from, (count < kLanes ? count : kLanes) * sizeof(uint16_t));
+  return load8(first);
 }
 
 /// ((0+4) + (2+6)) + ((1+5) + (3+7)).
