@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out = softmax(scale q K^T) V by tiles of 128 positions, for a cache of f32 or f16 (ops.h has the
-// recurrence). Shapes: q, out [T, H, E]; per KV head keys [capacity / 16][E][16], values [capacity][E]; n = H
-// / G heads a KV head.
+// recurrence). Shapes: q, out [T, H, E]; of a KV head keys [capacity / 16][E][16] and values [capacity][E].
 //
-// A work unit walks the tiles outside and its 16 rows inside, so that a tile of keys and values (64 KiB at
-// f32, E = 64) is read from memory once and from the cache for the other rows.
+// A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
+// 64) comes from memory once and from the cache for the other rows.
 //
 // Scores: Q queries by B blocks of 16 positions. FMA has latency 4 at 2 a cycle, so 8 sums must be in flight;
-// of 16 registers two a block hold keys, one a query's element. Q x B = 1 x 4, 2 x 2, 3 x 2, 4 x 1 make 8 or
-// 12 sums; queries of several heads and of neighbouring rows share each load (and conversion) of a key.
-// Weighted sum: Q heads of a row by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, for the same reason.
-// Rows do not share: the positions that they may read differ, and 0 times a NaN that another row stored is
-// not 0.
+// of 16 registers Q hold the queries' elements and one the keys of 8 positions. Q x B = 1 x 4, 2 x 2, 3 x 2,
+// 4 x 1 make 8 or 12 sums. The heads of a row and neighbouring rows share each load (and conversion) of keys.
+// Weighted sum: Q heads of a row by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, by the same count. Rows
+// do not share: what they may read differs, and 0 times a NaN that a later row stored is not 0.
 //
-// Tails: keys come in whole blocks, invisible positions are replaced by -inf whatever they held; rows of V
-// are read for visible positions only; columns past a multiple of 8 C are done by halves of C, the last under
-// a mask.
+// Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
+// are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
+// under a mask.
 //
-// Against the reference: scores are the same bits. A weight differs by 2 ulp (exponential), the sum of n
-// weights by n / 8 + 16 roundings of 2^-24, so out by (n / 8 + 20) 2^-23 max |v| at most; measured at n =
-// 4096: 4e-7 max |v|.
+// Against the reference: scores have the same bits. The weights differ by 2 ulp each (exponential) and their
+// sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at most; measured, n up to
+// 4096: 8e-7 max |v|.
 #pragma once
 
 #include <assert.h>
 #include <float.h>
 
 #include "kernels/x86/math_avx2.inl.h"
+
+// Inner loops are functions of their own: inlined into one, they spill each other's pointers.
+#define MOTE_OWN_REGISTERS __attribute__((noinline))
+// Without it GCC 12 keeps arrays of sums in memory.
+#define MOTE_UNROLL _Pragma("GCC unroll 8")
 
 namespace mote::avx2 {
 
@@ -53,37 +56,32 @@ static inline Span visible(const AttentionArgs& args, uint32_t row, uint32_t til
 template <uint32_t Q, uint32_t B, class T>
 static inline void score_blocks(const float* const* q, const T* keys, uint32_t width, float scale,
                                 float* scores) {
-  __m256 sum[Q][B][2];
-  for (uint32_t i = 0; i < Q; ++i) {
-    for (uint32_t b = 0; b < B; ++b) sum[i][b][0] = sum[i][b][1] = _mm256_setzero_ps();
-  }
+  constexpr uint32_t kVectors = B * kBlock / kLanes;
   const size_t block_elems = static_cast<size_t>(width) * kBlock;
+  __m256 sum[Q][kVectors];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = _mm256_setzero_ps();
+  }
   for (uint32_t e = 0; e < width; ++e) {
-    for (uint32_t b = 0; b < B; ++b) {
-      const T* key = keys + b * block_elems + e * kBlock;
-      const __m256 low = load8(key);
-      const __m256 high = load8(key + kLanes);
-      for (uint32_t i = 0; i < Q; ++i) {
-        const __m256 x = _mm256_broadcast_ss(q[i] + e);
-        sum[i][b][0] = _mm256_fmadd_ps(x, low, sum[i][b][0]);
-        sum[i][b][1] = _mm256_fmadd_ps(x, high, sum[i][b][1]);
-      }
+    __m256 x[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = _mm256_broadcast_ss(q[i] + e);
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
+      const __m256 key = load8(keys + v / 2 * block_elems + e * kBlock + v % 2 * kLanes);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = _mm256_fmadd_ps(x[i], key, sum[i][v]);
     }
   }
   const __m256 factor = _mm256_set1_ps(scale);
-  for (uint32_t i = 0; i < Q; ++i) {
-    for (uint32_t b = 0; b < B; ++b) {
-      float* to = scores + i * kAttentionTile + b * kBlock;
-      _mm256_storeu_ps(to, _mm256_mul_ps(factor, sum[i][b][0]));
-      _mm256_storeu_ps(to + kLanes, _mm256_mul_ps(factor, sum[i][b][1]));
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
+      _mm256_storeu_ps(scores + i * kAttentionTile + v * kLanes, _mm256_mul_ps(factor, sum[i][v]));
     }
   }
 }
 
 /// The blocks that the span touches, for Q queries; keys and scores are the tile's.
 template <uint32_t Q, uint32_t B, class T>
-static void score_span(const float* const* q, const T* keys, uint32_t width, float scale, Span span,
-                       float* scores) {
+MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, uint32_t width, float scale,
+                                          Span span, float* scores) {
   uint32_t at = span.begin / kBlock * kBlock;
   for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
     score_blocks<Q, B>(q, keys + static_cast<size_t>(at) * width, width, scale, scores + at);
@@ -128,11 +126,11 @@ static inline float weigh_scores(float* scores, Span span, float* max, float* su
 /// order of p, for Q heads and 8 C columns, or the first `columns` of 8. factor null: out starts from 0 and
 /// is not read.
 template <uint32_t Q, uint32_t C, class T>
-static void weigh_columns(const float* weights, const T* values, uint32_t width, Span span,
-                          const float* factor, float* out, uint32_t columns = kLanes) {
+MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, uint32_t width, Span span,
+                                             const float* factor, float* out, uint32_t columns = kLanes) {
   __m256 sum[Q][C];
-  for (uint32_t i = 0; i < Q; ++i) {
-    for (uint32_t c = 0; c < C; ++c) {
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
       sum[i][c] = _mm256_setzero_ps();
       if (factor == nullptr) continue;
       sum[i][c] = _mm256_mul_ps(_mm256_set1_ps(factor[i]), load_first(out + i * width + c * kLanes, columns));
@@ -140,17 +138,18 @@ static void weigh_columns(const float* weights, const T* values, uint32_t width,
   }
   for (uint32_t p = span.begin; p < span.end; ++p) {
     const T* row = values + static_cast<size_t>(p) * width;
-    __m256 value[C];
-    for (uint32_t c = 0; c < C; ++c) {
-      value[c] = C > 1 || columns == kLanes ? load8(row + c * kLanes) : load_first(row, columns);
-    }
-    for (uint32_t i = 0; i < Q; ++i) {
-      const __m256 weight = _mm256_broadcast_ss(weights + i * kAttentionTile + p);
-      for (uint32_t c = 0; c < C; ++c) sum[i][c] = _mm256_fmadd_ps(weight, value[c], sum[i][c]);
+    __m256 weight[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] =
+        _mm256_broadcast_ss(weights + i * kAttentionTile + p);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      const bool whole = C > 1 || columns == kLanes;
+      const __m256 value = whole ? load8(row + c * kLanes) : load_first(row, columns);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][c] = _mm256_fmadd_ps(weight[i], value, sum[i][c]);
     }
   }
-  for (uint32_t i = 0; i < Q; ++i) {
-    for (uint32_t c = 0; c < C; ++c) store_first(out + i * width + c * kLanes, columns, sum[i][c]);
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)
+        store_first(out + i * width + c * kLanes, columns, sum[i][c]);
   }
 }
 
