@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/readers/json_text.h"
+
+#include <set>
+#include <vector>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+
+namespace mote::convert {
+
+using nlohmann::json;
+
+json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth) {
+  std::vector<std::set<std::string>> keys;  // seen so far in each open object
+  const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+        keys.emplace_back();
+        [[fallthrough]];
+      case json::parse_event_t::array_start:
+        if (depth >= max_depth) fail("{}: JSON nested deeper than {}", where, max_depth);
+        break;
+      case json::parse_event_t::object_end:
+        keys.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!keys.back().insert(parsed.get<std::string>()).second) {
+          fail("{}: key '{}' occurs twice", where, shown(parsed.get<std::string>()));
+        }
+        break;
+      default:
+        break;
+    }
+    return true;
+  };
+  const char* begin = reinterpret_cast<const char*>(text.data());
+  json result;
+  try {
+    result = json::parse(begin, begin + text.size(), check);
+  } catch (const json::parse_error& error) {
+    fail("{}: not valid JSON at byte {}: is the file damaged?", where, error.byte);
+  } catch (const json::exception& error) {
+    fail("{}: not valid JSON: {}", where, shown(error.what()));
+  }
+  if (!result.is_object()) fail("{}: expected a JSON object, found {}", where, result.type_name());
+  return result;
+}
+
+}  // namespace mote::convert

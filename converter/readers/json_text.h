@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+namespace mote::convert {
+
+/// A JSON object from untrusted text. `where` names it in messages. Throws Error where the text is not an
+/// object, is nested deeper than `max_depth` (1: an object of plain values) or has a key twice.
+nlohmann::json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth);
+
+}  // namespace mote::convert

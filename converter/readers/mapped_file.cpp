@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "converter/error.h"
+#include "converter/source.h"
+
+namespace mote::convert {
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) fail("cannot open {}: {}", path.string(), std::strerror(errno));
+  struct stat info {};
+  void* data = nullptr;
+  int error = 0;
+  if (::fstat(fd, &info) != 0) {
+    error = errno;
+  } else if (S_ISREG(info.st_mode) && info.st_size > 0) {
+    data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) error = errno;
+  }
+  ::close(fd);
+  if (error != 0) fail("cannot read {}: {}", path.string(), std::strerror(error));
+  if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());
+  bytes_ = {static_cast<const std::byte*>(data), static_cast<size_t>(info.st_size)};
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+}  // namespace mote::convert
