@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each thread sums its part of the memory as four interleaved streams, which keeps more cache lines in flight than
-// one does, or as one stream, which some prefetchers like better: the faster of the two counts. A line is four
-// additions of 16 bytes, so a pass is bound by memory with the baseline instruction set too.
+// Each thread sums its part of the memory as four interleaved streams, which keeps more cache lines in flight
+// than one does, or as one stream, which some prefetchers like better: the faster of the two counts. A line
+// is four additions of 16 bytes, so a pass is bound by memory with the baseline instruction set too.
 #include "tools/mote/bandwidth.h"
 
 #include <sys/mman.h>
@@ -65,7 +65,8 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   const mote_platform platform = pool.platform();
   const size_t lines = std::max<uint64_t>(bytes / 64, 4u * pool.threads());
   void* memory = mmap(nullptr, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) convert::fail("not enough memory: bench reads {} to measure the machine", human_bytes(bytes));
+  if (memory == MAP_FAILED)
+    convert::fail("not enough memory: bench reads {} to measure the machine", human_bytes(bytes));
   auto* words = static_cast<uint64_t*>(memory);
   for (size_t i = 0; i < lines * kLine; ++i) words[i] = i;  // untouched pages would all be one page of zeros
   double best_ms = 0.0;

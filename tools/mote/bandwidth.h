@@ -9,8 +9,8 @@
 
 namespace mote::cli {
 
-/// Bytes per second, the best of several passes over `bytes` of memory, shared evenly by the pool's threads. Throws
-/// convert::Error if there is not so much memory.
+/// Bytes per second, the best of several passes over `bytes` of memory, shared evenly by the pool's threads.
+/// Throws convert::Error if there is not so much memory.
 double read_bandwidth(uint64_t bytes, const ThreadPool& pool);
 
 }  // namespace mote::cli

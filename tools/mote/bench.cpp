@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote bench: tokens per second, and the share of this machine's memory bandwidth that decoding reaches.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -79,7 +80,8 @@ bool kv_is_f32(const ModelFile& file, mote_session_options options) {
 uint64_t kv_bytes_per_token(const file::Model& model, uint64_t position, bool f32) {
   uint64_t bytes = 0;
   for (const file::KvCache* cache : *model.kv_caches()) {
-    const uint64_t seen = cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
+    const uint64_t seen =
+        cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
     bytes += seen * cache->kv_heads() * cache->head_dim() * 2 * (f32 ? 4 : 2);
   }
   return bytes;
@@ -101,8 +103,9 @@ void measure(Session& session, const std::vector<int32_t>& ids, const Arguments&
     show_progress("prompt", static_cast<double>(done++) / steps);
     fill(session, ids, arguments.depth);
     Timer timer;
-    check(mote_prefill(session.get(), 0, ids.data() + arguments.depth, result.prompt, MOTE_LOGITS_LAST, &error), error,
-          "bench: --prompt");
+    check(
+        mote_prefill(session.get(), 0, ids.data() + arguments.depth, result.prompt, MOTE_LOGITS_LAST, &error),
+        error, "bench: --prompt");
     result.prompt_times.ms.push_back(timer.ms());
   }
   for (uint32_t repeat = 0; repeat < arguments.repeat && result.decode > 0; ++repeat) {
@@ -153,8 +156,9 @@ void print_result(const Arguments& arguments, const ModelFile& file, const Sessi
   print("load {}, arena {} bytes ({})\n", human_ms(result.load_ms), session.arena_bytes(),
         human_bytes(session.arena_bytes()));
   print("a token reads {}: {:.2f} GB/s of the {:.2f} GB/s that this machine reads, {:.0f} %\n",
-        human_bytes(result.bytes_per_token), result.decode_per_s() * static_cast<double>(result.bytes_per_token) / 1e9,
-        result.bytes_per_s / 1e9, 100.0 * result.share());
+        human_bytes(result.bytes_per_token),
+        result.decode_per_s() * static_cast<double>(result.bytes_per_token) / 1e9, result.bytes_per_s / 1e9,
+        100.0 * result.share());
 }
 
 void bench_model(const Arguments& arguments) {
@@ -174,8 +178,9 @@ void bench_model(const Arguments& arguments) {
   result.load_ms = timer.ms();
   measure(session, pseudo_random_ids(static_cast<uint32_t>(context), file.info().vocab), arguments, result);
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
-  result.bytes_per_token = weight_bytes_per_token(model) +
-                           kv_bytes_per_token(model, arguments.depth + result.decode / 2, kv_is_f32(file, options));
+  result.bytes_per_token =
+      weight_bytes_per_token(model) +
+      kv_bytes_per_token(model, arguments.depth + result.decode / 2, kv_is_f32(file, options));
   result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
   print_result(arguments, file, session, pool.threads(), result);
 }
@@ -190,7 +195,8 @@ void add_bench(CLI::App& app) {
   command->add_option("--prompt", arguments->prompt, "Tokens of the prompt (default: 512); 0: no such test")
       ->type_name("P")
       ->check(CLI::Range(0u, 1u << 24));
-  command->add_option("--decode", arguments->decode, "Tokens decoded one by one (default: 128); 0: no such test")
+  command
+      ->add_option("--decode", arguments->decode, "Tokens decoded one by one (default: 128); 0: no such test")
       ->type_name("N")
       ->check(CLI::Range(0u, 1u << 24));
   command->add_option("--depth", arguments->depth, "Tokens already in the session (default: 0)")

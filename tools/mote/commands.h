@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands. Each adds itself to the application; CLI11 calls it back once the arguments are read. A command
-// throws UsageError (exit 2) or any other exception (exit 1) to fail.
+// The subcommands. Each adds itself to the application; CLI11 calls it back once the arguments are read. A
+// command throws UsageError (exit 2) or any other exception (exit 1) to fail.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace mote::cli {
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of it.
+// mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of
+// it.
 #include "converter/convert.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -48,7 +50,8 @@ std::vector<TensorGroup> group_tensors(const std::vector<convert::TensorReport>&
     const std::string name = verbose ? tensor.name : without_numbers(tensor.name);
     const std::string key = fmt::format("{}\n{}\n{}x{}", name, tensor.type, tensor.rows, tensor.cols);
     const auto [at, added] = index.try_emplace(key, groups.size());
-    if (added) groups.push_back({name, tensor.type, tensor.rows, tensor.cols, 0, 0, tensor.bits_per_weight, 0});
+    if (added)
+      groups.push_back({name, tensor.type, tensor.rows, tensor.cols, 0, 0, tensor.bits_per_weight, 0});
     TensorGroup& group = groups[at->second];
     group.bytes += tensor.bytes;
     group.count += 1;
@@ -59,11 +62,16 @@ std::vector<TensorGroup> group_tensors(const std::vector<convert::TensorReport>&
 
 void print_tensors(const convert::ConvertReport& report, bool verbose) {
   using enum Table::Align;
-  Table table({{"tensor"}, {"count", right}, {"shape", right}, {"type"}, {"bits", right}, {"bytes", right},
+  Table table({{"tensor"},
+               {"count", right},
+               {"shape", right},
+               {"type"},
+               {"bits", right},
+               {"bytes", right},
                {"worst error", right}});
   for (const TensorGroup& group : group_tensors(report.tensors, verbose)) {
-    table.row({group.name, std::to_string(group.count), fmt::format("{} x {}", group.rows, group.cols), group.type,
-               fmt::format("{:.2f}", group.bits), human_bytes(group.bytes),
+    table.row({group.name, std::to_string(group.count), fmt::format("{} x {}", group.rows, group.cols),
+               group.type, fmt::format("{:.2f}", group.bits), human_bytes(group.bytes),
                group.worst_error == 0 ? "exact" : fmt::format("{:.3f} %", 100.0 * group.worst_error)});
   }
   table.print();
@@ -111,14 +119,17 @@ void convert_model(const Arguments& arguments) {
 void add_convert(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a model to a .mote file");
-  command->add_option("SRC", arguments->source,
-                      "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
+  command
+      ->add_option("SRC", arguments->source,
+                   "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
       ->type_name("");
   command->add_option("-o,--output", arguments->output, "The .mote file to write, replaced if it exists")
       ->type_name("FILE");
-  command->add_option("--type", arguments->type,
-                      "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32 for all "
-                      "(default: a GGUF's own types, else q8)")
+  command
+      ->add_option(
+          "--type", arguments->type,
+          "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32 for all "
+          "(default: a GGUF's own types, else q8)")
       ->type_name("TYPE");
   command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");
   command->add_flag("--verbose", arguments->verbose, "A line for each tensor, not for each kind of layer");

@@ -19,8 +19,8 @@ struct Describer {
   std::string tensor(int32_t index) const {
     if (index < 0) return "";
     const file::Tensor* tensor = model.tensors()->Get(static_cast<uint32_t>(index));
-    return fmt::format("{} ({} {} x {})", tensor->name()->str(), file::EnumNameDType(tensor->dtype()), tensor->rows(),
-                       tensor->cols());
+    return fmt::format("{} ({} {} x {})", tensor->name()->str(), file::EnumNameDType(tensor->dtype()),
+                       tensor->rows(), tensor->cols());
   }
 
   void detail(const std::string& part) {

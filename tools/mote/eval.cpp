@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote eval: perplexity on a text, and how far a file's predictions are from another's.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -115,8 +116,10 @@ Score score_ids(const std::vector<int32_t>& ids, uint32_t window, Model& model, 
       at += n;
     }
     if (!std::isfinite(score.nll) || !std::isfinite(score.other_nll)) {
-      convert::fail("{}: logits that are not finite in the window at token {}; the weights may be damaged (mote verify)",
-                    std::isfinite(score.nll) ? other->file.path() : model.file.path(), begin);
+      convert::fail(
+          "{}: logits that are not finite in the window at token {}; the weights may be damaged (mote "
+          "verify)",
+          std::isfinite(score.nll) ? other->file.path() : model.file.path(), begin);
     }
   }
   clear_progress();
@@ -125,8 +128,8 @@ Score score_ids(const std::vector<int32_t>& ids, uint32_t window, Model& model, 
 
 std::vector<int32_t> text_ids(const Arguments& arguments, const ModelFile& file) {
   if (!arguments.ids) {
-    convert::fail("{} has no tokenizer, so it cannot read a text; with --ids, {} is a file of token ids", file.path(),
-                  arguments.text);
+    convert::fail("{} has no tokenizer, so it cannot read a text; with --ids, {} is a file of token ids",
+                  file.path(), arguments.text);
   }
   std::vector<int32_t> ids = read_ids(arguments.text);
   if (arguments.limit != 0 && ids.size() > arguments.limit) ids.resize(arguments.limit);
@@ -151,10 +154,11 @@ void print_score(const Arguments& arguments, uint32_t window, const Score& score
     }
     return print_json(json);
   }
-  print("perplexity {:.4f} over {} tokens, windows of {}, {:.1f} s\n", perplexity, score.tokens, window, seconds);
+  print("perplexity {:.4f} over {} tokens, windows of {}, {:.1f} s\n", perplexity, score.tokens, window,
+        seconds);
   if (!compared) return;
-  print("against {}: its perplexity {:.4f}, mean KL divergence {:.6f}, top-1 agreement {:.2f} %\n", arguments.other,
-        other_perplexity, kl, 100.0 * agreement);
+  print("against {}: its perplexity {:.4f}, mean KL divergence {:.6f}, top-1 agreement {:.2f} %\n",
+        arguments.other, other_perplexity, kl, 100.0 * agreement);
 }
 
 void eval_model(const Arguments& arguments) {
@@ -188,13 +192,18 @@ void add_eval(CLI::App& app) {
   add_model_argument(*command, arguments->file);
   command->add_option("--perplexity", arguments->text, "The text to predict")->type_name("TEXT")->required();
   command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space");
-  command->add_option("--window", arguments->window,
-                      "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
+  command
+      ->add_option(
+          "--window", arguments->window,
+          "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
       ->type_name("W")
       ->check(CLI::Range(2u, UINT32_MAX));
-  command->add_option("--limit", arguments->limit, "Use the first tokens only (default: all)")->type_name("TOKENS");
-  command->add_option("--compare", arguments->other,
-                      "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
+  command->add_option("--limit", arguments->limit, "Use the first tokens only (default: all)")
+      ->type_name("TOKENS");
+  command
+      ->add_option(
+          "--compare", arguments->other,
+          "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
       ->type_name("OTHER");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print a JSON object");

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote forward: arrays in, arrays out, for tests and for comparing with other implementations.
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 
 #include "converter/error.h"
+#include "converter/readers/safetensors.h"
 #include "tools/mote/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/ids.h"
@@ -25,18 +28,38 @@ struct Arguments {
   SessionFlags session;
 };
 
+template <class T>
+struct Array {
+  std::vector<uint64_t> shape;
+  std::vector<T> values;
+};
+
+/// Of a segment, by name.
+struct Outputs {
+  std::map<std::string, Array<float>> rows;   // logits, hidden.0 ... [B, T, width]
+  std::map<std::string, Array<int64_t>> ids;  // greedy_ids
+};
+
+void write_outputs(const std::string& path, const Outputs& outputs) {
+  convert::NamedTensors tensors;
+  for (const auto& [name, array] : outputs.rows)
+    tensors[name] = convert::f32_tensor(array.shape, array.values);
+  for (const auto& [name, array] : outputs.ids)
+    tensors[name] = convert::i64_tensor(array.shape, array.values);
+  convert::write_safetensors(path, tensors);
+}
+
 /// Where the rows of the piece being computed go.
 struct Tracer {
-  OutputTensors* outputs = nullptr;  // null: nothing is wanted
+  Outputs* outputs = nullptr;  // null: nothing is wanted
   const Case* item = nullptr;
-  size_t sequence = 0, first = 0;     // of the piece's tokens
+  size_t sequence = 0, first = 0;      // of the piece's tokens
   std::map<std::string, size_t> rows;  // already seen of the piece, by name
 };
 
 /// A row of [B, T, width] for each token, 0 where there is none.
-Array<float>& rows_array(OutputTensors& outputs, const Case& item, const std::string& name, uint32_t width) {
-  auto& slot = outputs[item.prefix + name];
-  auto& array = std::get<Array<float>>(slot);
+Array<float>& rows_array(Outputs& outputs, const Case& item, const std::string& name, uint32_t width) {
+  Array<float>& array = outputs.rows[item.prefix + name];
   if (array.shape.empty()) {
     array.shape = {item.sequences.size(), item.columns, width};
     array.values.resize(item.sequences.size() * item.columns * size_t{width});
@@ -44,7 +67,7 @@ Array<float>& rows_array(OutputTensors& outputs, const Case& item, const std::st
   return array;
 }
 
-void store_row(OutputTensors& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
+void store_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
                const float* row, uint32_t width) {
   Array<float>& array = rows_array(outputs, item, name, width);
   const size_t at = sequence * item.columns + item.sequences[sequence].columns[token];
@@ -56,14 +79,16 @@ void on_trace(void* user, const char* name, const float* data, uint32_t rows, ui
   if (tracer.outputs == nullptr) return;
   size_t& seen = tracer.rows[name];
   for (uint32_t row = 0; row < rows; ++row, ++seen) {
-    store_row(*tracer.outputs, *tracer.item, name, tracer.sequence, tracer.first + seen, data + row * stride, width);
+    store_row(*tracer.outputs, *tracer.item, name, tracer.sequence, tracer.first + seen, data + row * stride,
+              width);
   }
 }
 
 /// One case through all segments: a session of B sequences.
 class CaseRun {
  public:
-  CaseRun(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool, uint32_t batch, uint64_t tokens)
+  CaseRun(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool, uint32_t batch,
+          uint64_t tokens)
       : arguments_(arguments),
         file_(file),
         options_(options_for(arguments, file, pool, batch, tokens, &tracer_)),
@@ -75,7 +100,7 @@ class CaseRun {
     check(mote_sampler_init(session_.get(), &greedy, &error), error, "forward");
   }
 
-  void run_segment(const Case& item, const std::string& path, OutputTensors& outputs) {
+  void run_segment(const Case& item, const std::string& path, Outputs& outputs) {
     if (item.sequences.size() != lengths_.size()) {
       convert::fail("{}: {}input_ids has {} sequences, but {} in the first segment", path, item.prefix,
                     item.sequences.size(), lengths_.size());
@@ -83,7 +108,8 @@ class CaseRun {
     check_positions(item, lengths_, path);
     rows_array(outputs, item, "logits", file_.info().vocab);
     for (size_t i = 0; i < item.sequences.size(); ++i) {
-      check_ids(item.sequences[i].ids, file_, fmt::format("{}: {}input_ids, sequence {}", path, item.prefix, i));
+      check_ids(item.sequences[i].ids, file_,
+                fmt::format("{}: {}input_ids, sequence {}", path, item.prefix, i));
       prefill(item, i, outputs);
     }
   }
@@ -107,8 +133,9 @@ class CaseRun {
   }
 
  private:
-  static mote_session_options options_for(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool,
-                                          uint32_t batch, uint64_t tokens, Tracer* tracer) {
+  static mote_session_options options_for(const Arguments& arguments, const ModelFile& file,
+                                          const ThreadPool& pool, uint32_t batch, uint64_t tokens,
+                                          Tracer* tracer) {
     mote_session_options options = session_options(file, arguments.session, pool);
     if (arguments.session.context == 0) {
       options.context = static_cast<uint32_t>(std::clamp<uint64_t>(tokens, 1, UINT32_MAX));
@@ -120,14 +147,14 @@ class CaseRun {
     return options;
   }
 
-  void prefill(const Case& item, size_t sequence, OutputTensors& outputs) {
+  void prefill(const Case& item, size_t sequence, Outputs& outputs) {
     const std::vector<int32_t>& ids = item.sequences[sequence].ids;
     mote_error error = {};
     for (size_t first = 0; first < ids.size(); first += options_.chunk) {
       const auto n = static_cast<uint32_t>(std::min<size_t>(options_.chunk, ids.size() - first));
       tracer_ = {&outputs, &item, sequence, first, {}};
-      check(mote_prefill(session_.get(), static_cast<uint32_t>(sequence), ids.data() + first, n, MOTE_LOGITS_ALL,
-                         &error),
+      check(mote_prefill(session_.get(), static_cast<uint32_t>(sequence), ids.data() + first, n,
+                         MOTE_LOGITS_ALL, &error),
             error, "forward: " + item.prefix + "input_ids");
       tracer_ = {};
       for (uint32_t row = 0; row < n; ++row) {
@@ -181,7 +208,7 @@ void forward_model(const Arguments& arguments) {
   const ThreadPool pool(arguments.session.threads);
   std::vector<std::vector<Case>> segments;
   for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
-  std::vector<OutputTensors> outputs(segments.size());
+  std::vector<Outputs> outputs(segments.size());
   for (const Case& first : segments.front()) {
     uint64_t tokens = arguments.generate == 0 ? 0 : arguments.generate - 1;
     for (size_t i = 0; i < segments.size(); ++i) {
@@ -189,11 +216,12 @@ void forward_model(const Arguments& arguments) {
     }
     CaseRun run(arguments, file, pool, static_cast<uint32_t>(first.sequences.size()), tokens);
     for (size_t i = 0; i < segments.size(); ++i) {
-      run.run_segment(find_case(segments[i], first.prefix, arguments.inputs[i]), arguments.inputs[i], outputs[i]);
+      run.run_segment(find_case(segments[i], first.prefix, arguments.inputs[i]), arguments.inputs[i],
+                      outputs[i]);
     }
-    if (arguments.generate != 0) outputs.back()[first.prefix + "greedy_ids"] = run.generate();
+    if (arguments.generate != 0) outputs.back().ids[first.prefix + "greedy_ids"] = run.generate();
   }
-  for (size_t i = 0; i < outputs.size(); ++i) write_tensors(arguments.outputs[i], outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) write_outputs(arguments.outputs[i], outputs[i]);
 }
 
 }  // namespace
@@ -204,7 +232,8 @@ void add_forward(CLI::App& app) {
   add_model_argument(*command, arguments->file);
   command
       ->add_option("--input", arguments->inputs,
-                   "input_ids [B,T], maybe attention_mask and position_ids [B,T]; names may have a prefix, each prefix "
+                   "input_ids [B,T], maybe attention_mask and position_ids [B,T]; names may have a prefix, "
+                   "each prefix "
                    "being a case of its own. Repeated: further segments of the same sessions")
       ->type_name("FILE")
       ->required()
@@ -217,12 +246,16 @@ void add_forward(CLI::App& app) {
       ->required()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--generate", arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
+  command
+      ->add_option("--generate", arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
       ->type_name("N");
-  command->add_option("--stop-id", arguments->stop_id, "A row of greedy_ids that has this id goes on repeating it")
+  command
+      ->add_option("--stop-id", arguments->stop_id,
+                   "A row of greedy_ids that has this id goes on repeating it")
       ->type_name("ID")
       ->check(CLI::Range(0, INT32_MAX));
-  command->add_flag("--hidden", arguments->hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
+  command->add_flag("--hidden", arguments->hidden,
+                    "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
   add_session_flags(*command, arguments->session);
   command->callback([arguments] { forward_model(*arguments); });
 }

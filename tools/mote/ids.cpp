@@ -35,8 +35,8 @@ std::vector<int32_t> read_ids(const std::string& path) {
 void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= file.info().vocab) {
-      convert::fail("{}: id {} at index {} is not in the vocabulary of {} (0 to {})", what, ids[i], i, file.path(),
-                    file.info().vocab - 1);
+      convert::fail("{}: id {} at index {} is not in the vocabulary of {} (0 to {})", what, ids[i], i,
+                    file.path(), file.info().vocab - 1);
     }
   }
 }

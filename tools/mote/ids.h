@@ -12,7 +12,8 @@
 
 namespace mote::cli {
 
-/// Numbers separated by commas or white space. `what` begins the message of the convert::Error thrown otherwise.
+/// Numbers separated by commas or white space. `what` begins the message of the convert::Error thrown
+/// otherwise.
 std::vector<int32_t> parse_ids(std::string_view text, const std::string& what);
 
 /// The ids of a text file.

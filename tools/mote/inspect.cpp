@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote inspect: what is in a .mote file.
+#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
@@ -28,7 +29,8 @@ std::string type_counts(const file::Model& model) {
   std::map<std::string, size_t> counts;
   for (const file::Tensor* tensor : *model.tensors()) ++counts[file::EnumNameDType(tensor->dtype())];
   std::string line;
-  for (const auto& [type, count] : counts) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", type, count);
+  for (const auto& [type, count] : counts)
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", type, count);
   return line;
 }
 
@@ -63,8 +65,8 @@ json model_info(const ModelFile& file, const file::Model& model) {
 
 void print_info(const json& info) {
   Table table({{"model"}, {one_line(info.at("name").get<std::string>())}});
-  for (const char* key : {"architecture", "format_version", "producer", "licence", "hash", "vocab", "width", "layers",
-                          "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
+  for (const char* key : {"architecture", "format_version", "producer", "licence", "hash", "vocab", "width",
+                          "layers", "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
     const json& value = info.at(key);
     table.row({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
@@ -84,10 +86,10 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
   mote_memory memory = {};
   mote_error error = {};
   check(mote_session_memory(file.model(), &options, &memory, &error), error, file.path());
-  return {{"context", options.context},       {"chunk", options.chunk},
-          {"session", memory.session},        {"activations", memory.activations},
-          {"scratch", memory.scratch},        {"kv_cache", memory.kv_cache},
-          {"sampler", memory.sampler},        {"arena_bytes", mote_session_bytes(file.model(), &options)}};
+  return {{"context", options.context}, {"chunk", options.chunk},
+          {"session", memory.session},  {"activations", memory.activations},
+          {"scratch", memory.scratch},  {"kv_cache", memory.kv_cache},
+          {"sampler", memory.sampler},  {"arena_bytes", mote_session_bytes(file.model(), &options)}};
 }
 
 void print_memory(const json& memory) {
@@ -136,8 +138,9 @@ void print_plan(const json& plan) {
   Table table({{"buffer", right}, {"unit"}, {"dtype"}, {"width", right}, {"offset", right}});
   const json& buffers = plan.at("buffers");
   for (size_t i = 0; i < buffers.size(); ++i) {
-    table.row({std::to_string(i), buffers[i].at("unit").get<std::string>(), buffers[i].at("dtype").get<std::string>(),
-               buffers[i].at("width").dump(), buffers[i].at("offset").dump()});
+    table.row({std::to_string(i), buffers[i].at("unit").get<std::string>(),
+               buffers[i].at("dtype").get<std::string>(), buffers[i].at("width").dump(),
+               buffers[i].at("offset").dump()});
   }
   table.print();
   print("arena bytes for each token of a chunk {}, for each selected row {}\n",
@@ -160,7 +163,13 @@ json tensor_list(const file::Model& model) {
 }
 
 void print_tensors(const json& tensors) {
-  Table table({{"#", right}, {"tensor"}, {"type"}, {"packing"}, {"shape", right}, {"bytes", right}, {"offset", right}});
+  Table table({{"#", right},
+               {"tensor"},
+               {"type"},
+               {"packing"},
+               {"shape", right},
+               {"bytes", right},
+               {"offset", right}});
   for (size_t i = 0; i < tensors.size(); ++i) {
     const json& tensor = tensors[i];
     table.row({std::to_string(i), tensor.at("name").get<std::string>(), tensor.at("dtype").get<std::string>(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote, the command line: registers the subcommands and turns what they throw into a line and an exit code.
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -36,13 +37,15 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Converts trained transformers to one file and runs them where a full framework does not fit."};
+  CLI::App app{
+      "Converts trained transformers to one file and runs them where a full framework does not fit."};
   app.name("mote");
   app.set_version_flag("--version", std::string("mote ") + mote_version(), "Print the version and exit");
   app.get_formatter()->column_width(32);
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA (ref, avx2, ...) picks the "
+      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA (ref, avx2, ...) picks "
+      "the "
       "kernel family.");
   mote::cli::add_convert(app);
   mote::cli::add_run(app);

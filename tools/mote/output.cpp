@@ -90,7 +90,8 @@ void show_progress(std::string_view stage, double share) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
   if (!terminal) return;
   const auto now = std::chrono::steady_clock::now();
-  if (progress.shown && progress.stage == stage && now - progress.drawn < std::chrono::milliseconds(100)) return;
+  if (progress.shown && progress.stage == stage && now - progress.drawn < std::chrono::milliseconds(100))
+    return;
   constexpr int kWidth = 30;
   const double part = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
   const int filled = static_cast<int>(part * kWidth);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standard output is data and standard error is talk. Data that cannot be written (closed pipe, full disk) throws.
+// Standard output is data and standard error is talk. Data that cannot be written (closed pipe, full disk)
+// throws.
 #pragma once
 
 #include <fmt/format.h>

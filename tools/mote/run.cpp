@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote run: continues a prompt, streaming what it generates.
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -40,19 +41,25 @@ struct Answer {
 
 const char* finish_name(mote_finish finish) {
   switch (finish) {
-    case MOTE_FINISH_LENGTH: return "length";
-    case MOTE_FINISH_STOP: return "stop";
-    case MOTE_FINISH_CONTEXT: return "context";
-    case MOTE_FINISH_CANCELLED: return "cancelled";
-    case MOTE_FINISH_NONE: break;
+    case MOTE_FINISH_LENGTH:
+      return "length";
+    case MOTE_FINISH_STOP:
+      return "stop";
+    case MOTE_FINISH_CONTEXT:
+      return "context";
+    case MOTE_FINISH_CANCELLED:
+      return "cancelled";
+    case MOTE_FINISH_NONE:
+      break;
   }
   return "none";
 }
 
 std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file) {
   if (arguments.prompt) {
-    convert::fail("{} has no tokenizer, so it cannot read a text; give token ids with --ids 1,2,3 instead of -p",
-                  file.path());
+    convert::fail(
+        "{} has no tokenizer, so it cannot read a text; give token ids with --ids 1,2,3 instead of -p",
+        file.path());
   }
   std::vector<int32_t> ids;
   try {
@@ -78,8 +85,8 @@ void generate(const Arguments& arguments, Session& session, Answer& answer) {
   generation.ignore_model_stops = arguments.ignore_stop;
   mote_error error = {};
   Timer timer;
-  check(mote_generation_begin(session.get(), answer.prompt.data(), static_cast<uint32_t>(answer.prompt.size()),
-                              &generation, &error),
+  check(mote_generation_begin(session.get(), answer.prompt.data(),
+                              static_cast<uint32_t>(answer.prompt.size()), &generation, &error),
         error, "run");
   while (answer.finish == MOTE_FINISH_NONE) {
     mote_event event = {};
@@ -125,14 +132,17 @@ void run_model(const Arguments& arguments) {
          file.info().context);
   }
   if (arguments.json) return print_answer(answer, session, pool.threads());
-  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} threads",
-       answer.prompt.size(), answer.prompt_per_s(), answer.ids.size(), answer.decode_per_s(), session.arena_bytes(),
-       human_bytes(session.arena_bytes()), session.isa(), pool.threads());
+  note(
+      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} "
+      "threads",
+      answer.prompt.size(), answer.prompt_per_s(), answer.ids.size(), answer.decode_per_s(),
+      session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), pool.threads());
 }
 
 void add_sampling(CLI::App& command, Arguments& arguments) {
   mote_sampling& sampling = arguments.sampling;
-  CLI::Option* greedy = command.add_flag("--greedy", arguments.greedy, "Always the likeliest token (the default)");
+  CLI::Option* greedy =
+      command.add_flag("--greedy", arguments.greedy, "Always the likeliest token (the default)");
   CLI::Option* temperature =
       command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
           ->type_name("T")
@@ -141,11 +151,13 @@ void add_sampling(CLI::App& command, Arguments& arguments) {
   command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
       ->type_name("K")
       ->needs(temperature);
-  command.add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
+  command
+      .add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
       ->type_name("P")
       ->check(CLI::Range(0.0f, 1.0f))
       ->needs(temperature);
-  command.add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
+  command
+      .add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
       ->type_name("P")
       ->check(CLI::Range(0.0f, 1.0f))
       ->needs(temperature);
@@ -171,8 +183,9 @@ void add_run(CLI::App& app) {
       ->type_name("TEXT");
   prompt->add_option("--ids", arguments->ids, "The prompt as token ids, such as 1,2,3")->type_name("IDS");
   prompt->require_option(1);
-  command->add_option("-n,--tokens", arguments->tokens,
-                      "Most tokens to generate (default: 128); 0: until the context is full")
+  command
+      ->add_option("-n,--tokens", arguments->tokens,
+                   "Most tokens to generate (default: 128); 0: until the context is full")
       ->type_name("N");
   command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after the model's stop ids");
   add_sampling(*command, *arguments);

@@ -3,6 +3,8 @@
 
 #include <sys/mman.h>
 
+#include <CLI/CLI.hpp>
+
 #include "converter/error.h"
 #include "tools/mote/output.h"
 
@@ -18,8 +20,8 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags) : path_(path), fil
   const size_t words = (mote_model_bytes() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   storage_ = std::make_unique<uint64_t[]>(words);
   mote_error error = {};
-  check(mote_model_open(bytes().data(), bytes().size(), flags, storage_.get(), words * sizeof(uint64_t), &model_,
-                        &error),
+  check(mote_model_open(bytes().data(), bytes().size(), flags, storage_.get(), words * sizeof(uint64_t),
+                        &model_, &error),
         error, path);
   mote_model_get_info(model_, &info_);
 }
@@ -40,7 +42,9 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
   command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 64)")
       ->type_name("N")
       ->check(CLI::Range(1u, UINT32_MAX));
-  command.add_option("--kv", flags.kv, "Type of cached keys and values (default: f32 if the weights are, else f16)")
+  command
+      .add_option("--kv", flags.kv,
+                  "Type of cached keys and values (default: f32 if the weights are, else f16)")
       ->type_name("TYPE")
       ->check(CLI::IsMember({"f16", "f32"}));
 }
@@ -53,7 +57,8 @@ ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mot
 
 mote_platform ThreadPool::platform() const { return mote_posix_pool_platform(pool_.get()); }
 
-mote_session_options session_options(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool) {
+mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
+                                     const ThreadPool& pool) {
   mote_session_options options = mote_session_options_default(file.model());
   options.platform = pool.platform();
   if (flags.context != 0) options.context = flags.context;
@@ -70,8 +75,10 @@ Session::Session(const ModelFile& file, const mote_session_options& options) {
   arena_bytes_ = mote_session_bytes(file.model(), &options);
   arena_ = mmap(nullptr, arena_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (arena_ == MAP_FAILED) {
-    convert::fail("not enough memory: the session needs {}, of which {} for a context of {}; ask for less with --context",
-                  human_bytes(arena_bytes_), human_bytes(memory.kv_cache), options.context);
+    convert::fail(
+        "not enough memory: the session needs {}, of which {} for a context of {}; ask for less with "
+        "--context",
+        human_bytes(arena_bytes_), human_bytes(memory.kv_cache), options.context);
   }
   const mote_status status =
       mote_session_init(file.model(), &options, arena_, arena_bytes_, &session_, &error);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a command needs to run a model: the mapped file, the thread pool, the session in its arena. Each owns its
-// memory and must outlive what is made from it: file and pool before session.
+// What a command needs to run a model: the mapped file, the thread pool, the session in its arena. Each owns
+// its memory and must outlive what is made from it: file and pool before session.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -13,6 +12,10 @@
 #include "converter/source.h"
 #include "mote/mote.h"
 #include "mote/posix.h"
+
+namespace CLI {
+class App;
+}
 
 namespace mote::cli {
 
@@ -62,7 +65,8 @@ class ThreadPool {
   std::unique_ptr<mote_posix_pool, Destroy> pool_;
 };
 
-mote_session_options session_options(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool);
+mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
+                                     const ThreadPool& pool);
 
 /// A session in memory of its own. Throws convert::Error; if memory is short, with the bytes it takes.
 class Session {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote verify: hashes every tensor and replays the run that the converter stored.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "converter/error.h"
