@@ -12,7 +12,8 @@
 namespace mote::convert {
 
 struct ConvertOptions {
-  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else q8.
+  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else
+  /// q8.
   std::string type;
   /// Called with what is being done and the share done so far, 0 to 1; may be empty.
   std::function<void(const std::string& stage, double share)> progress;
@@ -20,16 +21,16 @@ struct ConvertOptions {
 
 struct TensorReport {
   std::string name;
-  std::string type;         // "q4g32"
+  std::string type;  // "q4g32"
   uint64_t rows, cols, bytes;
-  double bits_per_weight;   // padding and scales included
-  double relative_error;    // |w - w'| / |w| (Frobenius); 0 is exact
+  double bits_per_weight;  // padding and scales included
+  double relative_error;   // |w - w'| / |w| (Frobenius); 0 is exact
 };
 
 /// Exact arena bytes of a session of one sequence with default options at a context length.
 struct MemoryReport {
   uint32_t context;
-  uint64_t arena_bytes;     // keys and values in the default type
+  uint64_t arena_bytes;  // keys and values in the default type
 };
 
 struct ConvertReport {
@@ -39,8 +40,8 @@ struct ConvertReport {
   uint64_t file_bytes;
 };
 
-/// Converts to `output`, written under a temporary name beside it and renamed when complete. Throws Error, after which
-/// nothing is left behind.
+/// Converts to `output`, written under a temporary name beside it and renamed when complete. Throws Error,
+/// after which nothing is left behind.
 ConvertReport convert(const std::filesystem::path& source, const std::filesystem::path& output,
                       const ConvertOptions& options);
 

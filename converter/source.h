@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A model as its users have it, whatever the files: a config with the keys and tensors with the names of Hugging
-// Face. Tensors stay in their mapped files and are read row by row.
+// A model as its users have it, whatever the files: a config with the keys and tensors with the names of
+// Hugging Face. Tensors stay in their mapped files and are read row by row.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,27 @@
 
 namespace mote::convert {
 
-enum class SourceType : uint8_t { f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1, q2_k, q3_k, q4_k, q5_k, q6_k };
+enum class SourceType : uint8_t {
+  f32,
+  f16,
+  bf16,
+  q8_0,
+  q4_0,
+  q4_1,
+  q5_0,
+  q5_1,
+  q2_k,
+  q3_k,
+  q4_k,
+  q5_k,
+  q6_k
+};
 
 /// "F32", "Q4_K" and so on.
 const char* source_type_name(SourceType type);
 
-/// A row [cols] is contiguous in the file; a vector has one row. Shapes of more dimensions keep the last as cols.
+/// A row [cols] is contiguous in the file; a vector has one row. Shapes of more dimensions keep the last as
+/// cols.
 struct SourceTensor {
   SourceType type;
   std::vector<uint64_t> shape;  // outermost first
@@ -30,8 +45,8 @@ struct SourceTensor {
   uint64_t bytes;
   uint64_t rows() const;
   uint64_t cols() const;
-  /// Nonzero: the file has each head's rows in the order of interleaved RoPE (GGUF's and llama2.c's llama q and k),
-  /// and reading undoes it: row i < E/2 of a head is the file's 2i, row E/2 + i its 2i + 1.
+  /// Nonzero: the file has each head's rows in the order of interleaved RoPE (GGUF's and llama2.c's llama q
+  /// and k), and reading undoes it: row i < E/2 of a head is the file's 2i, row E/2 + i its 2i + 1.
   uint32_t interleaved_heads = 0;
 };
 
@@ -60,11 +75,11 @@ class MappedFile {
 };
 
 struct Source {
-  std::string format;     // "hf", "gguf" or "llama2c", for messages
-  std::string name;       // of the model
-  nlohmann::json config;  // config.json's keys; GGUF's and llama2.c's headers translated to them
+  std::string format;             // "hf", "gguf" or "llama2c", for messages
+  std::string name;               // of the model
+  nlohmann::json config;          // config.json's keys; GGUF's and llama2.c's headers translated to them
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
-  std::map<std::string, SourceTensor> tensors;  // by Hugging Face name
+  std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };
 

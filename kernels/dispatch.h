@@ -13,7 +13,8 @@ using Kernel = void (*)(const Args& args, Range units, void* scratch);
 
 using AnyKernel = void (*)();
 
-/// A line of kernel_list.inc. `name` is "linear_q8g32_q4g32"; kernels with one dtype have it as `a` and as `b`.
+/// A line of kernel_list.inc. `name` is "linear_q8g32_q4g32"; kernels with one dtype have it as `a` and as
+/// `b`.
 struct KernelEntry {
   Op op;
   DType a;  // activation (or, for attention and kv_store, always f32)

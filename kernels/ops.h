@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operations: one Args struct and contract each. The reference kernels in reference/ are the specification; a
-// faster kernel equals its reference bitwise in integer matmuls and within the bound stated in its file elsewhere.
+// The operations: one Args struct and contract each. The reference kernels in reference/ are the
+// specification; a faster kernel equals its reference bitwise in integer matmuls and within the bound stated
+// in its file elsewhere.
 //
 // Letters: T rows (tokens), N output width, K input width, H query heads, G KV heads, E head width.
 //
-// A kernel is called for a Range of its work units, by several threads at once for disjoint ranges; the result must
-// not depend on how the units are split. `scratch` is 64-byte aligned, private to the call, of the bytes that
-// scratch.h gives. Rows are given as a pointer to the first and a stride in bytes (a multiple of 64; a row's columns
-// start at a multiple of 4 bytes, of 64 only where said). Inputs may be misaligned to any multiple of 4 bytes. Nothing
-// is read or written past a row's last column, except that bias, norm weights and P16K4 panels are padded in the file.
-// Shapes were proved by the verifier: kernels only assert.
+// A kernel is called for a Range of its work units, by several threads at once for disjoint ranges; the
+// result must not depend on how the units are split. `scratch` is 64-byte aligned, private to the call, of
+// the bytes that scratch.h gives. Rows are given as a pointer to the first and a stride in bytes (a multiple
+// of 64; a row's columns start at a multiple of 4 bytes, of 64 only where said). Inputs may be misaligned to
+// any multiple of 4 bytes. Nothing is read or written past a row's last column, except that bias, norm
+// weights and P16K4 panels are padded in the file. Shapes were proved by the verifier: kernels only assert.
 #pragma once
 
 #include <stddef.h>
@@ -41,10 +42,21 @@ struct ConstRows {
 };
 
 enum class Op : uint8_t {
-  kEmbed, kPositions, kNorm, kQuantize, kLinear, kRopeTable, kRope, kKvStore, kAttention, kGate, kSelect
+  kEmbed,
+  kPositions,
+  kNorm,
+  kQuantize,
+  kLinear,
+  kRopeTable,
+  kRope,
+  kKvStore,
+  kAttention,
+  kGate,
+  kSelect
 };
 
-/// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32 or f16. Unit: a row.
+/// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32 or f16. Unit: a
+/// row.
 struct EmbedArgs {
   const void* table;
   uint32_t width;
@@ -79,7 +91,8 @@ struct NormArgs {
   Rows out;
 };
 
-/// out[t] = q8g32 activations of in[t] (block_formats.h). Per group of 32 columns, the last one padded with 0:
+/// out[t] = q8g32 activations of in[t] (block_formats.h). Per group of 32 columns, the last one padded with
+/// 0:
 ///   scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q.
 /// absmax below 2^-100: scale 0, q 0. A group with a NaN or an infinity: scale NaN, q 0. Unit: a row.
 struct QuantizeArgs {
@@ -91,10 +104,12 @@ struct QuantizeArgs {
 
 enum class Activation : uint8_t { none = 0, silu = 1, gelu = 2, gelu_tanh = 3, relu = 4, quick_gelu = 5 };
 
-/// out[t] = activation(in[t] weight^T + bias) + residual[t]. weight [N, K] in P16K4. Unit: a panel of 16 outputs.
+/// out[t] = activation(in[t] weight^T + bias) + residual[t]. weight [N, K] in P16K4. Unit: a panel of 16
+/// outputs.
 ///
 /// Weights f32, f16: in is f32; acc = fma(x[k], w[k], acc) for k = 0, 1, ..., from 0.
-/// Weights q8g32, q4g32: in is q8g32 activations; per group g in order, with the exact int32 dot product d of the
+/// Weights q8g32, q4g32: in is q8g32 activations; per group g in order, with the exact int32 dot product d of
+/// the
 ///   group, acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(scale_a * minimum_w, float(sum_a), acc). Groups cover K padded to 64.
@@ -112,8 +127,9 @@ struct LinearArgs {
   ConstRows residual;  // [T, N]; data null for none
 };
 
-/// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded to f32
-/// (Su et al. 2021; the frequencies are computed offline, `scale` is YaRN's attention factor). Unit: a row.
+/// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded
+/// to f32 (Su et al. 2021; the frequencies are computed offline, `scale` is YaRN's attention factor). Unit: a
+/// row.
 struct RopeTableArgs {
   const float* frequencies;  // [R / 2]
   uint32_t rotary_width;     // R, even
@@ -124,8 +140,8 @@ struct RopeTableArgs {
 
 enum class RopeKind : uint8_t { half = 0, interleaved = 1 };
 
-/// Rotates the first R columns of each head in place by the angles of a rope table: pairs (i, i + R/2) for half
-/// (GPT-NeoX, Llama in HF order), (2i, 2i + 1) for interleaved:
+/// Rotates the first R columns of each head in place by the angles of a rope table: pairs (i, i + R/2) for
+/// half (GPT-NeoX, Llama in HF order), (2i, 2i + 1) for interleaved:
 ///   a' = a cos - b sin, b' = b cos + a sin, each as two roundings then a sum. Unit: a row.
 struct RopeArgs {
   RopeKind kind;
@@ -136,11 +152,12 @@ struct RopeArgs {
   Rows x;                 // [T, H * E]
 };
 
-/// One layer's keys and values. A position p lies in slot p % capacity (a ring where a window lets it be smaller than
-/// the context). Keys: [sequence][G][capacity / 16][E][16]; values: [sequence][G][capacity][E]. f16 or f32.
+/// One layer's keys and values. A position p lies in slot p % capacity (a ring where a window lets it be
+/// smaller than the context). Keys: [sequence][G][capacity / 16][E][16]; values: [sequence][G][capacity][E].
+/// f16 or f32.
 struct KvCacheView {
-  void* keys;    // 64-byte aligned
-  void* values;  // 64-byte aligned
+  void* keys;         // 64-byte aligned
+  void* values;       // 64-byte aligned
   uint32_t capacity;  // a multiple of 16; of kAttentionTile where it is a ring
   uint32_t kv_heads;  // G
   uint32_t head_dim;  // E
@@ -158,22 +175,23 @@ struct KvStoreArgs {
 inline constexpr uint32_t kAttentionTile = 128;     // key positions, at absolute multiples of it
 inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
 
-/// out[t][h] = softmax(scale * q[t][h] K^T) V over the positions max(0, p - window + 1)..p of the row's sequence,
-/// p = positions[t], window 0 for all; query head h reads KV head h / (H / G).
+/// out[t][h] = softmax(scale * q[t][h] K^T) V over the positions max(0, p - window + 1)..p of the row's
+/// sequence, p = positions[t], window 0 for all; query head h reads KV head h / (H / G).
 ///
-/// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018; Dao et
-/// al. 2022): per tile, s = scale * dot with dot = fma over E in order; m' = max(m, max s); the running sum and output
-/// are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position order; at the end out / sum.
-/// A result depends on its own query and keys alone: not on T, the row's place in it, or the split of the work.
-/// NaN scores give NaN outputs for their query alone.
+/// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
+/// Dao et al. 2022): per tile, s = scale * dot with dot = fma over E in order; m' = max(m, max s); the
+/// running sum and output are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position
+/// order; at the end out / sum. A result depends on its own query and keys alone: not on T, the row's place
+/// in it, or the split of the work. NaN scores give NaN outputs for their query alone.
 ///
-/// Unit: unit u is KV head u / B of rows [R * (u % B), R * (u % B) + R), R = kAttentionRowBlock, B = ceil(T / R).
+/// Unit: unit u is KV head u / B of rows [R * (u % B), R * (u % B) + R), R = kAttentionRowBlock, B = ceil(T /
+/// R).
 struct AttentionArgs {
   KvCacheView cache;
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
-  uint32_t rows;  // T
+  uint32_t rows;             // T
   const int32_t* positions;  // [T]
   const int32_t* sequences;  // [T]
   ConstRows q;               // [T, H * E]

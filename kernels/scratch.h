@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of scratch that a kernel call needs, the largest over the families of an architecture: the converter's
-// printed RAM and the session's arena come from the same functions.
+// Bytes of scratch that a kernel call needs, the largest over the families of an architecture: the
+// converter's printed RAM and the session's arena come from the same functions.
 #pragma once
 
 #include "kernels/ops.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// XXH64 (Collet, xxHash specification 0.1.1), for tensors, models and snapshots: the runtime has no library to call.
+// XXH64 (Collet, xxHash specification 0.1.1), for tensors, models and snapshots: the runtime has no library
+// to call.
 #pragma once
 
 #include <stddef.h>
@@ -74,7 +75,9 @@ class Xxh64 {
     memcpy(&value, in, 4);
     return value;
   }
-  static uint64_t round(uint64_t lane, uint64_t input) { return rotate(lane + input * kPrime2, 31) * kPrime1; }
+  static uint64_t round(uint64_t lane, uint64_t input) {
+    return rotate(lane + input * kPrime2, 31) * kPrime1;
+  }
   void stripe(const unsigned char* in) {
     for (int i = 0; i < 4; ++i) lanes_[i] = round(lanes_[i], read64(in + 8 * i));
   }

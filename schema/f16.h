@@ -25,7 +25,8 @@ inline float f32_from_f16(uint16_t half) {
   const uint32_t sign = (half & 0x8000u) << 16;
   const uint32_t exponent = (half >> 10) & 31u;
   const uint32_t mantissa = half & 0x3FFu;
-  if (exponent == 31) return f32_from_bits(sign | 0x7F800000u | (mantissa << 13) | (mantissa != 0 ? 0x400000u : 0));
+  if (exponent == 31)
+    return f32_from_bits(sign | 0x7F800000u | (mantissa << 13) | (mantissa != 0 ? 0x400000u : 0));
   if (exponent != 0) return f32_from_bits(sign | ((exponent + 112) << 23) | (mantissa << 13));
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
   return sign != 0 ? -magnitude : magnitude;
@@ -37,8 +38,9 @@ inline uint16_t f16_from_f32(float value) {
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<uint16_t>(sign | 0x7E00u | ((magnitude >> 13) & 0x3FFu));
-  if (magnitude >= 0x477FF000u) return static_cast<uint16_t>(sign | 0x7C00u);  // 65520 and more round to infinity
-  if (magnitude >= 0x38800000u) {                                              // normal: 2^-14 and more
+  if (magnitude >= 0x477FF000u)
+    return static_cast<uint16_t>(sign | 0x7C00u);  // 65520 and more round to infinity
+  if (magnitude >= 0x38800000u) {                  // normal: 2^-14 and more
     const uint32_t rounded = magnitude - 0x38000000u + 0xFFFu + ((magnitude >> 13) & 1u);
     return static_cast<uint16_t>(sign | (rounded >> 13));
   }

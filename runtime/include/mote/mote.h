@@ -8,11 +8,11 @@
  *   mote_session_init(model, &options, arena, arena_bytes, &session, &error);
  *   mote_generate(session, ids, n, &generation, on_token, user, &error);
  *
- * Ownership: the caller owns the file's bytes, the storage and the arena; they must outlive, unmoved, the objects
- * made in them. Nothing is ever freed because nothing is allocated: an object ends when its memory is reused.
- * Threads: a model may be shared by any number of sessions; a session is for one thread at a time.
- * Errors: every call that can fail returns a mote_status and fills `error` unless it is null. After a failed call the
- * session is as it was before, unless the call says otherwise.
+ * Ownership: the caller owns the file's bytes, the storage and the arena; they must outlive, unmoved, the
+ * objects made in them. Nothing is ever freed because nothing is allocated: an object ends when its memory is
+ * reused. Threads: a model may be shared by any number of sessions; a session is for one thread at a time.
+ * Errors: every call that can fail returns a mote_status and fills `error` unless it is null. After a failed
+ * call the session is as it was before, unless the call says otherwise.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_
@@ -33,7 +33,8 @@ extern "C" {
 /* The linked library's MOTE_VERSION. */
 const char* mote_version(void);
 
-/* ---- Model ----------------------------------------------------------------------------------------------------- */
+/* ---- Model
+ * ----------------------------------------------------------------------------------------------------- */
 
 typedef struct mote_model mote_model;
 
@@ -42,48 +43,56 @@ enum { MOTE_OPEN_CHECK_HASHES = 1 /* also hash every tensor: reads the whole fil
 /* Bytes of storage for mote_model_open, 8-byte aligned; a constant of the library. */
 size_t mote_model_bytes(void);
 
-/* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is 64-byte
-   aligned (MOTE_NOT_ALIGNED). */
-mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage, size_t storage_bytes,
-                            mote_model** model, mote_error* error);
+/* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is
+   64-byte aligned (MOTE_NOT_ALIGNED). */
+mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
+                            size_t storage_bytes, mote_model** model, mote_error* error);
 
-typedef enum mote_kv_dtype { MOTE_KV_AUTO = 0 /* f32 where the weights are f32, else f16 */, MOTE_KV_F16 = 1, MOTE_KV_F32 = 2 } mote_kv_dtype;
+typedef enum mote_kv_dtype {
+  MOTE_KV_AUTO = 0 /* f32 where the weights are f32, else f16 */,
+  MOTE_KV_F16 = 1,
+  MOTE_KV_F32 = 2
+} mote_kv_dtype;
 
 typedef struct mote_model_info {
   const char* name; /* zero-terminated, in the file */
   const char* architecture;
-  uint32_t vocab;       /* ids are 0..vocab-1 */
-  uint32_t width;       /* of a hidden row */
-  uint32_t context;     /* positions the model was made for */
-  uint32_t layers;      /* KV caches */
-  int32_t bos_id;       /* -1: none */
+  uint32_t vocab;   /* ids are 0..vocab-1 */
+  uint32_t width;   /* of a hidden row */
+  uint32_t context; /* positions the model was made for */
+  uint32_t layers;  /* KV caches */
+  int32_t bos_id;   /* -1: none */
   const int32_t* stop_ids;
   uint32_t stop_count;
-  uint64_t hash;        /* names the model in snapshots */
+  uint64_t hash; /* names the model in snapshots */
   uint64_t weight_bytes;
 } mote_model_info;
 
 void mote_model_get_info(const mote_model* model, mote_model_info* info);
 
-/* ---- Session --------------------------------------------------------------------------------------------------- */
+/* ---- Session
+ * --------------------------------------------------------------------------------------------------- */
 
 typedef struct mote_session mote_session;
 
-/* Called after the operation that computes a named intermediate result ("hidden.0" and so on): `rows` rows of `width`
-   floats, `stride` floats apart, for the tokens first_row.. of the running chunk. */
-typedef void (*mote_trace)(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride);
+/* Called after the operation that computes a named intermediate result ("hidden.0" and so on): `rows` rows of
+   `width` floats, `stride` floats apart, for the running chunk's tokens or, after the last layer, its tokens
+   with logits. */
+typedef void (*mote_trace)(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                           size_t stride);
 
 typedef struct mote_session_options {
-  uint32_t context;      /* positions per sequence, 1 to the model's */
-  uint32_t chunk;        /* most tokens computed at once, at least `batch`; 64 by default */
-  uint32_t batch;        /* sequences, 1 by default */
-  uint32_t logit_rows;   /* most rows of logits of one call, at least `batch` */
-  uint32_t threads;      /* at most the platform's; 0: the platform's */
+  uint32_t context;    /* positions per sequence, 1 to the model's */
+  uint32_t chunk;      /* most tokens computed at once, at least `batch`; 64 by default */
+  uint32_t batch;      /* sequences, 1 by default */
+  uint32_t logit_rows; /* most rows of logits of one call, at least `batch` */
+  uint32_t threads;    /* at most the platform's; 0: the platform's */
   mote_kv_dtype kv_dtype;
-  mote_isa isa;          /* MOTE_ISA_AUTO: the platform's */
+  mote_isa isa;           /* MOTE_ISA_AUTO: the platform's */
   mote_platform platform; /* copied; `user` must outlive the session */
-  mote_trace trace;      /* or null */
+  mote_trace trace;       /* or null */
   void* trace_user;
+  uint64_t reserved[8]; /* 0 */
 } mote_session_options;
 
 /* The model's context but at most 4096, chunk 64, one sequence, mote_platform_default(). */
@@ -93,8 +102,11 @@ mote_session_options mote_session_options_default(const mote_model* model);
 size_t mote_session_bytes(const mote_model* model, const mote_session_options* options);
 
 /* Bytes of the arena by what they are for; they add up to mote_session_bytes. */
-typedef struct mote_memory { uint64_t session, activations, scratch, kv_cache, sampler; } mote_memory;
-mote_status mote_session_memory(const mote_model* model, const mote_session_options* options, mote_memory* memory, mote_error* error);
+typedef struct mote_memory {
+  uint64_t session, activations, scratch, kv_cache, sampler;
+} mote_memory;
+mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
+                                mote_memory* memory, mote_error* error);
 
 /* `arena` is 64-byte aligned. Its content need not be cleared. */
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
@@ -103,39 +115,44 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
 /* The kernel family in use. */
 mote_isa mote_session_isa(const mote_session* session);
 
-/* ---- Tokens in, logits out ------------------------------------------------------------------------------------- */
+/* ---- Tokens in, logits out
+ * ------------------------------------------------------------------------------------- */
 
 typedef enum mote_logits { MOTE_LOGITS_LAST = 0, MOTE_LOGITS_ALL = 1, MOTE_LOGITS_NONE = 2 } mote_logits;
 
-/* Appends n >= 1 tokens to a sequence, in chunks. MOTE_LOGITS_ALL takes at most logit_rows tokens, and at most chunk. */
-mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n, mote_logits logits,
-                         mote_error* error);
+/* Appends n >= 1 tokens to a sequence, in chunks. MOTE_LOGITS_ALL takes at most logit_rows tokens, and at
+ * most chunk. */
+mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n,
+                         mote_logits logits, mote_error* error);
 
-/* Appends ids[i] to sequence i for each i in 0..batch-1; id -1 leaves that sequence alone. Logits row i is sequence
-   i's, and is unspecified where ids[i] is -1. */
+/* Appends ids[i] to sequence i for each i in 0..batch-1; id -1 leaves that sequence alone. Logits row i is
+   then sequence i's. */
 mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* error);
 
-/* Row `row` of the logits of the last prefill or decode, [vocab], valid until the next call on the session; null if
-   there is none. */
+/* Row `row` of the logits of the last prefill or decode, [vocab], valid until the next call on the session;
+   null if there is none. */
 const float* mote_session_logits(const mote_session* session, uint32_t row);
 
 /* Tokens of a sequence. */
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
-/* Drops the tokens of a sequence from `length` on; with a sliding window only 0 and the current length are possible
-   (MOTE_INVALID_ARGUMENT). */
-mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length, mote_error* error);
+/* Drops the tokens of a sequence from `length` on; with a sliding window only 0 and the current length are
+   possible (MOTE_INVALID_ARGUMENT). */
+mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
+                                  mote_error* error);
 
-/* ---- Sampling and generation ----------------------------------------------------------------------------------- */
+/* ---- Sampling and generation
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct mote_sampling {
-  float temperature;         /* 0: greedy, the lowest id among equals */
-  uint32_t top_k;            /* 0: all */
-  float top_p;               /* 1: all */
-  float min_p;               /* 0: all; tokens less likely than min_p times the likeliest are dropped */
-  float repetition_penalty;  /* 1: none (Keskar et al. 2019), over the last repetition_window tokens */
+  float temperature;          /* 0: greedy, the lowest id among equals */
+  uint32_t top_k;             /* 0: all */
+  float top_p;                /* 1: all */
+  float min_p;                /* 0: all; tokens less likely than min_p times the likeliest are dropped */
+  float repetition_penalty;   /* 1: none (Keskar et al. 2019), over the last repetition_window tokens */
   uint32_t repetition_window; /* 0 to MOTE_REPETITION_WINDOW */
   uint64_t seed;
+  uint64_t reserved[4]; /* 0 */
 } mote_sampling;
 
 #define MOTE_REPETITION_WINDOW 256
@@ -146,7 +163,8 @@ mote_sampling mote_sampling_default(void);
 /* Restarts the random sequence and forgets the repetition window; also done by mote_generation_begin. */
 mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampling, mote_error* error);
 
-/* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's sampler. */
+/* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's
+ * sampler. */
 mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error);
 
 typedef struct mote_generation {
@@ -154,43 +172,60 @@ typedef struct mote_generation {
   uint32_t max_tokens;     /* 0: until the context is full */
   const int32_t* stop_ids; /* in addition to the model's; must stay valid until the generation ends */
   uint32_t stop_count;
-  int ignore_model_stops;  /* 1: only stop_ids stop */
+  int ignore_model_stops; /* 1: only stop_ids stop */
+  uint64_t reserved[4];   /* 0 */
 } mote_generation;
 
 mote_generation mote_generation_default(void);
 
-typedef enum mote_finish { MOTE_FINISH_NONE = 0, MOTE_FINISH_LENGTH = 1, MOTE_FINISH_STOP = 2, MOTE_FINISH_CONTEXT = 3, MOTE_FINISH_CANCELLED = 4 } mote_finish;
+typedef enum mote_finish {
+  MOTE_FINISH_NONE = 0,
+  MOTE_FINISH_LENGTH = 1,
+  MOTE_FINISH_STOP = 2,
+  MOTE_FINISH_CONTEXT = 3,
+  MOTE_FINISH_CANCELLED = 4
+} mote_finish;
 
-/* What a step brought: has_token says whether `id` is a new token; finish != NONE ends the generation. A stop id is
-   reported as a token too, with finish STOP. */
-typedef struct mote_event { int has_token; int32_t id; mote_finish finish; } mote_event;
+/* What a step brought: has_token says whether `id` is a new token; finish != NONE ends the generation. A stop
+   id is reported as a token too, with finish STOP. */
+typedef struct mote_event {
+  int has_token;
+  int32_t id;
+  mote_finish finish;
+} mote_event;
 
-/* Starts a generation on sequence 0 after its present tokens: n >= 0 further prompt ids (copied never: they must stay
-   valid until prefilled; n 0 needs logits of an earlier call). */
-mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uint32_t n, const mote_generation* generation, mote_error* error);
+/* Starts a generation on sequence 0 after its present tokens: n >= 0 further prompt ids (copied never: they
+   must stay valid until prefilled; n 0 needs logits of an earlier call). */
+mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uint32_t n,
+                                  const mote_generation* generation, mote_error* error);
 
-/* Does a bounded part of the work: at most max_ops operations of the model's program (0: up to the next token). A
-   single-threaded loop calls it again and again and stays responsive. Other calls that compute end the generation. */
+/* Does a bounded part of the work: at most max_ops operations of the model's program (0: up to the next
+   token). A single-threaded loop calls it again and again and stays responsive. Other calls that compute end
+   the generation. */
 mote_status mote_session_step(mote_session* session, uint32_t max_ops, mote_event* event, mote_error* error);
 
 /* Returns nonzero to stop. */
 typedef int (*mote_on_token)(void* user, int32_t id);
 
-/* mote_generation_begin and steps to the end. The sequence then holds the prompt and every reported token but the
-   last. `finish` may be null. */
-mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n, const mote_generation* generation,
-                          mote_on_token on_token, void* user, mote_finish* finish, mote_error* error);
+/* mote_generation_begin and steps to the end. The sequence then holds the prompt and every reported token but
+   the last. `finish` may be null. */
+mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
+                          const mote_generation* generation, mote_on_token on_token, void* user,
+                          mote_finish* finish, mote_error* error);
 
-/* ---- Snapshots and self test ----------------------------------------------------------------------------------- */
+/* ---- Snapshots and self test
+ * ----------------------------------------------------------------------------------- */
 
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
 /* Writes the tokens' keys and values, the sampler and the last logits. */
-mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written, mote_error* error);
+mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
+                              mote_error* error);
 
-/* Continues exactly where the saved session was. Refused (MOTE_WRONG_SNAPSHOT) for another model, kernel family, cache
-   type or ring size, more sequences or a smaller context. After a failure on damaged content the session is empty. */
+/* Continues exactly where the saved session was. Refused (MOTE_WRONG_SNAPSHOT) for another model, kernel
+   family, cache type or ring size, more sequences or a smaller context. After a failure on damaged content
+   the session is empty. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
 
 typedef struct mote_self_test {
@@ -199,8 +234,8 @@ typedef struct mote_self_test {
   uint32_t equal_ids, ids; /* of the greedy continuation */
 } mote_self_test;
 
-/* Replays the run stored at conversion and empties the session. MOTE_SELF_TEST_FAILED if it differs by more than the
-   tolerance, MOTE_WRONG_STATE if the file has none. */
+/* Replays the run stored at conversion and empties the session. MOTE_SELF_TEST_FAILED if it differs by more
+   than the tolerance, MOTE_WRONG_STATE if the file has none. */
 mote_status mote_session_self_test(mote_session* session, mote_self_test* result, mote_error* error);
 
 #ifdef __cplusplus

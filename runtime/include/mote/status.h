@@ -18,7 +18,6 @@ typedef enum mote_status {
   MOTE_TOO_SMALL = 3,          /* storage, arena or output buffer; the error says how many bytes it takes */
   MOTE_CONTEXT_FULL = 4,       /* the sequence would exceed the session's context */
   MOTE_WRONG_STATE = 5,        /* a call out of order, such as logits before any token */
-  MOTE_CANCELLED = 6,          /* a callback asked to stop; the session stays usable */
 
   /* The file: */
   MOTE_TRUNCATED = 16,         /* fewer bytes than the file says it has */

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/bind.h"
+
+#include <math.h>
+
+#include "runtime/error.h"
+
+namespace mote {
+namespace {
+
+static_assert(static_cast<int>(file::DType::q4mg32) == static_cast<int>(DType::q4mg32) &&
+              static_cast<int>(file::DType::MAX) + 1 == kDTypeCount);
+static_assert(static_cast<int>(file::OpArgs::Embed) == static_cast<int>(Op::kEmbed) + 1 &&
+              static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kSelect) + 1);
+static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::quick_gelu));
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::rms));
+static_assert(static_cast<int>(file::RopeKind::MAX) == static_cast<int>(RopeKind::interleaved));
+
+template <class T>
+T* at(T* base, uint64_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(base) + bytes);
+}
+
+/// A resolved operand: rows of `width` columns.
+struct Operand {
+  uint8_t* data;
+  size_t stride_bytes;
+  uint32_t width;
+  DType dtype;
+  file::RowUnit unit;
+  Rows rows() const { return {reinterpret_cast<float*>(data), stride_bytes}; }
+  ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
+};
+
+/// Binds one operation; the first check that fails fills the error and is what status() returns.
+class Binder {
+ public:
+  Binder(const mote_model& model, const Places& places, uint32_t op, mote_error* error)
+      : model_(model), places_(places), op_(op), error_(error) {}
+
+  mote_status status() const { return status_; }
+
+  template <class... Pieces>
+  bool check(bool holds, Pieces... pieces) {
+    if (!holds && status_ == MOTE_OK) {
+      const char* name = file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type());
+      status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
+                        pieces...);
+    }
+    return holds;
+  }
+
+  /// `what` names the operand in messages.
+  Operand slice(const file::Slice* slice, const char* what) {
+    Operand operand{};
+    if (!check(slice != nullptr, what, " is missing")) return operand;
+    const auto* buffers = model_.program->buffers();
+    if (!check(slice->buffer() < buffers->size(), what, " names buffer ", slice->buffer(), " of ",
+               buffers->size())) {
+      return operand;
+    }
+    const file::Buffer* buffer = buffers->Get(slice->buffer());
+    operand.width = slice->width();
+    operand.dtype = static_cast<DType>(buffer->dtype());
+    operand.unit = buffer->unit();
+    check(slice->width() > 0 && slice->column() <= buffer->width() &&
+              slice->width() <= buffer->width() - slice->column(),
+          what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
+          buffer->width());
+    operand.stride_bytes = buffer_row_bytes(operand.dtype, buffer->width());
+    const bool selected = operand.unit == file::RowUnit::selected;
+    const uint64_t rows = selected ? places_.selected_rows : places_.token_rows;
+    operand.data = at(selected ? places_.selected_buffers : places_.token_buffers,
+                      buffer->offset() * rows + uint64_t{slice->column()} * 4);
+    return operand;
+  }
+  Operand f32_slice(const file::Slice* from, const char* what) {
+    const Operand operand = slice(from, what);
+    check(operand.dtype == DType::f32, what, " is not f32");
+    return operand;
+  }
+  Operand quantized_slice(const file::Slice* from, const char* what) {
+    const Operand operand = slice(from, what);
+    if (status_ != MOTE_OK) return operand;
+    check(operand.dtype == DType::q8g32, what, " is not quantized");
+    check(from->column() == 0 && from->width() == model_.program->buffers()->Get(from->buffer())->width(),
+          what, " is a part of a quantized row");
+    return operand;
+  }
+
+  /// A tensor whose range in the segment was proved at open; null on failure.
+  const file::Tensor* tensor(int32_t index, const char* what) {
+    const auto* tensors = model_.root->tensors();
+    if (!check(index >= 0 && static_cast<uint32_t>(index) < tensors->size(), what, " names tensor ", index,
+               " of ", tensors->size())) {
+      return nullptr;
+    }
+    return tensors->Get(static_cast<uint32_t>(index));
+  }
+  const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
+
+  /// A row-major f32 tensor of one row.
+  const float* vector(int32_t index, uint32_t width, const char* what) {
+    const file::Tensor* found = tensor(index, what);
+    if (found == nullptr) return nullptr;
+    check(found->dtype() == file::DType::f32 && found->packing() == file::Packing::rows &&
+              found->rows() == 1 && found->cols() == width,
+          what, " is not f32 [", width, "]");
+    return static_cast<const float*>(data(found));
+  }
+  const float* optional_vector(int32_t index, uint32_t width, const char* what) {
+    return index == -1 ? nullptr : vector(index, width, what);
+  }
+
+  void same_unit(const Operand& a, const Operand& b, const char* what) {
+    check(a.unit == b.unit, what, " has rows for something else");
+  }
+  void of_tokens(const Operand& a, const char* what) {
+    check(a.unit == file::RowUnit::token, what, " is not per token");
+  }
+  void width(const Operand& a, uint32_t expected, const char* what) {
+    check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
+  }
+  void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
+
+  const file::KvCache* cache(uint32_t index, KvCacheView* view) {
+    const auto* caches = model_.root->kv_caches();
+    if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
+    if (!places_.proving) *view = places_.caches[index];
+    return caches->Get(index);
+  }
+
+  /// The kernel for the step, unless only proving.
+  void kernel(Step* step, Op op, DType a, DType b) {
+    step->op = op;
+    step->kernel = nullptr;
+    if (places_.proving || status_ != MOTE_OK) return;
+    const KernelEntry* entry = find_kernel(op, a, b, places_.isa);
+    if (entry != nullptr) {
+      step->kernel = entry->run;
+    } else {
+      status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_, " ",
+                        file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type()),
+                        ": this build has no kernel for its types");
+    }
+  }
+
+  void bind(const file::Embed& op, Step* step) {
+    const Operand out = f32_slice(op.out(), "out");
+    const file::Tensor* table = tensor(op.table(), "table");
+    if (status_ != MOTE_OK) return;
+    of_tokens(out, "out");
+    width(out, table->cols(), "out");
+    check(table->rows() == model_.root->vocab(), "table has ", table->rows(), " rows for a vocabulary of ",
+          model_.root->vocab());
+    step->embed = {data(table), table->cols(), table->packing() == file::Packing::rows, places_.ids,
+                   out.rows()};
+    step->unit = out.unit;
+    step->work_per_row = out.width;
+    kernel(step, Op::kEmbed, DType::f32, static_cast<DType>(table->dtype()));
+  }
+
+  void bind(const file::Positions& op, Step* step) {
+    const Operand x = f32_slice(op.x(), "x");
+    const file::Tensor* table = tensor(op.table(), "table");
+    if (status_ != MOTE_OK) return;
+    of_tokens(x, "x");
+    width(x, table->cols(), "x");
+    check(table->packing() == file::Packing::rows, "table is not row-major");
+    check(table->rows() >= model_.root->context(), "table has ", table->rows(), " rows for a context of ",
+          model_.root->context());
+    step->positions = {data(table), table->cols(), places_.positions, x.rows()};
+    step->unit = x.unit;
+    step->work_per_row = x.width;
+    kernel(step, Op::kPositions, DType::f32, static_cast<DType>(table->dtype()));
+  }
+
+  void bind(const file::Norm& op, Step* step) {
+    const Operand in = f32_slice(op.in(), "in");
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    same_unit(in, out, "out");
+    width(out, in.width, "out");
+    finite(op.eps(), "eps");
+    check(op.kind() <= file::NormKind::MAX, "unknown kind");
+    if (!check(op.groups() > 0 && in.width % op.groups() == 0, "width ", in.width, " in ", op.groups(),
+               " groups"))
+      return;
+    const uint32_t part = in.width / op.groups();
+    step->norm = {static_cast<NormKind>(op.kind()),
+                  op.eps_outside_root(),
+                  op.eps(),
+                  op.groups(),
+                  in.width,
+                  vector(op.weight(), part, "weight"),
+                  optional_vector(op.bias(), part, "bias"),
+                  in.const_rows(),
+                  out.rows()};
+    step->unit = in.unit;
+    step->work_per_row = 4 * uint64_t{in.width};
+    kernel(step, Op::kNorm, DType::f32, DType::f32);
+  }
+
+  void bind(const file::Quantize& op, Step* step) {
+    const Operand in = f32_slice(op.in(), "in");
+    const Operand out = quantized_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    same_unit(in, out, "out");
+    width(out, in.width, "out");
+    step->quantize = {in.width, in.const_rows(), out.data, out.stride_bytes};
+    step->unit = in.unit;
+    step->work_per_row = 2 * uint64_t{in.width};
+    kernel(step, Op::kQuantize, DType::f32, DType::f32);
+  }
+
+  void bind(const file::Linear& op, Step* step) {
+    const file::Tensor* weight = tensor(op.weight(), "weight");
+    if (weight == nullptr) return;
+    const bool quantized = weight->dtype() != file::DType::f32 && weight->dtype() != file::DType::f16;
+    const Operand in = quantized ? quantized_slice(op.in(), "in") : f32_slice(op.in(), "in");
+    const Operand out = f32_slice(op.out(), "out");
+    Operand residual{};
+    if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
+    if (status_ != MOTE_OK) return;
+    check(weight->packing() == file::Packing::p16k4, "weight is not packed");
+    check(weight->cols() == in.width, "weight columns ", weight->cols(), " != input width ", in.width);
+    check(weight->rows() == out.width, "weight rows ", weight->rows(), " != output width ", out.width);
+    check(op.activation() <= file::Activation::MAX, "unknown activation");
+    same_unit(in, out, "out");
+    if (op.residual() != nullptr) {
+      same_unit(in, residual, "residual");
+      width(residual, out.width, "residual");
+    }
+    step->linear = {data(weight),
+                    optional_vector(op.bias(), out.width, "bias"),
+                    static_cast<Activation>(op.activation()),
+                    0,
+                    out.width,
+                    in.width,
+                    in.data,
+                    in.stride_bytes,
+                    out.rows(),
+                    residual.const_rows()};
+    if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
+    step->unit = in.unit;
+    step->work_per_row = uint64_t{in.width} * out.width;
+    kernel(step, Op::kLinear, in.dtype, static_cast<DType>(weight->dtype()));
+  }
+
+  void bind(const file::RopeTable& op, Step* step) {
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    of_tokens(out, "out");
+    finite(op.scale(), "scale");
+    check(out.width % 2 == 0, "odd width ", out.width);
+    step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"), out.width, op.scale(),
+                        places_.positions, out.rows()};
+    step->unit = out.unit;
+    step->work_per_row = 20 * uint64_t{out.width};
+    kernel(step, Op::kRopeTable, DType::f32, DType::f32);
+  }
+
+  void bind(const file::Rope& op, Step* step) {
+    const Operand table = f32_slice(op.table(), "table");
+    const Operand x = f32_slice(op.x(), "x");
+    if (status_ != MOTE_OK) return;
+    same_unit(table, x, "x");
+    check(op.kind() <= file::RopeKind::MAX, "unknown kind");
+    if (!check(op.heads() > 0 && x.width % op.heads() == 0, "width ", x.width, " in ", op.heads(), " heads"))
+      return;
+    const uint32_t head_dim = x.width / op.heads();
+    check(table.width % 2 == 0 && table.width <= head_dim, "rotates ", table.width, " of ", head_dim,
+          " columns");
+    step->rope = {
+        static_cast<RopeKind>(op.kind()), op.heads(), head_dim, table.width, table.const_rows(), x.rows()};
+    step->unit = x.unit;
+    step->work_per_row = 2 * uint64_t{x.width};
+    kernel(step, Op::kRope, DType::f32, DType::f32);
+  }
+
+  void bind(const file::KvStore& op, Step* step) {
+    const Operand k = f32_slice(op.k(), "k");
+    const Operand v = f32_slice(op.v(), "v");
+    KvCacheView view{};
+    const file::KvCache* cache = this->cache(op.cache(), &view);
+    if (status_ != MOTE_OK) return;
+    of_tokens(k, "k");
+    of_tokens(v, "v");
+    width(k, cache->kv_heads() * cache->head_dim(), "k");
+    width(v, cache->kv_heads() * cache->head_dim(), "v");
+    step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
+    step->unit = k.unit;
+    step->work_per_row = 2 * uint64_t{k.width};
+    kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
+  }
+
+  void bind(const file::Attention& op, Step* step) {
+    const Operand q = f32_slice(op.q(), "q");
+    const Operand out = f32_slice(op.out(), "out");
+    KvCacheView view{};
+    const file::KvCache* cache = this->cache(op.cache(), &view);
+    if (status_ != MOTE_OK) return;
+    of_tokens(q, "q");
+    of_tokens(out, "out");
+    finite(op.scale(), "scale");
+    if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
+               " heads over ", cache->kv_heads(), " KV heads")) {
+      return;
+    }
+    check(uint64_t{op.heads()} * cache->head_dim() == q.width, "q has width ", q.width);
+    width(out, q.width, "out");
+    step->attention = {view,      op.heads(),        cache->window(),   op.scale(),
+                       0,         places_.positions, places_.sequences, q.const_rows(),
+                       out.rows()};
+    step->attention.cache.kv_heads = cache->kv_heads();
+    step->attention.cache.head_dim = cache->head_dim();
+    step->unit = q.unit;
+    step->work_per_row = q.width;
+    kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
+  }
+
+  void bind(const file::Gate& op, Step* step) {
+    const Operand gate = f32_slice(op.gate(), "gate");
+    const Operand up = f32_slice(op.up(), "up");
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    same_unit(gate, up, "up");
+    same_unit(gate, out, "out");
+    width(up, gate.width, "up");
+    width(out, gate.width, "out");
+    check(op.activation() <= file::Activation::MAX, "unknown activation");
+    step->gate = {static_cast<Activation>(op.activation()), gate.width, gate.const_rows(), up.const_rows(),
+                  out.rows()};
+    step->unit = gate.unit;
+    step->work_per_row = 8 * uint64_t{gate.width};
+    kernel(step, Op::kGate, DType::f32, DType::f32);
+  }
+
+  void bind(const file::Select& op, Step* step) {
+    const Operand in = f32_slice(op.in(), "in");
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    of_tokens(in, "in");
+    check(out.unit == file::RowUnit::selected, "out is not per selected row");
+    width(out, in.width, "out");
+    step->select = {in.width, places_.selected, in.const_rows(), out.rows()};
+    step->unit = out.unit;
+    step->work_per_row = in.width;
+    kernel(step, Op::kSelect, DType::f32, DType::f32);
+  }
+
+ private:
+  const mote_model& model_;
+  const Places& places_;
+  const uint32_t op_;
+  mote_error* const error_;
+  mote_status status_ = MOTE_OK;
+};
+
+}  // namespace
+
+mote_status bind(const mote_model& model, const Places& places, uint32_t index, Step* step,
+                 mote_error* error) {
+  Binder binder(model, places, index, error);
+  const file::Op* op = model.program->ops()->Get(index);
+  switch (op->args_type()) {
+    case file::OpArgs::Embed:
+      binder.bind(*op->args_as_Embed(), step);
+      break;
+    case file::OpArgs::Positions:
+      binder.bind(*op->args_as_Positions(), step);
+      break;
+    case file::OpArgs::Norm:
+      binder.bind(*op->args_as_Norm(), step);
+      break;
+    case file::OpArgs::Quantize:
+      binder.bind(*op->args_as_Quantize(), step);
+      break;
+    case file::OpArgs::Linear:
+      binder.bind(*op->args_as_Linear(), step);
+      break;
+    case file::OpArgs::RopeTable:
+      binder.bind(*op->args_as_RopeTable(), step);
+      break;
+    case file::OpArgs::Rope:
+      binder.bind(*op->args_as_Rope(), step);
+      break;
+    case file::OpArgs::KvStore:
+      binder.bind(*op->args_as_KvStore(), step);
+      break;
+    case file::OpArgs::Attention:
+      binder.bind(*op->args_as_Attention(), step);
+      break;
+    case file::OpArgs::Gate:
+      binder.bind(*op->args_as_Gate(), step);
+      break;
+    case file::OpArgs::Select:
+      binder.bind(*op->args_as_Select(), step);
+      break;
+    default:
+      return fail_at(error, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(index), "op ", index,
+                     ": unknown operation; a newer mote made this file");
+  }
+  return binder.status();
+}
+
+mote_status bind_slice(const mote_model& model, const Places& places, uint32_t op, const file::Slice* slice,
+                       ConstRows* rows, file::RowUnit* unit, mote_error* error) {
+  Binder binder(model, places, op, error);
+  const Operand operand = binder.f32_slice(slice, "output");
+  *rows = operand.const_rows();
+  *unit = operand.unit;
+  return binder.status();
+}
+
+}  // namespace mote

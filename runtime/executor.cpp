@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/executor.h"
+
+namespace mote {
+namespace {
+
+// Work below this many multiply-adds is done by the calling thread: waking the others costs about as much.
+constexpr uint64_t kParallelWork = 1u << 15;
+
+template <class Args>
+void call(const Step& step, const Args& args, Range units, void* scratch) {
+  reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
+}
+
+void run_kernel(const Step& step, Range units, void* scratch) {
+  switch (step.op) {
+    case Op::kEmbed:
+      return call(step, step.embed, units, scratch);
+    case Op::kPositions:
+      return call(step, step.positions, units, scratch);
+    case Op::kNorm:
+      return call(step, step.norm, units, scratch);
+    case Op::kQuantize:
+      return call(step, step.quantize, units, scratch);
+    case Op::kLinear:
+      return call(step, step.linear, units, scratch);
+    case Op::kRopeTable:
+      return call(step, step.rope_table, units, scratch);
+    case Op::kRope:
+      return call(step, step.rope, units, scratch);
+    case Op::kKvStore:
+      return call(step, step.kv_store, units, scratch);
+    case Op::kAttention:
+      return call(step, step.attention, units, scratch);
+    case Op::kGate:
+      return call(step, step.gate, units, scratch);
+    case Op::kSelect:
+      return call(step, step.select, units, scratch);
+  }
+}
+
+struct Extent {
+  uint32_t units;
+  uint64_t work;
+};
+
+/// Sets the step's number of rows; its units and work follow from it.
+Extent prepare(Step* step, uint32_t rows, uint32_t last_position) {
+  const uint64_t work = rows * step->work_per_row;
+  if (step->op == Op::kLinear) {
+    step->linear.rows = rows;
+    return {rows == 0 ? 0 : (step->linear.outputs + kPanelRows - 1) / kPanelRows, work};
+  }
+  if (step->op == Op::kAttention) {
+    AttentionArgs& args = step->attention;
+    args.rows = rows;
+    const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
+    return {(rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads, work * 2 * seen};
+  }
+  return {rows, work};
+}
+
+/// One fork of a step over the threads: part i of `parts` takes an equal share of the units, in order.
+struct Fork {
+  const mote_session* session;
+  const Step* step;
+  uint32_t units;
+  uint32_t parts;
+};
+
+void run_part(void* context, uint32_t index) {
+  const Fork& fork = *static_cast<const Fork*>(context);
+  const auto bound = [&](uint32_t part) {
+    return static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts);
+  };
+  run_kernel(*fork.step, {bound(index), bound(index + 1)},
+             fork.session->scratch + index * fork.session->scratch_bytes);
+}
+
+void run_step(mote_session* session, uint32_t index) {
+  Step& step = session->steps[index];
+  const Run& run = session->run;
+  const uint32_t rows = step.unit == file::RowUnit::selected ? run.selected_rows : run.rows;
+  const Extent extent = prepare(&step, rows, run.last_position);
+  if (extent.units == 0) return;
+  Fork fork{session, &step, extent.units, 1};
+  if (extent.work >= kParallelWork) {
+    fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
+  }
+  if (fork.parts == 1) {
+    run_part(&fork, 0);
+  } else {
+    session->options.platform.parallel_for(session->options.platform.user, run_part, &fork, fork.parts);
+  }
+}
+
+void trace(const mote_session* session, uint32_t index) {
+  const auto* probes = session->model->program->probes();
+  for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
+    const file::Probe* probe = probes->Get(i);
+    if (probe->op() != index) continue;
+    ConstRows rows;
+    file::RowUnit unit;
+    if (bind_slice(*session->model, session->places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
+      continue;
+    const uint32_t count = unit == file::RowUnit::selected ? session->run.selected_rows : session->run.rows;
+    session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data, count,
+                           probe->value()->width(), rows.stride_bytes / sizeof(float));
+  }
+}
+
+void commit(mote_session* session) {
+  for (uint32_t row = 0; row < session->run.rows; ++row) {
+    session->lengths[session->sequences[row]] = static_cast<uint32_t>(session->positions[row]) + 1;
+  }
+  session->run.active = false;
+}
+
+}  // namespace
+
+void begin_run(mote_session* session) {
+  session->run = {};
+  session->run.active = true;
+  session->logit_count = 0;
+}
+
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
+  Run& run = session->run;
+  uint32_t position = session->lengths[sequence];
+  for (uint32_t row = 0; row < run.rows; ++row)
+    position += session->sequences[row] == static_cast<int32_t>(sequence);
+  session->ids[run.rows] = id;
+  session->positions[run.rows] = static_cast<int32_t>(position);
+  session->sequences[run.rows] = static_cast<int32_t>(sequence);
+  if (position > run.last_position) run.last_position = position;
+  if (wants_logits) {
+    session->logit_index[session->logit_count++] = static_cast<int32_t>(run.selected_rows);
+    session->selected[run.selected_rows++] = run.rows;
+  }
+  ++run.rows;
+}
+
+bool continue_run(mote_session* session, uint32_t max_ops) {
+  Run& run = session->run;
+  const uint32_t left = session->step_count - run.next_op;
+  const uint32_t end = run.next_op + (max_ops == 0 || max_ops > left ? left : max_ops);
+  for (; run.next_op < end; ++run.next_op) {
+    run_step(session, run.next_op);
+    if (session->options.trace != nullptr) trace(session, run.next_op);
+  }
+  if (run.next_op != session->step_count) return false;
+  commit(session);
+  return true;
+}
+
+void end_run(mote_session* session) {
+  session->run.active = false;
+  session->generation.active = false;
+  session->logit_count = 0;
+}
+
+}  // namespace mote

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks a session's steps over the rows of a run. Knows no architecture.
+#pragma once
+
+#include "runtime/session.h"
+
+namespace mote {
+
+/// Starts a run with no rows; any run or generation in progress and any logits are dropped.
+void begin_run(mote_session* session);
+
+/// Adds the next token of a sequence; `wants_logits` selects its row, as the next public row of logits.
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits);
+
+/// Runs at most max_ops steps (0: all). True when the run is complete: its tokens then belong to their
+/// sequences.
+bool continue_run(mote_session* session, uint32_t max_ops);
+
+/// Drops the run in progress, the generation and the logits.
+void end_run(mote_session* session);
+
+}  // namespace mote

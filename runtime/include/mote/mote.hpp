@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote.h for C++: the same calls as members, nothing more. No heap, no exceptions; the caller owns all memory.
+//
+//   mote::Model model;  mote::Session session;  mote_error error;
+//   if (model.open(file, bytes, &error) != MOTE_OK) ...
+//   mote_session_options options = model.default_options();
+//   alignas(64) static unsigned char arena[...];                    // session_bytes(options) of them
+//   if (session.init(model, options, arena, sizeof arena, &error) != MOTE_OK) ...
+//   session.generate(ids, n, mote_generation_default(), [](int32_t id) { return true; }, &error);
+#pragma once
+
+#include "mote/mote.h"
+
+namespace mote {
+
+/// A view of a .mote file, which must outlive it. May be shared by sessions in several threads; not copyable because
+/// sessions point to it.
+class Model {
+ public:
+  Model() = default;
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  [[nodiscard]] mote_status open(const void* data, size_t bytes, mote_error* error, uint32_t flags = 0) {
+    return mote_model_open(data, bytes, flags, storage_, sizeof storage_, &model_, error);
+  }
+  const mote_model* get() const { return model_; }
+  mote_model_info info() const {
+    mote_model_info info;
+    mote_model_get_info(model_, &info);
+    return info;
+  }
+  mote_session_options default_options() const { return mote_session_options_default(model_); }
+  size_t session_bytes(const mote_session_options& options) const { return mote_session_bytes(model_, &options); }
+
+ private:
+  alignas(8) unsigned char storage_[128];  // mote_model_open says so if it ever takes more
+  mote_model* model_ = nullptr;
+};
+
+/// A session in the caller's arena; for one thread at a time.
+class Session {
+ public:
+  [[nodiscard]] mote_status init(const Model& model, const mote_session_options& options, void* arena, size_t bytes,
+                                 mote_error* error) {
+    return mote_session_init(model.get(), &options, arena, bytes, &session_, error);
+  }
+  mote_session* get() const { return session_; }
+
+  [[nodiscard]] mote_status prefill(const int32_t* ids, uint32_t n, mote_error* error, uint32_t sequence = 0,
+                                    mote_logits logits = MOTE_LOGITS_LAST) {
+    return mote_prefill(session_, sequence, ids, n, logits, error);
+  }
+  [[nodiscard]] mote_status decode(const int32_t* ids, mote_error* error) { return mote_decode(session_, ids, error); }
+  const float* logits(uint32_t row = 0) const { return mote_session_logits(session_, row); }
+  uint32_t length(uint32_t sequence = 0) const { return mote_session_length(session_, sequence); }
+  [[nodiscard]] mote_status truncate(uint32_t length, mote_error* error, uint32_t sequence = 0) {
+    return mote_session_truncate(session_, sequence, length, error);
+  }
+
+  /// on_token: bool(int32_t id), false to stop.
+  template <class OnToken>
+  [[nodiscard]] mote_status generate(const int32_t* ids, uint32_t n, const mote_generation& generation,
+                                     OnToken&& on_token, mote_error* error, mote_finish* finish = nullptr) {
+    const auto call = [](void* user, int32_t id) -> int { return (*static_cast<OnToken*>(user))(id) ? 0 : 1; };
+    return mote_generate(session_, ids, n, &generation, call, &on_token, finish, error);
+  }
+
+  size_t state_bytes() const { return mote_session_state_bytes(session_); }
+  [[nodiscard]] mote_status save(void* out, size_t bytes, size_t* written, mote_error* error) const {
+    return mote_session_save(session_, out, bytes, written, error);
+  }
+  [[nodiscard]] mote_status restore(const void* in, size_t bytes, mote_error* error) {
+    return mote_session_restore(session_, in, bytes, error);
+  }
+
+ private:
+  mote_session* session_ = nullptr;
+};
+
+}  // namespace mote

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A verified view of a .mote file.
+#pragma once
+
+#include <stdint.h>
+
+#include "mote/mote.h"
+#include "runtime/file.h"
+#include "schema/block_formats.h"
+
+struct mote_model {
+  const mote::file::Model* root;
+  const mote::file::Program* program;  // "decode"
+  const uint8_t* segment;
+  mote::DType first_linear;  // weight type: decides the default cache type
+};
+
+namespace mote {
+
+// Caps that keep every product of sizes inside 64 bits and a hostile file's demands small.
+inline constexpr uint32_t kMaxWidth = 1u << 24;
+inline constexpr uint32_t kMaxHeadDim = 1024;
+inline constexpr uint32_t kMaxContext = 1u << 24;
+inline constexpr uint32_t kMaxOps = 1u << 16;
+inline constexpr uint32_t kMaxTensors = 1u << 16;
+inline constexpr uint32_t kMaxBuffers = 1u << 12;
+inline constexpr uint32_t kMaxCaches = 1u << 12;
+inline constexpr uint32_t kMaxRowBytes = 1u << 30;
+inline constexpr uint32_t kFormatVersion = 1;
+
+}  // namespace mote

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Picks the next token from a row of logits: repetition penalty, temperature, top-k, top-p, min-p, in this
+// order.
+#pragma once
+
+#include "mote/mote.h"
+
+namespace mote {
+
+struct Candidate {
+  float logit;
+  int32_t id;
+};
+
+struct Sampler {
+  mote_sampling sampling;
+  uint64_t random_state;
+  uint32_t vocab;
+  uint32_t recent_count;  // tokens seen, of which the last MOTE_REPETITION_WINDOW lie in `recent` as a ring
+  int32_t* recent;        // [MOTE_REPETITION_WINDOW]
+  Candidate* candidates;  // [vocab] scratch
+};
+
+/// Null if the settings are valid, else what is wrong with them.
+const char* sampling_problem(const mote_sampling& sampling);
+
+/// Takes the settings, seeds the random sequence and forgets the recent tokens.
+void sampler_start(Sampler* sampler, const mote_sampling& sampling);
+
+/// Tells the sampler of a token of the sequence, for the repetition penalty.
+void sampler_see(Sampler* sampler, int32_t id);
+
+/// An id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0.
+int32_t sampler_pick(Sampler* sampler, const float* logits);
+
+}  // namespace mote

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/session.h"
+
+#include <string.h>
+
+#include "kernels/scratch.h"
+#include "runtime/error.h"
+#include "runtime/executor.h"
+#include "runtime/isa.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kDefaultContext = 4096;
+constexpr uint32_t kDefaultChunk = 64;
+constexpr uint32_t kMaxChunk = 4096;
+constexpr uint32_t kMaxThreads = 256;
+
+/// Fills in what the options leave open; says what is wrong with them.
+mote_status resolve(const mote_model* model, const mote_session_options* given, mote_session* session,
+                    mote_error* error) {
+  if (model == nullptr || given == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  mote_session_options& options = session->options;
+  options = *given;
+  session->model = model;
+  const uint32_t trained = model->root->context();
+  if (options.context == 0 || options.context > trained) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "context of ", options.context, ", this model takes 1 to ",
+                trained);
+  }
+  if (options.batch == 0 || options.chunk < options.batch || options.chunk > kMaxChunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "chunk of ", options.chunk, " for ", options.batch,
+                " sequences; it must be at least their number, which is at least 1, and at most ", kMaxChunk);
+  }
+  if (options.logit_rows < options.batch || options.logit_rows > options.chunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.logit_rows,
+                " rows of logits; from the number of sequences, ", options.batch, ", to the chunk, ",
+                options.chunk);
+  }
+  const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
+                                 ? 1
+                                 : options.platform.threads;
+  if (options.threads == 0) options.threads = available;
+  if (options.threads > available || options.threads > kMaxThreads) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
+  }
+  if (options.kv_dtype == MOTE_KV_AUTO) {
+    options.kv_dtype = model->first_linear == DType::f32 ? MOTE_KV_F32 : MOTE_KV_F16;
+  }
+  if (options.kv_dtype != MOTE_KV_F16 && options.kv_dtype != MOTE_KV_F32) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ",
+                static_cast<int32_t>(options.kv_dtype));
+  }
+  session->kv_dtype = options.kv_dtype == MOTE_KV_F32 ? DType::f32 : DType::f16;
+
+  const mote_isa isa = options.isa != MOTE_ISA_AUTO ? options.isa : options.platform.isa;
+  session->isa = best_isa();
+  if (isa != MOTE_ISA_AUTO) {
+    if (!isa_from_public(isa, &session->isa)) {
+      return fail(error, MOTE_UNSUPPORTED_ISA,
+                  "MOTE_ISA names no kernel family; use one of ref, avx2, avx_vnni, "
+                  "avx512_vnni, neon, dotprod, i8mm");
+    }
+    if (!isa_available(session->isa)) {
+      return fail(error, MOTE_UNSUPPORTED_ISA, "this CPU or build has no ", isa_name(session->isa),
+                  " kernels; the best here are ", isa_name(best_isa()));
+    }
+  }
+  options.isa = isa_to_public(session->isa);
+  return MOTE_OK;
+}
+
+uint32_t cache_capacity(const mote_session_options& options, uint32_t window) {
+  const uint64_t whole = align_up(options.context, 16);
+  if (window == 0) return static_cast<uint32_t>(whole);
+  const uint64_t ring = align_up(uint64_t{window} + options.chunk - 1, kAttentionTile);
+  return static_cast<uint32_t>(ring < whole ? ring : whole);
+}
+
+/// Gives every part of the session its place; with a counting arena only adds up their bytes.
+void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
+  const mote_session_options& options = s->options;
+  const file::Program& program = *s->model->program;
+  const auto* caches = s->model->root->kv_caches();
+  uint64_t before = 0;
+  const auto part = [&](uint64_t* bytes) {
+    *bytes = arena.used() - before;
+    before = arena.used();
+  };
+
+  arena.take<mote_session>(1);
+  s->step_count = program.ops()->size();
+  s->steps = arena.take<Step>(s->step_count);
+  s->ids = arena.take<int32_t>(options.chunk);
+  s->positions = arena.take<int32_t>(options.chunk);
+  s->sequences = arena.take<int32_t>(options.chunk);
+  s->selected = arena.take<uint32_t>(options.logit_rows);
+  s->logit_index = arena.take<int32_t>(options.logit_rows);
+  s->lengths = arena.take<uint32_t>(options.batch);
+  s->caches = arena.take<KvCacheView>(caches->size());
+  part(&memory->session);
+
+  s->token_buffers = arena.take<uint8_t>(uint64_t{program.token_row_bytes()} * options.chunk);
+  s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
+  part(&memory->activations);
+
+  s->scratch_bytes = 0;
+  for (const file::Op* op : *program.ops()) {
+    uint64_t bytes = 0;
+    if (const auto* linear = op->args_as_Linear()) bytes = linear_scratch_bytes(linear->in()->width());
+    if (const auto* attention = op->args_as_Attention()) {
+      bytes = attention_scratch_bytes(attention->heads() / caches->Get(attention->cache())->kv_heads());
+    }
+    if (bytes > s->scratch_bytes) s->scratch_bytes = bytes;
+  }
+  s->scratch = arena.take<uint8_t>(s->scratch_bytes * options.threads);
+  part(&memory->scratch);
+
+  for (uint32_t i = 0; i < caches->size(); ++i) {
+    const file::KvCache* cache = caches->Get(i);
+    const uint32_t capacity = cache_capacity(options, cache->window());
+    const uint64_t elements = uint64_t{options.batch} * cache->kv_heads() * cache->head_dim() * capacity;
+    const uint64_t bytes = elements * (s->kv_dtype == DType::f32 ? 4 : 2);
+    void* keys = arena.take<uint8_t>(bytes);
+    void* values = arena.take<uint8_t>(bytes);
+    if (s->caches != nullptr) s->caches[i] = {keys, values, capacity, cache->kv_heads(), cache->head_dim()};
+  }
+  part(&memory->kv_cache);
+
+  s->sampler.candidates = arena.take<Candidate>(s->model->root->vocab());
+  s->sampler.recent = arena.take<int32_t>(MOTE_REPETITION_WINDOW);
+  part(&memory->sampler);
+}
+
+mote_status bind_all(mote_session* s, mote_error* error) {
+  s->places = {false,
+               s->isa,
+               s->kv_dtype,
+               s->token_buffers,
+               s->selected_buffers,
+               s->options.chunk,
+               s->options.logit_rows,
+               s->ids,
+               s->positions,
+               s->sequences,
+               s->selected,
+               s->caches};
+  for (uint32_t i = 0; i < s->step_count; ++i) {
+    const mote_status status = bind(*s->model, s->places, i, &s->steps[i], error);
+    if (status != MOTE_OK) return status;
+  }
+  file::RowUnit unit;
+  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->logits, &unit,
+                    error);
+}
+
+}  // namespace
+
+uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache) {
+  const KvCacheView& view = session.caches[cache];
+  return uint64_t{session.options.batch} * view.kv_heads * view.head_dim * view.capacity *
+         (session.kv_dtype == DType::f32 ? 4 : 2);
+}
+
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+mote_session_options mote_session_options_default(const mote_model* model) {
+  mote_session_options options{};
+  const uint32_t trained = model->root->context();
+  options.context = trained < mote::kDefaultContext ? trained : mote::kDefaultContext;
+  options.chunk = mote::kDefaultChunk;
+  options.batch = 1;
+  options.logit_rows = 1;
+  options.platform = mote_platform_default();
+  return options;
+}
+
+mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
+                                mote_memory* memory, mote_error* error) {
+  mote_session session{};
+  const mote_status status = mote::resolve(model, options, &session, error);
+  if (status != MOTE_OK) return status;
+  mote::Arena counting(nullptr);
+  mote::lay_out(counting, &session, memory);
+  return MOTE_OK;
+}
+
+size_t mote_session_bytes(const mote_model* model, const mote_session_options* options) {
+  mote_memory memory;
+  if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
+  const uint64_t bytes =
+      memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler;
+  return bytes > SIZE_MAX ? 0 : static_cast<size_t>(bytes);
+}
+
+mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
+                              size_t arena_bytes, mote_session** session, mote_error* error) {
+  if (arena == nullptr || session == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (reinterpret_cast<uintptr_t>(arena) % MOTE_ALIGNMENT != 0) {
+    return fail(error, MOTE_NOT_ALIGNED, "the arena must be 64-byte aligned");
+  }
+  mote_session fresh{};
+  mote_status status = mote::resolve(model, options, &fresh, error);
+  if (status != MOTE_OK) return status;
+  mote_memory memory;
+  mote::Arena counting(nullptr);
+  mote::lay_out(counting, &fresh, &memory);
+  if (arena_bytes < counting.used()) {
+    return fail(error, MOTE_TOO_SMALL, "the arena has ", uint64_t{arena_bytes}, " bytes, these options take ",
+                counting.used());
+  }
+  mote::Arena parts(arena);
+  mote::lay_out(parts, &fresh, &memory);
+  status = mote::bind_all(&fresh, error);
+  if (status != MOTE_OK) return status;
+  memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
+  fresh.sampler.vocab = model->root->vocab();
+  mote::sampler_start(&fresh.sampler, mote_sampling_default());
+  *session = static_cast<mote_session*>(arena);
+  **session = fresh;
+  return MOTE_OK;
+}
+
+mote_isa mote_session_isa(const mote_session* session) { return session->options.isa; }
+
+uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
+  return sequence < session->options.batch ? session->lengths[sequence] : 0;
+}
+
+const float* mote_session_logits(const mote_session* session, uint32_t row) {
+  if (row >= session->logit_count || session->logit_index[row] < 0) return nullptr;
+  return session->logits[static_cast<size_t>(session->logit_index[row])];
+}
+
+mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
+                                  mote_error* error) {
+  if (sequence >= session->options.batch) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " of ", session->options.batch);
+  }
+  const uint32_t present = session->lengths[sequence];
+  if (length > present)
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
+  const uint32_t caches = session->model->root->kv_caches()->size();
+  for (uint32_t i = 0; length != 0 && i < caches; ++i) {
+    // A ring has already overwritten the tokens before its window.
+    if (present > session->caches[i].capacity && length != present) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
+                  ": the sliding window has dropped earlier tokens; truncate to 0");
+    }
+  }
+  mote::end_run(session);
+  session->lengths[sequence] = length;
+  return MOTE_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session: everything that changes while a model runs, in the caller's arena.
+#pragma once
+
+#include "mote/mote.h"
+#include "runtime/arena.h"
+#include "runtime/bind.h"
+#include "runtime/sampler.h"
+
+namespace mote {
+
+/// The tokens being computed. `next_op` walks from 0 to the number of steps; a run is committed when it gets
+/// there.
+struct Run {
+  uint32_t rows;
+  uint32_t selected_rows;
+  uint32_t next_op;
+  uint32_t last_position;  // the largest of the rows
+  bool active;
+};
+
+/// A generation in progress on sequence 0.
+struct GenerationState {
+  mote_generation options;
+  const int32_t* prompt;
+  uint32_t prompt_tokens;
+  uint32_t prefilled;
+  uint32_t produced;
+  int32_t pending_id;  // reported, not yet computed
+  bool active;
+  bool has_pending;
+};
+
+}  // namespace mote
+
+struct mote_session {
+  const mote_model* model;
+  mote_session_options options;  // resolved: no field is left to a default
+  mote::Isa isa;
+  mote::DType kv_dtype;
+
+  mote::Step* steps;  // [step_count]
+  uint32_t step_count;
+  mote::Places places;
+
+  int32_t* ids;          // [chunk]
+  int32_t* positions;    // [chunk]
+  int32_t* sequences;    // [chunk]
+  uint32_t* selected;    // [logit_rows] rows of the chunk
+  uint32_t* lengths;     // [batch] tokens of each sequence
+  int32_t* logit_index;  // [logit_rows] row of `logits` for each public row, -1 for none
+  uint32_t logit_count;  // public rows
+  mote::KvCacheView* caches;
+  uint8_t* token_buffers;
+  uint8_t* selected_buffers;
+  uint8_t* scratch;  // [threads][scratch_bytes]
+  uint64_t scratch_bytes;
+  mote::ConstRows logits;  // [logit_rows, vocab]
+
+  mote::Sampler sampler;
+  mote::Run run;
+  mote::GenerationState generation;
+};
+
+namespace mote {
+
+/// Bytes of a cache's keys (and of its values) in one session.
+uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache);
+
+/// Slots that hold a token of a sequence of `length` tokens.
+inline uint32_t used_slots(const KvCacheView& cache, uint32_t length) {
+  return length < cache.capacity ? length : cache.capacity;
+}
+
+}  // namespace mote

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mote/status.h"
+
+#include "kernels/cpu_features.h"
+#include "mote/platform.h"
+#include "runtime/isa.h"
+
+extern "C" {
+
+const char* mote_status_name(mote_status status) {
+  switch (status) {
+    case MOTE_OK:
+      return "ok";
+    case MOTE_INVALID_ARGUMENT:
+      return "invalid argument";
+    case MOTE_NOT_ALIGNED:
+      return "not aligned";
+    case MOTE_TOO_SMALL:
+      return "too small";
+    case MOTE_CONTEXT_FULL:
+      return "context full";
+    case MOTE_WRONG_STATE:
+      return "wrong state";
+    case MOTE_TRUNCATED:
+      return "truncated file";
+    case MOTE_NOT_A_MODEL:
+      return "not a model";
+    case MOTE_CORRUPT_FILE:
+      return "corrupt file";
+    case MOTE_UNSUPPORTED_FILE:
+      return "unsupported file";
+    case MOTE_SELF_TEST_FAILED:
+      return "self test failed";
+    case MOTE_UNSUPPORTED_ISA:
+      return "unsupported kernel family";
+    case MOTE_WRONG_SNAPSHOT:
+      return "wrong snapshot";
+  }
+  return "unknown status";
+}
+
+const char* mote_isa_name(mote_isa isa) {
+  mote::Isa level;
+  return mote::isa_from_public(isa, &level) ? mote::isa_name(level) : "auto";
+}
+
+int mote_isa_from_name(const char* name, mote_isa* isa) {
+  mote::Isa level;
+  *isa = MOTE_ISA_AUTO;
+  if (name == nullptr || !mote::isa_from_name(name, &level)) return 0;
+  *isa = mote::isa_to_public(level);
+  return 1;
+}
+
+}  // extern "C"

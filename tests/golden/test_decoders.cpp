@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every model in tests/golden/models, from its files to the outputs of the original implementation.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "converter/readers/safetensors.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using mote::convert::SafetensorsFile;
+
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(test::golden_folder())) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+double tolerance_of(const std::string& name) {
+  std::ifstream in(test::golden_folder() / name / "golden.json");
+  return nlohmann::json::parse(in).at("tolerance").get<double>();
+}
+
+std::vector<mote_isa> families(const test::OpenModel& model) {
+  mote_session_options options = mote_session_options_default(model.get());
+  const test::OpenSession best(model, options);
+  std::vector<mote_isa> found{MOTE_ISA_REF};
+  if (mote_session_isa(best.get()) != MOTE_ISA_REF) found.push_back(mote_session_isa(best.get()));
+  return found;
+}
+
+/// One case of a golden file: rows of ids with their padding taken out.
+struct Case {
+  std::string prefix;
+  size_t rows, length;
+  std::vector<std::vector<int32_t>> ids;   // unpadded
+  std::vector<std::vector<size_t>> places; // of each id in its padded row
+};
+
+Case read_case(const SafetensorsFile& golden, const std::string& prefix) {
+  const auto& shape = golden.shape(prefix + "input_ids");
+  Case found{prefix, shape.at(0), shape.at(1), {}, {}};
+  const std::vector<int64_t> ids = golden.i64(prefix + "input_ids");
+  const bool masked = golden.has(prefix + "attention_mask");
+  const std::vector<int64_t> mask =
+      masked ? golden.i64(prefix + "attention_mask") : std::vector<int64_t>(ids.size(), 1);
+  for (size_t row = 0; row < found.rows; ++row) {
+    found.ids.emplace_back();
+    found.places.emplace_back();
+    for (size_t i = 0; i < found.length; ++i) {
+      if (mask[row * found.length + i] == 0) continue;
+      found.ids.back().push_back(static_cast<int32_t>(ids[row * found.length + i]));
+      found.places.back().push_back(i);
+    }
+  }
+  return found;
+}
+
+mote_session_options all_logits(const test::OpenModel& model, mote_isa isa) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.chunk = options.logit_rows = options.context;
+  return options;
+}
+
+void compare_logits(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden, const Case& c,
+                    double tolerance) {
+  const std::vector<float> expected = golden.f32(c.prefix + "logits");
+  const uint32_t vocab = model.info().vocab;
+  const test::OpenSession session(model, all_logits(model, isa));
+  for (size_t row = 0; row < c.rows; ++row) {
+    REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
+    const auto n = static_cast<uint32_t>(c.ids[row].size());
+    REQUIRE(mote_prefill(session.get(), 0, c.ids[row].data(), n, MOTE_LOGITS_ALL, nullptr) == MOTE_OK);
+    for (uint32_t i = 0; i < n; ++i) {
+      CAPTURE(row, i);
+      const float* logits = mote_session_logits(session.get(), i);
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance, &expected[(row * c.length + c.places[row][i]) * vocab], logits, vocab);
+    }
+  }
+}
+
+void compare_greedy(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden, const Case& c) {
+  const std::vector<int64_t> expected = golden.i64(c.prefix + "greedy_ids");
+  const size_t steps = expected.size() / c.rows;
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  const test::OpenSession session(model, options);
+  for (size_t row = 0; row < c.rows; ++row) {
+    REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
+    mote_generation generation = mote_generation_default();
+    generation.max_tokens = static_cast<uint32_t>(steps);
+    generation.ignore_model_stops = 1;
+    std::vector<int64_t> ids;
+    const auto collect = [](void* user, int32_t id) -> int {
+      static_cast<std::vector<int64_t>*>(user)->push_back(id);
+      return 0;
+    };
+    REQUIRE(mote_generate(session.get(), c.ids[row].data(), static_cast<uint32_t>(c.ids[row].size()), &generation,
+                          collect, &ids, nullptr, nullptr) == MOTE_OK);
+    const auto from = expected.begin() + static_cast<std::ptrdiff_t>(row * steps);
+    CAPTURE(row);
+    REQUIRE(ids == std::vector<int64_t>(from, from + static_cast<std::ptrdiff_t>(steps)));
+  }
+}
+
+struct Hidden {
+  std::map<std::string, std::vector<float>> values;
+  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
+    std::vector<float>& to = static_cast<Hidden*>(user)->values[name];
+    for (uint32_t row = 0; row < rows; ++row) to.insert(to.end(), data + row * stride, data + row * stride + width);
+  }
+};
+
+/// Mean KL divergence of the logits of the main input from the golden ones.
+double mean_divergence(const test::OpenModel& model, const SafetensorsFile& golden) {
+  const Case c = read_case(golden, "");
+  const std::vector<float> expected = golden.f32("logits");
+  const uint32_t vocab = model.info().vocab;
+  const test::OpenSession session(model, all_logits(model, MOTE_ISA_AUTO));
+  const auto n = static_cast<uint32_t>(c.ids[0].size());
+  REQUIRE(mote_prefill(session.get(), 0, c.ids[0].data(), n, MOTE_LOGITS_ALL, nullptr) == MOTE_OK);
+  const auto log_sum = [&](const float* logits) {
+    double largest = -INFINITY, sum = 0;
+    for (uint32_t i = 0; i < vocab; ++i) largest = std::max(largest, double{logits[i]});
+    for (uint32_t i = 0; i < vocab; ++i) sum += std::exp(logits[i] - largest);
+    return largest + std::log(sum);
+  };
+  double total = 0;
+  for (uint32_t t = 0; t < n; ++t) {
+    const float* p = &expected[size_t{t} * vocab];
+    const float* q = mote_session_logits(session.get(), t);
+    const double p_sum = log_sum(p), q_sum = log_sum(q);
+    for (uint32_t i = 0; i < vocab; ++i) total += std::exp(p[i] - p_sum) * ((p[i] - p_sum) - (q[i] - q_sum));
+  }
+  return total / n;
+}
+
+}  // namespace
+
+TEST("every golden decoder gives the stored logits and greedy ids") {
+  const std::vector<std::string> names = model_names();
+  TEST_ASSERT_GREATER_OR_EQUAL(9u, names.size());
+  for (const std::string& name : names) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    for (const mote_isa isa : families(model)) {
+      for (const std::string prefix : {"", "padded_left.", "padded_right."}) {
+        if (!golden.has(prefix + "input_ids")) continue;
+        CAPTURE(name, mote_isa_name(isa), prefix);
+        const Case c = read_case(golden, prefix);
+        compare_logits(model, isa, golden, c, tolerance_of(name));
+        if (golden.has(prefix + "greedy_ids")) compare_greedy(model, isa, golden, c);
+      }
+    }
+  }
+}
+
+TEST("every golden decoder gives the stored hidden states") {
+  for (const std::string& name : model_names()) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    Hidden hidden;
+    mote_session_options options = all_logits(model, MOTE_ISA_AUTO);
+    options.trace = Hidden::collect;
+    options.trace_user = &hidden;
+    const test::OpenSession session(model, options);
+    const Case c = read_case(golden, "");
+    REQUIRE(mote_prefill(session.get(), 0, c.ids[0].data(), static_cast<uint32_t>(c.ids[0].size()), MOTE_LOGITS_ALL,
+                         nullptr) == MOTE_OK);
+    TEST_ASSERT_EQUAL_UINT32(model.info().layers + 1, hidden.values.size());
+    for (const auto& [hidden_name, values] : hidden.values) {
+      const std::vector<float> expected = golden.f32(hidden_name);
+      CAPTURE(name, hidden_name);
+      TEST_ASSERT_EQUAL_UINT32(expected.size(), values.size());
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance_of(name), expected.data(), values.data(), expected.size());
+    }
+  }
+}
+
+TEST("8-bit weights keep the mean KL divergence of the logits under 0.01") {
+  for (const std::string& name : model_names()) {
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    const double q8 = mean_divergence(test::OpenModel(test::golden_file(name, "q8g32")), golden);
+    const double q4 = mean_divergence(test::OpenModel(test::golden_file(name, "q4g32")), golden);
+    const double q4m = mean_divergence(test::OpenModel(test::golden_file(name, "q4mg32")), golden);
+    WARN(name << ": mean KL q8g32 " << q8 << ", q4g32 " << q4 << ", q4mg32 " << q4m);
+    CAPTURE(name);
+    TEST_ASSERT_LESS_THAN(0.01, q8);
+  }
+}
+
+TEST("16-bit weights stay close to the stored logits") {
+  for (const std::string& name : model_names()) {
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    CAPTURE(name);
+    TEST_ASSERT_LESS_THAN(1e-5, mean_divergence(test::OpenModel(test::golden_file(name, "f16")), golden));
+  }
+}

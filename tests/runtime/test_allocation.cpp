@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The no-heap promise: this program's malloc and mmap families are replaced by counting ones, and between opening a
+// model and restoring a session the count stays zero.
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "tests/support/test_model.h"
+
+namespace {
+
+std::atomic<bool> counting{false};
+std::atomic<uint32_t> calls{0};
+
+void count() {
+  if (counting.load(std::memory_order_relaxed)) calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+extern "C" {
+
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t n, size_t bytes);
+void* __libc_realloc(void* old, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+#if !defined(__SANITIZE_ADDRESS__)
+void* malloc(size_t bytes) {
+  count();
+  return __libc_malloc(bytes);
+}
+void* calloc(size_t n, size_t bytes) {
+  count();
+  return __libc_calloc(n, bytes);
+}
+void* realloc(void* old, size_t bytes) {
+  count();
+  return __libc_realloc(old, bytes);
+}
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  count();
+  return __libc_memalign(alignment, bytes);
+}
+int posix_memalign(void** out, size_t alignment, size_t bytes) {
+  count();
+  *out = __libc_memalign(alignment, bytes);
+  return *out == nullptr ? 12 : 0;
+}
+void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  count();
+  using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
+  static const Mmap real = reinterpret_cast<Mmap>(dlsym(RTLD_NEXT, "mmap"));
+  return real(address, bytes, protection, flags, fd, offset);
+}
+#endif
+
+}  // extern "C"
+
+TEST("nothing allocates between opening a model and restoring a session") {
+#if defined(__SANITIZE_ADDRESS__)
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  for (const char* type : {"f32", "q4g32"}) {
+    const test::AlignedBytes& file = test::golden_file("llama", type);
+    const auto prompt = test::some_ids(40, 100);
+    test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20), state(size_t{1} << 20);
+    mote_posix_pool* pool = mote_posix_pool_create(2);
+    mote_platform platform = mote_posix_pool_platform(pool);
+
+    counting = true;
+    calls = 0;
+    void* check = malloc(1);
+    const uint32_t seen = calls.exchange(0);
+    mote_error error{};
+    mote_model* model = nullptr;
+    mote_session* session = nullptr;
+    mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage.data(),
+                                         storage.size(), &model, &error);
+    mote_session_options options = mote_session_options_default(model);
+    options.platform = platform;
+    const size_t bytes = mote_session_bytes(model, &options);
+    if (status == MOTE_OK) status = mote_session_init(model, &options, arena.data(), bytes, &session, &error);
+    if (status == MOTE_OK) status = mote_prefill(session, 0, prompt.data(), 40, MOTE_LOGITS_LAST, &error);
+    const int32_t id = 3;
+    if (status == MOTE_OK) status = mote_decode(session, &id, &error);
+    mote_generation generation = mote_generation_default();
+    generation.max_tokens = 5;
+    generation.sampling.temperature = 1;
+    generation.sampling.top_k = 10;
+    generation.sampling.top_p = 0.9f;
+    generation.sampling.repetition_penalty = 1.1f;
+    if (status == MOTE_OK) {
+      status = mote_generate(session, &id, 1, &generation, nullptr, nullptr, nullptr, &error);
+    }
+    if (status == MOTE_OK) status = mote_session_save(session, state.data(), state.size(), nullptr, &error);
+    if (status == MOTE_OK) status = mote_session_restore(session, state.data(), state.size(), &error);
+    mote_self_test self_test;
+    if (status == MOTE_OK) status = mote_session_self_test(session, &self_test, &error);
+    const uint32_t found = calls;
+    counting = false;
+
+    free(check);
+    mote_posix_pool_destroy(pool);
+    INFO(error.text);
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+    TEST_ASSERT_EQUAL_UINT32(1, seen);
+    TEST_ASSERT_EQUAL_UINT32(0, found);
+  }
+#endif
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the bounds
+// of the steps.
+#include "tests/support/test_model.h"
+
+namespace {
+
+constexpr uint32_t kTokens = 50;
+const char* const kModels[][2] = {{"llama", "f32"},     {"mistral", "f16"},   {"qwen3", "q8g32"},
+                                  {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}};
+
+/// Logits of the last prompt token and of three decoded ones.
+std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
+  const auto ids = test::some_ids(kTokens, vocab);
+  std::vector<float> all = test::prefill(session, {ids.begin(), ids.end() - 3}, vocab);
+  for (uint32_t i = kTokens - 3; i < kTokens; ++i) {
+    mote_error error{};
+    REQUIRE(mote_decode(session, &ids[i], &error) == MOTE_OK);
+    const auto logits = test::logits_of(session, vocab);
+    all.insert(all.end(), logits.begin(), logits.end());
+  }
+  return all;
+}
+
+std::vector<mote_isa> families() {
+  std::vector<mote_isa> found;
+  for (int isa = MOTE_ISA_REF; isa <= MOTE_ISA_I8MM; ++isa) {
+    const test::OpenModel model(test::golden_file("llama", "f32"));
+    mote_session_options options = test::small_options(model);
+    options.isa = static_cast<mote_isa>(isa);
+    if (mote_session_bytes(model.get(), &options) != 0) found.push_back(options.isa);
+  }
+  return found;
+}
+
+template <class Change>
+void same_bits(Change change) {
+  for (const mote_isa isa : families()) {
+    for (const auto& [name, type] : kModels) {
+      CAPTURE(mote_isa_name(isa), name, type);
+      const test::OpenModel model(test::golden_file(name, type));
+      const uint32_t vocab = model.info().vocab;
+      mote_session_options options = mote_session_options_default(model.get());
+      options.isa = isa;
+      const std::vector<float> expected = trajectory(test::OpenSession(model, options).get(), vocab);
+      change(options, [&](const mote_session_options& changed) {
+        const std::vector<float> actual = trajectory(test::OpenSession(model, changed).get(), vocab);
+        REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
+      });
+    }
+  }
+}
+
+}  // namespace
+
+TEST("logits are bitwise equal for 1, 2 and 3 threads") {
+  same_bits([](mote_session_options options, auto compare) {
+    for (const uint32_t threads : {1u, 2u, 3u}) {
+      mote_posix_pool* pool = mote_posix_pool_create(threads);
+      REQUIRE(pool != nullptr);
+      const mote_isa isa = options.isa;
+      options.platform = mote_posix_pool_platform(pool);
+      options.isa = isa;
+      options.threads = threads;
+      compare(options);
+      mote_posix_pool_destroy(pool);
+    }
+  });
+}
+
+TEST("logits are bitwise equal for chunks of 1, 7 and 64") {
+  same_bits([](mote_session_options options, auto compare) {
+    for (const uint32_t chunk : {1u, 7u, 64u}) {
+      options.chunk = chunk;
+      compare(options);
+    }
+  });
+}
+
+TEST("logits are bitwise equal after saving and restoring in the middle") {
+  for (const mote_isa isa : families()) {
+    for (const auto& [name, type] : kModels) {
+      CAPTURE(mote_isa_name(isa), name, type);
+      const test::OpenModel model(test::golden_file(name, type));
+      const uint32_t vocab = model.info().vocab;
+      mote_session_options options = mote_session_options_default(model.get());
+      options.isa = isa;
+      const test::OpenSession first(model, options), second(model, options);
+      const auto ids = test::some_ids(kTokens, vocab);
+      const std::vector<int32_t> head(ids.begin(), ids.begin() + 20), tail(ids.begin() + 20, ids.end());
+      test::prefill(first.get(), head, vocab);
+      test::AlignedBytes state(mote_session_state_bytes(first.get()));
+      mote_error error{};
+      REQUIRE(mote_session_save(first.get(), state.data(), state.size(), nullptr, &error) == MOTE_OK);
+      const auto expected = test::prefill(first.get(), tail, vocab);
+      REQUIRE(mote_session_restore(second.get(), state.data(), state.size(), &error) == MOTE_OK);
+      const auto actual = test::prefill(second.get(), tail, vocab);
+      REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
+    }
+  }
+}
+
+TEST("a sequence in a batch gives the bits it gives alone") {
+  const test::OpenModel model(test::golden_file("qwen2", "q8g32"));
+  mote_session_options options = mote_session_options_default(model.get());
+  const test::OpenSession alone(model, options);
+  options.batch = 3;
+  options.logit_rows = 3;
+  const test::OpenSession batch(model, options);
+  mote_error error{};
+  const auto last = test::some_ids(3, 100, 9);
+  for (uint32_t sequence = 0; sequence < 3; ++sequence) {
+    test::prefill(batch.get(), test::some_ids(5 + 7 * sequence, 100, sequence), 100, sequence);
+  }
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(batch.get(), last.data(), &error));
+  for (uint32_t sequence = 0; sequence < 3; ++sequence) {
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_truncate(alone.get(), 0, 0, &error));
+    test::prefill(alone.get(), test::some_ids(5 + 7 * sequence, 100, sequence), 100);
+    const auto expected = test::prefill(alone.get(), {last[sequence]}, 100);
+    TEST_ASSERT_TRUE(expected == test::logits_of(batch.get(), 100, sequence));
+  }
+}
+
+TEST("a sequence left out of a decode keeps its tokens and has no logits") {
+  const test::OpenModel model(test::golden_file("llama", "f32"));
+  mote_session_options options = test::small_options(model);
+  options.batch = options.logit_rows = 2;
+  const test::OpenSession session(model, options);
+  const int32_t ids[] = {-1, 7};
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(session.get(), ids, &error));
+  TEST_ASSERT_NULL(mote_session_logits(session.get(), 0));
+  TEST_ASSERT_NOT_NULL(mote_session_logits(session.get(), 1));
+  TEST_ASSERT_EQUAL_UINT32(0, mote_session_length(session.get(), 0));
+  TEST_ASSERT_EQUAL_UINT32(1, mote_session_length(session.get(), 1));
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "runtime/file.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+mote_status open(const uint8_t* data, size_t bytes, mote_error* error, uint32_t flags = 0) {
+  static test::AlignedBytes storage(mote_model_bytes());
+  mote_model* model = nullptr;
+  return mote_model_open(data, bytes, flags, storage.data(), storage.size(), &model, error);
+}
+
+/// Opens what may be damaged and, where that succeeds, runs it: any result is right but a crash.
+mote_status open_and_run(const test::AlignedBytes& file) {
+  static test::AlignedBytes storage(mote_model_bytes());
+  static test::AlignedBytes arena(size_t{4} << 20);
+  mote_model* model = nullptr;
+  mote_error error{};
+  mote_status status = mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
+  if (status != MOTE_OK) {
+    REQUIRE(error.code == status);
+    REQUIRE(error.text[0] != '\0');
+    return status;
+  }
+  mote_session_options options = mote_session_options_default(model);
+  options.context = options.context < 16 ? options.context : 16;
+  options.chunk = 4;
+  mote_session* session = nullptr;
+  if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
+  status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
+  if (status != MOTE_OK) return status;
+  const int32_t ids[] = {0, 0, 0, 0, 0};
+  mote_generation generation = mote_generation_default();
+  generation.max_tokens = 2;
+  status = mote_generate(session, ids, 5, &generation, nullptr, nullptr, nullptr, &error);
+  mote_self_test self_test;
+  mote_session_self_test(session, &self_test, &error);
+  return status;
+}
+
+size_t metadata_bytes(const test::AlignedBytes& file) {
+  uint32_t size;
+  std::memcpy(&size, file.data(), 4);
+  return size + 4;
+}
+
+}  // namespace
+
+TEST("a converted model opens and tells of itself") {
+  const test::OpenModel model(test::golden_file("llama", "f32"));
+  const mote_model_info info = model.info();
+  TEST_ASSERT_EQUAL_STRING("llama", info.architecture);
+  TEST_ASSERT_EQUAL_UINT32(100, info.vocab);
+  TEST_ASSERT_EQUAL_UINT32(32, info.width);
+  TEST_ASSERT_EQUAL_UINT32(66, info.context);
+  TEST_ASSERT_EQUAL_UINT32(2, info.layers);
+  TEST_ASSERT_EQUAL_UINT32(1, info.stop_count);
+  TEST_ASSERT_EQUAL_INT(2, info.stop_ids[0]);
+}
+
+TEST("a file cut at any byte is refused") {
+  const test::AlignedBytes& file = test::golden_file("llama", "q4g32");
+  for (size_t bytes = 0; bytes < file.size(); bytes += bytes < metadata_bytes(file) ? 1 : 61) {
+    // A copy of exactly that size, so that a sanitizer sees any read past its end.
+    test::AlignedBytes part(bytes);
+    if (bytes != 0) std::memcpy(part.data(), file.data(), bytes);
+    mote_error error{};
+    CAPTURE(bytes);
+    const mote_status status = open(part.data(), bytes, &error);
+    REQUIRE((status == MOTE_TRUNCATED || status == MOTE_NOT_A_MODEL));
+  }
+}
+
+TEST("any byte of the metadata flipped gives an error or a normal run") {
+  test::AlignedBytes file(test::golden_file("qwen3", "q4mg32"));
+  uint32_t refused = 0;
+  for (size_t at = 0; at < metadata_bytes(file); ++at) {
+    for (const uint8_t mask : {0x01, 0x80, 0xFF}) {
+      file.data()[at] ^= mask;
+      refused += open_and_run(file) != MOTE_OK;
+      file.data()[at] ^= mask;
+    }
+  }
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
+  TEST_ASSERT_GREATER_THAN(metadata_bytes(file) / 4, refused);
+}
+
+TEST("a changed weight is found when hashes are checked") {
+  test::AlignedBytes file(test::golden_file("gpt2", "f32"));
+  file.data()[file.size() - 200] ^= 1;
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, open(file.data(), file.size(), &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error, MOTE_OPEN_CHECK_HASHES));
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "hash differs"));
+}
+
+TEST("bytes that are not a model are refused as such") {
+  test::AlignedBytes text(4096);
+  std::memset(text.data(), 'x', text.size());
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_NOT_A_MODEL, open(text.data(), text.size(), &error));
+}
+
+TEST("a file of another format version is refused") {
+  test::AlignedBytes file(test::golden_file("llama", "f32"));
+  auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
+  TEST_ASSERT_TRUE(root->mutate_format_version(root->format_version() + 1));
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, open(file.data(), file.size(), &error));
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "format version"));
+}
+
+TEST("misaligned bytes, small storage and null pointers are refused") {
+  const test::AlignedBytes& file = test::golden_file("llama", "f32");
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_NOT_ALIGNED, open(file.data() + 16, file.size() - 16, &error));
+  alignas(8) uint8_t storage[8];
+  mote_model* model = nullptr;
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
+                        mote_model_open(file.data(), file.size(), 0, storage, sizeof storage, &model, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(nullptr, 0, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(file.data(), file.size(), nullptr, 8));
+}

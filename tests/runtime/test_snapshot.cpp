@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "tests/support/test_model.h"
+
+namespace {
+
+const test::OpenModel& model() {
+  static const test::OpenModel opened(test::golden_file("mistral", "q8g32"));
+  return opened;
+}
+
+test::AlignedBytes saved(const mote_session* session) {
+  test::AlignedBytes state(mote_session_state_bytes(session));
+  size_t written = 0;
+  REQUIRE(mote_session_save(session, state.data(), state.size(), &written, nullptr) == MOTE_OK);
+  REQUIRE(written == state.size());
+  return state;
+}
+
+test::AlignedBytes some_state() {
+  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  test::prefill(session.get(), test::some_ids(17, 100), 100);
+  return saved(session.get());
+}
+
+mote_status restore(const mote_session_options& options, const test::AlignedBytes& state, const char* word,
+                    const test::OpenModel& into = model()) {
+  const test::OpenSession session(into, options);
+  mote_error error{};
+  const mote_status status = mote_session_restore(session.get(), state.data(), state.size(), &error);
+  if (status != MOTE_OK) {
+    CAPTURE(error.text, word);
+    REQUIRE(std::strstr(error.text, word) != nullptr);
+  }
+  return status;
+}
+
+}  // namespace
+
+TEST("a restored session has the logits, the sampler and the continuation of the saved one") {
+  const mote_session_options options = mote_session_options_default(model().get());
+  const test::OpenSession first(model(), options), second(model(), options);
+  mote_sampling sampling = mote_sampling_default();
+  sampling.temperature = 1.5f;
+  sampling.seed = 3;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sampler_init(first.get(), &sampling, nullptr));
+  test::prefill(first.get(), test::some_ids(17, 100), 100);
+  int32_t id;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample(first.get(), 0, &id, nullptr));
+  const test::AlignedBytes state = saved(first.get());
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_restore(second.get(), state.data(), state.size(), nullptr));
+  TEST_ASSERT_EQUAL_UINT32(17, mote_session_length(second.get(), 0));
+  TEST_ASSERT_TRUE(test::logits_of(first.get(), 100) == test::logits_of(second.get(), 100));
+  for (int i = 0; i < 10; ++i) {
+    int32_t expected, actual;
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample(first.get(), 0, &expected, nullptr));
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample(second.get(), 0, &actual, nullptr));
+    TEST_ASSERT_EQUAL_INT(expected, actual);
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(first.get(), &expected, nullptr));
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(second.get(), &actual, nullptr));
+  }
+}
+
+TEST("an empty session can be saved and restored") {
+  const mote_session_options options = mote_session_options_default(model().get());
+  const test::OpenSession session(model(), options);
+  const test::AlignedBytes empty = saved(session.get());
+  test::prefill(session.get(), test::some_ids(5, 100), 100);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_restore(session.get(), empty.data(), empty.size(), nullptr));
+  TEST_ASSERT_EQUAL_UINT32(0, mote_session_length(session.get(), 0));
+  TEST_ASSERT_NULL(mote_session_logits(session.get(), 0));
+}
+
+TEST("a snapshot is refused elsewhere, each time with the reason") {
+  const test::AlignedBytes state = some_state();
+  const mote_session_options good = mote_session_options_default(model().get());
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, restore(good, state, ""));
+
+  mote_session_options options = good;
+  options.kv_dtype = MOTE_KV_F32;
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(options, state, "KV cache"));
+  options = good;
+  options.context = 10;
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(options, state, ""));
+  const test::OpenModel other(test::golden_file("mistral", "q4g32"));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT,
+                        restore(mote_session_options_default(other.get()), state, "another model", other));
+  const test::OpenSession any(model(), good);
+  if (mote_session_isa(any.get()) != MOTE_ISA_REF) {
+    options = good;
+    options.isa = MOTE_ISA_REF;
+    TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(options, state, "kernel family"));
+  }
+  options = good;
+  options.batch = options.logit_rows = 2;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, restore(options, state, ""));
+  const test::OpenSession two(model(), options);
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(good, saved(two.get()), "more sequences"));
+}
+
+TEST("a snapshot cut or changed anywhere is refused and the session stays as it was") {
+  const test::AlignedBytes state = some_state();
+  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  const auto before = test::prefill(session.get(), test::some_ids(6, 100, 4), 100);
+  for (size_t at = 0; at < state.size(); at += at < 256 ? 1 : 97) {
+    CAPTURE(at);
+    test::AlignedBytes part(at);
+    if (at != 0) std::memcpy(part.data(), state.data(), at);
+    REQUIRE(mote_session_restore(session.get(), part.data(), at, nullptr) != MOTE_OK);
+    state.data()[at] ^= 0x10;
+    REQUIRE(mote_session_restore(session.get(), state.data(), state.size(), nullptr) == MOTE_WRONG_SNAPSHOT);
+    state.data()[at] ^= 0x10;
+  }
+  TEST_ASSERT_EQUAL_UINT32(6, mote_session_length(session.get(), 0));
+  TEST_ASSERT_TRUE(before == test::logits_of(session.get(), 100));
+}
+
+TEST("saving into too few bytes is refused") {
+  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  test::AlignedBytes state(mote_session_state_bytes(session.get()));
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
+                        mote_session_save(session.get(), state.data(), state.size() - 1, nullptr, nullptr));
+}

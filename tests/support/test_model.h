@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Golden models converted for tests, and sessions over them.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+#include "converter/convert.h"
+#include "mote/mote.h"
+#include "mote/posix.h"
+#include "tests/support/unity_style.h"
+
+namespace test {
+
+/// Memory aligned as mote asks for.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(size_t bytes)
+      : data_(static_cast<uint8_t*>(std::aligned_alloc(MOTE_ALIGNMENT, (bytes + 127) / 64 * 64))), size_(bytes) {
+    std::memset(data_.get(), 0xEE, bytes);
+  }
+  AlignedBytes(const AlignedBytes& other) : AlignedBytes(other.size_) {
+    if (size_ != 0) std::memcpy(data_.get(), other.data_.get(), size_);
+  }
+  uint8_t* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(uint8_t* data) const { std::free(data); }
+  };
+  std::unique_ptr<uint8_t, Free> data_;
+  size_t size_ = 0;
+};
+
+inline std::filesystem::path golden_folder() { return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models"; }
+
+/// A folder of this process alone, removed when it ends.
+inline const std::filesystem::path& temporary_folder() {
+  struct Folder {
+    std::filesystem::path path;
+    Folder() {
+      std::string pattern = (std::filesystem::temp_directory_path() / "mote-test-XXXXXX").string();
+      if (mkdtemp(pattern.data()) == nullptr) std::abort();
+      path = pattern;
+    }
+    ~Folder() {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    }
+  };
+  static const Folder folder;
+  return folder.path;
+}
+
+inline AlignedBytes read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  AlignedBytes bytes(std::filesystem::file_size(path));
+  in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+/// The .mote file of a golden model, converted once per process.
+inline const AlignedBytes& golden_file(const std::string& name, const std::string& type) {
+  static std::map<std::string, AlignedBytes> files;
+  auto found = files.find(name + "." + type);
+  if (found == files.end()) {
+    const std::filesystem::path path = temporary_folder() / (name + "." + type + ".mote");
+    mote::convert::ConvertOptions options;
+    options.type = type;
+    mote::convert::convert(golden_folder() / name, path, options);
+    found = files.emplace(name + "." + type, read_file(path)).first;
+  }
+  return found->second;
+}
+
+/// An opened model and its storage.
+class OpenModel {
+ public:
+  explicit OpenModel(const AlignedBytes& file) : storage_(mote_model_bytes()) {
+    mote_error error{};
+    const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage_.data(),
+                                               storage_.size(), &model_, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+  }
+  mote_model* get() const { return model_; }
+  mote_model_info info() const {
+    mote_model_info info;
+    mote_model_get_info(model_, &info);
+    return info;
+  }
+
+ private:
+  AlignedBytes storage_;
+  mote_model* model_ = nullptr;
+};
+
+/// A session in an arena of exactly the bytes it says it takes.
+class OpenSession {
+ public:
+  OpenSession(const OpenModel& model, const mote_session_options& options)
+      : arena_(mote_session_bytes(model.get(), &options)) {
+    mote_error error{};
+    const mote_status status =
+        mote_session_init(model.get(), &options, arena_.data(), arena_.size(), &session_, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+  }
+  mote_session* get() const { return session_; }
+
+ private:
+  AlignedBytes arena_;
+  mote_session* session_ = nullptr;
+};
+
+inline mote_session_options small_options(const OpenModel& model) {
+  mote_session_options options = mote_session_options_default(model.get());
+  if (options.context > 64) options.context = 64;
+  return options;
+}
+
+/// Deterministic ids of the model's vocabulary.
+inline std::vector<int32_t> some_ids(uint32_t count, uint32_t vocab, uint32_t seed = 1) {
+  std::vector<int32_t> ids(count);
+  uint32_t state = seed * 2654435761u + 1;
+  for (int32_t& id : ids) {
+    state = state * 1664525u + 1013904223u;
+    id = static_cast<int32_t>((state >> 8) % vocab);
+  }
+  return ids;
+}
+
+inline std::vector<float> logits_of(const mote_session* session, uint32_t vocab, uint32_t row = 0) {
+  const float* logits = mote_session_logits(session, row);
+  REQUIRE(logits != nullptr);
+  return {logits, logits + vocab};
+}
+
+/// Prefills and returns the last token's logits.
+inline std::vector<float> prefill(mote_session* session, const std::vector<int32_t>& ids, uint32_t vocab,
+                                  uint32_t sequence = 0) {
+  mote_error error{};
+  const mote_status status =
+      mote_prefill(session, sequence, ids.data(), static_cast<uint32_t>(ids.size()), MOTE_LOGITS_LAST, &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+  return logits_of(session, vocab);
+}
+
+}  // namespace test
