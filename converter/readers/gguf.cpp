@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GGUF's metadata and tensor names translated to Hugging Face's, by a table an architecture. A key or a
+// tensor that no table has might change the results, and is refused by name.
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/gguf_file.h"
+#include "converter/readers/readers.h"
+
+namespace mote::convert {
+namespace {
+
+enum class KeyKind : uint8_t { size, real };
+enum class Presence : uint8_t { required, optional };
+
+struct KeyRule {
+  const char* gguf;  // after the architecture's name
+  const char* config;
+  KeyKind kind = KeyKind::size;
+  Presence presence = Presence::required;
+};
+
+/// Names without ".weight" or ".bias"; {} is the layer.
+struct TensorRule {
+  const char* gguf;
+  const char* name;
+};
+
+constexpr KeyRule kLlamaKeys[] = {
+    {"embedding_length", "hidden_size"},
+    {"block_count", "num_hidden_layers"},
+    {"feed_forward_length", "intermediate_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
+    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
+    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
+
+constexpr TensorRule kLlamaTensors[] = {{"token_embd", "model.embed_tokens"},
+                                        {"output_norm", "model.norm"},
+                                        {"output", "lm_head"},
+                                        {"rope_freqs", "rope_freqs"},  // divisors of the inverse frequencies
+                                        {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
+                                        {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+                                        {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+                                        {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+                                        {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
+                                        {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
+                                        {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
+                                        {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
+                                        {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
+                                        {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
+                                        {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+
+constexpr KeyRule kGpt2Keys[] = {{"embedding_length", "n_embd"},
+                                 {"block_count", "n_layer"},
+                                 {"feed_forward_length", "n_inner"},
+                                 {"context_length", "n_positions"},
+                                 {"attention.head_count", "n_head"},
+                                 {"attention.layer_norm_epsilon", "layer_norm_epsilon", KeyKind::real}};
+
+// Matrices are [out, in] here, where Hugging Face's GPT-2 has [in, out].
+constexpr TensorRule kGpt2Tensors[] = {{"token_embd", "transformer.wte"},
+                                       {"position_embd", "transformer.wpe"},
+                                       {"output_norm", "transformer.ln_f"},
+                                       {"output", "lm_head"},
+                                       {"blk.{}.attn_norm", "transformer.h.{}.ln_1"},
+                                       {"blk.{}.attn_qkv", "transformer.h.{}.attn.c_attn"},
+                                       {"blk.{}.attn_output", "transformer.h.{}.attn.c_proj"},
+                                       {"blk.{}.ffn_norm", "transformer.h.{}.ln_2"},
+                                       {"blk.{}.ffn_up", "transformer.h.{}.mlp.c_fc"},
+                                       {"blk.{}.ffn_down", "transformer.h.{}.mlp.c_proj"}};
+
+struct Family {
+  std::string_view name;  // general.architecture, and model_type
+  const char* activation_key;
+  const char* activation;
+  std::span<const KeyRule> keys;
+  std::span<const TensorRule> tensors;
+  bool has_rope;
+  bool interleaved;  // the rows of q and k are in the order of interleaved RoPE
+};
+constexpr Family kFamilies[] = {
+    {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
+    {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"gpt2", "activation_function", "gelu_new", kGpt2Keys, kGpt2Tensors, false, false}};
+
+/// The metadata, with a record of what was read. Keys are given without the architecture.
+class Metadata {
+ public:
+  Metadata(const GgufFile& file, const std::string& where, std::string_view architecture)
+      : file_(file), where_(where), prefix_(std::string(architecture) + ".") {}
+
+  const GgufValue* find(const std::string& key) {
+    read_.insert(prefix_ + key);
+    return find_exact(prefix_ + key);
+  }
+
+  const GgufValue* find_exact(const std::string& key) const {
+    const auto found = file_.metadata.find(key);
+    return found == file_.metadata.end() ? nullptr : &found->second;
+  }
+
+  std::optional<double> number(const std::string& key) {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* integer = std::get_if<int64_t>(value)) return static_cast<double>(*integer);
+    if (const auto* real = std::get_if<double>(value); real != nullptr && std::isfinite(*real)) return *real;
+    fail("{}: {}{} is not one finite number (models whose layers differ are not read)", where_, prefix_, key);
+  }
+
+  /// A whole number below 2^31, if there.
+  std::optional<uint32_t> size(const std::string& key) {
+    const auto value = number(key);
+    if (value &&
+        !(*value >= 0 && *value <= std::numeric_limits<int32_t>::max() && *value == std::floor(*value))) {
+      fail("{}: {}{} is {}, expected a size", where_, prefix_, key, *value);
+    }
+    return value ? std::optional(static_cast<uint32_t>(*value)) : std::nullopt;
+  }
+
+  std::string text(const std::string& key, const char* fallback) {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return fallback;
+    if (const auto* text = std::get_if<std::string_view>(value)) return std::string(*text);
+    fail("{}: {}{} is not a string", where_, prefix_, key);
+  }
+
+  /// A token id, unless absent or -1 in any width.
+  std::optional<int32_t> token(const std::string& key) const {
+    const GgufValue* value = find_exact("tokenizer.ggml." + key);
+    const auto* id = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+    if (id == nullptr || *id < 0 || *id > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    return static_cast<int32_t>(*id);
+  }
+
+  /// Fails for a key of the architecture that was not read, unless its value is known to change nothing.
+  void finish() const {
+    static const std::map<std::string, double> kNeutral = {{"expert_count", 0},
+                                                           {"expert_used_count", 0},
+                                                           {"attention.causal", 1},
+                                                           {"attention.sliding_window", 0}};
+    static const std::set<std::string> kIgnored = {"tensor_data_layout", "rope.scaling.finetuned"};
+    for (const auto& [full_key, value] : file_.metadata) {
+      if (full_key.compare(0, prefix_.size(), prefix_) != 0 || read_.count(full_key)) continue;
+      const std::string key = full_key.substr(prefix_.size());
+      if (kIgnored.count(key)) continue;
+      const auto neutral = kNeutral.find(key);
+      if (neutral != kNeutral.end() && is_equal(value, neutral->second)) continue;
+      fail("{}: metadata key {} is not understood and may change the results", where_, shown(full_key));
+    }
+  }
+
+ private:
+  static bool is_equal(const GgufValue& value, double expected) {
+    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer) == expected;
+    if (const auto* flag = std::get_if<bool>(&value)) return (*flag ? 1 : 0) == expected;
+    return false;
+  }
+
+  const GgufFile& file_;
+  const std::string& where_;
+  std::string prefix_;
+  std::set<std::string> read_;
+};
+
+const Family& family_of(const GgufFile& file, const std::string& where) {
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata.find(key);
+    const auto* value =
+        found == file.metadata.end() ? nullptr : std::get_if<std::string_view>(&found->second);
+    return value == nullptr ? std::string_view() : *value;
+  };
+  if (const auto type = text("general.type"); !type.empty() && type != "model") {
+    fail("{}: the file holds a '{}', not a model", where, shown(type));
+  }
+  const std::string_view name = text("general.architecture");
+  if (name.empty()) fail("{}: no general.architecture: not a model", where);
+  std::string known;
+  for (const Family& family : kFamilies) {
+    if (family.name == name) return family;
+    known.append(known.empty() ? "" : ", ").append(family.name);
+  }
+  fail("{}: architecture '{}' is not read from GGUF; read are {}", where, shown(name), known);
+}
+
+/// Where the heads' width is not the usual one, and whether RoPE turns all of it.
+void read_heads(Metadata& metadata, nlohmann::json& config, const std::string& where) {
+  const uint32_t width = *metadata.size("embedding_length"), heads = *metadata.size("attention.head_count");
+  const uint32_t head_dim = metadata.size("attention.key_length").value_or(heads == 0 ? 0 : width / heads);
+  if (head_dim == 0) fail("{}: {} heads in a width of {}", where, heads, width);
+  if (metadata.size("attention.value_length").value_or(head_dim) != head_dim) {
+    fail("{}: attention.value_length differs from the keys' {}, which is not supported", where, head_dim);
+  }
+  const uint32_t rotary = metadata.size("rope.dimension_count").value_or(head_dim);
+  if (rotary != head_dim) config["partial_rotary_factor"] = static_cast<double>(rotary) / head_dim;
+}
+
+/// rope.scaling.* as rope_scaling. A factor of 0 or 1 is none, and a factor without a type is linear.
+void read_rope(Metadata& metadata, nlohmann::json& config, const std::string& where) {
+  const double factor =
+      metadata.number("rope.scaling.factor").value_or(metadata.number("rope.scale_linear").value_or(0));
+  const std::string type = metadata.text("rope.scaling.type", "linear");
+  const auto original = metadata.size("rope.scaling.original_context_length");
+  const auto attention = metadata.number("rope.scaling.attn_factor");
+  if (attention.value_or(1) != 1 && type != "yarn") {
+    fail("{}: rope.scaling.attn_factor without rope.scaling.type yarn is not understood", where);
+  }
+  if (type == "none" || (type == "linear" && (factor == 0 || factor == 1))) return;
+  nlohmann::json scaling = {{"rope_type", type}, {"factor", factor}};
+  if (type == "yarn") {
+    if (original) scaling["original_max_position_embeddings"] = *original;
+    if (attention && *attention != 1) scaling["attention_factor"] = *attention * (1 + 0.1 * std::log(factor));
+    if (const auto beta = metadata.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *beta;
+    if (const auto beta = metadata.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *beta;
+  } else if (type != "linear") {
+    fail("{}: rope.scaling.type '{}' is not understood; understood are none, linear and yarn", where,
+         shown(type));
+  }
+  config["rope_scaling"] = scaling;
+}
+
+uint64_t vocabulary(const GgufFile& file, Metadata& metadata) {
+  const auto declared = metadata.size("vocab_size");
+  const auto embedding = file.tensors.find("token_embd.weight");
+  if (embedding != file.tensors.end()) return embedding->second.rows();
+  if (declared) return *declared;
+  const GgufValue* tokens = metadata.find_exact("tokenizer.ggml.tokens");
+  const auto* array = tokens == nullptr ? nullptr : std::get_if<GgufArray>(tokens);
+  return array == nullptr ? 0 : array->count;
+}
+
+nlohmann::json make_config(const Family& family, const GgufFile& file, Metadata& metadata,
+                           const std::string& where) {
+  nlohmann::json config = {{"model_type", family.name}, {family.activation_key, family.activation}};
+  for (const KeyRule& rule : family.keys) {
+    if (metadata.find(rule.gguf) == nullptr) {
+      if (rule.presence == Presence::required)
+        fail("{}: no metadata key {}.{}", where, family.name, rule.gguf);
+    } else if (rule.kind == KeyKind::size) {
+      config[rule.config] = *metadata.size(rule.gguf);
+    } else {
+      config[rule.config] = *metadata.number(rule.gguf);
+    }
+  }
+  config["vocab_size"] = vocabulary(file, metadata);
+  config["tie_word_embeddings"] = file.tensors.count("output.weight") == 0;
+  if (const auto bos = metadata.token("bos_token_id")) config["bos_token_id"] = *bos;
+  if (const auto eos = metadata.token("eos_token_id")) config["eos_token_id"] = *eos;
+  if (!family.has_rope) return config;
+
+  read_heads(metadata, config, where);
+  read_rope(metadata, config, where);
+  // Mistral's window is the only thing that tells it from a llama.
+  const auto window = family.name == "llama" ? metadata.size("attention.sliding_window") : std::nullopt;
+  if (window && *window > 0) {
+    config["model_type"] = "mistral";
+    config["sliding_window"] = *window;
+  }
+  return config;
+}
+
+/// A name taken apart: "blk.3.attn_q.weight" is {"blk.{}.attn_q", "3", ".weight"}.
+struct TensorName {
+  std::string stem, layer, kind;
+};
+
+TensorName take_apart(const std::string& name, uint64_t layers) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return {name, "", ""};
+  TensorName result{name.substr(0, dot), "", name.substr(dot)};
+  if (name.compare(0, 4, "blk.") != 0) return result;
+  const size_t end = name.find('.', 4);
+  uint32_t layer = 0;
+  const auto parsed = std::from_chars(name.data() + 4, name.data() + end, layer);
+  if (end >= dot || parsed.ec != std::errc() || parsed.ptr != name.data() + end || layer >= layers)
+    return result;
+  result.layer = std::to_string(layer);
+  if (result.layer.size() == end - 4) result.stem.replace(4, end - 4, "{}");  // not "blk.03."
+  return result;
+}
+
+/// Hugging Face's name, "" where the family has no such tensor.
+std::string translated(const Family& family, const TensorName& name) {
+  if (name.kind != ".weight" && name.kind != ".bias") return "";
+  for (const TensorRule& rule : family.tensors) {
+    if (name.stem == rule.gguf) return fmt::format(fmt::runtime(rule.name), name.layer) + name.kind;
+  }
+  return "";
+}
+
+void add_tensors(Source& source, const Family& family, const GgufFile& file, const std::string& where) {
+  const nlohmann::json& config = source.config;
+  const auto heads = config.value("num_attention_heads", uint32_t{1});
+  const auto kv_heads = config.value("num_key_value_heads", heads);
+  const uint64_t layers = config.value("num_hidden_layers", config.value("n_layer", uint64_t{0}));
+  for (const auto& [gguf_name, tensor] : file.tensors) {
+    const TensorName name = take_apart(gguf_name, layers);
+    if (name.stem == "blk.{}.attn_rot_embd") continue;  // a table that nothing reads
+    const std::string translation = translated(family, name);
+    if (translation.empty()) {
+      fail("{}: tensor {} has no place in a {} of {} layers", where, shown(gguf_name), family.name, layers);
+    }
+    SourceTensor& added = source.tensors[translation] = tensor;
+    const bool is_query = name.stem == "blk.{}.attn_q", is_key = name.stem == "blk.{}.attn_k";
+    if (!family.interleaved || !(is_query || is_key)) continue;
+    added.interleaved_heads = is_query ? heads : kv_heads;
+    const uint64_t outputs = added.shape.size() < 2 ? added.cols() : added.rows();
+    if (added.interleaved_heads == 0 || outputs % (uint64_t{2} * added.interleaved_heads) != 0) {
+      fail("{}: tensor {} of {} rows does not divide into {} heads", where, shown(gguf_name), outputs,
+           added.interleaved_heads);
+    }
+  }
+}
+
+}  // namespace
+
+Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& path) {
+  const std::string where = path.string();
+  const GgufFile file = parse_gguf(bytes, where);
+  const Family& family = family_of(file, where);
+  Metadata metadata(file, where, family.name);
+  const GgufValue* splits = metadata.find_exact("split.count");
+  if (const auto* count = splits == nullptr ? nullptr : std::get_if<int64_t>(splits);
+      count != nullptr && *count > 1) {
+    fail("{} is one of {} parts: merge them first (llama-gguf-split --merge)", where, *count);
+  }
+
+  Source source;
+  source.format = "gguf";
+  const GgufValue* name = metadata.find_exact("general.name");
+  const auto* text = name == nullptr ? nullptr : std::get_if<std::string_view>(name);
+  source.name = text == nullptr || text->empty() ? path.stem().string() : std::string(*text);
+  source.config = make_config(family, file, metadata, where);
+  metadata.finish();
+  // The end of a text, of a turn and of a message, of which chat models use one or the other.
+  for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+    if (const auto id = metadata.token(key)) source.stop_ids.push_back(*id);
+  }
+  add_tensors(source, family, file, where);
+  return source;
+}
+
+}  // namespace mote::convert

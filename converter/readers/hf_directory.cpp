@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
+// weights in model.safetensors or in shards that model.safetensors.index.json lists.
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/json_text.h"
+#include "converter/readers/readers.h"
+#include "converter/readers/safetensors.h"
+
+namespace mote::convert {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int kConfigDepth = 32;
+
+/// True also where the system does not let us look: opening the file then gives its reason.
+bool is_there(const fs::path& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type() != fs::file_type::not_found;
+}
+
+json read_json(const fs::path& path) {
+  const MappedFile file(path);
+  return parse_json_object(file.bytes(), path.string(), kConfigDepth);
+}
+
+int32_t token_id(const json& value, const fs::path& path) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
+    fail("{}: eos_token_id must be a token id or a list of them", path.string());
+  }
+  return value.get<int32_t>();
+}
+
+/// eos_token_id of a config: a number, a list, or absent.
+std::vector<int32_t> eos_ids(const json& config, const fs::path& path) {
+  const auto found = config.find("eos_token_id");
+  if (found == config.end() || found->is_null()) return {};
+  if (!found->is_array()) return {token_id(*found, path)};
+  std::vector<int32_t> ids;
+  for (const json& value : *found) ids.push_back(token_id(value, path));
+  return ids;
+}
+
+std::vector<int32_t> stop_ids(const fs::path& directory, const json& config) {
+  const fs::path generation = directory / "generation_config.json";
+  if (is_there(generation)) {
+    auto ids = eos_ids(read_json(generation), generation);
+    if (!ids.empty()) return ids;
+  }
+  return eos_ids(config, directory / "config.json");
+}
+
+/// Integers and booleans are no weights (position ids, masks) and are left out.
+void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
+  static const std::map<std::string, SourceType> kWeightTypes = {
+      {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
+  const auto type = kWeightTypes.find(tensor.dtype);
+  if (type != kWeightTypes.end()) {
+    source.tensors[name] = {type->second, tensor.shape, tensor.bytes.data(), tensor.bytes.size()};
+  } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
+    fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
+         name, tensor.dtype);
+  }
+}
+
+NamedTensors map_file(Source& source, const fs::path& path) {
+  auto file = std::make_unique<MappedFile>(path);
+  auto tensors = parse_safetensors(file->bytes(), path.string());
+  source.files.push_back(std::move(file));
+  return tensors;
+}
+
+void read_shards(Source& source, const fs::path& directory, const fs::path& index_path) {
+  const json index = read_json(index_path);
+  const auto weight_map = index.find("weight_map");
+  if (weight_map == index.end() || !weight_map->is_object())
+    fail("{} has no 'weight_map'", index_path.string());
+  std::map<std::string, NamedTensors> shards;
+  for (const auto& [name, value] : weight_map->items()) {
+    const std::string shard = value.is_string() ? value.get<std::string>() : "";
+    const fs::path path = directory / shard;
+    if (shard.empty() || fs::path(shard).filename() != shard || shard == "..") {
+      fail("{}: tensor {} must be in a file of the same directory", index_path.string(), shown(name));
+    }
+    if (!shards.count(shard)) {
+      if (!is_there(path)) {
+        fail("{} is missing: {} lists it, fetch it too", path.string(), index_path.filename().string());
+      }
+      shards[shard] = map_file(source, path);
+    }
+    const auto tensor = shards[shard].find(name);
+    if (tensor == shards[shard].end()) {
+      fail("{} has no tensor {}, though {} says so", path.string(), shown(name),
+           index_path.filename().string());
+    }
+    add_tensor(source, name, tensor->second, path);
+  }
+}
+
+}  // namespace
+
+Source read_hf_directory(const fs::path& directory) {
+  const fs::path config_path = directory / "config.json";
+  if (!is_there(config_path)) {
+    fail("{} has no config.json: expected a model directory with config.json and model.safetensors",
+         directory.string());
+  }
+  Source source;
+  source.format = "hf";
+  std::error_code error;
+  source.name = fs::weakly_canonical(directory, error).filename().string();
+  source.config = read_json(config_path);
+  source.stop_ids = stop_ids(directory, source.config);
+  if (source.config.contains("quantization_config") && !source.config["quantization_config"].is_null()) {
+    fail(
+        "{}: quantization_config: weights quantized by other tools are read from GGUF only; give the "
+        "directory of the "
+        "unquantized model",
+        config_path.string());
+  }
+
+  const fs::path single = directory / "model.safetensors", index = directory / "model.safetensors.index.json";
+  if (is_there(single)) {
+    for (const auto& [name, tensor] : map_file(source, single)) add_tensor(source, name, tensor, single);
+  } else if (is_there(index)) {
+    read_shards(source, directory, index);
+  } else if (is_there(directory / "pytorch_model.bin") || is_there(directory / "pytorch_model.bin.index.json")) {
+    fail(
+        "{} has its weights in pytorch_model.bin only, which is not read yet: save the model as safetensors "
+        "(save_pretrained with safe_serialization=True)",
+        directory.string());
+  } else {
+    fail("{} has no weights: expected model.safetensors or model.safetensors.index.json beside config.json",
+         directory.string());
+  }
+  return source;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/source.h"
+
+#include <cassert>
+#include <cstring>
+#include <system_error>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/ggml_blocks.h"
+#include "converter/readers/readers.h"
+
+namespace mote::convert {
+namespace {
+
+/// Where the file keeps row `row` of a tensor whose heads have `head_rows` rows in interleaved order.
+uint64_t interleaved_row(uint64_t row, uint64_t head_rows) {
+  const uint64_t i = row % head_rows, half = head_rows / 2;
+  return row - i + (i < half ? 2 * i : 2 * (i - half) + 1);
+}
+
+/// A vector (a bias) has its heads' elements in one row.
+bool is_interleaved_vector(const SourceTensor& tensor) {
+  return tensor.interleaved_heads != 0 && tensor.shape.size() < 2;
+}
+
+const std::byte* row_data(const SourceTensor& tensor, uint64_t row) {
+  assert(row < tensor.rows());
+  if (tensor.interleaved_heads != 0 && !is_interleaved_vector(tensor)) {
+    row = interleaved_row(row, tensor.rows() / tensor.interleaved_heads);
+  }
+  return tensor.data + row * (tensor.bytes / tensor.rows());
+}
+
+/// What a file is that no reader takes, as advice.
+[[noreturn]] void fail_unknown(const std::filesystem::path& path, std::span<const std::byte> file) {
+  const auto starts_with = [&](std::string_view magic) {
+    return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
+  };
+  if (file.empty()) fail("{} is empty", path.string());
+  if (file.size() > 8 && file[8] == std::byte{'{'}) {
+    fail(
+        "{} looks like safetensors, which do not say what model they are: give the directory that has its "
+        "config.json",
+        path.string());
+  }
+  if (starts_with("PK")) {
+    fail(
+        "{} looks like a PyTorch checkpoint, which is not read yet: save the model as safetensors "
+        "(save_pretrained) and give the directory",
+        path.string());
+  }
+  fail(
+      "{} is not a model: expected a directory with config.json and model.safetensors, a .gguf file or a "
+      "llama2.c "
+      ".bin file",
+      path.string());
+}
+
+}  // namespace
+
+const char* source_type_name(SourceType type) { return block_layout(type).name; }
+
+uint64_t SourceTensor::rows() const {
+  return shape.empty() ? 1 : *element_count(std::span(shape).first(shape.size() - 1));
+}
+
+uint64_t SourceTensor::cols() const { return shape.empty() ? 1 : shape.back(); }
+
+void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
+  assert(out.size() == tensor.cols());
+  if (!is_interleaved_vector(tensor)) {
+    dequantize(tensor.type, row_data(tensor, row), out);
+    return;
+  }
+  std::vector<float> stored(out.size());
+  dequantize(tensor.type, tensor.data, stored);
+  const uint64_t head_elements = out.size() / tensor.interleaved_heads;
+  for (uint64_t i = 0; i < out.size(); ++i) out[i] = stored[interleaved_row(i, head_elements)];
+}
+
+bool has_exact_type(SourceType type) {
+  return type == SourceType::q8_0 || type == SourceType::q4_0 || type == SourceType::q4_1;
+}
+
+void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
+  assert(has_exact_type(tensor.type) && !is_interleaved_vector(tensor));
+  const BlockLayout& layout = block_layout(tensor.type);
+  const uint64_t groups = tensor.cols() / layout.elements;
+  out.q.resize(tensor.cols());
+  out.scale.resize(groups);
+  out.minimum.resize(tensor.type == SourceType::q4_1 ? groups : 0);
+  const std::byte* block = row_data(tensor, row);
+  for (uint64_t g = 0; g < groups; ++g, block += layout.bytes) {
+    out.scale[g] = load<uint16_t>(block);
+    if (tensor.type == SourceType::q4_1) out.minimum[g] = load<uint16_t>(block + 2);
+    int8_t* q = &out.q[g * 32];
+    if (tensor.type == SourceType::q8_0) {
+      std::memcpy(q, block + 2, 32);
+      continue;
+    }
+    const int offset = tensor.type == SourceType::q4_0 ? 8 : 0;
+    const std::byte* nibbles = block + layout.bytes - 16;
+    for (size_t i = 0; i < 16; ++i) {
+      q[i] = static_cast<int8_t>((load<uint8_t>(nibbles + i) & 15) - offset);
+      q[i + 16] = static_cast<int8_t>((load<uint8_t>(nibbles + i) >> 4) - offset);
+    }
+  }
+}
+
+Source read_source(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return read_hf_directory(path);
+  auto file = std::make_unique<MappedFile>(path);
+  const auto bytes = file->bytes();
+  Source source;
+  if (is_gguf(bytes)) {
+    source = read_gguf(bytes, path);
+  } else if (is_llama2c(bytes)) {
+    source = read_llama2c(bytes, path);
+  } else {
+    fail_unknown(path, bytes);
+  }
+  source.files.push_back(std::move(file));
+  return source;
+}
+
+}  // namespace mote::convert
