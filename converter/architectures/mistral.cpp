@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mistral (Jiang et al. 2023): llama with one sliding window for all layers.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_mistral(const Source& source, Config& config) {
+  TransformerSpec spec = read_llama_like(source, config);
+  spec.windows.assign(spec.layers, config.size("sliding_window", 1, kMaxSize, 0));
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Qwen2 and Qwen2.5: llama with biases on q, k and v and, where asked for, sliding windows in the upper
+// layers.
+#include "converter/architectures/architecture.h"
+#include "converter/error.h"
+
+namespace mote::convert {
+
+std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
+  const bool sliding = config.flag("use_sliding_window", false);
+  const uint32_t window = config.size("sliding_window", 1, kMaxSize, 4096);
+  const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
+  const nlohmann::json* types = config.value("layer_types");
+  if (types != nullptr && (!types->is_array() || types->size() != layers)) {
+    fail("config: layer_types is not a list of {} layers", layers);
+  }
+  std::vector<uint32_t> windows(layers, 0);
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    bool slides = layer >= first;
+    if (types != nullptr) {
+      const nlohmann::json& type = (*types)[layer];
+      if (type != "full_attention" && type != "sliding_attention") {
+        fail("config: layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
+             type.dump());
+      }
+      slides = type == "sliding_attention";
+    }
+    if (slides && sliding) windows[layer] = window;
+  }
+  return windows;
+}
+
+TransformerSpec read_qwen2(const Source& source, Config& config) {
+  TransformerSpec spec = read_llama_like(source, config);
+  spec.windows = read_layer_windows(config, spec.layers);
+  return spec;
+}
+
+}  // namespace mote::convert

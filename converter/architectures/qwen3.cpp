@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Qwen3 (dense): llama with an rms norm of each head of q and k.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_qwen3(const Source& source, Config& config) {
+  TransformerSpec spec = read_llama_like(source, config);
+  spec.windows = read_layer_windows(config, spec.layers);
+  spec.qk_norm = true;
+  spec.names.q_norm = "model.layers.{}.self_attn.q_norm";
+  spec.names.k_norm = "model.layers.{}.self_attn.k_norm";
+  return spec;
+}
+
+}  // namespace mote::convert

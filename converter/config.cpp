@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/config.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+// Keys that change no result whatever they hold: bookkeeping, training, sampling defaults, other heads.
+constexpr auto kHarmless = std::to_array<std::string_view>({
+    "architectures",
+    "model_type",
+    "torch_dtype",
+    "dtype",
+    "transformers_version",
+    "use_cache",
+    "name_or_path",
+    "initializer_range",
+    "attention_dropout",
+    "hidden_dropout",
+    "resid_pdrop",
+    "embd_pdrop",
+    "attn_pdrop",
+    "classifier_dropout",
+    "reorder_and_upcast_attn",
+    "gradient_checkpointing",
+    "use_bfloat16",
+    "torchscript",
+    "output_attentions",
+    "output_hidden_states",
+    "output_scores",
+    "return_dict",
+    "return_dict_in_generate",
+    "id2label",
+    "label2id",
+    "num_labels",
+    "problem_type",
+    "finetuning_task",
+    "task_specific_params",
+    "prefix",
+    "tokenizer_class",
+    "n_ctx",
+    "is_decoder",
+    "is_llama_config",
+    "transformers.js_config",
+    "tf_legacy_loss",
+    "do_sample",
+    "temperature",
+    "top_k",
+    "top_p",
+    "typical_p",
+    "max_length",
+    "min_length",
+    "max_new_tokens",
+    "num_beams",
+    "num_beam_groups",
+    "num_return_sequences",
+    "diversity_penalty",
+    "length_penalty",
+    "early_stopping",
+    "repetition_penalty",
+    "encoder_no_repeat_ngram_size",
+    "no_repeat_ngram_size",
+    "bad_words_ids",
+    "exponential_decay_length_penalty",
+    "begin_suppress_tokens",
+    "suppress_tokens",
+    "remove_invalid_values",
+});
+
+bool ends_with_any(std::string_view key, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return key.ends_with(end); });
+}
+
+bool is_harmless_key(std::string_view key) {
+  return key.starts_with("_") || key.starts_with("summary_") || key.starts_with("unsloth_") ||
+         ends_with_any(key, {"_token_id"}) ||
+         std::find(kHarmless.begin(), kHarmless.end(), key) != kHarmless.end();
+}
+
+// Keys that change results, but not at this value.
+bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
+  static const std::array<std::pair<std::string_view, nlohmann::json>, 10> kNeutral = {{
+      {"pretraining_tp", 1},
+      {"partial_rotary_factor", 1.0},
+      {"add_cross_attention", false},
+      {"is_encoder_decoder", false},
+      {"chunk_size_feed_forward", 0},
+      {"tie_encoder_decoder", false},
+      {"pruned_heads", nlohmann::json::object()},
+      {"rope_interleaved", false},
+      {"use_mrope", false},
+      {"use_qk_norm", false},
+  }};
+  if (value.is_null()) return true;
+  return std::any_of(kNeutral.begin(), kNeutral.end(),
+                     [&](const auto& entry) { return entry.first == key && entry.second == value; });
+}
+
+}  // namespace
+
+Config::Config(const nlohmann::json& json, std::string prefix) : json_(json), prefix_(std::move(prefix)) {
+  if (!json_.is_object()) fail("config: {} is not an object", prefix_.empty() ? "config.json" : prefix_);
+}
+
+bool Config::has(const std::string& key) const {
+  const auto found = json_.find(key);
+  return found != json_.end() && !found->is_null();
+}
+
+const nlohmann::json* Config::find(const std::string& key) {
+  read_.insert(key);
+  const auto found = json_.find(key);
+  return found == json_.end() || found->is_null() ? nullptr : &*found;
+}
+
+const nlohmann::json* Config::value(const std::string& key) { return find(key); }
+
+uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) fail("config: {}{} is missing", prefix_, key);
+  // A whole number written as 8192.0 is one.
+  const double number = found->is_number() ? found->get<double>() : std::nan("");
+  if (!(number >= least && number <= most) || number != std::floor(number)) {
+    fail("config: {}{} is {}, expected a whole number from {} to {}", prefix_, key, found->dump(), least,
+         most);
+  }
+  return static_cast<uint32_t>(number);
+}
+
+uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most, uint32_t fallback) {
+  return find(key) == nullptr ? fallback : size(key, least, most);
+}
+
+std::optional<double> Config::optional_number(const std::string& key) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_number() || !std::isfinite(found->get<double>())) {
+    fail("config: {}{} is {}, expected a number", prefix_, key, found->dump());
+  }
+  return found->get<double>();
+}
+
+double Config::number(const std::string& key) {
+  const std::optional<double> found = optional_number(key);
+  if (!found) fail("config: {}{} is missing", prefix_, key);
+  return *found;
+}
+
+double Config::number(const std::string& key, double fallback) {
+  return optional_number(key).value_or(fallback);
+}
+
+bool Config::flag(const std::string& key, bool fallback) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) return fallback;
+  if (!found->is_boolean()) fail("config: {}{} is {}, expected true or false", prefix_, key, found->dump());
+  return found->get<bool>();
+}
+
+std::string Config::text(const std::string& key) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr) fail("config: {}{} is missing", prefix_, key);
+  if (!found->is_string()) fail("config: {}{} is {}, expected a text", prefix_, key, found->dump());
+  return found->get<std::string>();
+}
+
+std::string Config::text(const std::string& key, const std::string& fallback) {
+  return find(key) == nullptr ? fallback : text(key);
+}
+
+int32_t Config::token_id(const std::string& key, uint32_t vocab) {
+  const nlohmann::json* found = find(key);
+  if (found == nullptr || !found->is_number_integer()) return -1;
+  const double id = found->get<double>();
+  return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
+}
+
+void Config::finish() const {
+  for (const auto& [key, value] : json_.items()) {
+    if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) continue;
+    fail("config: {}{} is {}: this key is not understood and may change the results", prefix_, key,
+         value.dump().substr(0, 60));
+  }
+}
+
+}  // namespace mote::convert

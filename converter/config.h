@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Typed access to a model's config.json that remembers what was read, so that a key that nobody understands
+// is an error and not a silent guess. Every member throws Error, naming the key.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace mote::convert {
+
+class Config {
+ public:
+  /// `json` must outlive the config. `prefix` ("rope_parameters.") starts the keys in messages.
+  explicit Config(const nlohmann::json& json, std::string prefix = "");
+
+  /// Whether the key is there and not null. Reading it is still to be done.
+  bool has(const std::string& key) const;
+
+  /// A whole number from `least` to `most`. Without a fallback the key must be there.
+  uint32_t size(const std::string& key, uint32_t least, uint32_t most);
+  uint32_t size(const std::string& key, uint32_t least, uint32_t most, uint32_t fallback);
+  /// A finite number.
+  double number(const std::string& key);
+  double number(const std::string& key, double fallback);
+  std::optional<double> optional_number(const std::string& key);
+  bool flag(const std::string& key, bool fallback);
+  std::string text(const std::string& key);
+  std::string text(const std::string& key, const std::string& fallback);
+  /// An id below `vocab`; -1 where the key is missing, null, a list or an id out of range (-1 stands for
+  /// none).
+  int32_t token_id(const std::string& key, uint32_t vocab);
+  /// The value as it is, or null.
+  const nlohmann::json* value(const std::string& key);
+
+  /// Fails if a key was not read that is not known to leave the results alone.
+  void finish() const;
+
+ private:
+  const nlohmann::json* find(const std::string& key);
+
+  const nlohmann::json& json_;
+  std::string prefix_;
+  std::set<std::string> read_;
+};
+
+}  // namespace mote::convert

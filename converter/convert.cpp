@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/convert.h"
+
+#include <algorithm>
+
+#include "converter/architectures/architecture.h"
+#include "converter/build_transformer.h"
+#include "converter/encode_weight.h"
+#include "converter/error.h"
+#include "converter/metadata.h"
+#include "converter/planner/memory_plan.h"
+#include "converter/quantizers/policy.h"
+#include "converter/quantizers/quantizer.h"
+#include "converter/self_test.h"
+#include "converter/writer.h"
+#include "runtime/xxh64.h"
+
+namespace mote::convert {
+namespace {
+
+// Shares of the progress bar, by what takes how long.
+constexpr double kHashed = 0.05;
+constexpr double kEncoded = 0.90;
+
+using Progress = std::function<void(const std::string& stage, double share)>;
+
+std::vector<SourceRecord> hash_sources(const Source& source, const Progress& progress) {
+  std::vector<SourceRecord> records;
+  for (const auto& file : source.files) {
+    progress("reading",
+             kHashed * static_cast<double>(records.size()) / static_cast<double>(source.files.size()));
+    const std::span<const std::byte> bytes = file->bytes();
+    records.push_back({file->path().filename().string(), bytes.size(), xxh64(bytes.data(), bytes.size())});
+  }
+  return records;
+}
+
+/// The weights' places one after the other.
+std::vector<TensorRecord> lay_out(const Graph& graph) {
+  std::vector<TensorRecord> records;
+  uint64_t offset = 0;
+  for (const Weight& weight : graph.weights) {
+    records.push_back({offset, encoded_bytes(weight)});
+    offset += records.back().bytes;
+  }
+  return records;
+}
+
+/// The largest metadata this model can get: the self test's lengths are known, its results are not.
+uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
+  metadata.has_self_test = true;
+  metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
+                        std::vector<float>(metadata.graph->vocab), 0.0f};
+  return build_metadata(metadata).size();
+}
+
+void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, ConvertReport& report,
+                   const Progress& progress) {
+  const uint64_t total = metadata.tensors.back().offset + metadata.tensors.back().bytes;
+  for (size_t i = 0; i < metadata.tensors.size(); ++i) {
+    const Weight& weight = metadata.graph->weights[i];
+    TensorRecord& record = metadata.tensors[i];
+    uint64_t offset = record.offset;
+    const EncodeResult result = encode_weight(weight, [&](std::span<const std::byte> bytes) {
+      output.write_at(segment + offset, bytes);
+      offset += bytes.size();
+      progress("converting",
+               kHashed + (kEncoded - kHashed) * static_cast<double>(offset) / static_cast<double>(total));
+    });
+    record.hash = result.hash;
+    const double elements = static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
+    report.tensors.push_back({weight.name, quantizer(weight.dtype).name, weight.rows, weight.cols,
+                              record.bytes, static_cast<double>(record.bytes) * 8 / elements,
+                              result.relative_error});
+  }
+}
+
+/// The type that loses most, for the self test's tolerance.
+DType coarsest_type(const Graph& graph) {
+  DType coarsest = DType::f32;
+  for (const Weight& weight : graph.weights) coarsest = std::max(coarsest, weight.dtype);
+  return coarsest;
+}
+
+}  // namespace
+
+ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
+                      const ConvertOptions& options) {
+  const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
+  const Source source = read_source(path);
+  Config config(source.config);
+  const Architecture& architecture = find_architecture(config);
+  const TransformerSpec spec = architecture.read(source, config);
+  config.finish();
+  const TypePolicy policy(options.type, source);
+  TensorSet tensors(source);
+  const Graph graph = build_transformer(spec, policy, tensors);
+  const MemoryPlan plan = plan_memory(graph);
+
+  OutputFile output(target);
+  Metadata metadata{
+      &graph,         &plan, source.name, architecture.name, source.stop_ids, hash_sources(source, progress),
+      lay_out(graph), {},    false};
+  ConvertReport report{source.name, architecture.name, policy.name(), {}, {}, 0};
+  const SelfTestPlan self_test = plan_self_test(graph);
+  const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
+  const uint64_t segment = align_up(metadata_bytes, kAlignment);
+  write_weights(output, segment, metadata, report, progress);
+  output.write_at(0, build_metadata(metadata, metadata_bytes));
+
+  progress("testing", kEncoded);
+  const OpenedModel model(output.temporary());
+  metadata.self_test = model.run(self_test, coarsest_type(graph));
+  metadata.has_self_test = true;
+  report.memory = model.memory();
+  report.file_bytes = segment + metadata.tensors.back().offset + metadata.tensors.back().bytes;
+  output.write_at(0, build_metadata(metadata, metadata_bytes));
+  output.commit();
+  progress("done", 1.0);
+  return report;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/encode_weight.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <thread>
+
+#include "converter/error.h"
+#include "converter/packers/p16.h"
+#include "converter/quantizers/policy.h"
+#include "converter/quantizers/quantizer.h"
+#include "runtime/xxh64.h"
+#include "schema/f16.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr uint64_t kBlockBytes = uint64_t{64}
+                                 << 20;  // of f32 rows: enough that a transposed matrix is read few times
+constexpr uint32_t kMaxThreads = 8;      // a bound on memory; the disk is the limit by then
+
+/// Calls work(i) for every i below count. The first exception is thrown again here.
+void parallel(uint32_t count, const std::function<void(uint32_t)>& work) {
+  const uint32_t threads = std::min({count, kMaxThreads, std::max(1u, std::thread::hardware_concurrency())});
+  std::atomic<uint32_t> next = 0;
+  std::vector<std::exception_ptr> errors(threads);
+  const auto run = [&](uint32_t thread) {
+    try {
+      for (uint32_t i = next++; i < count; i = next++) work(i);
+    } catch (...) {
+      errors[thread] = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
+    run(0);
+  }
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
+/// The rows [begin, end) of a weight, wherever its parts have them.
+class RowBlock {
+ public:
+  RowBlock(const Weight& weight, uint32_t begin, uint32_t end) : weight_(weight), begin_(begin) {
+    uint32_t first = 0;  // row of the weight
+    for (const WeightPart& part : weight.parts) {
+      if (part.transposed)
+        gather_columns(part, first, std::max(first, begin), std::min(first + part.rows, end), end);
+      first += part.rows;
+    }
+  }
+
+  /// A row's part and its row there.
+  std::pair<const WeightPart*, uint32_t> locate(uint32_t row) const {
+    for (const WeightPart& part : weight_.parts) {
+      if (row < part.rows) return {&part, row};
+      row -= part.rows;
+    }
+    return {nullptr, 0};
+  }
+
+  /// [cols]
+  void read(uint32_t row, std::span<float> out) const {
+    if (!weight_.values.empty()) {
+      std::copy(weight_.values.begin(), weight_.values.end(), out.begin());
+      return;
+    }
+    const auto [part, part_row] = locate(row);
+    if (part->transposed) {
+      const size_t offset = size_t{row - begin_} * weight_.cols;
+      std::copy_n(gathered_.begin() + static_cast<ptrdiff_t>(offset), weight_.cols, out.begin());
+    } else {
+      read_row(*part->tensor, part_row, out);
+    }
+  }
+
+ private:
+  /// Columns of a matrix [cols, rows] as rows: its rows are read once for the whole block.
+  void gather_columns(const WeightPart& part, uint32_t first, uint32_t from, uint32_t to, uint32_t end) {
+    if (from >= to) return;
+    gathered_.resize(size_t{end - begin_} * weight_.cols);
+    std::vector<float> source(part.rows);
+    for (uint32_t k = 0; k < weight_.cols; ++k) {
+      read_row(*part.tensor, k, source);
+      for (uint32_t row = from; row < to; ++row) {
+        gathered_[size_t{row - begin_} * weight_.cols + k] = source[row - first];
+      }
+    }
+  }
+
+  const Weight& weight_;
+  uint32_t begin_;
+  std::vector<float> gathered_;
+};
+
+struct ErrorSum {
+  double error = 0;
+  double energy = 0;
+};
+
+void check_values(const Weight& weight, const RowBlock& block, uint32_t row, std::span<const float> values) {
+  const Quantizer& type = quantizer(weight.dtype);
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (std::fabs(values[k]) <= type.largest) continue;
+    const auto [part, part_row] = block.locate(row);
+    const std::string name = part != nullptr ? part->name : weight.name;
+    const size_t first = part != nullptr && part->transposed ? k : part_row;
+    const size_t second = part != nullptr && part->transposed ? part_row : k;
+    if (!std::isfinite(values[k])) fail("tensor {} holds {} at [{}, {}]", name, values[k], first, second);
+    fail("tensor {} holds {} at [{}, {}], too large for {}; use --type f32", name, values[k], first, second,
+         type.name);
+  }
+}
+
+void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
+  for (const std::vector<uint16_t>* numbers : {&quant.scale, &quant.minimum}) {
+    for (size_t g = 0; g < numbers->size(); ++g) {
+      const float scale = f32_from_f16((*numbers)[g]);
+      if (!std::isfinite(scale))
+        fail("tensor {} holds {} as a scale at [{}, {}]", part.name, scale, row, g * kGroupColumns);
+    }
+  }
+}
+
+/// One row from source to `out`.
+void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::vector<float>& values,
+                std::vector<float>& decoded, EncodedRow& out, ErrorSum& sum) {
+  const auto [part, part_row] = block.locate(row);
+  if (part != nullptr && !part->transposed && is_exact(*part->tensor, weight.dtype)) {
+    read_exact_row(*part->tensor, part_row, out.quant);
+    check_scales(*part, part_row, out.quant);
+    return;
+  }
+  const Quantizer& type = quantizer(weight.dtype);
+  values.resize(weight.cols);
+  decoded.resize(weight.cols);
+  block.read(row, values);
+  check_values(weight, block, row, values);
+  type.encode(values, out);
+  type.decode(out, decoded);
+  for (size_t k = 0; k < values.size(); ++k) {
+    const double error = static_cast<double>(decoded[k]) - static_cast<double>(values[k]);
+    sum.error += error * error;
+    sum.energy += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+  }
+}
+
+/// Rows [begin, begin + count), at most 16, as one panel or as rows.
+void encode_panel(const Weight& weight, const RowBlock& block, uint32_t begin, uint32_t count,
+                  std::span<std::byte> out, ErrorSum& sum) {
+  std::vector<float> values;
+  std::vector<float> decoded;
+  std::vector<EncodedRow> rows(count);
+  for (uint32_t r = 0; r < count; ++r) encode_row(weight, block, begin + r, values, decoded, rows[r], sum);
+  if (!weight.row_major) return pack_panel(weight.dtype, weight.cols, rows, out);
+  for (uint32_t r = 0; r < count; ++r) {
+    const size_t row_bytes = out.size() / count;
+    pack_row(weight.dtype, rows[r], out.subspan(r * row_bytes, row_bytes));
+  }
+}
+
+uint64_t panel_size(const Weight& weight, uint32_t rows) {
+  if (!weight.row_major) return panel_bytes(weight.dtype, weight.cols);
+  return uint64_t{rows} * weight.cols * (weight.dtype == DType::f32 ? 4 : 2);
+}
+
+}  // namespace
+
+uint64_t encoded_bytes(const Weight& weight) {
+  return weight.row_major ? row_major_bytes(weight.dtype, weight.rows, weight.cols)
+                          : packed_bytes(weight.dtype, weight.rows, weight.cols);
+}
+
+EncodeResult encode_weight(const Weight& weight,
+                           const std::function<void(std::span<const std::byte>)>& sink) {
+  const uint64_t panels_in_block =
+      std::max<uint64_t>(1, kBlockBytes / (uint64_t{kPanelRows} * weight.cols * 4));
+  const uint32_t block_rows =
+      static_cast<uint32_t>(std::min<uint64_t>(panels_in_block * kPanelRows, 1u << 24));
+  Xxh64 hash;
+  ErrorSum total;
+  uint64_t written = 0;
+  const auto put = [&](std::span<const std::byte> bytes) {
+    hash.update(bytes.data(), bytes.size());
+    sink(bytes);
+    written += bytes.size();
+  };
+  for (uint32_t begin = 0; begin < weight.rows; begin += block_rows) {
+    const uint32_t end = std::min(begin + block_rows, weight.rows);
+    const RowBlock block(weight, begin, end);
+    const uint32_t panels = (end - begin + kPanelRows - 1) / kPanelRows;
+    const uint64_t full_panel = panel_size(weight, kPanelRows);
+    const uint32_t last_rows = end - begin - (panels - 1) * kPanelRows;
+    std::vector<std::byte> bytes((panels - 1) * full_panel + panel_size(weight, last_rows));
+    std::vector<ErrorSum> sums(panels);
+    parallel(panels, [&](uint32_t panel) {
+      const uint32_t rows = panel + 1 < panels ? kPanelRows : last_rows;
+      encode_panel(weight, block, begin + panel * kPanelRows, rows,
+                   std::span(bytes).subspan(panel * full_panel, panel_size(weight, rows)), sums[panel]);
+    });
+    for (const ErrorSum& sum : sums) {  // in order: the same sum for any number of threads
+      total.error += sum.error;
+      total.energy += sum.energy;
+    }
+    put(bytes);
+  }
+  put(std::vector<std::byte>(encoded_bytes(weight) - written));
+  return {hash.digest(), total.energy == 0 ? 0.0 : std::sqrt(total.error / total.energy)};
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A weight's bytes, made block by block: about 64 MiB of rows at a time, whatever its size, the work of a
+// block shared by threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+
+#include "converter/graph.h"
+
+namespace mote::convert {
+
+struct EncodeResult {
+  uint64_t hash;          // xxh64 of the bytes
+  double relative_error;  // |w - w'| / |w| (Frobenius)
+};
+
+/// Bytes of the weight in the file, a multiple of 64.
+uint64_t encoded_bytes(const Weight& weight);
+
+/// Gives the weight's bytes to `sink` in order. Throws Error, naming the source's tensor and element, for a
+/// weight that is not finite or too large for the type.
+EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink);
+
+}  // namespace mote::convert

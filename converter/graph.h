@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model as the file will state it, before values have places and weights have bytes: the schema's
+// operations over views of values, and weights that name their sources.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "converter/source.h"
+#include "kernels/ops.h"
+
+namespace mote::convert {
+
+enum class Unit : uint8_t { token, selected };
+
+/// A matrix with a row per unit; the planner gives it a place in the arena.
+struct Value {
+  uint32_t width;
+  DType dtype;  // f32, or q8g32 for quantized activations
+  Unit unit;
+};
+
+/// Columns [column, column + width) of a value.
+struct View {
+  uint32_t value;
+  uint32_t column;
+  uint32_t width;
+};
+
+/// A matrix of the source that gives consecutive rows of a weight.
+struct WeightPart {
+  std::string name;            // in the source, for messages
+  const SourceTensor* tensor;  // the Source's
+  bool transposed;             // stored as [cols, rows]
+  uint32_t rows;
+};
+
+/// A tensor of the file. A matrix is the concatenation of its parts' rows; a vector is given by its values.
+struct Weight {
+  std::string name;  // in the file
+  DType dtype;
+  bool row_major;  // else P16K4
+  uint32_t rows, cols;
+  std::vector<WeightPart> parts;  // of a matrix
+  std::vector<float> values;      // of a vector [1, cols], f32
+};
+
+struct Cache {
+  uint32_t kv_heads, head_dim, window;
+};
+
+// The operations; weights are indices, -1 for none. kernels/ops.h says what they do.
+
+struct EmbedNode {
+  int32_t table;
+  View out;
+};
+struct PositionsNode {
+  int32_t table;
+  View x;
+};
+struct NormNode {
+  NormKind kind;
+  float eps;
+  uint32_t groups;
+  int32_t weight, bias;
+  View in, out;
+};
+struct QuantizeNode {
+  View in, out;
+};
+struct LinearNode {
+  int32_t weight, bias;
+  Activation activation;
+  View in, out;
+  std::optional<View> residual;
+};
+struct RopeTableNode {
+  int32_t frequencies;
+  float scale;
+  View out;
+};
+struct RopeNode {
+  RopeKind kind;
+  uint32_t heads;
+  View table, x;
+};
+struct KvStoreNode {
+  uint32_t cache;
+  View k, v;
+};
+struct AttentionNode {
+  uint32_t cache;
+  uint32_t heads;
+  float scale;
+  View q, out;
+};
+struct GateNode {
+  Activation activation;
+  View gate, up, out;
+};
+struct SelectNode {
+  View in, out;
+};
+
+using Node = std::variant<EmbedNode, PositionsNode, NormNode, QuantizeNode, LinearNode, RopeTableNode,
+                          RopeNode, KvStoreNode, AttentionNode, GateNode, SelectNode>;
+
+/// Every view that a node reads or writes: what decides about lifetimes.
+std::vector<View> views_of(const Node& node);
+
+/// Names what a view holds right after a node.
+struct GraphProbe {
+  std::string name;
+  uint32_t node;
+  View view;
+};
+
+struct Graph {
+  std::vector<Value> values;
+  std::vector<Weight> weights;
+  std::vector<Cache> caches;
+  std::vector<Node> nodes;
+  std::vector<GraphProbe> probes;
+  View output;  // logits
+  uint32_t vocab, width, context;
+  int32_t bos_id;
+};
+
+}  // namespace mote::convert

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/metadata.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "converter/error.h"
+#include "mote/mote.h"
+#include "runtime/xxh64.h"
+#include "schema/mote_generated.h"
+
+namespace mote::convert {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+constexpr uint32_t kFormatVersion = 1;
+
+/// Writes a node's table.
+class NodeWriter {
+ public:
+  NodeWriter(FlatBufferBuilder& builder, const MemoryPlan& plan) : builder_(builder), plan_(plan) {}
+
+  Offset<file::Op> operator()(const EmbedNode& node) const {
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Embed, file::CreateEmbed(builder_, node.table, &out));
+  }
+  Offset<file::Op> operator()(const PositionsNode& node) const {
+    const auto x = slice(node.x);
+    return op(file::OpArgs::Positions, file::CreatePositions(builder_, node.table, &x));
+  }
+  Offset<file::Op> operator()(const NormNode& node) const {
+    const auto in = slice(node.in);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Norm, file::CreateNorm(builder_, static_cast<file::NormKind>(node.kind), node.eps,
+                                                   false, node.groups, node.weight, node.bias, &in, &out));
+  }
+  Offset<file::Op> operator()(const QuantizeNode& node) const {
+    const auto in = slice(node.in);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Quantize, file::CreateQuantize(builder_, &in, &out));
+  }
+  Offset<file::Op> operator()(const LinearNode& node) const {
+    const auto in = slice(node.in);
+    const auto out = slice(node.out);
+    const auto residual = slice(node.residual.value_or(node.out));
+    return op(file::OpArgs::Linear, file::CreateLinear(builder_, node.weight, node.bias,
+                                                       static_cast<file::Activation>(node.activation), &in,
+                                                       &out, node.residual ? &residual : nullptr));
+  }
+  Offset<file::Op> operator()(const RopeTableNode& node) const {
+    const auto out = slice(node.out);
+    return op(file::OpArgs::RopeTable, file::CreateRopeTable(builder_, node.frequencies, node.scale, &out));
+  }
+  Offset<file::Op> operator()(const RopeNode& node) const {
+    const auto table = slice(node.table);
+    const auto x = slice(node.x);
+    return op(file::OpArgs::Rope,
+              file::CreateRope(builder_, static_cast<file::RopeKind>(node.kind), node.heads, &table, &x));
+  }
+  Offset<file::Op> operator()(const KvStoreNode& node) const {
+    const auto k = slice(node.k);
+    const auto v = slice(node.v);
+    return op(file::OpArgs::KvStore, file::CreateKvStore(builder_, node.cache, &k, &v));
+  }
+  Offset<file::Op> operator()(const AttentionNode& node) const {
+    const auto q = slice(node.q);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Attention,
+              file::CreateAttention(builder_, node.cache, node.heads, node.scale, &q, &out));
+  }
+  Offset<file::Op> operator()(const GateNode& node) const {
+    const auto gate = slice(node.gate);
+    const auto up = slice(node.up);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Gate,
+              file::CreateGate(builder_, static_cast<file::Activation>(node.activation), &gate, &up, &out));
+  }
+  Offset<file::Op> operator()(const SelectNode& node) const {
+    const auto in = slice(node.in);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Select, file::CreateSelect(builder_, &in, &out));
+  }
+
+  file::Slice slice(const View& view) const { return {plan_.buffer_of[view.value], view.column, view.width}; }
+
+ private:
+  template <class Table>
+  Offset<file::Op> op(file::OpArgs kind, Offset<Table> table) const {
+    return file::CreateOp(builder_, kind, table.Union());
+  }
+
+  FlatBufferBuilder& builder_;
+  const MemoryPlan& plan_;
+};
+
+Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& graph, const MemoryPlan& plan) {
+  const NodeWriter writer(builder, plan);
+  std::vector<Offset<file::Op>> ops;
+  for (const Node& node : graph.nodes) ops.push_back(std::visit(writer, node));
+  std::vector<Offset<file::Buffer>> buffers;
+  for (const PlannedBuffer& buffer : plan.buffers) {
+    buffers.push_back(file::CreateBuffer(builder, buffer.width, static_cast<file::DType>(buffer.dtype),
+                                         static_cast<file::RowUnit>(buffer.unit), buffer.offset));
+  }
+  std::vector<Offset<file::Probe>> probes;
+  for (const GraphProbe& probe : graph.probes) {
+    const auto view = writer.slice(probe.view);
+    probes.push_back(file::CreateProbeDirect(builder, probe.name.c_str(), probe.node, &view));
+  }
+  const auto output = writer.slice(graph.output);
+  return file::CreateProgramDirect(builder, "decode", &ops, &buffers, plan.token_row_bytes,
+                                   plan.selected_row_bytes, &output, &probes);
+}
+
+std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, const Metadata& metadata) {
+  std::vector<Offset<file::Tensor>> tensors;
+  for (size_t i = 0; i < metadata.tensors.size(); ++i) {
+    const Weight& weight = metadata.graph->weights[i];
+    const TensorRecord& record = metadata.tensors[i];
+    tensors.push_back(
+        file::CreateTensorDirect(builder, weight.name.c_str(), static_cast<file::DType>(weight.dtype),
+                                 weight.row_major ? file::Packing::rows : file::Packing::p16k4, weight.rows,
+                                 weight.cols, record.offset, record.bytes, record.hash));
+  }
+  return tensors;
+}
+
+uint64_t segment_bytes(const Metadata& metadata) {
+  return metadata.tensors.empty() ? 0 : metadata.tensors.back().offset + metadata.tensors.back().bytes;
+}
+
+void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
+  const Graph& graph = *metadata.graph;
+  const std::vector<Offset<file::Program>> programs = {write_program(builder, graph, *metadata.plan)};
+  const std::vector<Offset<file::Tensor>> tensors = write_tensors(builder, metadata);
+  std::vector<Offset<file::KvCache>> caches;
+  for (const Cache& cache : graph.caches) {
+    caches.push_back(file::CreateKvCache(builder, cache.kv_heads, cache.head_dim, cache.window));
+  }
+  std::vector<Offset<file::SourceFile>> sources;
+  for (const SourceRecord& source : metadata.sources) {
+    sources.push_back(file::CreateSourceFileDirect(builder, source.name.c_str(), source.bytes, source.hash));
+  }
+  Offset<file::SelfTest> self_test = 0;
+  if (metadata.has_self_test) {
+    const SelfTestRecord& test = metadata.self_test;
+    self_test = file::CreateSelfTestDirect(builder, &test.ids, &test.expected_ids, &test.expected_logits,
+                                           test.tolerance);
+  }
+  const auto root = file::CreateModelDirect(
+      builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
+      nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
+      &tensors, &caches, self_test, segment_bytes(metadata), 0);
+  file::FinishSizePrefixedModelBuffer(builder, root);
+}
+
+}  // namespace
+
+std::vector<std::byte> build_metadata(const Metadata& metadata, uint64_t bytes) {
+  FlatBufferBuilder builder(1 << 16);
+  builder.ForceDefaults(true);
+  write_model(builder, metadata);
+  std::vector<std::byte> buffer(std::max<uint64_t>(bytes, builder.GetSize()));
+  if (buffer.size() >= uint64_t{1} << 31)
+    fail("the metadata takes {} bytes, more than a FlatBuffer holds", buffer.size());
+  std::memcpy(buffer.data(), builder.GetBufferPointer(), builder.GetSize());
+  const uint32_t prefix = static_cast<uint32_t>(buffer.size() - sizeof(uint32_t));
+  std::memcpy(buffer.data(), &prefix, sizeof(prefix));
+  file::Model* model = flatbuffers::GetMutableRoot<file::Model>(buffer.data() + sizeof(prefix));
+  model->mutate_content_hash(xxh64(buffer.data(), buffer.size()));
+  return buffer;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file's FlatBuffer from a planned graph.
+#pragma once
+
+#include <vector>
+
+#include "converter/graph.h"
+#include "converter/planner/memory_plan.h"
+
+namespace mote::convert {
+
+struct TensorRecord {
+  uint64_t offset, bytes;  // in the segment
+  uint64_t hash = 0;
+};
+
+struct SourceRecord {
+  std::string name;
+  uint64_t bytes, hash;
+};
+
+/// What a run on the reference kernels gave.
+struct SelfTestRecord {
+  std::vector<int32_t> ids;           // the prompt
+  std::vector<int32_t> expected_ids;  // its greedy continuation
+  std::vector<float> expected_logits;
+  float tolerance = 0;
+};
+
+struct Metadata {
+  const Graph* graph;
+  const MemoryPlan* plan;
+  std::string name, architecture;
+  std::vector<int32_t> stop_ids;
+  std::vector<SourceRecord> sources;
+  std::vector<TensorRecord> tensors;  // of graph->weights
+  SelfTestRecord self_test;
+  bool has_self_test = false;
+};
+
+/// The size-prefixed buffer. Its size depends on the texts and the lengths of the lists alone, not on numbers
+/// in it, so it can be made before hashes and results are known. With `bytes` it is filled up with zeros,
+/// which belong to it. The content hash is of the buffer itself with 0 in its place.
+std::vector<std::byte> build_metadata(const Metadata& metadata, uint64_t bytes = 0);
+
+}  // namespace mote::convert

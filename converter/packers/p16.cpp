@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/packers/p16.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "schema/f16.h"
+
+namespace mote::convert {
+namespace {
+
+void store_value(DType dtype, float value, size_t index, std::span<std::byte> out) {
+  if (dtype == DType::f32) {
+    std::memcpy(out.data() + index * 4, &value, 4);
+  } else {
+    const uint16_t half = f16_from_f32(value);
+    std::memcpy(out.data() + index * 2, &half, 2);
+  }
+}
+
+/// A 4-bit k shares its byte with k + 4 of the same 8: low nibble for k % 8 < 4.
+template <class Cell>
+void store_nibble(Cell& cell, size_t group, size_t row, size_t column, uint32_t nibble) {
+  uint8_t& byte = cell.nibbles[group][column / 8][row][column % 4];
+  const uint32_t shift = column % 8 < 4 ? 0 : 4;
+  byte = static_cast<uint8_t>((byte & ~(0xFu << shift)) | (nibble << shift));
+}
+
+void store(SupercellQ8& cell, const QuantRow& row, size_t index, size_t group, size_t r, size_t column) {
+  cell.q[group][column / 4][r][column % 4] = row.q[index];
+}
+void store(SupercellQ4& cell, const QuantRow& row, size_t index, size_t group, size_t r, size_t column) {
+  store_nibble(cell, group, r, column, static_cast<uint32_t>(row.q[index] + 8));
+}
+void store(SupercellQ4m& cell, const QuantRow& row, size_t index, size_t group, size_t r, size_t column) {
+  store_nibble(cell, group, r, column, static_cast<uint32_t>(row.q[index]));
+}
+
+void store_minimum(SupercellQ8&, const QuantRow&, size_t, size_t, size_t) {}
+void store_minimum(SupercellQ4&, const QuantRow&, size_t, size_t, size_t) {}
+void store_minimum(SupercellQ4m& cell, const QuantRow& row, size_t index, size_t group, size_t r) {
+  cell.minimum[group][r] = row.minimum[index];
+}
+
+/// Padding: scale 0, and the nibbles that stand for 0.
+template <class Cell>
+Cell blank_cell() {
+  Cell cell{};
+  if constexpr (std::is_same_v<Cell, SupercellQ4>) std::memset(cell.nibbles, 0x88, sizeof(cell.nibbles));
+  return cell;
+}
+
+template <class Cell>
+void pack_cells(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+  const size_t cells = out.size() / sizeof(Cell);
+  for (size_t c = 0; c < cells; ++c) {
+    Cell cell = blank_cell<Cell>();
+    for (size_t r = 0; r < rows.size(); ++r) {
+      const QuantRow& row = rows[r].quant;
+      for (size_t group = 0; group < 2; ++group) {
+        const size_t first = c * kSupercellColumns + group * kGroupColumns;
+        if (first >= cols) break;
+        const size_t index = first / kGroupColumns;
+        cell.scale[group][r] = row.scale[index];
+        store_minimum(cell, row, index, group, r);
+        const size_t count = std::min<size_t>(kGroupColumns, cols - first);
+        for (size_t k = 0; k < count; ++k) store(cell, row, first + k, group, r, k);
+      }
+    }
+    std::memcpy(out.data() + c * sizeof(Cell), &cell, sizeof(Cell));
+  }
+}
+
+}  // namespace
+
+void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::f16:
+      std::fill(out.begin(), out.end(), std::byte{0});
+      for (size_t r = 0; r < rows.size(); ++r) {
+        for (size_t k = 0; k < cols; ++k) store_value(dtype, rows[r].values[k], k * kPanelRows + r, out);
+      }
+      return;
+    case DType::q8g32:
+      return pack_cells<SupercellQ8>(cols, rows, out);
+    case DType::q4g32:
+      return pack_cells<SupercellQ4>(cols, rows, out);
+    case DType::q4mg32:
+      return pack_cells<SupercellQ4m>(cols, rows, out);
+  }
+}
+
+void pack_row(DType dtype, const EncodedRow& row, std::span<std::byte> out) {
+  for (size_t k = 0; k < row.values.size(); ++k) store_value(dtype, row.values[k], k, out);
+}
+
+}  // namespace mote::convert

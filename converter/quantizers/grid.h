@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the quantizers of groups of 32 share. Loops run over whole groups of constant length so that they
+// vectorise.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "converter/quantizers/quantizer.h"
+#include "schema/f16.h"
+
+namespace mote::convert {
+
+using Group = std::array<float, kGroupColumns>;
+
+inline size_t group_count(size_t columns) { return (columns + kGroupColumns - 1) / kGroupColumns; }
+
+/// Group `index` of a row, filled up with its first value, which stretches no grid.
+inline Group group_of(std::span<const float> row, size_t index) {
+  const std::span<const float> rest = row.subspan(index * kGroupColumns);
+  Group group;
+  group.fill(rest[0]);
+  std::copy_n(rest.begin(), std::min<size_t>(kGroupColumns, rest.size()), group.begin());
+  return group;
+}
+
+/// To nearest, ties to even, for magnitudes below 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
+inline float round_even(float value) { return (value + 12582912.0f) - 12582912.0f; }
+
+/// The nearest of least..most to each value / scale (0 for scale 0).
+inline Group round_to_grid(const Group& values, float scale, float offset, float least, float most) {
+  const float inverse = scale == 0.0f ? 0.0f : 1.0f / scale;
+  Group q;
+  for (size_t i = 0; i < q.size(); ++i) {
+    q[i] = round_even(std::clamp((values[i] - offset) * inverse, least, most));
+  }
+  return q;
+}
+
+/// Sum of (scale * q + offset - value)^2.
+inline float squared_error(const Group& values, const Group& q, float scale, float offset) {
+  float sum = 0;
+  for (size_t i = 0; i < q.size(); ++i) {
+    const float error = scale * q[i] + offset - values[i];
+    sum += error * error;
+  }
+  return sum;
+}
+
+inline float through_f16(float value) { return f32_from_f16(f16_from_f32(value)); }
+
+inline void resize_groups(size_t groups, QuantRow& row, bool minimum) {
+  row.q.resize(groups * kGroupColumns);
+  row.scale.resize(groups);
+  row.minimum.resize(minimum ? groups : 0);
+}
+
+/// A symmetric grid of one scale and what it loses.
+struct ScaledGroup {
+  float scale = 0;
+  Group q{};
+  float error = 0;
+};
+
+/// The candidate with the scale rounded to f16 before q is chosen.
+inline ScaledGroup try_scale(const Group& values, float scale, float least, float most) {
+  ScaledGroup result;
+  result.scale = through_f16(scale);
+  result.q = round_to_grid(values, result.scale, 0.0f, least, most);
+  result.error = squared_error(values, result.q, result.scale, 0.0f);
+  return result;
+}
+
+/// The scale that fits a choice of q best: sum(q v) / sum(q q).
+inline float fitted_scale(const Group& values, const Group& q) {
+  float product = 0;
+  float square = 0;
+  for (size_t i = 0; i < q.size(); ++i) {
+    product += q[i] * values[i];
+    square += q[i] * q[i];
+  }
+  return square == 0.0f ? 0.0f : product / square;
+}
+
+void store_group(size_t group, const Group& q, float scale, QuantRow& out);
+
+/// value = scale * q for every group.
+void decode_symmetric(const EncodedRow& row, std::span<float> out);
+
+}  // namespace mote::convert

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which type each weight gets.
+//
+//   --type      matrices   embedding, head   positions
+//   q8          q8g32      q8g32             f32
+//   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
+//   f32         f32        f32               f32
+//   f16         f16        f16               f16
+//   q8g32, ...  that type  that type         f32
+//   (a GGUF)    by the file's type           f16 if the file has f16, else f32
+//   (else)      as q8
+//
+// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
+// file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
+// Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
+// f32 always.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "converter/source.h"
+#include "schema/block_formats.h"
+
+namespace mote::convert {
+
+enum class Role : uint8_t { matrix, embedding, head, positions };
+
+class TypePolicy {
+ public:
+  /// `type` as in ConvertOptions. Throws Error for an unknown one, suggesting the nearest.
+  TypePolicy(const std::string& type, const Source& source);
+
+  DType dtype(Role role, const SourceTensor& tensor) const;
+
+  /// For the report: "q4", or "as in the file".
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::optional<DType> matrix_, table_;  // of matrices; of embedding and head. None: by the file's type
+};
+
+/// By the file's type, as above.
+DType own_type(SourceType type);
+
+/// Whether a row of `tensor` becomes `dtype` with the file's own numbers.
+bool is_exact(const SourceTensor& tensor, DType dtype);
+
+/// The name nearest to `name` in edits.
+std::string nearest_name(const std::string& name, const std::vector<std::string>& names);
+
+}  // namespace mote::convert

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 4 bits with a scale per 32. The grid -8..7 is lopsided, so scales of both signs are tried, from the one
+// that only reaches 6/8 of the largest magnitude to the one that holds it at 7 steps; then least squares,
+// twice, since a new scale can change the choice of q. Bound: half a step at 7 steps.
+#include "converter/quantizers/grid.h"
+
+namespace mote::convert::q4g32 {
+namespace {
+
+constexpr float kLeast = -8;
+constexpr float kMost = 7;
+constexpr std::array<float, 9> kSteps = {7.0f, 7.25f, 7.5f, 7.75f, 8.0f, 8.4f, 8.8f, 9.3f, 10.0f};
+
+ScaledGroup best_of(const Group& values) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::fabs(value));
+  ScaledGroup best = try_scale(values, largest / kSteps[0], kLeast, kMost);
+  const auto consider = [&](float scale) {
+    const ScaledGroup candidate = try_scale(values, scale, kLeast, kMost);
+    if (candidate.error < best.error) best = candidate;
+  };
+  for (const float steps : kSteps) {
+    consider(largest / steps);
+    consider(-largest / steps);
+  }
+  consider(fitted_scale(values, best.q));
+  consider(fitted_scale(values, best.q));
+  return best;
+}
+
+}  // namespace
+
+void encode(std::span<const float> row, EncodedRow& out) {
+  const size_t groups = group_count(row.size());
+  resize_groups(groups, out.quant, false);
+  for (size_t g = 0; g < groups; ++g) {
+    const ScaledGroup best = best_of(group_of(row, g));
+    store_group(g, best.q, best.scale, out.quant);
+  }
+}
+
+void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }
+
+}  // namespace mote::convert::q4g32

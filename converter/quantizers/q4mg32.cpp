@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// 4 bits with a scale and a minimum per 32: value = scale * q + minimum, q 0..15. Grids from the smallest to
+// the largest value and narrower ones are tried, each followed by a least-squares fit of scale and minimum.
+// Grids of fewer steps come last: a group dequantized from a file's own 4-bit grid may not have used its
+// ends. Bound: half a step of the full range.
+#include "converter/quantizers/grid.h"
+
+namespace mote::convert::q4mg32 {
+namespace {
+
+constexpr float kMost = 15;
+
+struct Fit {
+  float scale = 0;
+  float minimum = 0;
+  Group q{};
+  float error = 0;
+};
+
+/// Scale and minimum are rounded to f16 before q is chosen.
+Fit try_grid(const Group& values, float scale, float minimum) {
+  Fit fit;
+  fit.scale = through_f16(scale);
+  fit.minimum = through_f16(minimum);
+  fit.q = round_to_grid(values, fit.scale, fit.minimum, 0.0f, kMost);
+  fit.error = squared_error(values, fit.q, fit.scale, fit.minimum);
+  return fit;
+}
+
+/// Least squares of scale and minimum for the q of a fit; the same fit where all q are equal.
+Fit refit(const Group& values, const Fit& fit) {
+  constexpr float n = kGroupColumns;
+  float sum_q = 0;
+  float sum_qq = 0;
+  float sum_v = 0;
+  float sum_qv = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    sum_q += fit.q[i];
+    sum_qq += fit.q[i] * fit.q[i];
+    sum_v += values[i];
+    sum_qv += fit.q[i] * values[i];
+  }
+  const float determinant = n * sum_qq - sum_q * sum_q;
+  if (determinant == 0.0f) return fit;
+  const float scale = (n * sum_qv - sum_q * sum_v) / determinant;
+  return try_grid(values, scale, (sum_v - scale * sum_q) / n);
+}
+
+Fit best_of(const Group& values) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const float low = *least;
+  const float range = *most - *least;
+  Fit best = try_grid(values, range / kMost, low);
+  const auto consider = [&](const Fit& candidate) {
+    if (candidate.error < best.error) best = candidate;
+  };
+  constexpr std::array<float, 4> kShrinks = {0.95f, 0.9f, 0.85f, 0.8f};
+  consider(refit(values, best));
+  for (const float shrink : kShrinks) {
+    const Fit narrow = try_grid(values, shrink * range / kMost, low + 0.5f * (1.0f - shrink) * range);
+    consider(narrow);
+    consider(refit(values, narrow));
+  }
+  for (float steps = kMost - 1; steps >= 7; --steps) consider(try_grid(values, range / steps, low));
+  consider(refit(values, best));
+  return best;
+}
+
+}  // namespace
+
+void encode(std::span<const float> row, EncodedRow& out) {
+  const size_t groups = group_count(row.size());
+  resize_groups(groups, out.quant, true);
+  for (size_t g = 0; g < groups; ++g) {
+    const Fit best = best_of(group_of(row, g));
+    store_group(g, best.q, best.scale, out.quant);
+    out.quant.minimum[g] = f16_from_f32(best.minimum);
+  }
+}
+
+void decode(const EncodedRow& row, std::span<float> out) {
+  for (size_t k = 0; k < out.size(); ++k) {
+    const size_t group = k / kGroupColumns;
+    out[k] = f32_from_f16(row.quant.scale[group]) * static_cast<float>(row.quant.q[k]) +
+             f32_from_f16(row.quant.minimum[group]);
+  }
+}
+
+}  // namespace mote::convert::q4mg32

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weight types: how a row of f32 becomes the numbers that are stored. To add one: a file, a line in list.inc,
+// a packer.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "converter/quant_row.h"
+#include "schema/block_formats.h"
+
+namespace mote::convert {
+
+/// A row ready to be packed: `values` in the types f32 and f16 (already rounded), `quant` in the others,
+/// whose q is padded to whole groups.
+struct EncodedRow {
+  std::vector<float> values;
+  QuantRow quant;
+};
+
+struct Quantizer {
+  const char* name;
+  DType dtype;
+  float largest;  // magnitude that a weight may have
+  float bound;    // root mean square error of a group, in shares of its largest magnitude (0.02 to 60000)
+  /// `row` is finite and within `largest`.
+  void (*encode)(std::span<const float> row, EncodedRow& out);
+  void (*decode)(const EncodedRow& row, std::span<float> out);
+};
+
+/// Indexed by DType.
+const std::array<Quantizer, kDTypeCount>& quantizers();
+
+inline const Quantizer& quantizer(DType dtype) { return quantizers()[static_cast<size_t>(dtype)]; }
+
+}  // namespace mote::convert

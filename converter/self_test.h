@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the converted model on the reference kernels, through the public API like any application.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "converter/convert.h"
+#include "converter/metadata.h"
+#include "mote/mote.h"
+
+namespace mote::convert {
+
+/// How much a self test computes. Prompt and continuation together take about 2 G multiply-accumulates, but
+/// at least one token and at most 24, two thirds of it prompt.
+struct SelfTestPlan {
+  uint32_t prompt;
+  uint32_t continuation;
+};
+SelfTestPlan plan_self_test(const Graph& graph);
+
+/// A converted file opened by the runtime. Throws Error if the runtime refuses it: then the converter is
+/// wrong.
+class OpenedModel {
+ public:
+  explicit OpenedModel(const std::filesystem::path& path);
+
+  /// The prompt's ids are fixed by the vocabulary. The greedy continuation ends early where the best two
+  /// logits are closer than twice the tolerance, since a target may then choose the other.
+  ///
+  /// Tolerance, absolute on logits, in shares of the largest magnitude among them: 1e-4 where all weights are
+  /// f32, 2e-3 where some are f16 (so are keys and values), 3e-2 where some are quantized: one ulp of
+  /// difference in an activation can flip its rounding to 8 bits, and one flip is worth 1/254 of its group.
+  SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
+
+  /// Arena bytes at context lengths up to the model's.
+  std::vector<MemoryReport> memory() const;
+
+ private:
+  MappedFile file_;
+  std::vector<uint64_t> storage_;
+  mote_model* model_ = nullptr;
+};
+
+}  // namespace mote::convert

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/tensor_set.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+[[noreturn]] void fail_shape(const std::string& name, const SourceTensor& tensor,
+                             const std::string& expected) {
+  fail("tensor {} has shape [{}], the config implies [{}]", name, fmt::join(tensor.shape, ", "), expected);
+}
+
+}  // namespace
+
+const SourceTensor& TensorSet::take(const std::string& name) {
+  const auto found = source_.tensors.find(name);
+  if (found == source_.tensors.end()) fail("tensor {} is missing", name);
+  taken_.insert(name);
+  return found->second;
+}
+
+WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed) {
+  const SourceTensor& tensor = take(name);
+  const std::vector<uint64_t> expected = {transposed ? cols : rows, transposed ? rows : cols};
+  if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
+  return {name, &tensor, transposed, rows};
+}
+
+std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
+  const SourceTensor& tensor = take(name);
+  if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));
+  std::vector<float> values(width);
+  read_row(tensor, 0, values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
+  }
+  return values;
+}
+
+std::optional<std::vector<float>> TensorSet::optional_vector(const std::string& name, uint32_t width) {
+  if (!has(name)) return std::nullopt;
+  return vector(name, width);
+}
+
+void TensorSet::finish(const std::vector<std::string>& ignored_ends) const {
+  for (const auto& [name, tensor] : source_.tensors) {
+    if (taken_.count(name) != 0) continue;
+    const bool ignored = std::any_of(ignored_ends.begin(), ignored_ends.end(),
+                                     [&name = name](const std::string& end) { return name.ends_with(end); });
+    if (!ignored) fail("tensor {} is not part of this architecture", name);
+  }
+}
+
+}  // namespace mote::convert

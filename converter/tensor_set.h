@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The source's tensors by name, each shape checked where it is taken, and none left over.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "converter/graph.h"
+#include "converter/source.h"
+
+namespace mote::convert {
+
+/// All members throw Error, naming the tensor.
+class TensorSet {
+ public:
+  /// `source` must outlive the set and what it hands out.
+  explicit TensorSet(const Source& source) : source_(source) {}
+
+  bool has(const std::string& name) const { return source_.tensors.count(name) != 0; }
+
+  /// The matrix [rows, cols], or [cols, rows] if `transposed`.
+  WeightPart matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed);
+
+  /// The values of a vector of `width`, all finite.
+  std::vector<float> vector(const std::string& name, uint32_t width);
+  std::optional<std::vector<float>> optional_vector(const std::string& name, uint32_t width);
+
+  /// Marks a tensor that is known and not wanted.
+  void ignore(const std::string& name) { taken_.insert(name); }
+
+  /// Fails if a tensor was not taken whose name has none of these ends: weights that the architecture does
+  /// not use would change its results.
+  void finish(const std::vector<std::string>& ignored_ends) const;
+
+ private:
+  const SourceTensor& take(const std::string& name);
+
+  const Source& source_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace mote::convert
