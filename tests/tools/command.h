@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the mote binary of this build as a user would: arguments in, exit code and both streams out.
+#pragma once
+
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/support/files.h"
+#include "tests/support/unity_style.h"
+
+namespace mote::test {
+
+struct Outcome {
+  int code;  // of the exit, -1 after a signal
+  std::string out, err;
+};
+
+inline const TempDirectory& scratch() {
+  static const TempDirectory directory;
+  return directory;
+}
+
+/// `arguments` are words for the shell; `before` comes before the command, such as "MOTE_ISA=ref". Standard
+/// output goes to `out`, a file of its own if empty.
+inline Outcome run(const std::string& arguments, const std::string& before = "",
+                    const std::string& out = "") {
+  const std::string out_path = out.empty() ? (scratch() / "stdout").string() : out;
+  const std::string err_path = (scratch() / "stderr").string();
+  const std::string line =
+      before + " '" MOTE_BINARY "' " + arguments + " </dev/null >" + out_path + " 2>" + err_path;
+  const int status = ::system(line.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.empty() ? read_text(out_path) : "",
+          read_text(err_path)};
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A failure: exit code, nothing that looks like a result, one line "mote: ..." that holds `part`.
+inline void assert_fails(const Outcome& outcome, int code, const std::string& part) {
+  CAPTURE(outcome.err, outcome.out);
+  TEST_ASSERT_EQUAL_INT(code, outcome.code);
+  TEST_ASSERT_EQUAL_INT(0, static_cast<int>(outcome.err.rfind("mote: ", 0)));
+  TEST_ASSERT_EQUAL_UINT64(outcome.err.size() - 1, outcome.err.find('\n'));
+  TEST_ASSERT_TRUE(contains(outcome.err, part));
+}
+
+inline std::string assert_works(const Outcome& outcome) {
+  CAPTURE(outcome.err, outcome.out);
+  TEST_ASSERT_EQUAL_INT(0, outcome.code);
+  return outcome.out;
+}
+
+inline nlohmann::json assert_json(const Outcome& outcome) {
+  return nlohmann::json::parse(assert_works(outcome));
+}
+
+inline std::string golden(const std::string& name) {
+  return std::string(MOTE_SOURCE_DIR) + "/tests/golden/models/" + name;
+}
+
+/// A golden model, converted once for each type.
+inline std::string converted(const std::string& name, const std::string& type) {
+  const std::string path = (scratch() / (name + "." + type + ".mote")).string();
+  if (!std::filesystem::exists(path)) {
+    assert_works(run("convert " + golden(name) + " -o " + path + " --type " + type));
+  }
+  return path;
+}
+
+}  // namespace mote::test

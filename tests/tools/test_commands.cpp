@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the commands print and write when all is well.
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "converter/readers/safetensors.h"
+#include "tests/tools/command.h"
+
+using namespace mote::test;
+using mote::convert::SafetensorsFile;
+using nlohmann::json;
+
+namespace {
+
+std::string llama() { return converted("llama", "f32"); }
+
+double tolerance(const std::string& name) {
+  return json::parse(read_text(golden(name) + "/golden.json")).at("tolerance").get<double>();
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  TEST_ASSERT_EQUAL_UINT64(a.size(), b.size());
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double difference = std::abs(double{a[i]} - double{b[i]});
+    if (!(difference <= most)) most = difference;
+  }
+  return most;
+}
+
+void write_ids(const std::string& path, std::vector<uint64_t> shape, const std::vector<int64_t>& ids,
+               const std::vector<int64_t>& positions = {}) {
+  mote::convert::NamedTensors tensors{{"input_ids", mote::convert::i64_tensor(shape, ids)}};
+  if (!positions.empty()) tensors["position_ids"] = mote::convert::i64_tensor(shape, positions);
+  mote::convert::write_safetensors(path, tensors);
+}
+
+}  // namespace
+
+TEST_CASE("convert: prints tensors, flash and RAM, and a list of names") {
+  const std::string out = (scratch() / "table.mote").string();
+  const std::string table = assert_works(run("convert " + golden("llama") + " --type q8 -o " + out));
+  TEST_ASSERT_TRUE(contains(table, "layers.*."));
+  TEST_ASSERT_TRUE(contains(table, "of flash"));
+  TEST_ASSERT_TRUE(contains(table, "context"));
+  const std::string all = assert_works(run("convert --verbose " + golden("llama") + " --type q8 -o " + out));
+  TEST_ASSERT_TRUE(contains(all, "layers.1."));
+  const std::string list = assert_works(run("convert --list"));
+  for (const char* name : {"llama", "gpt2", "q4mg32"}) TEST_ASSERT_TRUE(contains(list, name));
+}
+
+TEST_CASE("forward: logits, hidden rows and greedy ids are the golden ones, padded cases too") {
+  for (const std::string name : {"llama", "gpt2", "qwen2"}) {
+    CAPTURE(name);
+    const std::string in = golden(name) + "/golden.safetensors";
+    const std::string out = (scratch() / "forward.safetensors").string();
+    assert_works(run("forward " + converted(name, "f32") + " --hidden --generate 24 --input " + in +
+                      " --output " + out));
+    const SafetensorsFile expected(in), got(out);
+    for (const auto& [tensor, view] : expected.tensors()) {
+      CAPTURE(tensor);
+      if (view.dtype == "F32") {
+        TEST_ASSERT_TRUE(got.shape(tensor) == view.shape);
+        TEST_ASSERT_TRUE(largest_difference(expected.f32(tensor), got.f32(tensor)) <= tolerance(name));
+      } else if (tensor.ends_with("greedy_ids")) {
+        TEST_ASSERT_TRUE(got.i64(tensor) == expected.i64(tensor));
+      }
+    }
+  }
+}
+
+TEST_CASE("forward: segments of a session give the bits of the whole, whatever the threads and chunks") {
+  const std::vector<int64_t> ids{5, 17, 80, 3, 44, 9, 61, 28, 70, 12};
+  const auto path = [](const char* name) { return (scratch() / name).string(); };
+  write_ids(path("whole.st"), {1, 10}, ids);
+  write_ids(path("first.st"), {1, 4}, {ids.begin(), ids.begin() + 4});
+  write_ids(path("second.st"), {1, 6}, {ids.begin() + 4, ids.end()}, {4, 5, 6, 7, 8, 9});
+  assert_works(run("forward " + llama() + " --threads 1 --input " + path("whole.st") + " --output " +
+                    path("whole.out")));
+  assert_works(run("forward " + llama() + " --threads 3 --chunk 3 --generate 5 --input " + path("first.st") +
+                    " --output " + path("first.out") + " --input " + path("second.st") + " --output " +
+                    path("second.out")));
+  std::vector<float> joined = SafetensorsFile(path("first.out")).f32("logits");
+  const SafetensorsFile second(path("second.out"));
+  for (const float value : second.f32("logits")) joined.push_back(value);
+  const std::vector<float> whole = SafetensorsFile(path("whole.out")).f32("logits");
+  TEST_ASSERT_EQUAL_UINT64(whole.size(), joined.size());
+  TEST_ASSERT_EQUAL_MEMORY(whole.data(), joined.data(), whole.size() * sizeof(float));
+  TEST_ASSERT_EQUAL_UINT64(5, second.i64("greedy_ids").size());
+}
+
+TEST_CASE("forward: positions other than those that follow one another are refused") {
+  const std::string in = (scratch() / "positions.st").string(), out = (scratch() / "positions.out").string();
+  write_ids(in, {1, 3}, {5, 6, 7}, {0, 1, 3});
+  assert_fails(run("forward " + llama() + " --input " + in + " --output " + out), 1,
+               "position_ids[0][2] is 3");
+  TEST_ASSERT_FALSE(std::filesystem::exists(out));
+}
+
+TEST_CASE("forward: after the stop id a row repeats it") {
+  const std::string in = golden("llama") + "/golden.safetensors", out = (scratch() / "stop.st").string();
+  const std::vector<int64_t> greedy = SafetensorsFile(in).i64("greedy_ids");
+  assert_works(run("forward " + llama() + " --generate 24 --stop-id " + std::to_string(greedy[3]) +
+                    " --input " + in + " --output " + out));
+  const std::vector<int64_t> got = SafetensorsFile(out).i64("greedy_ids");
+  TEST_ASSERT_EQUAL_UINT64(24, got.size());
+  for (size_t i = 0; i < got.size(); ++i) TEST_ASSERT_TRUE(got[i] == greedy[std::min<size_t>(i, 3)]);
+}
+
+TEST_CASE("run: streams the golden ids, and prints the same ones as JSON") {
+  const SafetensorsFile file(golden("llama") + "/golden.safetensors");
+  const std::vector<int64_t> greedy = file.i64("greedy_ids");
+  std::ostringstream prompt, expected;
+  for (const int64_t id : file.i64("input_ids")) prompt << id << ",";
+  for (size_t i = 0; i < greedy.size(); ++i) expected << (i == 0 ? "" : " ") << greedy[i];
+  const std::string arguments = "run " + llama() + " -n 24 --ids " + prompt.str();
+  const Outcome outcome = run(arguments);
+  TEST_ASSERT_TRUE(assert_works(outcome) == expected.str() + "\n");
+  TEST_ASSERT_TRUE(contains(outcome.err, "per second"));
+  TEST_ASSERT_TRUE(contains(outcome.err, "arena"));
+  const json result = assert_json(run(arguments + " --json"));
+  TEST_ASSERT_TRUE(result.at("output_ids").get<std::vector<int64_t>>() == greedy);
+  TEST_ASSERT_TRUE(result.at("prompt_ids").get<std::vector<int64_t>>() == file.i64("input_ids"));
+  TEST_ASSERT_TRUE(result.at("text") == "");
+  TEST_ASSERT_TRUE(result.at("finish") == "length");
+}
+
+TEST_CASE("run: sampling depends on the seed and on nothing else") {
+  const auto sample = [](int seed, const char* options) {
+    return assert_json(run("run " + llama() +
+                            " --json --ids 5,6 -n 20 --ignore-stop --temp 1.5 --top-k 50 --top-p 0.99 " +
+                            options + " --seed " + std::to_string(seed)))
+        .at("output_ids")
+        .dump();
+  };
+  TEST_ASSERT_TRUE(sample(1, "--threads 1") == sample(1, "--threads 2 --chunk 1"));
+  TEST_ASSERT_TRUE(sample(1, "") != sample(2, ""));
+}
+
+TEST_CASE("bench: measures what it is asked for") {
+  const json result = assert_json(
+      run("bench " + llama() + " --prompt 8 --decode 4 --depth 5 --threads 2 --repeat 2 --json"));
+  for (const char* key : {"prompt_tokens_per_s", "decode_tokens_per_s", "load_ms", "arena_bytes",
+                          "model_bytes", "bytes_per_token", "read_bandwidth_gb_s", "share_of_bandwidth"}) {
+    CAPTURE(key);
+    TEST_ASSERT_TRUE(result.at(key).get<double>() > 0.0);
+  }
+  TEST_ASSERT_EQUAL_INT(2, result.at("threads").get<int>());
+  TEST_ASSERT_TRUE(result.at("model_bytes").get<uint64_t>() == std::filesystem::file_size(llama()));
+  const std::string table = assert_works(run("bench " + llama() + " --prompt 8 --decode 4 --repeat 1"));
+  TEST_ASSERT_TRUE(contains(table, "GB/s"));
+}
+
+TEST_CASE("inspect: operations, plan and tensors as tables and as JSON") {
+  const std::string text = assert_works(run("inspect --ops --plan --tensors " + llama()));
+  for (const char* part : {"architecture", "Attention", "kv_cache", "p16k4"}) {
+    CAPTURE(part);
+    TEST_ASSERT_TRUE(contains(text, part));
+  }
+  const json result = assert_json(run("inspect --json --ops --plan --tensors " + llama()));
+  TEST_ASSERT_TRUE(result.at("vocab") == 100);
+  TEST_ASSERT_TRUE(result.at("tensor_list").size() > 10);
+  TEST_ASSERT_TRUE(result.at("programs").at(0).at("ops").size() > 10);
+  uint64_t sum = 0;
+  const json& memory = result.at("memory");
+  for (const char* part : {"session", "activations", "scratch", "kv_cache", "sampler"})
+    sum += memory.at(part).get<uint64_t>();
+  TEST_ASSERT_EQUAL_UINT64(memory.at("arena_bytes").get<uint64_t>(), sum);
+}
+
+TEST_CASE("eval: perplexity is that of the golden logits") {
+  const SafetensorsFile file(golden("llama") + "/golden.safetensors");
+  const std::vector<int64_t> ids = file.i64("input_ids");
+  const std::vector<float> logits = file.f32("logits");
+  const size_t vocab = file.shape("logits")[2];
+  double nll = 0;
+  for (size_t i = 0; i + 1 < ids.size(); ++i) {
+    double sum = 0;
+    for (size_t v = 0; v < vocab; ++v) sum += std::exp(double{logits[i * vocab + v]});
+    nll += std::log(sum) - logits[i * vocab + static_cast<size_t>(ids[i + 1])];
+  }
+  const std::string path = (scratch() / "ids.txt").string();
+  std::ofstream text(path);
+  for (const int64_t id : ids) text << id << "\n";
+  text.close();
+  const std::string arguments = "eval " + llama() + " --ids --json --chunk 7 --perplexity " + path;
+  const json whole = assert_json(run(arguments + " --window 40"));
+  TEST_ASSERT_EQUAL_UINT64(ids.size() - 1, whole.at("tokens").get<uint64_t>());
+  TEST_ASSERT_FLOAT_WITHIN(1e-3f, static_cast<float>(std::exp(nll / static_cast<double>(ids.size() - 1))),
+                           whole.at("perplexity").get<float>());
+  // 20 ids in windows of 8, 8 and 4: the first of each is not scored.
+  const json limited = assert_json(run(arguments + " --window 8 --limit 20"));
+  TEST_ASSERT_EQUAL_UINT64(17, limited.at("tokens").get<uint64_t>());
+}
+
+TEST_CASE("eval: a file agrees with itself and nearly with its quantized version") {
+  const std::string path = (scratch() / "compare.txt").string();
+  write_text(path, "5 17 80 3 44 9 61 28 70 12 33 90 2 41");
+  const std::string arguments = " --ids --json --perplexity " + path + " --compare " + llama();
+  const json same = assert_json(run("eval " + llama() + arguments));
+  TEST_ASSERT_TRUE(same.at("mean_kl") == 0.0);
+  TEST_ASSERT_TRUE(same.at("top1_agreement") == 1.0);
+  const json quantized = assert_json(run("eval " + converted("llama", "q8g32") + arguments));
+  TEST_ASSERT_TRUE(quantized.at("mean_kl").get<double>() > 0.0);
+  TEST_ASSERT_TRUE(quantized.at("mean_kl").get<double>() < 0.01);
+}
+
+TEST_CASE("verify: replays the self test, and finds a changed weight") {
+  const std::string text = assert_works(run("verify " + llama()));
+  TEST_ASSERT_TRUE(contains(text, "ok: hashes"));
+  TEST_ASSERT_TRUE(contains(text, "ok: self test"));
+  std::string bytes = read_text(llama());
+  const std::string path = (scratch() / "damaged.mote").string();
+  bytes[bytes.size() - 4096] = static_cast<char>(bytes[bytes.size() - 4096] ^ 1);
+  write_text(path, bytes);
+  assert_fails(run("verify " + path), 1, path);
+}

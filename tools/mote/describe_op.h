@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operation of a program in words.
+#pragma once
+
+#include <string>
+
+#include "schema/mote_generated.h"
+
+namespace mote::cli {
+
+struct OpText {
+  std::string name;     // "Linear"
+  std::string in, out;  // columns of buffers: "b3[64:128]"
+  std::string details;  // weights by name, parameters
+};
+
+OpText describe_op(const file::Model& model, const file::Op& op);
+
+}  // namespace mote::cli

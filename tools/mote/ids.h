@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Token ids as people write them, and made-up ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+/// Numbers separated by commas or white space. `what` begins the message of the convert::Error thrown
+/// otherwise.
+std::vector<int32_t> parse_ids(std::string_view text, const std::string& what);
+
+/// The ids of a text file.
+std::vector<int32_t> read_ids(const std::string& path);
+
+/// Throws convert::Error unless each is below the model's vocabulary.
+void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what);
+
+/// The same n ids at each call.
+std::vector<int32_t> pseudo_random_ids(uint32_t n, uint32_t vocab);
+
+}  // namespace mote::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/output.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "converter/error.h"
+
+namespace mote::cli {
+namespace {
+
+void check_output(bool ok) {
+  if (!ok) convert::fail("standard output: {}", std::strerror(errno));
+}
+
+struct Progress {
+  bool shown = false;
+  std::string stage;
+  std::chrono::steady_clock::time_point drawn;
+};
+Progress progress;
+
+}  // namespace
+
+void write_output(std::string_view text) {
+  check_output(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+}
+
+void flush_output() { check_output(std::fflush(stdout) == 0); }
+
+void print_json(const nlohmann::json& value) {
+  print("{}\n", value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+std::string one_line(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n' || c == '\t') c = ' ';
+    if (byte < 0x20 || byte == 0x7f) c = c == ' ' ? ' ' : '?';
+  }
+  while (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+std::string human_bytes(uint64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1000.0 && unit + 1 < std::size(kUnits)) value /= 1024.0, ++unit;
+  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string human_ms(double ms) {
+  if (ms >= 1000.0) return fmt::format("{:.2f} s", ms / 1000.0);
+  return fmt::format("{:.{}f} ms", ms, ms < 9.995 ? 2 : ms < 99.95 ? 1 : 0);
+}
+
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = one_line(cell);
+  rows_.push_back(std::move(cells));
+}
+
+void Table::print() const {
+  std::vector<size_t> widths;
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    widths.push_back(columns_[c].title.size());
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], row[c].size());
+  }
+  const auto print_row = [&](const auto& cell) {
+    std::string line;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const char* format = columns_[c].align == Align::right ? "{:>{}}  " : "{:<{}}  ";
+      line += fmt::format(fmt::runtime(format), cell(c), widths[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    cli::print("{}\n", line);
+  };
+  print_row([&](size_t c) { return columns_[c].title; });
+  for (const auto& row : rows_) print_row([&](size_t c) { return row[c]; });
+}
+
+void show_progress(std::string_view stage, double share) {
+  static const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (!terminal) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (progress.shown && progress.stage == stage && now - progress.drawn < std::chrono::milliseconds(100))
+    return;
+  constexpr int kWidth = 30;
+  const double part = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
+  const int filled = static_cast<int>(part * kWidth);
+  fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kWidth - filled, part * 100.0,
+             one_line(stage));
+  std::fflush(stderr);
+  progress = {true, std::string(stage), now};
+}
+
+void clear_progress() {
+  if (progress.shown) fmt::print(stderr, "\r\033[K");
+  progress.shown = false;
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standard output is data and standard error is talk. Data that cannot be written (closed pipe, full disk)
+// throws.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace mote::cli {
+
+void write_output(std::string_view text);
+void flush_output();
+
+template <class... Args>
+void print(fmt::format_string<Args...> format, Args&&... args) {
+  write_output(fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// For people: to standard error, on a line of its own.
+template <class... Args>
+void note(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
+}
+
+/// One line for small values, indented otherwise. What is not a finite number becomes null.
+void print_json(const nlohmann::json& value);
+
+/// Control characters, which a file may hold to play with a terminal, become '?'; line breaks become spaces.
+std::string one_line(std::string_view text);
+
+/// "98.2 MiB", "640 B".
+std::string human_bytes(uint64_t bytes);
+
+/// "1.3 ms", "12.5 s".
+std::string human_ms(double ms);
+
+/// Columns as wide as their widest cell; numbers to the right.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void row(std::vector<std::string> cells);
+  void print() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// A bar on standard error, if that is a terminal; redrawn at most ten times a second. `share` is 0 to 1.
+void show_progress(std::string_view stage, double share);
+void clear_progress();
+
+}  // namespace mote::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/session.h"
+
+#include <sys/mman.h>
+
+#include <CLI/CLI.hpp>
+
+#include "converter/error.h"
+#include "tools/mote/output.h"
+
+namespace mote::cli {
+
+void check(mote_status status, const mote_error& error, const std::string& what) {
+  if (status == MOTE_OK) return;
+  const char* text = error.text[0] != '\0' ? error.text : mote_status_name(status);
+  convert::fail("{}: {}", what, text);
+}
+
+ModelFile::ModelFile(const std::string& path, uint32_t flags) : path_(path), file_(path) {
+  const size_t words = (mote_model_bytes() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  storage_ = std::make_unique<uint64_t[]>(words);
+  mote_error error = {};
+  check(mote_model_open(bytes().data(), bytes().size(), flags, storage_.get(), words * sizeof(uint64_t),
+                        &model_, &error),
+        error, path);
+  mote_model_get_info(model_, &info_);
+}
+
+void add_model_argument(CLI::App& command, std::string& path) {
+  command.add_option("FILE", path, "The .mote file, made by mote convert")->required()->type_name("");
+}
+
+void add_session_flags(CLI::App& command, SessionFlags& flags) {
+  command.add_option("--threads", flags.threads, "Threads (default: one for each big core)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 256u));
+  command
+      .add_option("--context", flags.context,
+                  "Most tokens of the session (default: the model's, but at most 4096)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, UINT32_MAX));
+  command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 64)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 4096u));
+  command
+      .add_option("--kv", flags.kv,
+                  "Type of cached keys and values (default: f32 if the weights are, else f16)")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember({"f16", "f32"}));
+}
+
+ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {
+  if (threads_ <= 1) return;
+  pool_.reset(mote_posix_pool_create(threads_));
+  if (pool_ == nullptr) convert::fail("cannot start {} threads; ask for fewer with --threads", threads_);
+}
+
+mote_platform ThreadPool::platform() const { return mote_posix_pool_platform(pool_.get()); }
+
+mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
+                                     const ThreadPool& pool) {
+  mote_session_options options = mote_session_options_default(file.model());
+  options.platform = pool.platform();
+  if (flags.context != 0) options.context = flags.context;
+  if (flags.chunk != 0) options.chunk = flags.chunk;
+  if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
+  if (flags.kv == "f32") options.kv_dtype = MOTE_KV_F32;
+  return options;
+}
+
+Session::Session(const ModelFile& file, const mote_session_options& options) {
+  mote_error error = {};
+  mote_memory memory = {};
+  check(mote_session_memory(file.model(), &options, &memory, &error), error, file.path());
+  arena_bytes_ = mote_session_bytes(file.model(), &options);
+  arena_ = mmap(nullptr, arena_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (arena_ == MAP_FAILED) {
+    convert::fail(
+        "not enough memory: the session needs {}, of which {} for a context of {}; ask for less with "
+        "--context",
+        human_bytes(arena_bytes_), human_bytes(memory.kv_cache), options.context);
+  }
+  const mote_status status =
+      mote_session_init(file.model(), &options, arena_, arena_bytes_, &session_, &error);
+  if (status != MOTE_OK) munmap(arena_, arena_bytes_);
+  check(status, error, file.path());
+}
+
+Session::~Session() { munmap(arena_, arena_bytes_); }
+
+}  // namespace mote::cli

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a command needs to run a model: the mapped file, the thread pool, the session in its arena. Each owns
+// its memory and must outlive what is made from it: file and pool before session.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "converter/source.h"
+#include "mote/mote.h"
+#include "mote/posix.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mote::cli {
+
+/// Throws convert::Error "what: error.text" unless the status is MOTE_OK.
+void check(mote_status status, const mote_error& error, const std::string& what);
+
+/// A verified model in a mapped file. Throws convert::Error with the path.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& path, uint32_t flags = 0);
+  const mote_model* model() const { return model_; }
+  const mote_model_info& info() const { return info_; }
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return file_.bytes(); }
+
+ private:
+  std::string path_;
+  convert::MappedFile file_;
+  std::unique_ptr<uint64_t[]> storage_;
+  mote_model* model_ = nullptr;
+  mote_model_info info_ = {};
+};
+
+/// The options that subcommands share; 0 and "" leave the choice to the runtime.
+struct SessionFlags {
+  uint32_t threads = 0;
+  uint32_t context = 0;
+  uint32_t chunk = 0;
+  std::string kv;
+};
+
+void add_model_argument(CLI::App& command, std::string& path);
+void add_session_flags(CLI::App& command, SessionFlags& flags);
+
+/// Threads for sessions: those asked for, else one for each big core. One thread needs no pool.
+class ThreadPool {
+ public:
+  explicit ThreadPool(uint32_t threads);
+  uint32_t threads() const { return threads_; }
+  mote_platform platform() const;
+
+ private:
+  struct Destroy {
+    void operator()(mote_posix_pool* pool) const { mote_posix_pool_destroy(pool); }
+  };
+  uint32_t threads_;
+  std::unique_ptr<mote_posix_pool, Destroy> pool_;
+};
+
+mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
+                                     const ThreadPool& pool);
+
+/// A session in memory of its own. Throws convert::Error; if memory is short, with the bytes it takes.
+class Session {
+ public:
+  Session(const ModelFile& file, const mote_session_options& options);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  mote_session* get() const { return session_; }
+  size_t arena_bytes() const { return arena_bytes_; }
+  const char* isa() const { return mote_isa_name(mote_session_isa(session_)); }
+
+ private:
+  void* arena_ = nullptr;
+  size_t arena_bytes_ = 0;
+  mote_session* session_ = nullptr;
+};
+
+}  // namespace mote::cli
