@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/writer.h"
+#include "converter/output_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
