@@ -49,7 +49,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("gguf: metadata of a llama becomes the keys of config.json") {
+TEST("gguf: metadata of a llama becomes the keys of config.json") {
   auto builder = llama().key("general.name", "Tiny").key("llama.rope.freq_base", 5e5f);
   builder.key("llama.rope.dimension_count", 4u).key("llama.expert_count", 0u).key("llama.vocab_size", 100u);
   builder.key("tokenizer.ggml.bos_token_id", 1u).key("tokenizer.ggml.eos_token_id", 2u);
@@ -67,8 +67,7 @@ TEST_CASE("gguf: metadata of a llama becomes the keys of config.json") {
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({2, 9}));
 }
 
-TEST_CASE(
-    "gguf: tensors get Hugging Face's names, shapes outermost first, q and k interleaved in llama only") {
+TEST("gguf: tensors get Hugging Face's names, shapes outermost first, q and k interleaved in llama only") {
   for (const std::string architecture : {"llama", "qwen2", "qwen3"}) {
     CAPTURE(architecture);
     auto builder = keys_of(architecture).key(architecture + ".attention.head_count_kv", 1u);
@@ -96,7 +95,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("gguf: gpt2 has keys and names of its own") {
+TEST("gguf: gpt2 has keys and names of its own") {
   auto builder = keys_of("gpt2");
   builder.matrix("token_embd.weight", 3, 8, counted(24)).matrix("position_embd.weight", 64, 8, counted(512));
   builder.matrix("blk.0.attn_qkv.weight", 24, 8, counted(192)).vector("blk.0.attn_qkv.bias", counted(24));
@@ -110,7 +109,7 @@ TEST_CASE("gguf: gpt2 has keys and names of its own") {
   TEST_ASSERT_TRUE(source.tensors.count("transformer.wpe.weight") == 1);
 }
 
-TEST_CASE("gguf: RoPE scaling, head width and sliding window are passed on") {
+TEST("gguf: RoPE scaling, head width and sliding window are passed on") {
   const auto config = [](const GgufBuilder& builder) { return read(builder.bytes()).config; };
   const auto linear = config(llama().key("llama.rope.scaling.factor", 4.0f));
   TEST_ASSERT_EQUAL_STRING(R"({"factor":4.0,"rope_type":"linear"})", linear["rope_scaling"].dump());
@@ -134,7 +133,7 @@ TEST_CASE("gguf: RoPE scaling, head width and sliding window are passed on") {
   TEST_ASSERT_EQUAL_INT(32, mistral["sliding_window"].get<int>());
 }
 
-TEST_CASE("gguf: what would change the results and is not understood is refused by name") {
+TEST("gguf: what would change the results and is not understood is refused by name") {
   const struct {
     GgufBuilder builder;
     const char* message;
@@ -172,7 +171,7 @@ TEST_CASE("gguf: what would change the results and is not understood is refused 
   }
 }
 
-TEST_CASE("gguf: a damaged container is refused by what is wrong") {
+TEST("gguf: a damaged container is refused by what is wrong") {
   auto old = llama();
   old.version = 1;
   TEST_ASSERT_TRUE(contains(error_of(old), "GGUF version 1 is not read"));
@@ -215,7 +214,7 @@ TEST_CASE("gguf: a damaged container is refused by what is wrong") {
   }
 }
 
-TEST_CASE("gguf: an alignment of its own and version 2 are read") {
+TEST("gguf: an alignment of its own and version 2 are read") {
   GgufBuilder builder = llama().key("general.alignment", 64u);
   builder.version = 2;
   builder.alignment = 64;
@@ -227,7 +226,7 @@ TEST_CASE("gguf: an alignment of its own and version 2 are read") {
   TEST_ASSERT_TRUE(row == std::vector<float>({9, 8, 7, 6, 5, 4, 3, 2}));
 }
 
-TEST_CASE("gguf: any cut and any changed byte is an error or a model inside the file") {
+TEST("gguf: any cut and any changed byte is an error or a model inside the file") {
   auto builder = llama().key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.0f);
   builder.key("tokenizer.ggml.tokens", 9,
               raw(8u) + raw(uint64_t{2}) + GgufBuilder::string("ab") + GgufBuilder::string("c"));

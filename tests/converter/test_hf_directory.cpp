@@ -31,7 +31,7 @@ void write_model(const TempDirectory& directory, const std::string& config) {
 
 }  // namespace
 
-TEST_CASE("hf: config, tensors by their names, integers left out") {
+TEST("hf: config, tensors by their names, integers left out") {
   const TempDirectory directory;
   write_model(directory, R"({"model_type": "llama", "eos_token_id": 5})");
   const Source source = read_source(directory.path() / "");  // with a slash at the end
@@ -45,7 +45,7 @@ TEST_CASE("hf: config, tensors by their names, integers left out") {
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>{5});
 }
 
-TEST_CASE("hf: generation_config's stop ids win, a number or a list") {
+TEST("hf: generation_config's stop ids win, a number or a list") {
   const TempDirectory directory;
   write_model(directory, R"({"eos_token_id": 5})");
   write_text(directory / "generation_config.json", R"({"eos_token_id": 6})");
@@ -58,7 +58,7 @@ TEST_CASE("hf: generation_config's stop ids win, a number or a list") {
   TEST_ASSERT_TRUE(contains(error_of(directory), "eos_token_id must be a token id"));
 }
 
-TEST_CASE("hf: shards are joined by their index") {
+TEST("hf: shards are joined by their index") {
   const TempDirectory directory;
   write_text(directory / "config.json", "{}");
   write_safetensors(directory / "a.safetensors",
@@ -86,7 +86,7 @@ TEST_CASE("hf: shards are joined by their index") {
   TEST_ASSERT_TRUE(contains(error_of(directory), "no 'weight_map'"));
 }
 
-TEST_CASE("hf: what a directory lacks is said") {
+TEST("hf: what a directory lacks is said") {
   const TempDirectory directory;
   TEST_ASSERT_TRUE(contains(error_of(directory), "has no config.json: expected a model directory"));
   write_text(directory / "config.json", "{}");
@@ -95,7 +95,7 @@ TEST_CASE("hf: what a directory lacks is said") {
   TEST_ASSERT_TRUE(contains(error_of(directory), "pytorch_model.bin only, which is not read yet"));
 }
 
-TEST_CASE("hf: bad configs and weights of other types are refused by file") {
+TEST("hf: bad configs and weights of other types are refused by file") {
   const TempDirectory directory;
   write_model(directory, "{\"model_type\": ");
   TEST_ASSERT_TRUE(contains(error_of(directory), "config.json: not valid JSON"));
@@ -113,7 +113,7 @@ TEST_CASE("hf: bad configs and weights of other types are refused by file") {
   TEST_ASSERT_TRUE(contains(error_of(directory), "tensor w is F64"));
 }
 
-TEST_CASE("hf: weights cut at any byte are an error") {
+TEST("hf: weights cut at any byte are an error") {
   const TempDirectory directory;
   write_model(directory, "{}");
   const std::string whole = read_text(directory / "model.safetensors");

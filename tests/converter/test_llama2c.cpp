@@ -53,7 +53,7 @@ std::string error_of(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("llama2c: the first format's tensors lie in its order, the RoPE tables skipped") {
+TEST("llama2c: the first format's tensors lie in its order, the RoPE tables skipped") {
   const std::string file = first_format(false);
   TEST_ASSERT_TRUE(is_llama2c(as_bytes(file)));
   const Source source = read_llama2c(as_bytes(file), "dir/m.bin");
@@ -72,7 +72,7 @@ TEST_CASE("llama2c: the first format's tensors lie in its order, the RoPE tables
                    std::vector<uint64_t>({2, 4}));
 }
 
-TEST_CASE("llama2c: the header becomes a llama config, and q and k are interleaved") {
+TEST("llama2c: the header becomes a llama config, and q and k are interleaved") {
   const std::string file = first_format(true);
   const Source source = read_llama2c(as_bytes(file), "m.bin");
   TEST_ASSERT_EQUAL_STRING("llama", source.config["model_type"].get<std::string>());
@@ -87,7 +87,7 @@ TEST_CASE("llama2c: the header becomes a llama config, and q and k are interleav
   TEST_ASSERT_EQUAL_INT(0, source.tensors.at("model.layers.1.self_attn.v_proj.weight").interleaved_heads);
 }
 
-TEST_CASE("llama2c: version 1 has its own order") {
+TEST("llama2c: version 1 has its own order") {
   const std::string file = versioned(1, false);
   TEST_ASSERT_TRUE(is_llama2c(as_bytes(file)));
   const Source source = read_llama2c(as_bytes(file), "m.bin");
@@ -101,7 +101,7 @@ TEST_CASE("llama2c: version 1 has its own order") {
   TEST_ASSERT_FALSE(source.config["tie_word_embeddings"].get<bool>());
 }
 
-TEST_CASE("llama2c: other versions, impossible sizes and wrong lengths are refused") {
+TEST("llama2c: other versions, impossible sizes and wrong lengths are refused") {
   TEST_ASSERT_TRUE(error_of(versioned(2, true)).find("version 2 (q80) is not read") != std::string::npos);
   std::string no_heads = versioned(1, true);
   no_heads[8 + 12] = 0;
@@ -114,7 +114,7 @@ TEST_CASE("llama2c: other versions, impossible sizes and wrong lengths are refus
   TEST_ASSERT_TRUE(error_of(huge).find("the file has") != std::string::npos);
 }
 
-TEST_CASE("llama2c: any cut and any changed byte is an error or a model inside the file") {
+TEST("llama2c: any cut and any changed byte is an error or a model inside the file") {
   for (const std::string& whole : {first_format(true), versioned(1, false)}) {
     // Every weight is as good as another: what counts is the header and the length.
     for (size_t size = 0; size < whole.size(); ++size) {

@@ -39,7 +39,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("source: every ggml type gives ggml's values bit for bit") {
+TEST("source: every ggml type gives ggml's values bit for bit") {
   const SafetensorsFile file = fixture();
   for (const SourceType type : {SourceType::f16, SourceType::bf16, SourceType::q8_0, SourceType::q4_0,
                                 SourceType::q4_1, SourceType::q5_0, SourceType::q5_1, SourceType::q2_k,
@@ -59,7 +59,7 @@ TEST_CASE("source: every ggml type gives ggml's values bit for bit") {
   }
 }
 
-TEST_CASE("source: exact rows are the dequantized values") {
+TEST("source: exact rows are the dequantized values") {
   const SafetensorsFile file = fixture();
   for (const SourceType type : {SourceType::q8_0, SourceType::q4_0, SourceType::q4_1}) {
     const std::string name = source_type_name(type);
@@ -79,7 +79,7 @@ TEST_CASE("source: exact rows are the dequantized values") {
   TEST_ASSERT_FALSE(has_exact_type(SourceType::f16));
 }
 
-TEST_CASE("source: rows and columns of every number of dimensions") {
+TEST("source: rows and columns of every number of dimensions") {
   const std::vector<float> values(24);
   const auto bytes = std::as_bytes(std::span(values));
   TEST_ASSERT_EQUAL_UINT64(1, view(SourceType::f32, {}, bytes).rows());
@@ -90,7 +90,7 @@ TEST_CASE("source: rows and columns of every number of dimensions") {
   TEST_ASSERT_EQUAL_UINT64(4, view(SourceType::f32, {2, 3, 4}, bytes).cols());
 }
 
-TEST_CASE("source: interleaved heads are read in halves, matrices and biases alike") {
+TEST("source: interleaved heads are read in halves, matrices and biases alike") {
   // Two heads of four rows; the file has the pairs (0, 2), (1, 3) of each head side by side.
   const std::vector<float> stored{0, 2, 1, 3, 10, 12, 11, 13};
   const std::vector<float> expected{0, 1, 2, 3, 10, 11, 12, 13};
@@ -102,7 +102,7 @@ TEST_CASE("source: interleaved heads are read in halves, matrices and biases ali
   TEST_ASSERT_TRUE(row_of(bias, 0) == expected);
 }
 
-TEST_CASE("source: exact rows undo interleaved heads") {
+TEST("source: exact rows undo interleaved heads") {
   const SafetensorsFile file = fixture();  // five blocks of Q4_0: the first four as rows of one head
   const auto blocks = file.tensors().at("Q4_0.blocks").bytes.first(4 * 18);
   SourceTensor tensor = view(SourceType::q4_0, {4, 32}, blocks);
@@ -118,7 +118,7 @@ TEST_CASE("source: exact rows undo interleaved heads") {
   }
 }
 
-TEST_CASE("source: what is no model is refused with what to do") {
+TEST("source: what is no model is refused with what to do") {
   const TempDirectory directory;
   TEST_ASSERT_TRUE(contains(error_of(directory / "none"), "none: No such file or directory"));
   write_text(directory / "empty", "");
