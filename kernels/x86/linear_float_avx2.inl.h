@@ -17,25 +17,30 @@ template <class Weight, uint32_t R, uint32_t P>
 static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t row) {
   const float* in[R];
   const char* weight[P];
-  __m256 acc[R][P][kHalves];
+  __m256 acc[R][P * kHalves];
   for (uint32_t p = 0; p < P; ++p) weight[p] = linear_panel(args, Weight::kDType, panel + p);
+#pragma GCC unroll 6
   for (uint32_t r = 0; r < R; ++r) {
     in[r] = reinterpret_cast<const float*>(linear_row(args, row + r));
-    for (uint32_t p = 0; p < P; ++p) acc[r][p][0] = acc[r][p][1] = _mm256_setzero_ps();
+#pragma GCC unroll 8
+    for (uint32_t v = 0; v < P * kHalves; ++v) acc[r][v] = _mm256_setzero_ps();
   }
   for (size_t k = 0; k < args.inputs; ++k) {
-    __m256 w[P][kHalves];
-    for (uint32_t p = 0; p < P; ++p) Weight::load(weight[p], k, w[p]);
+    __m256 w[P * kHalves];
+#pragma GCC unroll 4
+    for (uint32_t p = 0; p < P; ++p) Weight::load(weight[p], k, w + p * kHalves);
+#pragma GCC unroll 6
     for (uint32_t r = 0; r < R; ++r) {
       const __m256 x = _mm256_broadcast_ss(in[r] + k);
-      for (uint32_t p = 0; p < P; ++p) {
-        acc[r][p][0] = _mm256_fmadd_ps(x, w[p][0], acc[r][p][0]);
-        acc[r][p][1] = _mm256_fmadd_ps(x, w[p][1], acc[r][p][1]);
-      }
+#pragma GCC unroll 8
+      for (uint32_t v = 0; v < P * kHalves; ++v) acc[r][v] = _mm256_fmadd_ps(x, w[v], acc[r][v]);
     }
   }
+#pragma GCC unroll 6
   for (uint32_t r = 0; r < R; ++r) {
-    for (uint32_t p = 0; p < P; ++p) linear_finish(args, row + r, panel + p, acc[r][p][0], acc[r][p][1]);
+#pragma GCC unroll 4
+    for (uint32_t p = 0; p < P; ++p)
+      linear_finish(args, row + r, panel + p, acc[r][2 * p], acc[r][2 * p + 1]);
   }
 }
 

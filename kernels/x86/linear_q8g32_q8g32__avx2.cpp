@@ -18,6 +18,7 @@ struct Format {
 #pragma GCC unroll 8
     for (uint32_t j = 0; j < 8; ++j) {
       __m256i w[kHalves], magnitude[kHalves];
+#pragma GCC unroll 2
       for (uint32_t h = 0; h < kHalves; ++h) {
         w[h] = load_bytes(cell.q[g][j][8 * h]);
         magnitude[h] = _mm256_abs_epi8(w[h]);
@@ -25,6 +26,7 @@ struct Format {
 #pragma GCC unroll 4
       for (uint32_t r = 0; r < R; ++r) {
         const __m256i word = broadcast_word(a[r] + 4 * j);
+#pragma GCC unroll 2
         for (uint32_t h = 0; h < kHalves; ++h) {
           const __m256i pairs = _mm256_maddubs_epi16(magnitude[h], _mm256_sign_epi8(word, w[h]));
           const __m256i sums = _mm256_madd_epi16(pairs, ones);
