@@ -30,7 +30,13 @@ class GuardedBuffer {
       throw std::runtime_error("mprotect failed");
     data_ = edge == Edge::start ? begin : begin + inside - bytes;
   }
-  ~GuardedBuffer() { munmap(mapped_, mapped_bytes_); }
+  ~GuardedBuffer() {
+    if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+  }
+  GuardedBuffer(GuardedBuffer&& other) noexcept
+      : mapped_(other.mapped_), mapped_bytes_(other.mapped_bytes_), data_(other.data_), bytes_(other.bytes_) {
+    other.mapped_ = nullptr;
+  }
   GuardedBuffer(const GuardedBuffer&) = delete;
   GuardedBuffer& operator=(const GuardedBuffer&) = delete;
 
