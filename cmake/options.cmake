@@ -3,18 +3,32 @@
 
 set(MOTE_WARNINGS -Wall -Wextra -Wconversion $<$<BOOL:${MOTE_WERROR}>:-Werror>)
 
-if(NOT DEFINED MOTE_PLATFORM)
-  set(MOTE_PLATFORM posix)
-endif()
-if(MOTE_PLATFORM STREQUAL "posix")
-  find_package(Threads REQUIRED)
+set(MOTE_PLATFORM posix CACHE STRING "The folder of platforms/ to build for")
+set_property(CACHE MOTE_PLATFORM PROPERTY STRINGS posix cortex_m)
+
+find_program(MOTE_CCACHE ccache)
+mark_as_advanced(MOTE_CCACHE)
+if(MOTE_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${MOTE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MOTE_CCACHE})
 endif()
 
-# Runtime and kernels. -ffp-contract=off: an fma is written where one is meant, on every compiler.
+# Firmware is linked at fixed addresses; on hosts the archives also go into the shared library.
+if(MOTE_PLATFORM STREQUAL "posix")
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
+
+if(MOTE_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# Runtime and kernels. -ffp-contract=off: an fma is written where one is meant, on every compiler. What the shared
+# library shows is cmake/exports.map's business; -fno-semantic-interposition lets calls inside it be direct.
 function(mote_core_options target)
-  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off -fno-math-errno -fvisibility=hidden
+  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off -fno-math-errno -ffunction-sections
+    -fdata-sections -fno-semantic-interposition
     $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   if(MOTE_KERNEL_FAMILY)
     string(TOUPPER ${MOTE_KERNEL_FAMILY} family)
     target_compile_definitions(${target} PRIVATE MOTE_KERNELS_${family}=1)

@@ -8,11 +8,11 @@
 #include "converter/encode_weight.h"
 #include "converter/error.h"
 #include "converter/metadata.h"
+#include "converter/output_file.h"
 #include "converter/planner/memory_plan.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
-#include "converter/writer.h"
 #include "runtime/xxh64.h"
 
 namespace mote::convert {

@@ -67,7 +67,7 @@ class Binder {
               slice->width() <= buffer->width() - slice->column(),
           what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
           buffer->width());
-    operand.stride_bytes = buffer_row_bytes(operand.dtype, buffer->width());
+    operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
     const bool selected = operand.unit == file::RowUnit::selected;
     const uint64_t rows = selected ? places_.selected_rows : places_.token_rows;
     operand.data = at(selected ? places_.selected_buffers : places_.token_buffers,

@@ -28,7 +28,7 @@ mote_status find_parts(const uint8_t* data, uint64_t bytes, mote_model* model, m
   if (metadata > bytes) {
     return fail(error, MOTE_TRUNCATED, "the metadata takes ", metadata, " bytes, the file has ", bytes);
   }
-  flatbuffers::Verifier verifier(data, metadata, kMaxDepth, kMaxTables);
+  flatbuffers::Verifier verifier(data, static_cast<size_t>(metadata), kMaxDepth, kMaxTables);
   if (!file::VerifySizePrefixedModelBuffer(verifier)) {
     return fail(error, MOTE_CORRUPT_FILE, "the metadata is not a valid FlatBuffer");
   }
@@ -93,7 +93,8 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
       tensor->offset() > segment_bytes - tensor->bytes()) {
     return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": lies outside the weights");
   }
-  if (hash && xxh64(model.segment + tensor->offset(), tensor->bytes()) != tensor->xxh64()) {
+  if (hash &&
+      xxh64(model.segment + tensor->offset(), static_cast<size_t>(tensor->bytes())) != tensor->xxh64()) {
     return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": hash differs; copy or download the file again");
   }
   return MOTE_OK;

@@ -48,7 +48,7 @@ class Saver {
  public:
   explicit Saver(void* out) : out_(static_cast<uint8_t*>(out)) {}
   void bytes(const void* state, uint64_t count) {
-    memcpy(out_, state, count);
+    memcpy(out_, state, static_cast<size_t>(count));
     out_ += count;
   }
 
@@ -60,7 +60,7 @@ class Restorer {
  public:
   explicit Restorer(const void* in) : in_(static_cast<const uint8_t*>(in)) {}
   void bytes(void* state, uint64_t count) {
-    memcpy(state, in_, count);
+    memcpy(state, in_, static_cast<size_t>(count));
     in_ += count;
   }
 
@@ -135,7 +135,8 @@ mote_status check(const mote_session& s, const uint8_t* in, uint64_t bytes, Head
   if (header->bytes < sizeof(Header) + sizeof(uint64_t)) return wrong("the snapshot is damaged");
   uint64_t hash;
   memcpy(&hash, in + header->bytes - sizeof hash, sizeof hash);
-  if (xxh64(in, header->bytes - sizeof hash) != hash) return wrong("the snapshot is damaged");
+  if (xxh64(in, static_cast<size_t>(header->bytes - sizeof hash)) != hash)
+    return wrong("the snapshot is damaged");
 
   const Header own = header_of(s);
   if (header->model_hash != own.model_hash) return wrong("the snapshot is of another model");
@@ -179,7 +180,7 @@ using mote::fail;
 extern "C" {
 
 size_t mote_session_state_bytes(const mote_session* session) {
-  return mote::snapshot_bytes(*session, mote::header_of(*session), session->lengths);
+  return static_cast<size_t>(mote::snapshot_bytes(*session, mote::header_of(*session), session->lengths));
 }
 
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
@@ -197,9 +198,9 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   saver.bytes(session->lengths, header.sequences * sizeof(uint32_t));
   mote::transfer(saver, *session, session->lengths, header.sequences, header.logit_count,
                  header.selected_rows, &sampler);
-  const uint64_t hash = mote::xxh64(out, header.bytes - sizeof hash);
+  const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
   saver.bytes(&hash, sizeof hash);
-  if (written != nullptr) *written = header.bytes;
+  if (written != nullptr) *written = static_cast<size_t>(header.bytes);
   return MOTE_OK;
 }
 

@@ -19,10 +19,10 @@ std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
   for (uint32_t layer = 0; layer < layers; ++layer) {
     bool slides = layer >= first;
     if (types != nullptr) {
-      const nlohmann::json& type = (*types)[layer];
+      const std::string type = (*types)[layer].is_string() ? (*types)[layer].get<std::string>() : "";
       if (type != "full_attention" && type != "sliding_attention") {
         fail("config: layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
-             type.dump());
+             (*types)[layer].dump());
       }
       slides = type == "sliding_attention";
     }

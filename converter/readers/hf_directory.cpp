@@ -131,7 +131,8 @@ Source read_hf_directory(const fs::path& directory) {
     for (const auto& [name, tensor] : map_file(source, single)) add_tensor(source, name, tensor, single);
   } else if (is_there(index)) {
     read_shards(source, directory, index);
-  } else if (is_there(directory / "pytorch_model.bin") || is_there(directory / "pytorch_model.bin.index.json")) {
+  } else if (is_there(directory / "pytorch_model.bin") ||
+             is_there(directory / "pytorch_model.bin.index.json")) {
     fail(
         "{} has its weights in pytorch_model.bin only, which is not read yet: save the model as safetensors "
         "(save_pretrained with safe_serialization=True)",

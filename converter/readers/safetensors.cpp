@@ -8,7 +8,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_text.h"
-#include "converter/readers/output_file.h"
+#include "converter/writer.h"
 
 namespace mote::convert {
 namespace {
@@ -162,8 +162,12 @@ void write_safetensors(const std::filesystem::path& path, const NamedTensors& te
   });
   const std::string header = make_header(tensors, names);
   OutputFile file(path);
-  file.write(std::as_bytes(std::span(header)));
-  for (const std::string& name : names) file.write(tensors.at(name).bytes);
+  file.write_at(0, std::as_bytes(std::span(header)));
+  uint64_t offset = header.size();
+  for (const std::string& name : names) {
+    file.write_at(offset, tensors.at(name).bytes);
+    offset += tensors.at(name).bytes.size();
+  }
   file.commit();
 }
 

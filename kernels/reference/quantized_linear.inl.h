@@ -18,7 +18,7 @@ struct ActivationGroup {
 /// acc.
 template <class Supercell, class Accumulate>
 static inline void quantized_linear(const LinearArgs& args, Range panels, Accumulate accumulate) {
-  const size_t supercells = align_up(args.inputs, kSupercellColumns) / kSupercellColumns;
+  const size_t supercells = static_cast<size_t>(align_up(args.inputs, kSupercellColumns) / kSupercellColumns);
   for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
     const Supercell* weight = static_cast<const Supercell*>(args.weight) + panel * supercells;
     for (uint32_t t = 0; t < args.rows; ++t) {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The posix platform: MOTE_ISA, the number of useful cores, and a fork-join thread pool.
+// The posix platform: MOTE_ISA, the number of useful cores, and a fork-join thread pool. Like the core it
+// links without the C++ library.
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 
 #include "mote/posix.h"
@@ -19,7 +18,13 @@
 namespace {
 
 // Longer than the gap between two operations of a decode step, much shorter than a scheduler's time slice.
-constexpr std::chrono::microseconds kSpin{50};
+constexpr int64_t kSpin_ns = 50000;
+
+int64_t now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+}
 
 void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -36,45 +41,52 @@ void pause_briefly() {
 /// takes the mutex, and the waiter holds it from its last look at the value until it sleeps.
 class alignas(64) Signal {
  public:
+  ~Signal() {
+    pthread_cond_destroy(&wake_);
+    pthread_mutex_destroy(&mutex_);
+  }
+
   void set(uint32_t value) {
     value_.store(value);
     if (!parked_.load()) return;
-    { std::lock_guard<std::mutex> lock(mutex_); }
-    wake_.notify_one();
+    pthread_mutex_lock(&mutex_);
+    pthread_mutex_unlock(&mutex_);
+    pthread_cond_signal(&wake_);
   }
 
   void wait_for(uint32_t value, bool spin) {
     if (spin && spin_for(value)) return;
-    std::unique_lock<std::mutex> lock(mutex_);
+    pthread_mutex_lock(&mutex_);
     parked_.store(true);
-    while (value_.load() != value) wake_.wait(lock);
+    while (value_.load() != value) pthread_cond_wait(&wake_, &mutex_);
     parked_.store(false);
+    pthread_mutex_unlock(&mutex_);
   }
 
  private:
   bool spin_for(uint32_t value) {
     constexpr int kLooksPerClock = 32;  // reading the clock costs about as much as one pause
-    const auto end = std::chrono::steady_clock::now() + kSpin;
+    const int64_t end = now_ns() + kSpin_ns;
     do {
       for (int i = 0; i < kLooksPerClock; ++i) {
         if (value_.load(std::memory_order_acquire) == value) return true;
         pause_briefly();
       }
-    } while (std::chrono::steady_clock::now() < end);
+    } while (now_ns() < end);
     return false;
   }
 
   std::atomic<uint32_t> value_{0};
   std::atomic<bool> parked_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
 };
 
 /// One per thread besides the caller.
 struct Worker {
   Signal start;        // set to the number of the call to take part in
   Signal done;         // set to it when its part is finished
-  uint32_t calls = 0;  // that it was given: a call for fewer threads passes the others by
+  uint32_t calls = 0;  // that it was given (a call for fewer threads passes the others by); the caller's
   uint32_t index = 0;
   mote_posix_pool* pool = nullptr;
   pthread_t thread{};
@@ -82,7 +94,7 @@ struct Worker {
 
 }  // namespace
 
-struct mote_posix_pool {
+struct alignas(64) mote_posix_pool {
   uint32_t threads = 1;
   bool spin = false;
   uint32_t started = 0;
@@ -103,10 +115,11 @@ namespace {
 void* run_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   const mote_posix_pool* pool = worker->pool;
+  const uint32_t index = worker->index;
   for (uint32_t call = 1;; ++call) {
     worker->start.wait_for(call, pool->spin);
     if (!pool->task) return nullptr;
-    pool->run_share(worker->index);
+    pool->run_share(index);
     worker->done.set(call);
   }
 }
@@ -198,13 +211,20 @@ mote_platform mote_platform_default(void) {
 }
 
 mote_posix_pool* mote_posix_pool_create(uint32_t threads) {
-  auto* pool = new (std::nothrow) mote_posix_pool;
-  if (!pool) return nullptr;
-  pool->threads = threads > 1 ? threads : 1;
+  if (threads == 0) threads = 1;
+  // The pool, then its workers, in one block; each size is a multiple of its alignment.
+  void* memory = nullptr;
+  if (posix_memalign(&memory, alignof(mote_posix_pool),
+                     sizeof(mote_posix_pool) + (threads - 1) * sizeof(Worker)) != 0) {
+    return nullptr;
+  }
+  auto* pool = new (memory) mote_posix_pool;
+  pool->threads = threads;
+  pool->workers = reinterpret_cast<Worker*>(pool + 1);
   long highest = 0;
-  pool->spin = pool->threads <= count_cores(0, &highest);  // spinning for a thread that has no core delays it
-  pool->workers = new (std::nothrow) Worker[pool->threads - 1];
-  if (!pool->workers || !start_workers(pool)) {
+  pool->spin = threads <= count_cores(0, &highest);  // spinning for a thread that has no core delays it
+  for (uint32_t i = 0; i + 1 < threads; ++i) new (&pool->workers[i]) Worker;
+  if (!start_workers(pool)) {
     mote_posix_pool_destroy(pool);
     return nullptr;
   }
@@ -216,8 +236,8 @@ void mote_posix_pool_destroy(mote_posix_pool* pool) {
   pool->task = nullptr;
   for (uint32_t i = 0; i < pool->started; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
   for (uint32_t i = 0; i < pool->started; ++i) pthread_join(pool->workers[i].thread, nullptr);
-  delete[] pool->workers;
-  delete pool;
+  for (uint32_t i = 0; i + 1 < pool->threads; ++i) pool->workers[i].~Worker();
+  free(pool);
 }
 
 mote_platform mote_posix_pool_platform(mote_posix_pool* pool) {

@@ -31,7 +31,7 @@ bool contains(const std::string& text, const char* part) { return text.find(part
 
 }  // namespace
 
-TEST_CASE("safetensors: what is written is read back") {
+TEST("safetensors: what is written is read back") {
   const TempDirectory directory;
   const std::vector<float> logits{1.5f, -2.0f, 0.25f, 3.0f, -0.0f, 1e-40f};
   const std::vector<int64_t> ids{1, -2, int64_t{1} << 40};
@@ -49,7 +49,7 @@ TEST_CASE("safetensors: what is written is read back") {
   TEST_ASSERT_TRUE(file.i64("none").empty());
 }
 
-TEST_CASE("safetensors: a tensor asked for by a wrong name or type is named") {
+TEST("safetensors: a tensor asked for by a wrong name or type is named") {
   const TempDirectory directory;
   const std::vector<float> one{1.0f};
   write_safetensors(directory / "a.safetensors", {{"x", f32_tensor({}, one)}});
@@ -58,7 +58,7 @@ TEST_CASE("safetensors: a tensor asked for by a wrong name or type is named") {
   TEST_ASSERT_TRUE(contains(message_of<Error>([&] { file.f32("y"); }), "no tensor 'y'"));
 }
 
-TEST_CASE("safetensors: a full disk leaves nothing behind") {
+TEST("safetensors: a full disk leaves nothing behind") {
   const TempDirectory directory;
   const std::vector<float> values(100'000, 1.0f);
   rlimit before{};
@@ -76,7 +76,7 @@ TEST_CASE("safetensors: a full disk leaves nothing behind") {
   TEST_ASSERT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST_CASE("safetensors: a file that exists is replaced only by a complete one, and a device never") {
+TEST("safetensors: a file that exists is replaced only by a complete one, and a device never") {
   const TempDirectory directory;
   const std::vector<float> one{1.0f};
   write_text(directory / "a.safetensors", "old");
@@ -93,7 +93,7 @@ TEST_CASE("safetensors: a file that exists is replaced only by a complete one, a
                             "No such file or directory"));
 }
 
-TEST_CASE("safetensors: damaged headers are refused by what is wrong") {
+TEST("safetensors: damaged headers are refused by what is wrong") {
   const struct {
     std::string file;
     const char* message;
@@ -129,7 +129,7 @@ TEST_CASE("safetensors: damaged headers are refused by what is wrong") {
   }
 }
 
-TEST_CASE("safetensors: metadata is skipped and integer types are kept by name") {
+TEST("safetensors: metadata is skipped and integer types are kept by name") {
   const std::string header =
       R"({"__metadata__":{"format":"pt"},"a":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})";
   const std::string file = file_of(header, "12");
@@ -138,7 +138,7 @@ TEST_CASE("safetensors: metadata is skipped and integer types are kept by name")
   TEST_ASSERT_EQUAL_STRING("BOOL", tensors.at("a").dtype);
 }
 
-TEST_CASE("safetensors: any cut and any changed byte gives tensors inside the file or an error") {
+TEST("safetensors: any cut and any changed byte gives tensors inside the file or an error") {
   const std::string header =
       R"({"w":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]},"i":{"dtype":"I64","shape":[1],"data_offsets":[12,20]}})";
   for_each_damage(file_of(header, std::string(20, 'x')), [](std::span<const std::byte> file) {

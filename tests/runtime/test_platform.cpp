@@ -12,8 +12,8 @@
 #include "mote/posix.h"
 #include "tests/support/unity_style.h"
 
-void setUp() { unsetenv("MOTE_ISA"); }
-void tearDown() { unsetenv("MOTE_ISA"); }
+static void setUp() { unsetenv("MOTE_ISA"); }
+static void tearDown() { unsetenv("MOTE_ISA"); }
 
 namespace {
 
@@ -42,14 +42,14 @@ void sleep_ms(long ms) {
 
 }  // namespace
 
-TEST_CASE("the default platform has one thread and leaves the kernel family open") {
+TEST("the default platform has one thread and leaves the kernel family open") {
   const mote_platform platform = mote_platform_default();
   TEST_ASSERT_EQUAL(1u, platform.threads);
   TEST_ASSERT_TRUE(platform.parallel_for == nullptr);
   TEST_ASSERT_EQUAL(MOTE_ISA_AUTO, platform.isa);
 }
 
-TEST_CASE("MOTE_ISA names the kernel family, an empty value none") {
+TEST("MOTE_ISA names the kernel family, an empty value none") {
   setenv("MOTE_ISA", "ref", 1);
   TEST_ASSERT_EQUAL(MOTE_ISA_REF, mote_platform_default().isa);
   setenv("MOTE_ISA", "avx2", 1);
@@ -58,12 +58,12 @@ TEST_CASE("MOTE_ISA names the kernel family, an empty value none") {
   TEST_ASSERT_EQUAL(MOTE_ISA_AUTO, mote_platform_default().isa);
 }
 
-TEST_CASE("an unknown name in MOTE_ISA is no kernel family") {
+TEST("an unknown name in MOTE_ISA is no kernel family") {
   setenv("MOTE_ISA", "avx3", 1);
   TEST_ASSERT_EQUAL(MOTE_ISA_UNKNOWN, mote_platform_default().isa);
 }
 
-TEST_CASE("a pool of one thread runs nothing in other threads") {
+TEST("a pool of one thread runs nothing in other threads") {
   for (uint32_t threads : {0u, 1u}) {
     mote_posix_pool* pool = mote_posix_pool_create(threads);
     TEST_ASSERT_TRUE(pool != nullptr);
@@ -75,7 +75,7 @@ TEST_CASE("a pool of one thread runs nothing in other threads") {
   mote_posix_pool_destroy(nullptr);
 }
 
-TEST_CASE(
+TEST(
     "parallel_for runs every index once, index i on thread i modulo the threads, index 0 on the caller") {
   for (uint32_t threads = 2; threads <= 5; ++threads) {
     mote_posix_pool* pool = mote_posix_pool_create(threads);
@@ -98,7 +98,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
+TEST(
     "what a call wrote is seen by the next one, over many calls of changing width and pauses long enough to "
     "park") {
   constexpr uint32_t kThreads = 3;
@@ -127,7 +127,7 @@ TEST_CASE(
   mote_posix_pool_destroy(pool);
 }
 
-TEST_CASE("the caller waits for the slowest thread") {
+TEST("the caller waits for the slowest thread") {
   mote_posix_pool* pool = mote_posix_pool_create(3);
   TEST_ASSERT_TRUE(pool != nullptr);
   const mote_platform platform = mote_posix_pool_platform(pool);
@@ -145,7 +145,7 @@ TEST_CASE("the caller waits for the slowest thread") {
   mote_posix_pool_destroy(pool);
 }
 
-TEST_CASE("idle threads use no processor time") {
+TEST("idle threads use no processor time") {
   mote_posix_pool* pool = mote_posix_pool_create(4);
   TEST_ASSERT_TRUE(pool != nullptr);
   const mote_platform platform = mote_posix_pool_platform(pool);
@@ -158,7 +158,7 @@ TEST_CASE("idle threads use no processor time") {
   mote_posix_pool_destroy(pool);
 }
 
-TEST_CASE("pool threads take no signals and leave the caller's mask alone") {
+TEST("pool threads take no signals and leave the caller's mask alone") {
   sigset_t before, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   mote_posix_pool* pool = mote_posix_pool_create(2);
@@ -180,7 +180,7 @@ TEST_CASE("pool threads take no signals and leave the caller's mask alone") {
   mote_posix_pool_destroy(pool);
 }
 
-TEST_CASE("the big cores are among those that the process may use") {
+TEST("the big cores are among those that the process may use") {
   cpu_set_t cores;
   TEST_ASSERT_EQUAL(0, sched_getaffinity(0, sizeof cores, &cores));
   TEST_ASSERT_TRUE(mote_posix_big_cores() >= 1);

@@ -13,8 +13,9 @@
 #include <iterator>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
-#include <utility>
+#include <system_error>
 
 namespace mote::test {
 

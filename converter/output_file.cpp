@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/writer.h"
+#include "converter/output_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,13 +8,20 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "converter/error.h"
 
 namespace mote::convert {
 
 OutputFile::OutputFile(const std::filesystem::path& target) : target_(target) {
-  if (std::filesystem::is_directory(target)) fail("cannot write {}: it is a directory", target.string());
+  // Renaming would put a file in the place of a device as well.
+  std::error_code ignored;
+  const auto type = std::filesystem::status(target, ignored).type();
+  if (type == std::filesystem::file_type::directory) fail("cannot write {}: it is a directory", target.string());
+  if (std::filesystem::exists(std::filesystem::file_status(type)) && type != std::filesystem::file_type::regular) {
+    fail("cannot write {}: it is not a regular file", target.string());
+  }
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   uint64_t suffix = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
   do {

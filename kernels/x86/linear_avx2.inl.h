@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the AVX2 kernels of Linear share: the walk over tiles and the epilogue.
+#pragma once
+
+#include <immintrin.h>
+#include <string.h>
+
+#include "kernels/ops.h"
+#include "kernels/x86/math_avx2.inl.h"
+
+namespace mote::avx2 {
+
+/// Two vectors hold a panel: outputs 0..7 and 8..15.
+static constexpr uint32_t kHalves = 2;
+
+static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint32_t panel) {
+  return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
+}
+
+static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
+  return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
+}
+
+/// Bias, activation and residual of one row of one panel, then the store. Columns past N are not touched.
+__attribute__((noinline)) static void linear_finish(const LinearArgs& args, uint32_t row, uint32_t panel,
+                                                    __m256 low, __m256 high) {
+  const __m256 halves[kHalves] = {low, high};
+  for (uint32_t h = 0; h < kHalves; ++h) {
+    const uint32_t column = panel * kPanelRows + h * kLanes;
+    const uint32_t left = args.outputs > column ? args.outputs - column : 0;
+    __m256 y = halves[h];
+    if (args.bias != nullptr) y = _mm256_add_ps(y, _mm256_loadu_ps(args.bias + column));
+    if (args.activation != Activation::none) y = activate_avx2(args.activation, y);
+    if (args.residual.data != nullptr) y = _mm256_add_ps(y, load_first(args.residual[row] + column, left));
+    store_first(args.out[row] + column, left, y);
+  }
+}
+
+/// All rows from `row` on: tiles of R rows while they last, then one of the rest. Tile::run<R>(args, panel,
+/// row).
+template <class Tile, uint32_t R>
+static inline void linear_tile_rows(const LinearArgs& args, uint32_t panel, uint32_t row) {
+  for (; row + R <= args.rows; row += R) Tile::template run<R>(args, panel, row);
+  if constexpr (R > 1) linear_tile_rows<Tile, R - 1>(args, panel, row);
+}
+
+}  // namespace mote::avx2

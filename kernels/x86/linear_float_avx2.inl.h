@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear with f32 activations: out[t][n] = fma over k of x[t][k] * w[n][k], in the order of k.
+//
+// A tile is R rows by P panels; each k loads P x 16 weights and broadcasts R inputs. The order of k is fixed,
+// so the only independent chains are outputs: 8 or more of them hide the latency of an fma (4 cycles, 2 a
+// cycle). R x P x 2 accumulators, 2 P weights and a broadcast fit 16 registers: 1 x 4, 2 x 2, 3 x 2,
+// then 4..6 x 1. A panel lies in L2 (64 K bytes at most where K = 1024) while all rows pass over it. No tail
+// in k or in the columns: panels are padded to 16.
+#pragma once
+
+#include "kernels/x86/linear_avx2.inl.h"
+
+namespace mote::avx2 {
+
+template <class Weight, uint32_t R, uint32_t P>
+static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t row) {
+  const float* in[R];
+  const char* weight[P];
+  __m256 acc[R][P * kHalves];
+  for (uint32_t p = 0; p < P; ++p) weight[p] = linear_panel(args, Weight::kDType, panel + p);
+#pragma GCC unroll 6
+  for (uint32_t r = 0; r < R; ++r) {
+    in[r] = reinterpret_cast<const float*>(linear_row(args, row + r));
+#pragma GCC unroll 8
+    for (uint32_t v = 0; v < P * kHalves; ++v) acc[r][v] = _mm256_setzero_ps();
+  }
+  for (size_t k = 0; k < args.inputs; ++k) {
+    __m256 w[P * kHalves];
+#pragma GCC unroll 4
+    for (uint32_t p = 0; p < P; ++p) Weight::load(weight[p], k, w + p * kHalves);
+#pragma GCC unroll 6
+    for (uint32_t r = 0; r < R; ++r) {
+      const __m256 x = _mm256_broadcast_ss(in[r] + k);
+#pragma GCC unroll 8
+      for (uint32_t v = 0; v < P * kHalves; ++v) acc[r][v] = _mm256_fmadd_ps(x, w[v], acc[r][v]);
+    }
+  }
+#pragma GCC unroll 6
+  for (uint32_t r = 0; r < R; ++r) {
+#pragma GCC unroll 4
+    for (uint32_t p = 0; p < P; ++p)
+      linear_finish(args, row + r, panel + p, acc[r][2 * p], acc[r][2 * p + 1]);
+  }
+}
+
+template <class Weight, uint32_t P>
+struct FloatTile {
+  template <uint32_t R>
+  static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
+    float_tile<Weight, R, P>(args, panel, row);
+  }
+};
+
+/// The weights of a block of panels are read by all rows before the next.
+template <class Weight>
+static inline void float_linear(const LinearArgs& args, Range panels) {
+  uint32_t panel = panels.begin;
+  if (args.rows == 1) {
+    for (; panel + 4 <= panels.end; panel += 4) float_tile<Weight, 1, 4>(args, panel, 0);
+  } else if (args.rows <= 3) {
+    for (; panel + 2 <= panels.end; panel += 2) linear_tile_rows<FloatTile<Weight, 2>, 3>(args, panel, 0);
+  }
+  for (; panel < panels.end; ++panel) linear_tile_rows<FloatTile<Weight, 1>, 6>(args, panel, 0);
+}
+
+}  // namespace mote::avx2

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/x86/linear_integer_avx2.inl.h"
+
+namespace mote::avx2 {
+namespace {
+
+struct Format {
+  using Supercell = SupercellQ4;
+  static constexpr DType kDType = DType::q4g32;
+  static constexpr int32_t kOffset = 8;
+  static constexpr bool kMinimum = false;
+  template <uint32_t R>
+  static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], __m256i out[R][kHalves]) {
+    nibble_dot<R>(cell.nibbles[g], a, out);
+  }
+};
+
+}  // namespace
+
+void linear_q8g32_q4g32(const LinearArgs& args, Range panels, void*) { integer_linear<Format>(args, panels); }
+
+}  // namespace mote::avx2

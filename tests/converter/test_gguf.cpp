@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+
+#include "converter/error.h"
+#include "converter/readers/gguf_file.h"
+#include "converter/readers/readers.h"
+#include "tests/support/files.h"
+#include "tests/support/gguf_builder.h"
+#include "tests/support/unity_style.h"
+
+using namespace mote::convert;
+using namespace mote::test;
+
+namespace {
+
+GgufBuilder keys_of(const std::string& architecture) {
+  GgufBuilder builder;
+  builder.key("general.architecture", architecture.c_str());
+  builder.key(architecture + ".embedding_length", 8u).key(architecture + ".block_count", 1u);
+  builder.key(architecture + ".feed_forward_length", 12u).key(architecture + ".context_length", 64u);
+  builder.key(architecture + ".attention.head_count", 2u);
+  if (architecture == "gpt2") {
+    builder.key("gpt2.attention.layer_norm_epsilon", 1e-5f);
+  } else {
+    builder.key(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
+  }
+  return builder;
+}
+
+GgufBuilder llama() { return keys_of("llama").key("llama.attention.head_count_kv", 1u); }
+
+std::vector<float> counted(size_t count) {
+  std::vector<float> values(count);
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
+  return values;
+}
+
+Source read(const std::string& file) { return read_gguf(as_bytes(file), "dir/m.gguf"); }
+
+std::string error_of(const std::string& file) {
+  return message_of<Error>([&] { read(file); });
+}
+std::string error_of(const GgufBuilder& builder) { return error_of(builder.bytes()); }
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST("gguf: metadata of a llama becomes the keys of config.json") {
+  auto builder = llama().key("general.name", "Tiny").key("llama.rope.freq_base", 5e5f);
+  builder.key("llama.rope.dimension_count", 4u).key("llama.expert_count", 0u).key("llama.vocab_size", 100u);
+  builder.key("tokenizer.ggml.bos_token_id", 1u).key("tokenizer.ggml.eos_token_id", 2u);
+  builder.key("tokenizer.ggml.eot_token_id", 9u).key("tokenizer.ggml.eom_token_id", ~0u);
+  const std::string file = builder.bytes();
+  const Source source = read(file);
+  TEST_ASSERT_EQUAL_STRING("Tiny", source.name);
+  const nlohmann::json expected = {
+      {"model_type", "llama"},    {"hidden_act", "silu"},     {"hidden_size", 8},
+      {"num_hidden_layers", 1},   {"intermediate_size", 12},  {"max_position_embeddings", 64},
+      {"num_attention_heads", 2}, {"num_key_value_heads", 1}, {"rms_norm_eps", double{1e-5f}},
+      {"rope_theta", 5e5},        {"vocab_size", 100},        {"tie_word_embeddings", true},
+      {"bos_token_id", 1},        {"eos_token_id", 2}};
+  TEST_ASSERT_EQUAL_STRING(expected.dump(), source.config.dump());
+  TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({2, 9}));
+}
+
+TEST("gguf: tensors get Hugging Face's names, shapes outermost first, q and k interleaved in llama only") {
+  for (const std::string architecture : {"llama", "qwen2", "qwen3"}) {
+    CAPTURE(architecture);
+    auto builder = keys_of(architecture).key(architecture + ".attention.head_count_kv", 1u);
+    builder.matrix("token_embd.weight", 3, 8, counted(24)).matrix("output.weight", 3, 8, counted(24));
+    builder.matrix("blk.0.attn_q.weight", 8, 8, counted(64)).matrix("blk.0.attn_k.weight", 4, 8, counted(32));
+    builder.vector("blk.0.attn_q.bias", counted(8)).matrix("blk.0.attn_v.weight", 4, 8, counted(32));
+    builder.vector("blk.0.attn_q_norm.weight", counted(4)).vector("rope_freqs.weight", counted(2));
+    const std::string file = builder.bytes();
+    const Source source = read(file);
+    TEST_ASSERT_EQUAL_UINT64(8, source.tensors.size());
+    TEST_ASSERT_TRUE(source.tensors.at("model.embed_tokens.weight").shape == std::vector<uint64_t>({3, 8}));
+    TEST_ASSERT_EQUAL_INT(3, source.config["vocab_size"].get<int>());
+    TEST_ASSERT_FALSE(source.config["tie_word_embeddings"].get<bool>());
+    TEST_ASSERT_TRUE(source.tensors.count("model.layers.0.self_attn.q_norm.weight") == 1);
+    TEST_ASSERT_TRUE(source.tensors.count("rope_freqs.weight") == 1);
+    const bool is_llama = architecture == "llama";
+    const auto heads = [&](const char* name) { return source.tensors.at(name).interleaved_heads; };
+    TEST_ASSERT_EQUAL_INT(is_llama ? 2 : 0, heads("model.layers.0.self_attn.q_proj.weight"));
+    TEST_ASSERT_EQUAL_INT(is_llama ? 2 : 0, heads("model.layers.0.self_attn.q_proj.bias"));
+    TEST_ASSERT_EQUAL_INT(is_llama ? 1 : 0, heads("model.layers.0.self_attn.k_proj.weight"));
+    TEST_ASSERT_EQUAL_INT(0, heads("model.layers.0.self_attn.v_proj.weight"));
+    std::vector<float> row(8);
+    read_row(source.tensors.at("model.layers.0.self_attn.q_proj.weight"), 1, row);
+    TEST_ASSERT_TRUE(row[0] == (is_llama ? 16 : 8));
+  }
+}
+
+TEST("gguf: gpt2 has keys and names of its own") {
+  auto builder = keys_of("gpt2");
+  builder.matrix("token_embd.weight", 3, 8, counted(24)).matrix("position_embd.weight", 64, 8, counted(512));
+  builder.matrix("blk.0.attn_qkv.weight", 24, 8, counted(192)).vector("blk.0.attn_qkv.bias", counted(24));
+  const std::string file = builder.bytes();
+  const Source source = read(file);
+  TEST_ASSERT_EQUAL_INT(12, source.config["n_inner"].get<int>());
+  TEST_ASSERT_EQUAL_INT(64, source.config["n_positions"].get<int>());
+  TEST_ASSERT_EQUAL_STRING("gelu_new", source.config["activation_function"].get<std::string>());
+  TEST_ASSERT_TRUE(source.tensors.at("transformer.h.0.attn.c_attn.weight").shape ==
+                   std::vector<uint64_t>({24, 8}));
+  TEST_ASSERT_TRUE(source.tensors.count("transformer.wpe.weight") == 1);
+}
+
+TEST("gguf: RoPE scaling, head width and sliding window are passed on") {
+  const auto config = [](const GgufBuilder& builder) { return read(builder.bytes()).config; };
+  const auto linear = config(llama().key("llama.rope.scaling.factor", 4.0f));
+  TEST_ASSERT_EQUAL_STRING(R"({"factor":4.0,"rope_type":"linear"})", linear["rope_scaling"].dump());
+  auto yarn = llama().key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.0f);
+  yarn.key("llama.rope.scaling.original_context_length", 32u).key("llama.rope.scaling.finetuned", true);
+  TEST_ASSERT_EQUAL_STRING(R"({"factor":4.0,"original_max_position_embeddings":32,"rope_type":"yarn"})",
+                           config(yarn)["rope_scaling"].dump());
+  yarn.key("llama.rope.scaling.attn_factor", 0.5f);
+  const double attention = config(yarn)["rope_scaling"]["attention_factor"].get<double>();
+  TEST_ASSERT_TRUE(std::abs(attention - 0.5 * (1 + 0.1 * std::log(4.0))) < 1e-12);
+  TEST_ASSERT_FALSE(config(llama().key("llama.rope.scaling.factor", 1.0f)).contains("rope_scaling"));
+  TEST_ASSERT_FALSE(config(llama().key("llama.rope.scaling.type", "none")).contains("rope_scaling"));
+
+  const auto wide =
+      config(llama().key("llama.attention.key_length", 16u).key("llama.attention.value_length", 16u));
+  TEST_ASSERT_EQUAL_INT(16, wide["head_dim"].get<int>());
+  TEST_ASSERT_TRUE(
+      config(llama().key("llama.rope.dimension_count", 2u))["partial_rotary_factor"].get<double>() == 0.5);
+  const auto mistral = config(llama().key("llama.attention.sliding_window", 32u));
+  TEST_ASSERT_EQUAL_STRING("mistral", mistral["model_type"].get<std::string>());
+  TEST_ASSERT_EQUAL_INT(32, mistral["sliding_window"].get<int>());
+}
+
+TEST("gguf: what would change the results and is not understood is refused by name") {
+  const struct {
+    GgufBuilder builder;
+    const char* message;
+  } cases[] = {
+      {llama().key("llama.expert_count", 8u), "llama.expert_count is not understood"},
+      {llama().key("llama.final_logit_softcapping", 30.0f),
+       "llama.final_logit_softcapping is not understood"},
+      {llama().key("llama.attention.causal", false), "llama.attention.causal is not understood"},
+      {keys_of("qwen2").key("qwen2.attention.sliding_window", 8u),
+       "qwen2.attention.sliding_window is not understood"},
+      {llama().key("llama.rope.scaling.type", "longrope"), "'longrope' is not understood"},
+      {llama().key("llama.rope.scaling.attn_factor", 2.0f), "attn_factor without"},
+      {llama().key("llama.attention.value_length", 2u), "value_length differs"},
+      {llama().vector("blk.0.ffn_gate_inp.weight", counted(8)),
+       "tensor blk.0.ffn_gate_inp.weight has no place"},
+      {llama().vector("blk.1.attn_norm.weight", counted(8)), "tensor blk.1.attn_norm.weight has no place"},
+      {llama().vector("blk.00.attn_norm.weight", counted(8)), "has no place"},
+      {llama().vector("blk.0.attn_norm.scale", counted(8)), "has no place"},
+      {llama().vector("output_norm", counted(8)), "has no place"},
+      {llama().matrix("blk.0.attn_k.weight", 3, 8, counted(24)), "does not divide into 1 heads"},
+      {GgufBuilder().key("general.architecture", "bert"), "architecture 'bert' is not read"},
+      {GgufBuilder(), "no general.architecture"},
+      {llama().key("general.type", "adapter"), "holds a 'adapter'"},
+      {llama().key("split.count", 2u), "one of 2 parts"},
+      {keys_of("mamba"), "architecture 'mamba' is not read"},
+      {GgufBuilder().key("general.architecture", "llama"), "no metadata key llama.embedding_length"},
+      {keys_of("llama").key("llama.attention.head_count_kv", 9, raw(4u) + raw(uint64_t{1}) + raw(1u)),
+       "not one finite number"},
+      {llama().key("llama.rope.freq_base", std::numeric_limits<float>::quiet_NaN()), "not one finite number"},
+      {llama().key("llama.attention.key_length", 0u), "2 heads in a width of 8"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.message);
+    TEST_ASSERT_TRUE(contains(error_of(c.builder), c.message));
+  }
+}
+
+TEST("gguf: a damaged container is refused by what is wrong") {
+  auto old = llama();
+  old.version = 1;
+  TEST_ASSERT_TRUE(contains(error_of(old), "GGUF version 1 is not read"));
+  old.version = 0x03000000;
+  TEST_ASSERT_TRUE(contains(error_of(old), "version 3 is not read in big-endian"));
+  const std::string huge_counts = "GGUF" + raw(3u) + raw(uint64_t{1} << 40) + raw(uint64_t{1} << 40);
+  TEST_ASSERT_TRUE(contains(error_of(huge_counts), "do not fit the file"));
+  TEST_ASSERT_TRUE(contains(error_of("GGUF" + raw(3u) + raw(uint64_t{0}) + raw(uint64_t{1}) +
+                                     raw(~uint64_t{0}) + std::string(20, 'x')),
+                            "are left: the file is cut"));
+  std::string nested;
+  for (int i = 0; i < 5; ++i) nested += raw(9u) + raw(uint64_t{1});
+  const struct {
+    GgufBuilder builder;
+    const char* message;
+  } cases[] = {
+      {llama().key("a", 1u).key("a", 1u), "'a' occurs twice"},
+      {llama().key("a", 13, ""), "unknown metadata type 13"},
+      {llama().key("a", 9, raw(13u) + raw(uint64_t{0})), "unknown array type 13"},
+      {llama().key("a", 9, raw(4u) + raw(uint64_t{1} << 62)), "array elements do not fit"},
+      {llama().key("a", 9, nested + std::string(100, '\0')), "nested deeper than 4"},
+      {llama().key("general.alignment", 24u), "power of two"},
+      {llama().key("general.alignment", 0u), "power of two"},
+      {llama().tensor_at("t", {}, 0, 0), "has 0 dimensions"},
+      {llama().tensor_at("t", {1, 1, 1, 1, 1}, 0, 0), "has 5 dimensions"},
+      {llama().tensor_at("t", {8, 0}, 0, 0), "impossible shape"},
+      {llama().tensor_at("t", {uint64_t{1} << 40, uint64_t{1} << 40}, 0, 0), "impossible shape"},
+      {llama().tensor_at("t", {uint64_t{1} << 62}, 0, 0), "impossible shape"},
+      {llama().tensor_at("t", {31}, 8, 0), "blocks of 32"},
+      {llama().tensor_at("t", {8}, 99, 0), "unknown ggml type 99"},
+      {llama().tensor_at("t", {256}, 16, 0), "type IQ2_XXS, which is not read"},
+      {llama().tensor_at("t", {8}, 0, 8), "not a multiple of 32"},
+      {llama().tensor_at("t", {8}, 0, 1024), "needs 32 bytes at offset 1024"},
+      {llama().tensor_at("t", {1 << 30}, 0, 0), "the file is cut"},
+      {llama().vector("t", counted(8)).vector("t", counted(8)), "occurs twice"},
+  };
+  for (const auto& c : cases) {
+    CAPTURE(c.message);
+    TEST_ASSERT_TRUE(contains(error_of(c.builder), c.message));
+  }
+}
+
+TEST("gguf: an alignment of its own and version 2 are read") {
+  GgufBuilder builder = llama().key("general.alignment", 64u);
+  builder.version = 2;
+  builder.alignment = 64;
+  builder.vector("output_norm.weight", counted(8)).vector("blk.0.ffn_norm.weight", {9, 8, 7, 6, 5, 4, 3, 2});
+  const std::string file = builder.bytes();
+  const Source source = read(file);
+  std::vector<float> row(8);
+  read_row(source.tensors.at("model.layers.0.post_attention_layernorm.weight"), 0, row);
+  TEST_ASSERT_TRUE(row == std::vector<float>({9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
+TEST("gguf: any cut and any changed byte is an error or a model inside the file") {
+  auto builder = llama().key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.0f);
+  builder.key("tokenizer.ggml.tokens", 9,
+              raw(8u) + raw(uint64_t{2}) + GgufBuilder::string("ab") + GgufBuilder::string("c"));
+  builder.matrix("blk.0.attn_q.weight", 8, 8, counted(64)).vector("blk.0.attn_k.bias", counted(4));
+  builder.tensor("blk.0.ffn_up.weight", {32, 2}, 2, std::string(36, 'q'));
+  size_t errors = 0, successes = 0;
+  for_each_damage(builder.bytes(), [&](std::span<const std::byte> file) {
+    Source source;
+    if (!message_of<Error>([&] { source = read_gguf(file, "m"); }).empty()) {
+      ++errors;
+      return;
+    }
+    ++successes;
+    for (const auto& [name, tensor] : source.tensors) {
+      std::vector<float> row(tensor.cols());
+      for (uint64_t i = 0; i < tensor.rows(); ++i) read_row(tensor, i, row);
+    }
+  });
+  TEST_ASSERT_TRUE(errors > 1000);
+  TEST_ASSERT_TRUE(successes > 1000);
+}

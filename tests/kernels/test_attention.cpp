@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// n positions seen, E head width. Every kernel is within (n + 4 E + 32) 2^-23 max |v| of softmax in double
+// precision (n roundings of the sums, E of each score) and within (n + 32) 2^-23 max |v| of the reference,
+// whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
+// sees hold NaN.
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+namespace {
+
+struct Case {
+  uint32_t rows, ratio, kv_heads, head_dim, context;  // the last row is at position context - 1
+  uint32_t window = 0;
+  Edge edge = Edge::end;
+  bool two_sequences = false;  // rows alternate between sequence 0 and 1
+};
+
+/// Queries, keys and values of two sequences, all of them in a cache where their slots still exist.
+class Scene {
+ public:
+  Scene(DType dtype, const Case& c)
+      : case_(c),
+        dtype_(dtype),
+        capacity_(static_cast<uint32_t>(c.window != 0 ? align_up(c.window + c.rows - 1, kAttentionTile)
+                                                      : align_up(c.context, 16))),
+        keys_(cache_elems() * element_bytes(), Edge::end),
+        values_(cache_elems() * element_bytes(), Edge::end) {
+    Random random(c.head_dim * 1000 + c.context);
+    q_.resize(size_t{2} * c.context * c.kv_heads * c.ratio * c.head_dim);
+    k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
+    v_.resize(k_.size());
+    for (float& q : q_) q = random.uniform(-2.0f, 2.0f);
+    for (float& k : k_) k = f32_from_f16(f16_from_f32(random.uniform(-2.0f, 2.0f)));
+    for (float& v : v_) v = f32_from_f16(f16_from_f32(random.uniform(-1.0f, 1.0f)));
+    for (size_t i = 0; i < cache_elems(); ++i) put(keys_, i, NAN), put(values_, i, NAN);
+    for (uint32_t s = 0; s < 2; ++s) {
+      for (uint32_t p = 0; p < c.context; ++p) store(s, p);
+    }
+  }
+
+  uint32_t heads() const { return case_.kv_heads * case_.ratio; }
+  uint32_t sequence(size_t t) const { return case_.two_sequences ? static_cast<uint32_t>(t) % 2 : 0; }
+  uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
+  uint32_t first_seen(size_t t) const {
+    return case_.window != 0 && position(t) + 1 > case_.window ? position(t) + 1 - case_.window : 0;
+  }
+  uint32_t seen(size_t t) const { return position(t) + 1 - first_seen(t); }
+
+  float* k(uint32_t s, uint32_t p) { return &k_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
+  float* v(uint32_t s, uint32_t p) { return &v_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
+
+  /// The first query of row t.
+  const float* query(size_t t) const {
+    return &q_[(sequence(t) * case_.context + position(t)) * heads() * case_.head_dim];
+  }
+
+  /// Copies a position's key and value to the cache.
+  void store(uint32_t s, uint32_t p) {
+    const size_t slot = p % capacity_;
+    for (uint32_t g = 0; g < case_.kv_heads; ++g) {
+      const size_t head = (s * case_.kv_heads + g) * size_t{capacity_} * case_.head_dim;
+      for (uint32_t e = 0; e < case_.head_dim; ++e) {
+        put(keys_, head + (slot / 16 * case_.head_dim + e) * 16 + slot % 16, k(s, p)[g * case_.head_dim + e]);
+        put(values_, head + slot * case_.head_dim + e, v(s, p)[g * case_.head_dim + e]);
+      }
+    }
+  }
+
+  /// Rows first..first + n - 1 of the case.
+  void run(const KernelEntry& entry, GuardedRows& out, uint32_t first, uint32_t n,
+           Split split = Split::whole) const {
+    std::vector<int32_t> positions(n), sequences(n);
+    GuardedRows q(n, heads() * case_.head_dim, case_.edge);
+    q.fill([&](size_t t, size_t i) { return query(first + t)[i]; });
+    for (uint32_t t = 0; t < n; ++t) {
+      positions[t] = static_cast<int32_t>(position(first + t));
+      sequences[t] = static_cast<int32_t>(sequence(first + t));
+    }
+    const KvCacheView cache = {keys_.data(), values_.data(), capacity_, case_.kv_heads, case_.head_dim};
+    const AttentionArgs args = {cache,     heads(),          case_.window,     scale(),
+                                n,         positions.data(), sequences.data(), q.const_view(),
+                                out.view()};
+    const uint32_t blocks = (n + kAttentionRowBlock - 1) / kAttentionRowBlock;
+    run_kernel(entry, args, case_.kv_heads * blocks, split, attention_scratch_bytes(case_.ratio));
+  }
+  void run(const KernelEntry& entry, GuardedRows& out, Split split = Split::whole) const {
+    run(entry, out, 0, case_.rows, split);
+  }
+
+  /// Softmax over the scores of row t and query head h, times the values.
+  std::vector<double> exact(size_t t, uint32_t h) {
+    const uint32_t first = first_seen(t), width = case_.head_dim, column = h / case_.ratio * width;
+    const float* q = query(t) + h * width;
+    std::vector<double> weights(seen(t)), out(width);
+    double total = 0;
+    for (uint32_t p = 0; p < weights.size(); ++p) {
+      double dot = 0;
+      const float* key = k(sequence(t), first + p) + column;
+      for (uint32_t e = 0; e < width; ++e) dot += static_cast<double>(q[e]) * static_cast<double>(key[e]);
+      weights[p] = exp(dot * static_cast<double>(scale()));
+      total += weights[p];
+    }
+    for (uint32_t p = 0; p < weights.size(); ++p) {
+      const float* value = v(sequence(t), first + p) + column;
+      for (uint32_t e = 0; e < width; ++e) out[e] += weights[p] / total * static_cast<double>(value[e]);
+    }
+    return out;
+  }
+
+ private:
+  size_t element_bytes() const { return dtype_ == DType::f32 ? 4 : 2; }
+  size_t cache_elems() const { return size_t{2} * case_.kv_heads * capacity_ * case_.head_dim; }
+  float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.head_dim)); }
+  void put(const GuardedBuffer& buffer, size_t index, float value) const {
+    const uint16_t half = f16_from_f32(value);
+    const void* element = dtype_ == DType::f32 ? static_cast<const void*>(&value) : &half;
+    memcpy(buffer.data() + index * element_bytes(), element, element_bytes());
+  }
+
+  Case case_;
+  DType dtype_;
+  uint32_t capacity_;
+  GuardedBuffer keys_, values_;
+  std::vector<float> q_, k_, v_;
+};
+
+void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
+  INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.head_dim << ", context "
+            << c.context << ", window " << c.window);
+  Scene scene(entry.b, c);
+  const size_t width = scene.heads() * c.head_dim;
+  GuardedRows out(c.rows, width, c.edge);
+  scene.run(entry, out, split);
+  if (is_reference(entry)) {
+    std::vector<std::vector<double>> heads;
+    for (size_t t = 0; t < c.rows; ++t) {
+      for (uint32_t h = 0; h < scene.heads(); ++h) heads.push_back(scene.exact(t, h));
+    }
+    check_within(
+        out, [&](size_t t, size_t i) { return heads[t * scene.heads() + i / c.head_dim][i % c.head_dim]; },
+        [&](size_t t, size_t) { return (scene.seen(t) + 4.0 * c.head_dim + 32) * 0x1p-23; });
+  } else {
+    GuardedRows expected(c.rows, width, Edge::start);
+    scene.run(reference_of(entry), expected);
+    check_within(
+        out, [&](size_t t, size_t i) { return static_cast<double>(expected[t][i]); },
+        [&](size_t t, size_t) { return (scene.seen(t) + 32) * 0x1p-23; });
+  }
+}
+
+}  // namespace
+
+TEST("attention meets softmax at every head width, ratio of heads and context", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t head_dim : {1u, 7u, 8u, 10u, 12u, 16u, 24u, 64u, 80u}) {
+      for (const uint32_t ratio : {1u, 2u, 3u, 5u}) {
+        for (const uint32_t context : {1u, 15u, 16u, 17u, 127u, 128u, 129u, 300u}) {
+          check_case(entry, {1, ratio, 2, head_dim, context});
+          if (context >= 5)
+            check_case(entry, {5, ratio, 1, head_dim, context, 0, Edge::start}, Split::halves);
+        }
+      }
+    }
+  });
+}
+
+TEST("attention meets softmax for every number of rows", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (uint32_t rows = 0; rows <= 34; ++rows) check_case(entry, {rows, 2, 2, 12, 150});
+    check_case(entry, {150, 3, 1, 16, 150});
+  });
+}
+
+TEST("attention sees a window's positions alone, in a ring that wraps", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t window : {1u, 2u, 16u, 100u, 128u, 129u, 250u}) {
+      for (const uint32_t rows : {1u, 5u, 33u}) {
+        for (const uint32_t context : {33u, 128u, 129u, 300u, 517u, 640u}) {
+          check_case(entry, {rows, 2, 2, 10, context, window});
+        }
+      }
+    }
+  });
+}
+
+TEST("attention keeps the sequences of a batch apart", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t context : {20u, 140u}) check_case(entry, {17, 3, 2, 12, context, 0, Edge::end, true});
+  });
+}
+
+TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t window : {0u, 50u}) {
+      for (const uint32_t head_dim : {12u, 64u}) {
+        for (const uint32_t ratio : {1u, 3u, 4u}) {
+          const Case c{33, ratio, 2, head_dim, 290, window};
+          INFO("window " << window << ", E " << head_dim << ", H/G " << ratio);
+          const Scene scene(entry.b, c);
+          const size_t width = scene.heads() * head_dim;
+          GuardedRows all(c.rows, width, Edge::end);
+          scene.run(entry, all);
+          for (const Split split : kSplits) {
+            GuardedRows out(c.rows, width, Edge::end);
+            scene.run(entry, out, split);
+            check_same_bits(all, out);
+          }
+          for (uint32_t n : {1u, 2u, 7u}) {
+            for (uint32_t first = 0; first + n <= c.rows; first += n) {
+              GuardedRows some(n, width, Edge::end);
+              scene.run(entry, some, first, n);
+              for (uint32_t t = 0; t < n; ++t) TEST_ASSERT_EQUAL_MEMORY(all[first + t], some[t], width * 4);
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST("attention gives NaN to the queries that see a NaN, and to no other", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const bool in_key : {false, true}) {
+      const Case c{19, 2, 2, 12, 145};
+      Scene scene(entry.b, c);
+      const uint32_t poisoned = 135;  // seen by the rows from 9 on
+      (in_key ? scene.k(0, poisoned) : scene.v(0, poisoned))[12 + 3] = NAN;
+      scene.store(0, poisoned);
+      GuardedRows out(c.rows, 4 * 12, Edge::end);
+      scene.run(entry, out);
+      for (size_t t = 0; t < c.rows; ++t) {
+        for (size_t i = 0; i < 48; ++i) {
+          const bool sees = scene.position(t) >= poisoned && i >= 24 && (in_key || i % 12 == 3);
+          if (isnan(out[t][i]) != sees)
+            TEST_FAIL_MESSAGE("row " << t << ", column " << i << " is " << out[t][i]);
+        }
+      }
+    }
+  });
+}
+
+TEST("attention to one dominant key returns its value", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t dominant : {0u, 100u, 128u, 199u}) {
+      const Case c{1, 1, 1, 8, 200};
+      Scene scene(entry.b, c);
+      for (uint32_t p = 0; p < c.context; ++p) {
+        for (uint32_t e = 0; e < 8; ++e) scene.k(0, p)[e] = 0.0f;
+        scene.store(0, p);
+      }
+      const std::vector<double> before = scene.exact(0, 0);
+      for (uint32_t e = 0; e < 8; ++e) scene.k(0, dominant)[e] = scene.query(0)[e] * 16384.0f;
+      scene.store(0, dominant);
+      GuardedRows out(1, 8, Edge::end);
+      scene.run(entry, out);
+      for (uint32_t e = 0; e < 8; ++e) {
+        TEST_ASSERT_TRUE(out[0][e] == scene.v(0, dominant)[e]);
+        TEST_ASSERT_GREATER_THAN(1e-3, fabs(before[e] - static_cast<double>(out[0][e])));
+      }
+    }
+  });
+}
+
+}  // namespace mote::test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu_features.h"
+
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+namespace {
+
+bool has_kernel_of(Isa isa) {
+  uint32_t count;
+  const KernelEntry* kernels = kernel_list(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kernels[i].isa == isa) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST("every family has a name that leads back to it, and other names lead nowhere", "[cpu_features]") {
+  for (uint32_t i = 0; i < kIsaCount; ++i) {
+    Isa isa = Isa::kRef;
+    TEST_ASSERT_TRUE(isa_from_name(isa_name(static_cast<Isa>(i)), &isa));
+    TEST_ASSERT_EQUAL_UINT32(i, static_cast<uint32_t>(isa));
+  }
+  for (const char* name : {"", "sse", "AVX2", "avx", "avx22", "auto"}) {
+    Isa isa = Isa::kNeon;
+    TEST_ASSERT_FALSE(isa_from_name(name, &isa));
+    TEST_ASSERT_TRUE(isa == Isa::kNeon);
+  }
+}
+
+TEST("the reference is always available and the best family is available", "[cpu_features]") {
+  TEST_ASSERT_TRUE(isa_available(Isa::kRef));
+  TEST_ASSERT_TRUE(isa_available(best_isa()));
+  for (uint32_t i = 0; i < kIsaCount; ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (isa_available(isa)) TEST_ASSERT_TRUE(best_isa() == isa || !isa_includes(isa, best_isa()));
+  }
+}
+
+TEST("a family without a kernel in this build is not available", "[cpu_features]") {
+  for (uint32_t i = 1; i < kIsaCount; ++i) {
+    const Isa isa = static_cast<Isa>(i);
+    if (!has_kernel_of(isa)) TEST_ASSERT_FALSE(isa_available(isa));
+  }
+}
+
+TEST("families include those whose instructions they imply", "[cpu_features]") {
+  for (uint32_t i = 0; i < kIsaCount; ++i) {
+    TEST_ASSERT_TRUE(isa_includes(static_cast<Isa>(i), Isa::kRef));
+    TEST_ASSERT_TRUE(isa_includes(static_cast<Isa>(i), static_cast<Isa>(i)));
+    TEST_ASSERT_EQUAL(i == 0, isa_includes(Isa::kRef, static_cast<Isa>(i)));
+  }
+  TEST_ASSERT_TRUE(isa_includes(Isa::kAvxVnni, Isa::kAvx2));
+  TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Vnni, Isa::kAvx2));
+  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx512Vnni, Isa::kAvxVnni));
+  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kAvxVnni));
+  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kNeon));
+  TEST_ASSERT_TRUE(isa_includes(Isa::kI8mm, Isa::kDotprod));
+  TEST_ASSERT_TRUE(isa_includes(Isa::kI8mm, Isa::kNeon));
+  TEST_ASSERT_FALSE(isa_includes(Isa::kDotprod, Isa::kI8mm));
+}
+
+#if defined(__x86_64__)
+TEST("what is found of the CPU is what the compiler's run-time finds", "[cpu_features]") {
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  TEST_ASSERT_EQUAL(avx2 && has_kernel_of(Isa::kAvx2), isa_available(Isa::kAvx2));
+  const bool vnni = avx2 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl");
+  TEST_ASSERT_EQUAL(vnni && has_kernel_of(Isa::kAvx512Vnni), isa_available(Isa::kAvx512Vnni));
+}
+#endif
+
+TEST("a kernel is found for every entry at its own family, and at the reference for each type",
+     "[dispatch]") {
+  uint32_t count;
+  const KernelEntry* kernels = kernel_list(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    INFO(isa_name(kernels[i].isa) << "::" << kernels[i].name);
+    TEST_ASSERT_TRUE(find_kernel(kernels[i].op, kernels[i].a, kernels[i].b, kernels[i].isa) == &kernels[i]);
+    TEST_ASSERT_NOT_NULL(find_kernel(kernels[i].op, kernels[i].a, kernels[i].b, Isa::kRef));
+  }
+  TEST_ASSERT_NULL(find_kernel(Op::kLinear, DType::q4g32, DType::q4g32, best_isa()));
+}
+
+}  // namespace mote::test

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Storing is exact but for the rounding to f16: every kernel equals the layout computed here, to the bit, and
+// leaves every other byte of the cache alone.
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+namespace {
+
+struct Case {
+  uint32_t kv_heads, head_dim, capacity;
+};
+
+/// Writes `value` at element `index` of a cache of type `dtype`.
+void put(DType dtype, const GuardedBuffer& cache, size_t index, float value) {
+  const uint16_t half = f16_from_f32(value);
+  if (dtype == DType::f32) {
+    memcpy(cache.data() + index * 4, &value, 4);
+  } else {
+    memcpy(cache.data() + index * 2, &half, 2);
+  }
+}
+
+void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
+  INFO("G " << c.kv_heads << ", E " << c.head_dim << ", capacity " << c.capacity);
+  const int32_t positions[] = {0, 1, 15, 16, 33, 300, 47};
+  const int32_t sequences[] = {0, 0, 1, 0, 1, 1, 0};
+  const uint32_t rows = 7;
+  const size_t bytes = size_t{2} * c.kv_heads * c.capacity * c.head_dim * (entry.b == DType::f32 ? 4 : 2);
+  const GuardedBuffer keys(bytes, Edge::end), values(bytes, Edge::end);
+  const GuardedBuffer expected_keys(bytes, Edge::end), expected_values(bytes, Edge::end);
+  for (const GuardedBuffer* buffer : {&keys, &values, &expected_keys, &expected_values}) {
+    memset(buffer->data(), 0x5A, bytes);
+  }
+  Random random(c.head_dim);
+  GuardedRows k(rows, c.kv_heads * c.head_dim, edge), v(rows, c.kv_heads * c.head_dim, edge);
+  k.fill([&](size_t, size_t i) { return i == 3 ? INFINITY : random.uniform(-4.0f, 4.0f); });
+  v.fill([&](size_t, size_t i) { return i == 1 ? 1e-7f : i == 2 ? 1e6f : random.uniform(-4.0f, 4.0f); });
+  for (uint32_t t = 0; t < rows; ++t) {
+    const size_t slot = static_cast<uint32_t>(positions[t]) % c.capacity;
+    for (uint32_t g = 0; g < c.kv_heads; ++g) {
+      const size_t head =
+          (static_cast<uint32_t>(sequences[t]) * c.kv_heads + g) * size_t{c.capacity} * c.head_dim;
+      for (uint32_t e = 0; e < c.head_dim; ++e) {
+        const size_t column = g * c.head_dim + e;
+        put(entry.b, expected_keys, head + (slot / 16 * c.head_dim + e) * 16 + slot % 16, k[t][column]);
+        put(entry.b, expected_values, head + slot * c.head_dim + e, v[t][column]);
+      }
+    }
+  }
+  const KvCacheView cache = {keys.data(), values.data(), c.capacity, c.kv_heads, c.head_dim};
+  run_kernel(entry, KvStoreArgs{cache, positions, sequences, k.const_view(), v.const_view()}, rows, split);
+  TEST_ASSERT_EQUAL_MEMORY(expected_keys.data(), keys.data(), bytes);
+  TEST_ASSERT_EQUAL_MEMORY(expected_values.data(), values.data(), bytes);
+}
+
+}  // namespace
+
+TEST("kv_store puts each token's key and value in its slot and touches nothing else", "[kv_store]") {
+  each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
+    for (uint32_t head_dim = 4; head_dim <= 40; ++head_dim) {
+      for (const uint32_t kv_heads : {1u, 2u, 3u}) {
+        check_case(entry, {kv_heads, head_dim, 128}, Edge::end, Split::whole);
+        check_case(entry, {kv_heads, head_dim, 304}, Edge::start, Split::ones_backwards);
+      }
+    }
+  });
+}
+
+TEST("kv_store rounds ties to even and keeps NaN", "[kv_store]") {
+  each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
+    if (entry.b != DType::f16) return;
+    const uint32_t head_dim = 20;
+    const GuardedBuffer keys(16 * head_dim * 2, Edge::end), values(16 * head_dim * 2, Edge::end);
+    memset(keys.data(), 0, keys.bytes());
+    memset(values.data(), 0, values.bytes());
+    GuardedRows k(1, head_dim, Edge::end), v(1, head_dim, Edge::end);
+    const auto tie = [](size_t, size_t i) { return i == 19 ? NAN : 2048.0f + static_cast<float>(i); };
+    k.fill(tie);
+    v.fill(tie);
+    const int32_t zero = 0;
+    const KvCacheView cache = {keys.data(), values.data(), 16, 1, head_dim};
+    run_kernel(entry, KvStoreArgs{cache, &zero, &zero, k.const_view(), v.const_view()}, 1);
+    for (size_t e = 0; e < head_dim; ++e) {
+      const float stored_key = f32_from_f16(keys.data<uint16_t>()[e * 16]);
+      const float stored_value = f32_from_f16(values.data<uint16_t>()[e]);
+      if (e == 19) {
+        TEST_ASSERT_TRUE(isnan(stored_key) && isnan(stored_value));
+      } else {
+        const float even = 2048.0f + static_cast<float>((e + (e % 4 == 3 ? 1 : 0)) & ~size_t{1});
+        TEST_ASSERT_TRUE(stored_key == even && stored_value == even);
+      }
+    }
+  });
+}
+
+}  // namespace mote::test

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every linear kernel equals the reference bitwise with activation none and relu: the order of its fma is the
+// contract's. With the others the activation may differ by 2^-19 of its argument. The reference is within
+// (K + 8) 2^-24 sum |w x| of the sum in double precision.
+#include "tests/support/activation.h"
+#include "tests/support/packed_weight.h"
+
+namespace mote::test {
+namespace {
+
+struct Case {
+  uint32_t rows, outputs, inputs;
+  bool bias = true;
+  Activation activation = Activation::none;
+  bool residual = true;
+  Edge edge = Edge::end;
+  Fill weight_fill = Fill::random;
+  Fill input_fill = Fill::random;
+};
+
+/// The operands of a linear op; `seed` fixes their values.
+class Operands {
+ public:
+  Operands(const KernelEntry& entry, const Case& c, uint32_t seed = 1)
+      : case_(c),
+        random_(seed),
+        weight(entry.b, c.outputs, c.inputs, random_, c.weight_fill),
+        quantized(entry.a == DType::q8g32 ? c.rows : 0, c.inputs, random_, c.input_fill),
+        floats(entry.a == DType::f32 ? c.rows : 0, c.inputs, c.edge),
+        bias(1, align_up(c.outputs, kPanelRows), Edge::end),
+        residual(c.rows, c.outputs, c.edge),
+        is_quantized_(entry.a == DType::q8g32) {
+    floats.fill([&](size_t, size_t) { return random_.uniform(-1.0f, 1.0f); });
+    bias.fill([&](size_t, size_t n) { return n < c.outputs ? random_.uniform(-1.0f, 1.0f) : 0.0f; });
+    residual.fill([&](size_t, size_t) { return random_.uniform(-1.0f, 1.0f); });
+  }
+
+  uint32_t panels() const { return (case_.outputs + 15) / 16; }
+
+  LinearArgs args(const GuardedRows& out) const {
+    const void* in = is_quantized_ ? quantized.data() : floats.const_view().data;
+    const size_t stride = is_quantized_ ? quantized.stride_bytes() : floats.const_view().stride_bytes;
+    return {weight.data(),
+            case_.bias ? bias[0] : nullptr,
+            case_.activation,
+            case_.rows,
+            case_.outputs,
+            case_.inputs,
+            in,
+            stride,
+            out.view(),
+            case_.residual ? residual.const_view() : ConstRows{nullptr, 0}};
+  }
+
+  void run(const KernelEntry& entry, const GuardedRows& out, Split split = Split::whole) const {
+    run_kernel(entry, args(out), panels(), split, linear_scratch_bytes(case_.inputs));
+  }
+
+  double input(size_t t, uint32_t k) const {
+    const uint32_t row = static_cast<uint32_t>(t);
+    return is_quantized_ ? quantized.value(row, k) : static_cast<double>(floats[t][k]);
+  }
+
+  /// The sum before the activation, and the sum of the absolute values of its terms.
+  double sum(size_t t, size_t n, double* magnitude) const {
+    double total = case_.bias ? static_cast<double>(bias[0][n]) : 0.0;
+    *magnitude = fabs(total);
+    for (uint32_t k = 0; k < case_.inputs; ++k) {
+      const double term = input(t, k) * weight.value(static_cast<uint32_t>(n), k);
+      total += term;
+      *magnitude += fabs(term);
+    }
+    return total;
+  }
+
+ private:
+  Case case_;
+  Random random_;
+
+ public:
+  PackedWeight weight;
+  QuantizedRows quantized;
+  GuardedRows floats, bias, residual;
+
+ private:
+  bool is_quantized_;
+};
+
+void check_against_double(const KernelEntry& entry, const Case& c, const Operands& operands,
+                          const GuardedRows& out) {
+  // q4mg32 rounds the minimum's share of a group on its own: its terms are bounded by those of scale and
+  // minimum.
+  const double terms = entry.b == DType::q4mg32 ? 4.0 : 1.0;
+  double magnitude = 0;
+  check_within(
+      out,
+      [&](size_t t, size_t n) {
+        const double value = exact_activation(c.activation, operands.sum(t, n, &magnitude));
+        return value + (c.residual ? static_cast<double>(operands.residual[t][n]) : 0.0);
+      },
+      [&](size_t t, size_t n) {
+        operands.sum(t, n, &magnitude);
+        const double residual = c.residual ? fabs(static_cast<double>(operands.residual[t][n])) : 0.0;
+        return (terms * c.inputs + 8) * 0x1p-24 * magnitude * 1.2 + 0x1p-23 * residual;
+      });
+}
+
+void check_against_reference(const KernelEntry& entry, const Case& c, const Operands& operands,
+                             const GuardedRows& out) {
+  GuardedRows expected(c.rows, c.outputs, Edge::start);
+  operands.run(reference_of(entry), expected);
+  if (c.activation == Activation::none || c.activation == Activation::relu) {
+    check_same_bits(expected, out);
+    return;
+  }
+  double magnitude = 0;
+  check_within(
+      out, [&](size_t t, size_t n) { return static_cast<double>(expected[t][n]); },
+      [&](size_t t, size_t n) {
+        const double argument = fabs(operands.sum(t, n, &magnitude));
+        return 0x1p-19 * argument + 0x1p-23 * fabs(static_cast<double>(expected[t][n])) + 1e-7 * magnitude;
+      });
+}
+
+void check_case(const KernelEntry& entry, const Case& c) {
+  INFO("T " << c.rows << ", N " << c.outputs << ", K " << c.inputs << ", activation "
+            << static_cast<int>(c.activation) << (c.bias ? ", bias" : "")
+            << (c.residual ? ", residual" : ""));
+  const Operands operands(entry, c);
+  GuardedRows out(c.rows, c.outputs, c.edge);
+  operands.run(entry, out);
+  if (is_reference(entry)) {
+    check_against_double(entry, c, operands, out);
+  } else {
+    check_against_reference(entry, c, operands, out);
+  }
+}
+
+}  // namespace
+
+TEST("linear meets the reference at every number of columns to two vectors and a tail", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (uint32_t inputs = 1; inputs <= 70; ++inputs) check_case(entry, {3, 17, inputs});
+  });
+}
+
+TEST("linear meets the reference at every number of outputs", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (uint32_t outputs = 1; outputs <= 50; ++outputs) check_case(entry, {2, outputs, 44});
+  });
+}
+
+TEST("linear meets the reference at every number of rows", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (uint32_t rows = 0; rows <= 34; ++rows) check_case(entry, {rows, 33, 60});
+  });
+}
+
+TEST("linear meets the reference at the shapes of models", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (const uint32_t inputs : {36u, 44u, 60u, 64u, 576u}) {
+      for (const uint32_t outputs : {1u, 15u, 16u, 17u, 100u}) {
+        for (const uint32_t rows : {0u, 1u, 2u, 5u, 17u}) {
+          for (const Edge edge : {Edge::start, Edge::end}) {
+            check_case(entry, {rows, outputs, inputs, true, Activation::none, true, edge});
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST("linear fuses bias, activation and residual in any combination", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (int activation = 0; activation <= 5; ++activation) {
+      for (const bool bias : {false, true}) {
+        for (const bool residual : {false, true}) {
+          for (const uint32_t rows : {1u, 9u}) {
+            check_case(entry, {rows, 37, 44, bias, static_cast<Activation>(activation), residual});
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST("linear is exact at the ends of the integer range", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (const Fill weight : {Fill::lowest, Fill::highest}) {
+      for (const Fill input : {Fill::lowest, Fill::highest}) {
+        for (const uint32_t rows : {1u, 7u}) {
+          Case c{rows, 32, 256};
+          c.weight_fill = weight;
+          c.input_fill = input;
+          check_case(entry, c);
+        }
+      }
+    }
+  });
+}
+
+TEST("linear gives the same bits however its panels are split", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (const uint32_t rows : {1u, 5u, 17u}) {
+      const Case c{rows, 100, 100};
+      const Operands operands(entry, c);
+      GuardedRows whole(c.rows, c.outputs, Edge::end);
+      operands.run(entry, whole);
+      for (const Split split : kSplits) {
+        GuardedRows out(c.rows, c.outputs, Edge::end);
+        operands.run(entry, out, split);
+        check_same_bits(whole, out);
+      }
+    }
+  });
+}
+
+TEST("linear gives a row the same bits alone and among others", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    const Case c{19, 40, 96};
+    const Operands operands(entry, c);
+    GuardedRows all(c.rows, c.outputs, Edge::end);
+    operands.run(entry, all);
+    for (uint32_t t = 0; t < c.rows; ++t) {
+      GuardedRows one(1, c.outputs, Edge::end);
+      LinearArgs args = operands.args(one);
+      args.rows = 1;
+      args.in = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
+      args.residual.data = operands.residual[t];
+      run_kernel(entry, args, operands.panels(), Split::whole, linear_scratch_bytes(c.inputs));
+      TEST_ASSERT_EQUAL_MEMORY(all[t], one[0], c.outputs * 4);
+    }
+  });
+}
+
+TEST("linear may write over its residual", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (const uint32_t rows : {1u, 6u}) {
+      const Case c{rows, 50, 64};
+      const Operands operands(entry, c);
+      GuardedRows expected(c.rows, c.outputs, Edge::end);
+      operands.run(entry, expected);
+      operands.run(entry, operands.residual);
+      check_same_bits(expected, operands.residual);
+    }
+  });
+}
+
+TEST("linear keeps NaN and infinity to the rows and outputs they belong to", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    for (const float poison : {NAN, INFINITY, -INFINITY}) {
+      Case c{9, 40, 100};
+      c.bias = false;
+      Operands operands(entry, c);
+      if (entry.a == DType::f32) {
+        operands.floats[3][99] = poison;
+        operands.weight.set(21, 40, poison);
+      } else {
+        operands.quantized.scale(3)[3] = poison;
+        operands.weight.set_scale(21, 1, poison);
+      }
+      GuardedRows out(c.rows, c.outputs, Edge::end);
+      operands.run(entry, out);
+      for (uint32_t t = 0; t < c.rows; ++t) {
+        for (uint32_t n = 0; n < c.outputs; ++n) {
+          if (t == 3 || n == 21) {
+            TEST_ASSERT_FALSE(isfinite(out[t][n]));
+          } else {
+            TEST_ASSERT_TRUE(isfinite(out[t][n]));
+          }
+        }
+      }
+      if (!is_reference(entry)) check_against_reference(entry, c, operands, out);
+    }
+  });
+}
+
+}  // namespace mote::test

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rounding, scale and sum are fixed to the bit by the contract: every kernel equals the reference bitwise,
+// and the reference the formula.
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+namespace {
+
+/// Quantized rows against the guard page, filled with 0xA5 to see what is not written.
+class QuantizedOut {
+ public:
+  QuantizedOut(uint32_t rows, uint32_t width)
+      : width_(width), stride_(buffer_row_bytes(DType::q8g32, width)), buffer_(rows * stride_, Edge::end) {
+    memset(buffer_.data(), 0xA5, buffer_.bytes());
+  }
+  void* data() const { return buffer_.data(); }
+  size_t bytes() const { return buffer_.bytes(); }
+  size_t stride() const { return stride_; }
+  uint32_t padded() const { return static_cast<uint32_t>(align_up(width_, 64)); }
+  int8_t* q(size_t t) const { return buffer_.data<int8_t>() + t * stride_; }
+  float* scale(size_t t) const { return reinterpret_cast<float*>(q(t) + padded()); }
+  int32_t* sum(size_t t) const { return reinterpret_cast<int32_t*>(q(t) + padded() + padded() / 8); }
+
+ private:
+  uint32_t width_;
+  size_t stride_;
+  GuardedBuffer buffer_;
+};
+
+void run(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& out,
+         Split split = Split::whole) {
+  const auto width = static_cast<uint32_t>(in.width());
+  run_kernel(entry, QuantizeArgs{width, in.const_view(), out.data(), out.stride()},
+             static_cast<uint32_t>(in.rows()), split);
+}
+
+/// The formula; the products and quotients are rounded to f32 as the contract's are.
+void check_formula(const GuardedRows& in, const QuantizedOut& out) {
+  for (size_t t = 0; t < in.rows(); ++t) {
+    for (uint32_t g = 0; g < out.padded() / 32; ++g) {
+      float absmax = 0.0f;
+      int32_t sum = 0;
+      for (uint32_t k = 32 * g; k < 32 * g + 32 && k < in.width(); ++k)
+        absmax = std::max(absmax, fabsf(in[t][k]));
+      TEST_ASSERT_TRUE(out.scale(t)[g] == (absmax < 0x1p-100f ? 0.0f : absmax / 127.0f));
+      for (uint32_t k = 32 * g; k < 32 * g + 32; ++k) {
+        const float exact = k < in.width() && absmax >= 0x1p-100f ? in[t][k] * (127.0f / absmax) : 0.0f;
+        const int q = out.q(t)[k];
+        const double distance = fabs(static_cast<double>(exact) - q);
+        if (distance > 0.5 || (distance == 0.5 && q % 2 != 0))
+          TEST_FAIL_MESSAGE(exact << " rounded to " << q);
+        sum += q;
+      }
+      TEST_ASSERT_EQUAL_INT(sum, out.sum(t)[g]);
+    }
+  }
+}
+
+void check_same_as_reference(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& out) {
+  const QuantizedOut expected(static_cast<uint32_t>(in.rows()), static_cast<uint32_t>(in.width()));
+  run(reference_of(entry), in, expected);
+  for (size_t t = 0; t < in.rows(); ++t) {
+    for (uint32_t g = 0; g < out.padded() / 32; ++g) {
+      if (isnan(expected.scale(t)[g]) && isnan(out.scale(t)[g])) out.scale(t)[g] = expected.scale(t)[g];
+    }
+  }
+  TEST_ASSERT_EQUAL_MEMORY(expected.data(), out.data(), out.bytes());
+}
+
+}  // namespace
+
+TEST("quantize meets its formula and the reference at every width", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    for (uint32_t width = 1; width <= 130; ++width) {
+      for (const Edge edge : {Edge::start, Edge::end}) {
+        INFO("width " << width);
+        Random random(width);
+        GuardedRows in(3, width, edge);
+        in.fill([&](size_t t, size_t) { return static_cast<float>(t) * random.uniform(-1.0f, 1.0f); });
+        const QuantizedOut out(3, width);
+        run(entry, in, out, edge == Edge::end ? Split::whole : Split::ones_backwards);
+        check_formula(in, out);
+        check_same_as_reference(entry, in, out);
+      }
+    }
+  });
+}
+
+TEST("quantize rounds halves to even", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    GuardedRows in(1, 32, Edge::end);
+    in.fill([](size_t, size_t i) { return i == 0 ? 127.0f : static_cast<float>(i) - 16.5f; });
+    const QuantizedOut out(1, 32);
+    run(entry, in, out);
+    for (int i = 1; i < 32; ++i) {
+      const int below = i - 17;  // of the half below + 0.5
+      TEST_ASSERT_EQUAL_INT(below % 2 == 0 ? below : below + 1, out.q(0)[i]);
+    }
+  });
+}
+
+TEST("quantize gives the largest magnitude 127 whatever its size", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    Random random(3);
+    for (const float size : {0x1p-100f, 1e-20f, 1e-3f, 1.0f, 3e7f, 1e30f, 3.4e38f}) {
+      for (int repeat = 0; repeat < 50; ++repeat) {
+        GuardedRows in(1, 64, Edge::end);
+        in.fill([&](size_t, size_t) { return size * random.uniform(-1.0f, 1.0f); });
+        in[0][5] = size;
+        in[0][40] = -size;
+        const QuantizedOut out(1, 64);
+        run(entry, in, out);
+        TEST_ASSERT_EQUAL_INT(127, out.q(0)[5]);
+        TEST_ASSERT_EQUAL_INT(-127, out.q(0)[40]);
+        check_formula(in, out);
+        check_same_as_reference(entry, in, out);
+      }
+    }
+  });
+}
+
+TEST("quantize makes zeros of groups below 2^-100", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    GuardedRows in(1, 96, Edge::end);
+    in.fill([](size_t, size_t i) { return i < 32 ? 0.0f : i < 64 ? 0x1.fffffep-101f : -1e-40f; });
+    const QuantizedOut out(1, 96);
+    run(entry, in, out);
+    for (int g = 0; g < 4; ++g) TEST_ASSERT_TRUE(out.scale(0)[g] == 0.0f && out.sum(0)[g] == 0);
+    for (int k = 0; k < 128; ++k) TEST_ASSERT_EQUAL_INT(0, out.q(0)[k]);
+  });
+}
+
+TEST("quantize gives a group with NaN or infinity a NaN scale and zeros, and no other", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    for (const float poison : {NAN, INFINITY, -INFINITY}) {
+      for (uint32_t column = 0; column < 70; ++column) {
+        GuardedRows in(2, 70, Edge::end);
+        in.fill([](size_t, size_t i) { return static_cast<float>(i + 1); });
+        in[1][column] = poison;
+        const QuantizedOut out(2, 70);
+        run(entry, in, out);
+        const uint32_t poisoned = column / 32;
+        for (uint32_t g = 0; g < 3; ++g) {
+          TEST_ASSERT_EQUAL_INT(g == poisoned, isnan(out.scale(1)[g]));
+          TEST_ASSERT_FALSE(isnan(out.scale(0)[g]));
+        }
+        for (uint32_t k = poisoned * 32; k < poisoned * 32 + 32; ++k) TEST_ASSERT_EQUAL_INT(0, out.q(1)[k]);
+        TEST_ASSERT_EQUAL_INT(0, out.sum(1)[poisoned]);
+        check_same_as_reference(entry, in, out);
+      }
+    }
+  });
+}
+
+TEST("quantize of no rows does nothing", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    run_kernel(entry, QuantizeArgs{64, {nullptr, 256}, nullptr, 128}, 0);
+  });
+}
+
+}  // namespace mote::test

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+
+TEST("select copies the wanted rows bit by bit, at every width", "[select]") {
+  each_kernel(Op::kSelect, [](const KernelEntry& entry) {
+    for (uint32_t width = 1; width <= 40; ++width) {
+      for (const Split split : kSplits) {
+        const uint32_t selected[] = {6, 0, 3, 3};
+        GuardedRows in(7, width, Edge::end), out(4, width, Edge::end), expected(4, width, Edge::start);
+        in.fill([&](size_t t, size_t i) { return i == 2 ? NAN : static_cast<float>(t * 100 + i); });
+        expected.fill([&](size_t t, size_t i) { return in[selected[t]][i]; });
+        run_kernel(entry, SelectArgs{width, selected, in.const_view(), out.view()}, 4, split);
+        check_same_bits(expected, out);
+      }
+    }
+  });
+}
+
+TEST("select of no rows does nothing", "[select]") {
+  each_kernel(Op::kSelect, [](const KernelEntry& entry) {
+    run_kernel(entry, SelectArgs{8, nullptr, {nullptr, 64}, {nullptr, 64}}, 0);
+  });
+}
+
+}  // namespace mote::test

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by the tests with their arguments: the source folder and the build folder.
+set -euo pipefail
+source_dir=$1
+build_dir=$2
+work=$build_dir/portability
+model=$work/llama.mote
+
+fail() {
+  echo "failed: $*" >&2
+  exit 1
+}
+
+# need TOOL PURPOSE: skips without the tool.
+need() {
+  if command -v "$1" >/dev/null; then return; fi
+  if [ -n "${CI:-}" ]; then fail "$1 is missing"; fi
+  echo "skipped: $1 is missing; scripts/install_packages $2 installs it"
+  exit 77
+}
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+
+# install_and_consume NAME [CMAKE OPTION]...: installs the build of $1 there and builds the consumer against it, in
+# $work/NAME.
+consume() {
+  local name=$1 build=$2
+  shift 2
+  rm -rf "$work/$name/prefix" "$work/$name/consumer"
+  cmake --install "$build" --prefix "$work/$name/prefix" >/dev/null
+  cmake -S "$source_dir/tests/portability/consumer" -B "$work/$name/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_FIND_ROOT_PATH="$work/$name/prefix" -DCMAKE_PREFIX_PATH="$work/$name/prefix" "$@" >/dev/null
+  cmake --build "$work/$name/consumer"
+}
+
+# same_logits A B: the runner's outputs name the same ids and their logits differ by at most 1e-4.
+same_logits() {
+  paste -d' ' <(grep '^logit ' "$1") <(grep '^logit ' "$2") | awk '
+    NF != 8 || $2 != $6 || $3 != $7 { print "lines differ: " $0; exit 1 }
+    { d = $4 - $8; if (d < 0) d = -d; if (!(d <= 1e-4)) { print "logits differ: " $0; exit 1 }; if (d > most) most = d; ++n }
+    END { if (!n) { print "no logits"; exit 1 }; printf "%d logits, largest difference %g\n", n, most }'
+}

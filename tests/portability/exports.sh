@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# libmote.so exports the functions that the public headers declare, all named mote_, and nothing else; it needs the C
+# library alone.
+source "$(dirname "$0")/common.sh" "$@"
+need nm test
+need readelf test
+library=$build_dir/libmote.so
+
+declared=$(cat "$source_dir"/runtime/include/mote/*.h "$source_dir"/platforms/posix/include/mote/*.h |
+  sed 's|//.*||; s|/\*.*\*/||' | grep -E '^[a-z]' | grep -v '^typedef' | grep -oE '\bmote_[a-z0-9_]+\(' | tr -d '(' | sort -u)
+exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u)
+[ -n "$declared" ] || fail "no functions found in the headers"
+diff <(echo "$declared") <(echo "$exported") || fail "declared (<) and exported (>) differ"
+needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+foreign=$(grep -Ev '^(libc|libm|libpthread|ld-linux.*)\.so' <<<"$needed" || true)
+[ -z "$foreign" ] || fail "libmote.so needs" $foreign
+echo "$(wc -l <<<"$exported") functions; needs" $needed

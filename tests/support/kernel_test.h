@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of all kernels share: the walk over the kernel list, splits of the work, random numbers.
+#pragma once
+
+#include <random>
+#include <vector>
+
+#include "kernels/dispatch.h"
+#include "kernels/scratch.h"
+#include "tests/support/guarded_rows.h"
+
+namespace mote::test {
+
+/// Calls check(entry) for each kernel of `op` that this CPU runs, the reference included.
+template <class Check>
+void each_kernel(Op op, Check check) {
+  uint32_t count;
+  const KernelEntry* kernels = kernel_list(&count);
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kernels[i].op != op || !isa_available(kernels[i].isa)) continue;
+    INFO("kernel " << isa_name(kernels[i].isa) << "::" << kernels[i].name);
+    check(kernels[i]);
+    ++found;
+  }
+  TEST_ASSERT_GREATER_THAN(0u, found);
+}
+
+inline const KernelEntry& reference_of(const KernelEntry& entry) {
+  return *find_kernel(entry.op, entry.a, entry.b, Isa::kRef);
+}
+
+inline bool is_reference(const KernelEntry& entry) { return entry.isa == Isa::kRef; }
+
+/// Ways to split the units of work between calls.
+enum class Split { whole, halves, ones_backwards };
+inline constexpr Split kSplits[] = {Split::whole, Split::halves, Split::ones_backwards};
+
+template <class Args>
+void run_kernel(const KernelEntry& entry, const Args& args, uint32_t units, Split split = Split::whole,
+                size_t scratch_bytes = 0) {
+  const GuardedBuffer scratch(align_up(scratch_bytes, kAlignment), Edge::end);
+  memset(scratch.data(), 0xFF, scratch.bytes());
+  const Kernel<Args> kernel = kernel_cast<Args>(&entry);
+  if (split == Split::whole) {
+    kernel(args, {0, units}, scratch.data());
+  } else if (split == Split::halves) {
+    kernel(args, {0, units / 2}, scratch.data());
+    kernel(args, {units / 2, units}, scratch.data());
+  } else {
+    for (uint32_t i = units; i-- > 0;) kernel(args, {i, i + 1}, scratch.data());
+  }
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine_(seed) {}
+  uint32_t bits() { return static_cast<uint32_t>(engine_()); }
+  uint32_t below(uint32_t n) { return bits() % n; }
+  float uniform(float low, float high) {
+    return low + (high - low) * static_cast<float>(bits() >> 8) * 0x1p-24f;
+  }
+
+ private:
+  std::mt19937 engine_;
+};
+
+}  // namespace mote::test

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random weights [N, K] in P16K4 and random q8g32 activation rows, with their values in double precision. The
+// layout is computed here from byte offsets, independently of the structs that kernels use.
+#pragma once
+
+#include "tests/support/kernel_test.h"
+
+namespace mote::test {
+
+/// Quantized weights: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15).
+enum class Fill { random, lowest, highest };
+
+class PackedWeight {
+ public:
+  PackedWeight(DType dtype, uint32_t rows, uint32_t cols, Random& random, Fill fill = Fill::random)
+      : dtype_(dtype), rows_(rows), cols_(cols), buffer_(packed_bytes(dtype, rows, cols), Edge::end) {
+    memset(buffer_.data(), 0, buffer_.bytes());
+    for (uint32_t n = 0; n < align_up(rows, kPanelRows); ++n) {
+      for (uint32_t g = 0; g < groups(); ++g) {
+        if (n >= rows) continue;
+        set_scale(n, g, random.uniform(-0.02f, 0.02f));
+        if (dtype == DType::q4mg32) set_minimum(n, g, random.uniform(-0.1f, 0.1f));
+      }
+      for (uint32_t k = 0; k < padded_cols(); ++k) set_random(n, k, random, fill);
+    }
+  }
+
+  const void* data() const { return buffer_.data(); }
+  DType dtype() const { return dtype_; }
+  uint32_t rows() const { return rows_; }
+  uint32_t cols() const { return cols_; }
+
+  double value(uint32_t n, uint32_t k) const {
+    switch (dtype_) {
+      case DType::f32:
+        return get<float>(element_offset(n, k));
+      case DType::f16:
+        return f32_from_f16(get<uint16_t>(element_offset(n, k)));
+      case DType::q8g32:
+        return scale(n, k) * get<int8_t>(byte_offset(n, k));
+      case DType::q4g32:
+        return scale(n, k) * (nibble(n, k) - 8);
+      case DType::q4mg32:
+        return scale(n, k) * nibble(n, k) + minimum(n, k);
+    }
+    return 0;
+  }
+
+  /// f32 and f16 only.
+  void set(uint32_t n, uint32_t k, float value) {
+    if (dtype_ == DType::f32) {
+      put(element_offset(n, k), value);
+    } else {
+      put(element_offset(n, k), f16_from_f32(value));
+    }
+  }
+  /// Quantized types only; g is the group of 32 columns.
+  void set_scale(uint32_t n, uint32_t g, float scale) {
+    if (quantized()) put(scale_offset(n, g), f16_from_f32(scale));
+  }
+  void set_minimum(uint32_t n, uint32_t g, float minimum) {
+    put(scale_offset(n, g) + 64, f16_from_f32(minimum));
+  }
+
+ private:
+  bool quantized() const { return dtype_ != DType::f32 && dtype_ != DType::f16; }
+  uint32_t padded_cols() const { return quantized() ? static_cast<uint32_t>(align_up(cols_, 64)) : cols_; }
+  uint32_t groups() const { return quantized() ? padded_cols() / 32 : 0; }
+
+  size_t panel(uint32_t n) const { return n / 16 * panel_bytes(dtype_, cols_); }
+  size_t element_offset(uint32_t n, uint32_t k) const {
+    return panel(n) + (k * 16 + n % 16) * (dtype_ == DType::f32 ? 4 : 2);
+  }
+  size_t supercell(uint32_t n, uint32_t g) const {
+    const size_t bytes = dtype_ == DType::q8g32 ? 64 + 1024 : dtype_ == DType::q4g32 ? 64 + 512 : 128 + 512;
+    return panel(n) + g / 2 * bytes;
+  }
+  size_t scale_offset(uint32_t n, uint32_t g) const { return supercell(n, g) + g % 2 * 32 + n % 16 * 2; }
+  /// Of the byte that holds the element.
+  size_t byte_offset(uint32_t n, uint32_t k) const {
+    const uint32_t group = k % 64 / 32, in_group = k % 32, row = n % 16;
+    if (dtype_ == DType::q8g32) {
+      return supercell(n, k / 32) + 64 + 512 * group + 64 * (in_group / 4) + 4 * row + in_group % 4;
+    }
+    const size_t header = dtype_ == DType::q4g32 ? 64 : 128;
+    return supercell(n, k / 32) + header + 256 * group + 64 * (in_group / 8) + 4 * row + in_group % 4;
+  }
+
+  double scale(uint32_t n, uint32_t k) const { return f32_from_f16(get<uint16_t>(scale_offset(n, k / 32))); }
+  double minimum(uint32_t n, uint32_t k) const {
+    return f32_from_f16(get<uint16_t>(scale_offset(n, k / 32) + 64));
+  }
+  int nibble(uint32_t n, uint32_t k) const {
+    const int byte = get<uint8_t>(byte_offset(n, k));
+    return k % 8 < 4 ? byte % 16 : byte / 16;
+  }
+
+  void set_random(uint32_t n, uint32_t k, Random& random, Fill fill) {
+    const bool padding = n >= rows_ || k >= cols_;
+    if (!quantized()) {
+      if (!padding) set(n, k, random.uniform(-1.0f, 1.0f));
+    } else if (dtype_ == DType::q8g32) {
+      const int q = fill == Fill::random   ? static_cast<int>(random.below(256)) - 128
+                    : fill == Fill::lowest ? -128
+                                           : 127;
+      put(byte_offset(n, k), static_cast<int8_t>(padding ? 0 : q));
+    } else {
+      const uint32_t q = fill == Fill::random ? random.below(16) : fill == Fill::lowest ? 0 : 15;
+      const uint32_t nibble = !padding ? q : dtype_ == DType::q4g32 ? 8 : 0;
+      const uint32_t old = get<uint8_t>(byte_offset(n, k));
+      put(byte_offset(n, k),
+          static_cast<uint8_t>(k % 8 < 4 ? (old & 0xF0u) | nibble : (old & 0x0Fu) | nibble << 4));
+    }
+  }
+
+  template <class T>
+  T get(size_t offset) const {
+    T value;
+    memcpy(&value, buffer_.data() + offset, sizeof value);
+    return value;
+  }
+  template <class T>
+  void put(size_t offset, T value) {
+    memcpy(buffer_.data() + offset, &value, sizeof value);
+  }
+
+  DType dtype_;
+  uint32_t rows_, cols_;
+  GuardedBuffer buffer_;
+};
+
+/// Rows of q8g32 activations, the last one against the guard page.
+class QuantizedRows {
+ public:
+  QuantizedRows(uint32_t rows, uint32_t width, Random& random, Fill fill = Fill::random)
+      : rows_(rows),
+        width_(width),
+        stride_(buffer_row_bytes(DType::q8g32, width)),
+        buffer_(rows * stride_, Edge::end) {
+    memset(buffer_.data(), 0, buffer_.bytes());
+    for (uint32_t t = 0; t < rows; ++t) {
+      for (uint32_t k = 0; k < width; ++k) {
+        const int any = static_cast<int>(random.below(255)) - 127;
+        q(t)[k] = static_cast<int8_t>(fill == Fill::random ? any : fill == Fill::lowest ? -127 : 127);
+        sum(t)[k / 32] += q(t)[k];
+      }
+      for (uint32_t g = 0; g < align_up(width, 32) / 32; ++g) scale(t)[g] = random.uniform(0.0f, 0.02f);
+    }
+  }
+
+  const void* data() const { return buffer_.data(); }
+  size_t stride_bytes() const { return stride_; }
+  int8_t* q(uint32_t t) const { return buffer_.data<int8_t>() + t * stride_; }
+  float* scale(uint32_t t) const { return reinterpret_cast<float*>(q(t) + align_up(width_, 64)); }
+  int32_t* sum(uint32_t t) const { return reinterpret_cast<int32_t*>(q(t) + align_up(width_, 64) * 9 / 8); }
+  double value(uint32_t t, uint32_t k) const { return static_cast<double>(scale(t)[k / 32]) * q(t)[k]; }
+
+ private:
+  uint32_t rows_, width_;
+  size_t stride_;
+  GuardedBuffer buffer_;
+};
+
+}  // namespace mote::test
