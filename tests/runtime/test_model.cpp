@@ -78,9 +78,10 @@ TEST("any byte of the metadata flipped gives an error or a normal run") {
   uint32_t refused = 0;
   for (size_t at = 0; at < metadata_bytes(file); ++at) {
     for (const uint8_t mask : {0x01, 0x80, 0xFF}) {
-      file.data()[at] ^= mask;
+      const uint8_t original = file.data()[at];
+      file.data()[at] = static_cast<uint8_t>(original ^ mask);
       refused += open_and_run(file) != MOTE_OK;
-      file.data()[at] ^= mask;
+      file.data()[at] = original;
     }
   }
   TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
