@@ -77,7 +77,7 @@ TEST("any byte of the metadata flipped gives an error or a normal run") {
   test::AlignedBytes file(test::golden_file("qwen3", "q4mg32"));
   uint32_t refused = 0;
   for (size_t at = 0; at < metadata_bytes(file); ++at) {
-    for (const uint8_t mask : {0x01, 0x80, 0xFF}) {
+    for (const uint8_t mask : {uint8_t{0x01}, uint8_t{0x80}, uint8_t{0xFF}}) {
       const uint8_t original = file.data()[at];
       file.data()[at] = static_cast<uint8_t>(original ^ mask);
       refused += open_and_run(file) != MOTE_OK;
