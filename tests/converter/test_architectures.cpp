@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/architectures/architecture.h"
+
+#include <cmath>
+
+#include "converter/error.h"
+#include "tests/support/files.h"
+#include "tests/support/unity_style.h"
+
+using namespace mote;
+using namespace mote::convert;
+using mote::test::message_of;
+using nlohmann::json;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+RopeSpec rope_of(const json& keys, uint32_t head_dim = 16, uint32_t context = 128) {
+  Config config(keys);
+  RopeSpec rope = read_rope(config, head_dim, context, {});
+  config.finish();
+  return rope;
+}
+
+std::string rope_error(const json& keys, uint32_t head_dim = 16) {
+  return message_of<Error>([&] { rope_of(keys, head_dim); });
+}
+
+/// Two units in the last place: torch's pow rounds differently from the C library's.
+void check_frequencies(const std::vector<float>& expected, const RopeSpec& rope) {
+  TEST_ASSERT_EQUAL_UINT64(expected.size(), rope.frequencies.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    TEST_ASSERT_FLOAT_WITHIN(expected[i] * 2.4e-7f, expected[i], rope.frequencies[i]);
+  }
+}
+
+json llama_config() {
+  return {{"model_type", "llama"},  {"vocab_size", 100},        {"hidden_size", 32},
+          {"num_hidden_layers", 3}, {"num_attention_heads", 4}, {"intermediate_size", 60},
+          {"hidden_act", "silu"},   {"rms_norm_eps", 1e-6},     {"max_position_embeddings", 64},
+          {"rope_theta", 10000.0}};
+}
+
+TransformerSpec spec_of(const json& keys) {
+  Source source;
+  source.format = "hf";
+  source.config = keys;
+  Config config(source.config);
+  const TransformerSpec spec = find_architecture(config).read(source, config);
+  config.finish();
+  return spec;
+}
+
+std::string spec_error(const json& keys) {
+  return message_of<Error>([&] { spec_of(keys); });
+}
+
+json with(json config, const std::string& key, const json& value) {
+  config[key] = value;
+  return config;
+}
+
+}  // namespace
+
+// The numbers below are torch's, from transformers' modeling_rope_utils.
+
+TEST("architectures: rope frequencies, linear") {
+  const std::vector<float> expected = {0x1.99999ap-2f, 0x1.030dc4p-3f, 0x1.47ae14p-5f, 0x1.9e7c7p-7f,
+                                       0x1.0624dcp-8f, 0x1.4b96cp-10f, 0x1.a36e3p-12f, 0x1.094566p-13f};
+  check_frequencies(
+      expected, rope_of({{"rope_theta", 10000.0}, {"rope_scaling", {{"type", "linear"}, {"factor", 2.5}}}}));
+  check_frequencies(
+      expected,
+      rope_of({{"rope_parameters", {{"rope_theta", 10000.0}, {"rope_type", "linear"}, {"factor", 2.5}}}}));
+}
+
+TEST("architectures: rope frequencies, llama3") {
+  const json scaling = {{"rope_type", "llama3"},
+                        {"factor", 8.0},
+                        {"low_freq_factor", 1.0},
+                        {"high_freq_factor", 4.0},
+                        {"original_max_position_embeddings", 64}};
+  check_frequencies({1.0f, 0x1.f47fe8p-3f, 0x1.ab5e6p-7f, 0x1.030dc6p-8f, 0x1.47ae14p-10f, 0x1.9e7c7p-12f,
+                     0x1.0624dep-13f, 0x1.4b96cp-15f},
+                    rope_of({{"rope_theta", 10000.0}, {"rope_scaling", scaling}}));
+}
+
+TEST("architectures: rope frequencies and attention factor, yarn") {
+  const RopeSpec plain =
+      rope_of({{"rope_parameters",
+                {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 32}}}});
+  check_frequencies({1.0f, 0x1.94c584p-3f, 0x1.99999ap-6f, 0x1.030dc6p-7f, 0x1.47ae14p-9f, 0x1.9e7c7p-11f,
+                     0x1.0624dep-12f, 0x1.4b96cp-14f},
+                    plain);
+  TEST_ASSERT_EQUAL_FLOAT(1.138629436f, plain.scale);
+  const RopeSpec full = rope_of({{"rope_parameters",
+                                  {{"rope_type", "yarn"},
+                                   {"factor", 4.0},
+                                   {"original_max_position_embeddings", 32},
+                                   {"truncate", false},
+                                   {"beta_fast", 16.0},
+                                   {"beta_slow", 2.0},
+                                   {"mscale", 0.8},
+                                   {"mscale_all_dim", 0.5}}}});
+  check_frequencies({1.0f, 0x1.43d136p-4f, 0x1.99999ap-6f, 0x1.030dc6p-7f, 0x1.47ae14p-9f, 0x1.9e7c7p-11f,
+                     0x1.0624dep-12f, 0x1.4b96cp-14f},
+                    full);
+  TEST_ASSERT_EQUAL_FLOAT(1.038892975f, full.scale);
+}
+
+TEST("architectures: divisors of a file divide the frequencies") {
+  const json keys = {{"rope_theta", 10000.0}};
+  Config config(keys);
+  const std::vector<float> divisors = {1, 2, 4, 8};
+  const RopeSpec rope = read_rope(config, 8, 64, divisors);
+  TEST_ASSERT_EQUAL_FLOAT(0.1f / 2, rope.frequencies[1]);
+  TEST_ASSERT_EQUAL_FLOAT(0.001f / 8, rope.frequencies[3]);
+}
+
+TEST("architectures: rope that is not understood is refused by name") {
+  TEST_ASSERT_TRUE(
+      contains(rope_error({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}), "\"dynamic\""));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_scaling", {{"rope_type", "longrope"}}}}), "\"longrope\""));
+  TEST_ASSERT_TRUE(
+      contains(rope_error({{"rope_scaling", {{"type", "linear"}}}}), "rope_parameters.factor is missing"));
+  TEST_ASSERT_TRUE(
+      contains(rope_error({{"rope_scaling", {{"type", "linear"}, {"factor", 0.0}}}}), "factor 0"));
+  TEST_ASSERT_TRUE(
+      contains(rope_error({{"rope_scaling", {{"type", "linear"}, {"factor", 2.0}, {"twist", 1}}}}),
+               "rope_parameters.twist"));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_theta", -1.0}}), "rope_theta is -1"));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_theta", "big"}}), "rope_parameters.rope_theta"));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_theta", 5.0}, {"rope_parameters", {{"rope_theta", 6.0}}}}),
+                            "rope_theta is 5.0"));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_theta", 10000.0}}, 7), "head_dim 7 is odd"));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_parameters", 3}}), "expected an object"));
+}
+
+TEST("architectures: sizes come from the config and heads default to it") {
+  const TransformerSpec spec = spec_of(llama_config());
+  TEST_ASSERT_EQUAL_UINT32(8, spec.head_dim);
+  TEST_ASSERT_EQUAL_UINT32(4, spec.kv_heads);
+  TEST_ASSERT_EQUAL_FLOAT(1.0f / std::sqrt(8.0f), spec.attention_scales[2]);
+  TEST_ASSERT_FALSE(spec.tied_embedding);
+}
+
+TEST("architectures: wrong sizes are said with their key and value") {
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_size", 0)), "hidden_size is 0"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(llama_config(), "hidden_size", 33)), "not a multiple of num_attention_heads"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(llama_config(), "num_key_value_heads", 3)), "num_key_value_heads 3"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "num_hidden_layers", uint64_t{1} << 40)),
+                            "num_hidden_layers is 1099511627776"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(llama_config(), "vocab_size", "many")), "vocab_size is \"many\""));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", 10.5)), "vocab_size is 10.5"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is missing"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_act", "mish")), "\"mish\""));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "mamba")),
+                            "\"mamba\" is not supported; supported are llama"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is missing"));
+}
+
+TEST("architectures: a key that nobody understands is an error, harmless ones are not") {
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "logit_softcap", 30.0)),
+                            "logit_softcap is 30.0: this key is not understood"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "pretraining_tp", 2)), "pretraining_tp"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "sliding_window", 5)), "sliding_window"));
+  json config = llama_config();
+  config.update({{"pretraining_tp", 1},
+                 {"_name_or_path", "x"},
+                 {"use_cache", true},
+                 {"torch_dtype", "float32"},
+                 {"eos_token_id", {1, 2}},
+                 {"attention_dropout", 0.1},
+                 {"rope_scaling", nullptr},
+                 {"new_thing", nullptr}});
+  TEST_ASSERT_EQUAL_STRING("", spec_error(config));
+}
+
+TEST("architectures: mistral has one window, none if it is null") {
+  const json config = with(llama_config(), "model_type", "mistral");
+  TEST_ASSERT_TRUE(spec_of(with(config, "sliding_window", 7)).windows == std::vector<uint32_t>({7, 7, 7}));
+  TEST_ASSERT_TRUE(spec_of(with(config, "sliding_window", nullptr)).windows ==
+                   std::vector<uint32_t>({0, 0, 0}));
+}
+
+TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and max_window_layers") {
+  json config = with(llama_config(), "model_type", "qwen2");
+  config.update({{"sliding_window", 9}, {"max_window_layers", 1}});
+  const std::vector<uint32_t> none = {0, 0, 0};
+  TEST_ASSERT_TRUE(spec_of(config).windows == none);
+  config["use_sliding_window"] = true;
+  TEST_ASSERT_TRUE(spec_of(config).windows == std::vector<uint32_t>({0, 9, 9}));
+  config["layer_types"] = {"sliding_attention", "full_attention", "full_attention"};
+  TEST_ASSERT_TRUE(spec_of(config).windows == std::vector<uint32_t>({9, 0, 0}));
+  config["layer_types"] = {"full_attention", "full_attention"};
+  TEST_ASSERT_TRUE(contains(spec_error(config), "layer_types is not a list of 3"));
+  config["layer_types"] = {"full_attention", "chunked_attention", "full_attention"};
+  TEST_ASSERT_TRUE(contains(spec_error(config), "chunked_attention"));
+}
+
+TEST("architectures: gpt2's scores are scaled as its keys say") {
+  json config = {{"model_type", "gpt2"}, {"vocab_size", 10}, {"n_embd", 32},
+                 {"n_layer", 2},         {"n_head", 2},      {"n_positions", 8}};
+  TEST_ASSERT_EQUAL_FLOAT(0.25f, spec_of(config).attention_scales[1]);
+  TEST_ASSERT_EQUAL_UINT32(128, spec_of(config).ffn_width);
+  TEST_ASSERT_TRUE(spec_of(config).transposed);
+  config["scale_attn_by_inverse_layer_idx"] = true;
+  TEST_ASSERT_EQUAL_FLOAT(0.125f, spec_of(config).attention_scales[1]);
+  config["scale_attn_weights"] = false;
+  TEST_ASSERT_EQUAL_FLOAT(0.5f, spec_of(config).attention_scales[1]);
+}

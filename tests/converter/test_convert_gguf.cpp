@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A GGUF's own numbers arrive unchanged: panels, decoded here from byte offsets, equal the reader's rows bit
+// for bit.
+#include <cstring>
+
+#include "converter/convert.h"
+#include "converter/error.h"
+#include "schema/f16.h"
+#include "schema/mote_generated.h"
+#include "tests/support/files.h"
+#include "tests/support/gguf_builder.h"
+#include "tests/support/unity_style.h"
+
+using namespace mote;
+using namespace mote::convert;
+using namespace mote::test;
+
+namespace {
+
+enum GgmlType : uint32_t { kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8 };
+
+class Bytes {
+ public:
+  uint8_t next() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<uint8_t>(state_ >> 56);
+  }
+  /// A half from 1/64 to 1/32, of either sign.
+  std::string half() { return raw(static_cast<uint16_t>(0x2400 + next() + (next() % 2 == 0 ? 0x8000 : 0))); }
+  std::string block(uint32_t type) {
+    std::string bytes = half();
+    if (type == kQ4_1) bytes += half();
+    const size_t quants = type == kQ8_0 ? 32 : 16;
+    for (size_t i = 0; i < quants; ++i) bytes += static_cast<char>(next());
+    return bytes;
+  }
+  std::string matrix(uint32_t type, uint64_t rows, uint64_t cols) {
+    std::string bytes;
+    for (uint64_t i = 0; i < rows * cols / 32; ++i) {
+      if (type == kF16) {
+        for (int k = 0; k < 32; ++k) bytes += half();
+      } else {
+        bytes += block(type);
+      }
+    }
+    return bytes;
+  }
+  static std::string ones(uint64_t count) {
+    std::string bytes;
+    for (uint64_t i = 0; i < count; ++i) bytes += raw(1.0f);
+    return bytes;
+  }
+
+ private:
+  uint64_t state_ = 5;
+};
+
+/// A llama of one layer: width 64, 2 heads over 1, feed-forward 96, tied.
+GgufBuilder tiny_gguf(uint32_t q_type, uint32_t v_type) {
+  Bytes bytes;
+  GgufBuilder builder;
+  builder.key("general.architecture", "llama").key("llama.embedding_length", uint32_t{64});
+  builder.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", uint32_t{96});
+  builder.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
+  builder.key("llama.attention.head_count_kv", uint32_t{1});
+  builder.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  const auto matrix = [&](const char* name, uint32_t type, uint64_t rows, uint64_t cols) {
+    builder.tensor(name, {cols, rows}, type, bytes.matrix(type, rows, cols));
+  };
+  matrix("token_embd.weight", kQ8_0, 20, 64);
+  builder.tensor("output_norm.weight", {64}, kF32, Bytes::ones(64));
+  builder.tensor("blk.0.attn_norm.weight", {64}, kF32, Bytes::ones(64));
+  builder.tensor("blk.0.ffn_norm.weight", {64}, kF32, Bytes::ones(64));
+  matrix("blk.0.attn_q.weight", q_type, 64, 64);
+  matrix("blk.0.attn_k.weight", q_type, 32, 64);
+  matrix("blk.0.attn_v.weight", v_type, 32, 64);
+  matrix("blk.0.attn_output.weight", kQ4_0, 64, 64);
+  matrix("blk.0.ffn_gate.weight", kQ4_1, 96, 64);
+  matrix("blk.0.ffn_up.weight", kQ4_1, 96, 64);
+  matrix("blk.0.ffn_down.weight", kQ8_0, 64, 96);
+  return builder;
+}
+
+float half_at(const uint8_t* bytes) { return f32_from_f16(static_cast<uint16_t>(bytes[0] | bytes[1] << 8)); }
+
+/// Element [n, k] of packed quantized weights.
+float packed_value(DType dtype, const uint8_t* data, uint64_t cols, uint64_t n, uint64_t k) {
+  const size_t header = dtype == DType::q4mg32 ? 128 : 64;
+  const size_t cell_bytes = header + (dtype == DType::q8g32 ? 1024 : 512);
+  const uint8_t* cell = data + (n / 16 * ((cols + 63) / 64) + k / 64) * cell_bytes;
+  const size_t r = n % 16;
+  const size_t group = k / 32 % 2;
+  const size_t column = k % 32;
+  const float scale = half_at(cell + 32 * group + 2 * r);
+  if (dtype == DType::q8g32) {
+    return scale * static_cast<float>(static_cast<int8_t>(
+                       cell[header + 512 * group + 64 * (column / 4) + 4 * r + column % 4]));
+  }
+  const uint8_t byte = cell[header + 256 * group + 64 * (column / 8) + 4 * r + column % 4];
+  const float nibble = static_cast<float>(column % 8 < 4 ? byte & 15 : byte >> 4);
+  if (dtype == DType::q4g32) return scale * (nibble - 8.0f);
+  return scale * nibble + half_at(cell + 64 + 32 * group + 2 * r);
+}
+
+class Converted {
+ public:
+  Converted(const GgufBuilder& builder, const std::string& type) {
+    write_text(directory_ / "in.gguf", builder.bytes());
+    report = convert::convert(directory_ / "in.gguf", directory_ / "out.mote", {type, {}});
+    source = read_source(directory_ / "in.gguf");
+    file_ = std::make_unique<MappedFile>(directory_ / "out.mote");
+  }
+
+  /// Rows from `first` of the file's tensor are the source's tensor.
+  void check_equal(const std::string& name, uint64_t first, const std::string& source_name) const {
+    const file::Model* root = file::GetSizePrefixedModel(file_->bytes().data());
+    const auto* segment = reinterpret_cast<const uint8_t*>(file_->bytes().data() + file_->bytes().size()) -
+                          root->segment_bytes();
+    const SourceTensor& expected = source.tensors.at(source_name);
+    for (const file::Tensor* tensor : *root->tensors()) {
+      if (tensor->name()->str() != name) continue;
+      std::vector<float> row(expected.cols());
+      for (uint64_t n = 0; n < expected.rows(); ++n) {
+        read_row(expected, n, row);
+        for (uint64_t k = 0; k < row.size(); ++k) {
+          const float value = packed_value(static_cast<DType>(tensor->dtype()), segment + tensor->offset(),
+                                           row.size(), first + n, k);
+          if (std::memcmp(&value, &row[k], 4) != 0) TEST_ASSERT_EQUAL_FLOAT(row[k], value);
+        }
+      }
+      return;
+    }
+    TEST_FAIL_MESSAGE("no tensor " + name);
+  }
+
+  ConvertReport report;
+  Source source;
+
+ private:
+  TempDirectory directory_;
+  std::unique_ptr<MappedFile> file_;
+};
+
+}  // namespace
+
+TEST("convert: Q8_0, Q4_0 and Q4_1 keep their numbers, interleaved heads put in order") {
+  const std::string layer = "model.layers.0.";
+  for (const uint32_t type : {kQ8_0, kQ4_0, kQ4_1}) {
+    const Converted converted(tiny_gguf(type, type), "");
+    TEST_ASSERT_EQUAL_STRING("as in the file", converted.report.type);
+    for (const TensorReport& tensor : converted.report.tensors)
+      TEST_ASSERT_EQUAL_FLOAT(0.0f, tensor.relative_error);
+    converted.check_equal("embedding", 0, "model.embed_tokens.weight");
+    converted.check_equal("layer.0.q+k+v", 0, layer + "self_attn.q_proj.weight");
+    converted.check_equal("layer.0.q+k+v", 64, layer + "self_attn.k_proj.weight");
+    converted.check_equal("layer.0.q+k+v", 96, layer + "self_attn.v_proj.weight");
+    converted.check_equal("layer.0.o", 0, layer + "self_attn.o_proj.weight");
+    converted.check_equal("layer.0.gate+up", 96, layer + "mlp.up_proj.weight");
+    converted.check_equal("layer.0.down", 0, layer + "mlp.down_proj.weight");
+  }
+}
+
+TEST("convert: q, k and v of different types run as several linears") {
+  const Converted converted(tiny_gguf(kQ4_0, kF16), "");
+  converted.check_equal("layer.0.q+k", 64, "model.layers.0.self_attn.k_proj.weight");
+  const TensorReport& v = converted.report.tensors[3];
+  TEST_ASSERT_EQUAL_STRING("layer.0.v", v.name);
+  TEST_ASSERT_EQUAL_STRING("f16", v.type);
+}
+
+TEST("convert: a uniform type that is the file's own is exact too, others are not") {
+  const Converted same(tiny_gguf(kQ4_0, kQ4_0), "q4g32");
+  same.check_equal("layer.0.q+k+v", 0, "model.layers.0.self_attn.q_proj.weight");
+  const Converted other(tiny_gguf(kQ4_0, kQ4_0), "q4mg32");
+  TEST_ASSERT_EQUAL_STRING("q4mg32", other.report.tensors[2].type);
+  TEST_ASSERT_GREATER_THAN(0.0, other.report.tensors[0].relative_error);
+}
+
+TEST("convert: a block whose scale is not finite is said by name") {
+  Bytes bytes;
+  GgufBuilder builder = tiny_gguf(kQ4_0, kQ4_0);
+  std::string text = builder.bytes();
+  // The embedding is the first tensor: its first block's scale becomes NaN.
+  const size_t data = text.size() - builder.data_bytes();
+  text[data] = '\0';
+  text[data + 1] = '\x7E';
+  const TempDirectory directory;
+  write_text(directory / "in.gguf", text);
+  const std::string message =
+      message_of<Error>([&] { convert::convert(directory / "in.gguf", directory / "out.mote", {}); });
+  TEST_ASSERT_TRUE(message.find("model.embed_tokens.weight holds nan as a scale at [0, 0]") !=
+                   std::string::npos);
+}
