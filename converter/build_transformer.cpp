@@ -47,11 +47,13 @@ class Builder {
     return add_weight({name, dtype, row_major, rows, cols, std::move(parts), {}});
   }
   Projection projection(const std::string& label, const std::string& source, uint32_t rows, uint32_t cols,
-                        Role role) {
+                        Role role, bool bias_required) {
     WeightPart part =
         tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
     const DType dtype = policy_.dtype(role, *part.tensor);
-    return {label, std::move(part), dtype, tensors_.optional_vector(source + ".bias", rows)};
+    std::optional<std::vector<float>> bias;
+    if (bias_required || tensors_.has(source + ".bias")) bias = tensors_.vector(source + ".bias", rows);
+    return {label, std::move(part), dtype, std::move(bias)};
   }
 
   // ---- Operations ----
@@ -71,10 +73,9 @@ class Builder {
             View out) {
     const uint32_t width = in.width / groups;
     const int32_t weight = add_vector(label, tensors_.vector(source + ".weight", width));
-    int32_t bias = -1;
-    if (auto values = tensors_.optional_vector(source + ".bias", width)) {
-      bias = add_vector(label + ".bias", std::move(*values));
-    }
+    const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
+    const int32_t bias =
+        has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
     add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
   }
 
@@ -187,7 +188,8 @@ void Builder::attention(uint32_t layer) {
 
   std::vector<Projection> projections;
   const auto project = [&](const char* label, const std::string& name, uint32_t rows) {
-    projections.push_back(projection(label, of_layer(name, layer), rows, spec_.width, Role::matrix));
+    projections.push_back(
+        projection(label, of_layer(name, layer), rows, spec_.width, Role::matrix, spec_.qkv_bias));
   };
   if (names.qkv.empty()) {
     project("q", names.q, q_width);
@@ -216,8 +218,9 @@ void Builder::attention(uint32_t layer) {
   add(KvStoreNode{layer, k, v});
   const View attended = new_value(q_width, DType::f32, Unit::token);
   add(AttentionNode{layer, spec_.heads, spec_.attention_scales[layer], q, attended});
-  linears(prefix, attended, {projection("o", of_layer(names.o, layer), spec_.width, q_width, Role::matrix)},
-          x_, Activation::none, x_);
+  linears(prefix, attended,
+          {projection("o", of_layer(names.o, layer), spec_.width, q_width, Role::matrix, spec_.o_bias)}, x_,
+          Activation::none, x_);
 }
 
 void Builder::ffn(uint32_t layer) {
@@ -227,10 +230,12 @@ void Builder::ffn(uint32_t layer) {
   const View normed = new_value(spec_.width, DType::f32, Unit::token);
   norm(spec_.norm, prefix + "ffn_norm", of_layer(names.ffn_norm, layer), 1, x_, normed);
   View inner;
-  Projection up = projection("up", of_layer(names.up, layer), width, spec_.width, Role::matrix);
+  Projection up =
+      projection("up", of_layer(names.up, layer), width, spec_.width, Role::matrix, spec_.ffn_bias);
   if (spec_.ffn == Ffn::gated) {
     const View both = new_value(2 * width, DType::f32, Unit::token);
-    Projection gate = projection("gate", of_layer(names.gate, layer), width, spec_.width, Role::matrix);
+    Projection gate =
+        projection("gate", of_layer(names.gate, layer), width, spec_.width, Role::matrix, spec_.ffn_bias);
     linears(prefix, normed, {std::move(gate), std::move(up)}, both, Activation::none, std::nullopt);
     inner = columns(both, 0, width);
     add(GateNode{spec_.activation, inner, columns(both, width, width), inner});
@@ -238,7 +243,8 @@ void Builder::ffn(uint32_t layer) {
     inner = new_value(width, DType::f32, Unit::token);
     linears(prefix, normed, {std::move(up)}, inner, spec_.activation, std::nullopt);
   }
-  linears(prefix, inner, {projection("down", of_layer(names.down, layer), spec_.width, width, Role::matrix)},
+  linears(prefix, inner,
+          {projection("down", of_layer(names.down, layer), spec_.width, width, Role::matrix, spec_.ffn_bias)},
           x_, Activation::none, x_);
   if (layer + 1 < spec_.layers) probe(layer + 1, x_);
 }
@@ -255,7 +261,7 @@ void Builder::head() {
     const View in = input_for(input, graph_.weights[static_cast<size_t>(table_)].dtype);
     add(LinearNode{table_, -1, Activation::none, in, graph_.output, std::nullopt});
   } else {
-    linears("", last, {projection("head", spec_.names.head, spec_.vocab, spec_.width, Role::head)},
+    linears("", last, {projection("head", spec_.names.head, spec_.vocab, spec_.width, Role::head, false)},
             graph_.output, Activation::none, std::nullopt);
   }
 }

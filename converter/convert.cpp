@@ -97,6 +97,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Graph graph = build_transformer(spec, policy, tensors);
   const MemoryPlan plan = plan_memory(graph);
 
+  std::error_code none;
+  if (std::filesystem::equivalent(path, target, none))
+    fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
   Metadata metadata{
       &graph,         &plan, source.name, architecture.name, source.stop_ids, hash_sources(source, progress),

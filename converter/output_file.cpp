@@ -52,6 +52,11 @@ void OutputFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   }
 }
 
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write_at(end_, bytes);
+  end_ += bytes.size();
+}
+
 void OutputFile::commit() {
   if (fsync(file_) != 0) fail_with_errno("write");
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("rename to");

@@ -19,6 +19,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
+  /// Appends to what write() has written.
+  void write(std::span<const std::byte> bytes);
   void write_at(uint64_t offset, std::span<const std::byte> bytes);
   /// The file under its temporary name, all of it written so far.
   const std::filesystem::path& temporary() const { return temporary_; }
@@ -30,6 +32,7 @@ class OutputFile {
 
   std::filesystem::path target_, temporary_;
   int file_ = -1;
+  uint64_t end_ = 0;  // of what write() has written
 };
 
 }  // namespace mote::convert

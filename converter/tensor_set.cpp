@@ -43,11 +43,6 @@ std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   return values;
 }
 
-std::optional<std::vector<float>> TensorSet::optional_vector(const std::string& name, uint32_t width) {
-  if (!has(name)) return std::nullopt;
-  return vector(name, width);
-}
-
 void TensorSet::finish(const std::vector<std::string>& ignored_ends) const {
   for (const auto& [name, tensor] : source_.tensors) {
     if (taken_.count(name) != 0) continue;

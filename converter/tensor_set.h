@@ -3,7 +3,6 @@
 // The source's tensors by name, each shape checked where it is taken, and none left over.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,7 +25,6 @@ class TensorSet {
 
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
-  std::optional<std::vector<float>> optional_vector(const std::string& name, uint32_t width);
 
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }

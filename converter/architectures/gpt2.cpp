@@ -46,6 +46,7 @@ TransformerSpec read_gpt2(const Source& source, Config& config) {
   spec.ffn_width = config.size("n_inner", 1, kMaxSize, 4 * spec.width);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
+  spec.norm_bias = spec.qkv_bias = spec.o_bias = spec.ffn_bias = true;
   spec.positions = Positions::learned;
   spec.ffn = Ffn::plain;
   spec.activation = read_activation(config, "activation_function", "gelu_new");

@@ -47,9 +47,8 @@ TransformerSpec read_llama_like(const Source& source, Config& config) {
   spec.attention_scales.assign(spec.layers, static_cast<float>(1.0 / std::sqrt(spec.head_dim)));
   spec.tied_embedding = config.flag("tie_word_embeddings", false);
   spec.bos_id = config.token_id("bos_token_id", spec.vocab);
-  // Biases are told by their tensors; the keys say the same.
-  config.flag("attention_bias", false);
-  config.flag("mlp_bias", false);
+  spec.qkv_bias = spec.o_bias = config.flag("attention_bias", false);
+  spec.ffn_bias = config.flag("mlp_bias", false);
 
   WeightNames& names = spec.names;
   names.embedding = "model.embed_tokens";

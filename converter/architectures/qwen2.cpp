@@ -34,6 +34,7 @@ std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
 TransformerSpec read_qwen2(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config);
   spec.windows = read_layer_windows(config, spec.layers);
+  spec.qkv_bias = true;
   return spec;
 }
 

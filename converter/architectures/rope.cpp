@@ -101,8 +101,11 @@ nlohmann::json rope_keys(Config& config) {
   }
   nlohmann::json keys = now != nullptr ? *now : old != nullptr ? *old : nlohmann::json::object();
   if (!keys.is_object()) fail("config: rope scaling is {}, expected an object", keys.dump());
-  if (const nlohmann::json* theta = config.value("rope_theta");
-      theta != nullptr && !keys.contains("rope_theta")) {
+  if (const nlohmann::json* theta = config.value("rope_theta")) {
+    if (keys.contains("rope_theta") && keys["rope_theta"] != *theta) {
+      fail("config: rope_theta is {}, but {} in the rope parameters", theta->dump(),
+           keys["rope_theta"].dump());
+    }
     keys["rope_theta"] = *theta;
   }
   if (keys.contains("type") && !keys.contains("rope_type")) keys["rope_type"] = keys["type"];

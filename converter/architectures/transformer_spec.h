@@ -28,8 +28,8 @@ struct RopeSpec {
   float scale = 1.0f;              // of the cosines and sines (YaRN's attention factor)
 };
 
-/// Names of the weights in the source, without ".weight" and ".bias", whose presence decides about a bias.
-/// "{}" is the layer. Empty: the architecture has none.
+/// Names of the weights in the source, without ".weight" and ".bias". "{}" is the layer. Empty: there is
+/// none.
 struct WeightNames {
   std::string embedding, positions, final_norm, head;
   std::string attention_norm, q, k, v, qkv, q_norm, k_norm, o;  // q, k, v or the fused qkv
@@ -44,6 +44,7 @@ struct TransformerSpec {
   uint32_t ffn_width;
   NormKind norm = NormKind::rms;
   float norm_eps;
+  bool norm_bias = false;
   Positions positions = Positions::rope;
   RopeSpec rope;
   bool qk_norm = false;                 // an rms norm of each head of q and k, before RoPE
@@ -51,6 +52,8 @@ struct TransformerSpec {
   std::vector<float> attention_scales;  // [layers], of the scores
   Ffn ffn = Ffn::gated;
   Activation activation;
+  // Biases that must be there; where this is false, a bias is used if the source has one.
+  bool qkv_bias = false, o_bias = false, ffn_bias = false;
   bool tied_embedding;      // the head is the embedding
   bool transposed = false;  // the source has matrices as [in, out]
   int32_t bos_id = -1;

@@ -8,7 +8,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_text.h"
-#include "converter/writer.h"
+#include "converter/output_file.h"
 
 namespace mote::convert {
 namespace {
