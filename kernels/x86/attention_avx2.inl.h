@@ -28,8 +28,6 @@
 
 // Inner loops are functions of their own: inlined into one, they spill each other's pointers.
 #define MOTE_OWN_REGISTERS __attribute__((noinline))
-// Without it GCC 12 keeps arrays of sums in memory.
-#define MOTE_UNROLL _Pragma("GCC unroll 8")
 
 namespace mote::avx2 {
 

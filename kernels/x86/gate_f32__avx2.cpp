@@ -10,12 +10,13 @@ namespace mote::avx2 {
 
 template <Activation kind>
 static void gate_rows(const GateArgs& args, Range rows) {
+  const uint32_t width = args.width;
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     const float* gate = args.gate[t];
     const float* up = args.up[t];
     float* out = args.out[t];
-    for (uint32_t i = 0; i < args.width; i += kLanes) {
-      const uint32_t left = args.width - i;
+    for (uint32_t i = 0; i < width; i += kLanes) {
+      const uint32_t left = width - i;
       store_first(out + i, left,
                   _mm256_mul_ps(activate_avx2(kind, load_first(gate + i, left)), load_first(up + i, left)));
     }

@@ -14,6 +14,11 @@ namespace mote::avx2 {
 /// Two vectors hold a panel: outputs 0..7 and 8..15.
 static constexpr uint32_t kHalves = 2;
 
+/// A single row is bound by memory, and one sequential stream does not keep enough reads in flight: the range
+/// is cut in four parts that are read side by side. On Zen 3 that is 1.3 to 1.5 times as fast as one stream,
+/// and faster than one or more streams with prefetches 1.1 or 2.3 KB ahead.
+static constexpr uint32_t kLinearStreams = 4;
+
 static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint32_t panel) {
   return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
 }

@@ -13,12 +13,13 @@
 
 namespace mote::avx2 {
 
+/// A tile of R rows by the P panels `panel`, `panel` + stride, ...
 template <class Weight, uint32_t R, uint32_t P>
-static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t row) {
+static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const float* in[R];
   const char* weight[P];
   __m256 acc[R][P * kHalves];
-  for (uint32_t p = 0; p < P; ++p) weight[p] = linear_panel(args, Weight::kDType, panel + p);
+  for (uint32_t p = 0; p < P; ++p) weight[p] = linear_panel(args, Weight::kDType, panel + p * stride);
 #pragma GCC unroll 6
   for (uint32_t r = 0; r < R; ++r) {
     in[r] = reinterpret_cast<const float*>(linear_row(args, row + r));
@@ -40,7 +41,7 @@ static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t r
   for (uint32_t r = 0; r < R; ++r) {
 #pragma GCC unroll 4
     for (uint32_t p = 0; p < P; ++p)
-      linear_finish(args, row + r, panel + p, acc[r][2 * p], acc[r][2 * p + 1]);
+      linear_finish(args, row + r, panel + p * stride, acc[r][2 * p], acc[r][2 * p + 1]);
   }
 }
 
@@ -48,16 +49,20 @@ template <class Weight, uint32_t P>
 struct FloatTile {
   template <uint32_t R>
   static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
-    float_tile<Weight, R, P>(args, panel, row);
+    float_tile<Weight, R, P>(args, panel, 1, row);
   }
 };
 
-/// The weights of a block of panels are read by all rows before the next.
+/// The weights of a block of panels are read by all rows before the next. Few rows take panels together: see
+/// above.
 template <class Weight>
 static inline void float_linear(const LinearArgs& args, Range panels) {
   uint32_t panel = panels.begin;
   if (args.rows == 1) {
-    for (; panel + 4 <= panels.end; panel += 4) float_tile<Weight, 1, 4>(args, panel, 0);
+    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
+    for (; panel < panels.begin + stride; ++panel)
+      float_tile<Weight, 1, kLinearStreams>(args, panel, stride, 0);
+    panel = panels.begin + stride * kLinearStreams;
   } else if (args.rows <= 3) {
     for (; panel + 2 <= panels.end; panel += 2) linear_tile_rows<FloatTile<Weight, 2>, 3>(args, panel, 0);
   }

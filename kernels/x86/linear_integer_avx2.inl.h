@@ -61,16 +61,13 @@ static inline void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* con
   }
 }
 
-#ifndef STREAMS
-#define STREAMS 4
-#endif
-static constexpr uint32_t kStreams = STREAMS;
-
 /// acc[r][h] += the products of a group of one panel.
 template <class Format, uint32_t R>
-static inline void integer_group(const typename Format::Supercell& cell, size_t group,
-                                 const int8_t* const a[R], const float* const scale_a[R],
-                                 const int32_t* const sum_a[R], __m256 acc[R][kHalves]) {
+__attribute__((always_inline)) static inline void integer_group(const typename Format::Supercell& cell,
+                                                                size_t group, const int8_t* const a[R],
+                                                                const float* const scale_a[R],
+                                                                const int32_t* const sum_a[R],
+                                                                __m256 acc[R][kHalves]) {
   const size_t g = group % 2;
   const int8_t* q[R];
   for (uint32_t r = 0; r < R; ++r) q[r] = a[r] + group * kGroupColumns;
@@ -96,15 +93,15 @@ static inline void integer_group(const typename Format::Supercell& cell, size_t 
   }
 }
 
-/// A tile of R rows by P panels. Format gives the weights' dtype and supercell, kOffset (dot is of w +
-/// kOffset), kMinimum (whether there is one) and dot<R>(cell, g, a, dot), a[r] being the group's 32
-/// activations of row r.
+/// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
+/// supercell, kOffset (dot is of w + kOffset), kMinimum (whether there is one) and dot<R>(cell, g, a, dot),
+/// a[r] being the group's 32 activations of row r.
 template <class Format, uint32_t R, uint32_t P>
-static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t row) {
+static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cell[P];
   for (uint32_t p = 0; p < P; ++p) {
-    cell[p] =
-        reinterpret_cast<const typename Format::Supercell*>(linear_panel(args, Format::kDType, panel + p));
+    cell[p] = reinterpret_cast<const typename Format::Supercell*>(
+        linear_panel(args, Format::kDType, panel + p * stride));
   }
   const int8_t* a[R];
   const float* scale_a[R];
@@ -119,17 +116,19 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
 #pragma GCC unroll 4
     for (uint32_t p = 0; p < P; ++p) acc[p][r][0] = acc[p][r][1] = _mm256_setzero_ps();
   }
-  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
-  for (size_t group = 0; group < groups; ++group) {
+  const size_t supercells = activation_padded(args.inputs) / kSupercellColumns;
+  for (size_t s = 0; s < supercells; ++s) {
 #pragma GCC unroll 4
     for (uint32_t p = 0; p < P; ++p) {
-      integer_group<Format, R>(cell[p][group / 2], group, a, scale_a, sum_a, acc[p]);
+      integer_group<Format, R>(cell[p][s], 2 * s, a, scale_a, sum_a, acc[p]);
+      integer_group<Format, R>(cell[p][s], 2 * s + 1, a, scale_a, sum_a, acc[p]);
     }
   }
 #pragma GCC unroll 4
   for (uint32_t r = 0; r < R; ++r) {
 #pragma GCC unroll 4
-    for (uint32_t p = 0; p < P; ++p) linear_finish(args, row + r, panel + p, acc[p][r][0], acc[p][r][1]);
+    for (uint32_t p = 0; p < P; ++p)
+      linear_finish(args, row + r, panel + p * stride, acc[p][r][0], acc[p][r][1]);
   }
 }
 
@@ -137,18 +136,20 @@ template <class Format>
 struct IntegerTile {
   template <uint32_t R>
   static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
-    integer_tile<Format, R, 1>(args, panel, row);
+    integer_tile<Format, R, 1>(args, panel, 0, row);
   }
 };
 
-/// The weights of a panel are read by all rows before the next. A single row reads kStreams panels side by
-/// side.
+/// The weights of a panel are read by all rows before the next. A single row reads kLinearStreams panels side
+/// by side.
 template <class Format>
 static inline void integer_linear(const LinearArgs& args, Range panels) {
   uint32_t panel = panels.begin;
   if (args.rows == 1) {
-    for (; panel + kStreams <= panels.end; panel += kStreams)
-      integer_tile<Format, 1, kStreams>(args, panel, 0);
+    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
+    for (; panel < panels.begin + stride; ++panel)
+      integer_tile<Format, 1, kLinearStreams>(args, panel, stride, 0);
+    panel = panels.begin + stride * kLinearStreams;
   }
   for (; panel < panels.end; ++panel) linear_tile_rows<IntegerTile<Format>, 4>(args, panel, 0);
 }

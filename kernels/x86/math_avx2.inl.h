@@ -10,6 +10,9 @@
 
 #include "kernels/ops.h"
 
+/// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
+#define MOTE_UNROLL _Pragma("GCC unroll 8")
+
 namespace mote::avx2 {
 
 constexpr uint32_t kLanes = 8;

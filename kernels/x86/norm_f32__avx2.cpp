@@ -24,10 +24,12 @@ constexpr uint32_t kSums = 4;
 template <class Term>
 static inline float sum_terms(const float* v, uint32_t n, Term term) {
   __m256 sum[kSums];
-  for (__m256& s : sum) s = _mm256_setzero_ps();
+  MOTE_UNROLL for (uint32_t k = 0; k < kSums; ++k) sum[k] = _mm256_setzero_ps();
   uint32_t i = 0;
   for (; i + kSums * kLanes <= n; i += kSums * kLanes) {
-    for (uint32_t k = 0; k < kSums; ++k) sum[k] = term(sum[k], _mm256_loadu_ps(v + i + k * kLanes));
+    MOTE_UNROLL for (uint32_t k = 0; k < kSums; ++k) {
+      sum[k] = term(sum[k], _mm256_loadu_ps(v + i + k * kLanes));
+    }
   }
   for (; i + kLanes <= n; i += kLanes) sum[0] = term(sum[0], _mm256_loadu_ps(v + i));
   if (i < n) {
@@ -53,15 +55,16 @@ static inline float mean_square(const float* v, uint32_t n, float centre) {
 }
 
 /// out = weight * ((v - centre) * factor) + bias.
-static inline void scale_group(const NormArgs& args, const float* v, uint32_t n, float centre, float factor,
-                               float* out) {
+static inline void scale_group(const float* v, uint32_t n, float centre, float factor, const float* weight,
+                               const float* bias, float* out) {
   const __m256 c = _mm256_set1_ps(centre);
   const __m256 f = _mm256_set1_ps(factor);
+  const __m256 none = _mm256_set1_ps(-0.0f);  // changes no sum
   for (uint32_t i = 0; i < n; i += kLanes) {
-    const __m256 scaled = _mm256_mul_ps(_mm256_sub_ps(load_first(v + i, n - i), c), f);
-    __m256 x = _mm256_mul_ps(load_first(args.weight + i, n - i), scaled);
-    if (args.bias != nullptr) x = _mm256_add_ps(x, load_first(args.bias + i, n - i));
-    store_first(out + i, n - i, x);
+    const uint32_t left = n - i;
+    const __m256 scaled = _mm256_mul_ps(_mm256_sub_ps(load_first(v + i, left), c), f);
+    const __m256 b = bias != nullptr ? load_first(bias + i, left) : none;
+    store_first(out + i, left, _mm256_add_ps(_mm256_mul_ps(load_first(weight + i, left), scaled), b));
   }
 }
 
@@ -74,7 +77,7 @@ void norm_f32(const NormArgs& args, Range rows, void*) {
       const float centre = args.kind == NormKind::layer ? mean(v, n) : 0.0f;
       const float variance = mean_square(v, n, centre);
       const float divisor = args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
-      scale_group(args, v, n, centre, 1.0f / divisor, args.out[t] + group * n);
+      scale_group(v, n, centre, 1.0f / divisor, args.weight, args.bias, args.out[t] + group * n);
     }
   }
 }

@@ -30,8 +30,8 @@ static inline void rotate_halves(float* x, const float* cosines, const float* si
 /// The first `count` <= 4 elements, each twice.
 static inline __m256 load_twice(const float* from, uint32_t count) {
   const __m128i mask = _mm256_castsi256_si128(tail_mask(count));
-  const __m256 four = _mm256_castps128_ps256(_mm_maskload_ps(from, mask));
-  return _mm256_permutevar8x32_ps(four, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+  const __m128 four = count >= 4 ? _mm_loadu_ps(from) : _mm_maskload_ps(from, mask);
+  return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(four), _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
 }
 
 static inline void rotate_neighbours(float* x, const float* cosines, const float* sines, uint32_t half) {

@@ -134,10 +134,7 @@ class PackedWeight {
 class QuantizedRows {
  public:
   QuantizedRows(uint32_t rows, uint32_t width, Random& random, Fill fill = Fill::random)
-      : rows_(rows),
-        width_(width),
-        stride_(buffer_row_bytes(DType::q8g32, width)),
-        buffer_(rows * stride_, Edge::end) {
+      : width_(width), stride_(buffer_row_bytes(DType::q8g32, width)), buffer_(rows * stride_, Edge::end) {
     memset(buffer_.data(), 0, buffer_.bytes());
     for (uint32_t t = 0; t < rows; ++t) {
       for (uint32_t k = 0; k < width; ++k) {
@@ -157,7 +154,7 @@ class QuantizedRows {
   double value(uint32_t t, uint32_t k) const { return static_cast<double>(scale(t)[k / 32]) * q(t)[k]; }
 
  private:
-  uint32_t rows_, width_;
+  uint32_t width_;
   size_t stride_;
   GuardedBuffer buffer_;
 };

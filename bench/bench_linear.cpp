@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every linear kernel that this CPU runs, on one thread: <kernel>/<isa>/<N>x<K>/rows:<T>/<cold|warm>, and
+// read/<bytes>, the speed of a plain read of as many bytes. "cold" cycles over copies of the weight larger
+// than the last-level cache together, as decoding a model does; "warm" uses one copy. bytes_per_second counts
+// weights, MAC/s multiply-accumulates.
+#include <benchmark/benchmark.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "kernels/dispatch.h"
+#include "kernels/scratch.h"
+
+namespace {
+
+using namespace mote;
+
+struct Shape {
+  uint32_t outputs, inputs;
+};
+constexpr Shape kShapes[] = {{576, 576}, {1536, 576}, {576, 1536}, {49152, 576}, {2048, 2048}, {8192, 2048}};
+constexpr uint32_t kRowCounts[] = {1, 4, 64};
+
+struct Free {
+  void operator()(char* memory) const { free(memory); }
+};
+using Memory = std::unique_ptr<char, Free>;
+
+/// Every byte 0x3C: 1.06 in f16, 0.0115 in f32, a harmless weight in the integer types.
+Memory filled(uint64_t bytes) {
+  Memory memory(static_cast<char*>(aligned_alloc(kAlignment, align_up(bytes, kAlignment))));
+  if (memory == nullptr) abort();
+  memset(memory.get(), 0x3C, bytes);
+  return memory;
+}
+
+/// Copies of a weight that exceed the last-level cache twice over.
+uint64_t cold_copies(uint64_t bytes) {
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  const uint64_t cold =
+      std::max<uint64_t>(uint64_t{64} << 20, 2 * static_cast<uint64_t>(std::max(cache, 0L)));
+  return cold / bytes + 1;
+}
+
+/// Inputs [rows, width] of the type that the kernel takes.
+Memory make_inputs(DType dtype, uint32_t rows, uint32_t width) {
+  const size_t f32_stride = buffer_row_bytes(DType::f32, width);
+  Memory in = filled(rows * f32_stride);
+  if (dtype == DType::f32) return in;
+  const size_t stride = buffer_row_bytes(DType::q8g32, width);
+  Memory quantized = filled(rows * stride);
+  const KernelEntry* quantize = find_kernel(Op::kQuantize, DType::f32, DType::f32, Isa::kRef);
+  kernel_cast<QuantizeArgs>(quantize)(
+      {width, {reinterpret_cast<float*>(in.get()), f32_stride}, quantized.get(), stride}, {0, rows}, nullptr);
+  return quantized;
+}
+
+void run_linear(benchmark::State& state, const KernelEntry& kernel, Shape shape, uint32_t rows, bool cold) {
+  const uint64_t bytes = packed_bytes(kernel.b, shape.outputs, shape.inputs);
+  const uint64_t copies = cold ? cold_copies(bytes) : 1;
+  const Memory weights = filled(copies * bytes);
+  const Memory in = make_inputs(kernel.a, rows, shape.inputs);
+  const size_t out_stride = buffer_row_bytes(DType::f32, shape.outputs);
+  const Memory out = filled(rows * out_stride);
+  const Memory scratch = filled(linear_scratch_bytes(shape.inputs));
+  const uint32_t panels = static_cast<uint32_t>(align_up(shape.outputs, kPanelRows) / kPanelRows);
+  LinearArgs args = {};
+  args.rows = rows;
+  args.outputs = shape.outputs;
+  args.inputs = shape.inputs;
+  args.in = in.get();
+  args.in_stride_bytes = buffer_row_bytes(kernel.a, shape.inputs);
+  args.out = {reinterpret_cast<float*>(out.get()), out_stride};
+  uint64_t copy = 0;
+  for (auto _ : state) {
+    args.weight = weights.get() + copy * bytes;
+    kernel_cast<LinearArgs> (&kernel)(args, {0, panels}, scratch.get());
+    benchmark::ClobberMemory();
+    copy = copy + 1 == copies ? 0 : copy + 1;
+  }
+  const auto calls = static_cast<int64_t>(state.iterations());
+  state.SetBytesProcessed(calls * static_cast<int64_t>(bytes));
+  state.counters["MAC/s"] = benchmark::Counter(static_cast<double>(rows) * shape.outputs * shape.inputs,
+                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void run_read(benchmark::State& state, uint64_t bytes) {
+  const Memory memory = filled(bytes);
+  const auto* words = reinterpret_cast<const uint64_t*>(memory.get());
+  for (auto _ : state) {
+    uint64_t x[8] = {};
+    for (uint64_t i = 0; i + 8 <= bytes / 8; i += 8) {
+      for (uint64_t j = 0; j < 8; ++j) x[j] ^= words[i + j];
+    }
+    for (const uint64_t word : x) benchmark::DoNotOptimize(word);
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(bytes));
+}
+
+void register_linear(const KernelEntry& kernel) {
+  for (const Shape shape : kShapes) {
+    for (const uint32_t rows : kRowCounts) {
+      for (const bool cold : {true, false}) {
+        const std::string name = std::string(kernel.name) + "/" + isa_name(kernel.isa) + "/" +
+                                 std::to_string(shape.outputs) + "x" + std::to_string(shape.inputs) +
+                                 "/rows:" + std::to_string(rows) + (cold ? "/cold" : "/warm");
+        benchmark::RegisterBenchmark(name.c_str(), [&kernel, shape, rows, cold](benchmark::State& state) {
+          run_linear(state, kernel, shape, rows, cold);
+        });
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const uint64_t bytes : {uint64_t{256} << 10, uint64_t{8} << 20, cold_copies(1)}) {
+    benchmark::RegisterBenchmark(("read/" + std::to_string(bytes)).c_str(),
+                                 [bytes](benchmark::State& state) { run_read(state, bytes); });
+  }
+  uint32_t count = 0;
+  const KernelEntry* kernels = kernel_list(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kernels[i].op == Op::kLinear && isa_available(kernels[i].isa)) register_linear(kernels[i]);
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}
