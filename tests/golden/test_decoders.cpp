@@ -15,7 +15,8 @@ using mote::convert::SafetensorsFile;
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(test::golden_folder())) names.push_back(entry.path().filename());
+  for (const auto& entry : fs::directory_iterator(test::golden_folder()))
+    names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -37,8 +38,8 @@ std::vector<mote_isa> families(const test::OpenModel& model) {
 struct Case {
   std::string prefix;
   size_t rows, length;
-  std::vector<std::vector<int32_t>> ids;   // unpadded
-  std::vector<std::vector<size_t>> places; // of each id in its padded row
+  std::vector<std::vector<int32_t>> ids;    // unpadded
+  std::vector<std::vector<size_t>> places;  // of each id in its padded row
 };
 
 Case read_case(const SafetensorsFile& golden, const std::string& prefix) {
@@ -79,12 +80,14 @@ void compare_logits(const test::OpenModel& model, mote_isa isa, const Safetensor
     for (uint32_t i = 0; i < n; ++i) {
       CAPTURE(row, i);
       const float* logits = mote_session_logits(session.get(), i);
-      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance, &expected[(row * c.length + c.places[row][i]) * vocab], logits, vocab);
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance, &expected[(row * c.length + c.places[row][i]) * vocab],
+                                     logits, vocab);
     }
   }
 }
 
-void compare_greedy(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden, const Case& c) {
+void compare_greedy(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden,
+                    const Case& c) {
   const std::vector<int64_t> expected = golden.i64(c.prefix + "greedy_ids");
   const size_t steps = expected.size() / c.rows;
   mote_session_options options = mote_session_options_default(model.get());
@@ -100,8 +103,8 @@ void compare_greedy(const test::OpenModel& model, mote_isa isa, const Safetensor
       static_cast<std::vector<int64_t>*>(user)->push_back(id);
       return 0;
     };
-    REQUIRE(mote_generate(session.get(), c.ids[row].data(), static_cast<uint32_t>(c.ids[row].size()), &generation,
-                          collect, &ids, nullptr, nullptr) == MOTE_OK);
+    REQUIRE(mote_generate(session.get(), c.ids[row].data(), static_cast<uint32_t>(c.ids[row].size()),
+                          &generation, collect, &ids, nullptr, nullptr) == MOTE_OK);
     const auto from = expected.begin() + static_cast<std::ptrdiff_t>(row * steps);
     CAPTURE(row);
     REQUIRE(ids == std::vector<int64_t>(from, from + static_cast<std::ptrdiff_t>(steps)));
@@ -110,9 +113,11 @@ void compare_greedy(const test::OpenModel& model, mote_isa isa, const Safetensor
 
 struct Hidden {
   std::map<std::string, std::vector<float>> values;
-  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
+  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                      size_t stride) {
     std::vector<float>& to = static_cast<Hidden*>(user)->values[name];
-    for (uint32_t row = 0; row < rows; ++row) to.insert(to.end(), data + row * stride, data + row * stride + width);
+    for (uint32_t row = 0; row < rows; ++row)
+      to.insert(to.end(), data + row * stride, data + row * stride + width);
   }
 };
 
@@ -170,8 +175,8 @@ TEST("every golden decoder gives the stored hidden states") {
     options.trace_user = &hidden;
     const test::OpenSession session(model, options);
     const Case c = read_case(golden, "");
-    REQUIRE(mote_prefill(session.get(), 0, c.ids[0].data(), static_cast<uint32_t>(c.ids[0].size()), MOTE_LOGITS_ALL,
-                         nullptr) == MOTE_OK);
+    REQUIRE(mote_prefill(session.get(), 0, c.ids[0].data(), static_cast<uint32_t>(c.ids[0].size()),
+                         MOTE_LOGITS_ALL, nullptr) == MOTE_OK);
     TEST_ASSERT_EQUAL_UINT32(model.info().layers + 1, hidden.values.size());
     for (const auto& [hidden_name, values] : hidden.values) {
       const std::vector<float> expected = golden.f32(hidden_name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The no-heap promise: this program's malloc and mmap families are replaced by counting ones, and between opening a
-// model and restoring a session the count stays zero.
+// The no-heap promise: this program's malloc and mmap families are replaced by counting ones, and between
+// opening a model and restoring a session the count stays zero.
 #include <dlfcn.h>
 #include <sys/mman.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the bounds
-// of the steps.
+// The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the
+// bounds of the steps.
 #include "tests/support/test_model.h"
 
 namespace {
 
 constexpr uint32_t kTokens = 50;
-const char* const kModels[][2] = {{"llama", "f32"},     {"mistral", "f16"},   {"qwen3", "q8g32"},
-                                  {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}};
+const char* const kModels[][2] = {
+    {"llama", "f32"}, {"mistral", "f16"}, {"qwen3", "q8g32"}, {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}};
 
 /// Logits of the last prompt token and of three decoded ones.
 std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
@@ -134,4 +134,38 @@ TEST("a sequence left out of a decode keeps its tokens and has no logits") {
   TEST_ASSERT_NOT_NULL(mote_session_logits(session.get(), 1));
   TEST_ASSERT_EQUAL_UINT32(0, mote_session_length(session.get(), 0));
   TEST_ASSERT_EQUAL_UINT32(1, mote_session_length(session.get(), 1));
+}
+
+TEST("a sliding window in a ring gives the bits of a cache that keeps everything") {
+  // The golden model with a longer context, so that rings of one tile wrap several times.
+  const std::filesystem::path folder = test::temporary_folder() / "long_mistral";
+  std::filesystem::copy(test::golden_folder() / "mistral", folder);
+  std::ifstream in(folder / "config.json");
+  std::string config((std::istreambuf_iterator<char>(in)), {});
+  const std::string key = "\"max_position_embeddings\": 58";
+  REQUIRE(config.find(key) != std::string::npos);
+  config.replace(config.find(key), key.size(), "\"max_position_embeddings\": 600");
+  std::ofstream(folder / "config.json") << config;
+  const std::filesystem::path path = test::temporary_folder() / "long_mistral.mote";
+  mote::convert::convert(folder, path, {});
+  const test::AlignedBytes file = test::read_file(path);
+  const test::OpenModel model(file);
+  const auto ids = test::some_ids(600, 100);
+  for (const mote_isa isa : families()) {
+    mote_session_options options = mote_session_options_default(model.get());
+    options.isa = isa;
+    options.chunk = 600;  // a ring of window and chunk would be longer than the context: no ring
+    const test::OpenSession whole(model, options);
+    const auto expected = test::prefill(whole.get(), ids, 100);
+    for (const uint32_t chunk : {1u, 64u, 100u}) {
+      options.chunk = chunk;
+      const test::OpenSession ring(model, options);
+      CAPTURE(mote_isa_name(isa), chunk);
+      const auto actual = test::prefill(ring.get(), ids, 100);
+      REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
+      // What the ring has overwritten cannot come back.
+      REQUIRE(mote_session_truncate(ring.get(), 0, 599, nullptr) == MOTE_INVALID_ARGUMENT);
+      REQUIRE(mote_session_truncate(ring.get(), 0, 0, nullptr) == MOTE_OK);
+    }
+  }
 }

@@ -27,8 +27,8 @@ Result generate(mote_session* session, const std::vector<int32_t>& prompt, const
     return c.result.ids.size() == c.cancel_after;
   };
   mote_error error{};
-  const mote_status status = mote_generate(session, prompt.data(), static_cast<uint32_t>(prompt.size()), &options,
-                                           collect, &collector, &collector.result.finish, &error);
+  const mote_status status = mote_generate(session, prompt.data(), static_cast<uint32_t>(prompt.size()),
+                                           &options, collect, &collector, &collector.result.finish, &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
   return collector.result;
@@ -70,7 +70,8 @@ TEST("steps of any size give the same tokens") {
   for (const uint32_t max_ops : {1u, 3u, 1000u}) {
     TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_truncate(session.get(), 0, 0, nullptr));
     const mote_generation generation = tokens(5);
-    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_generation_begin(session.get(), prompt.data(), 30, &generation, nullptr));
+    TEST_ASSERT_EQUAL_INT(MOTE_OK,
+                          mote_generation_begin(session.get(), prompt.data(), 30, &generation, nullptr));
     std::vector<int32_t> ids;
     uint32_t steps = 0;
     mote_event event{};

@@ -18,7 +18,8 @@ mote_status open_and_run(const test::AlignedBytes& file) {
   static test::AlignedBytes arena(size_t{4} << 20);
   mote_model* model = nullptr;
   mote_error error{};
-  mote_status status = mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
+  mote_status status =
+      mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
   if (status != MOTE_OK) {
     REQUIRE(error.code == status);
     REQUIRE(error.text[0] != '\0');
@@ -119,8 +120,8 @@ TEST("misaligned bytes, small storage and null pointers are refused") {
   TEST_ASSERT_EQUAL_INT(MOTE_NOT_ALIGNED, open(file.data() + 16, file.size() - 16, &error));
   alignas(8) uint8_t storage[8];
   mote_model* model = nullptr;
-  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
-                        mote_model_open(file.data(), file.size(), 0, storage, sizeof storage, &model, &error));
+  TEST_ASSERT_EQUAL_INT(
+      MOTE_TOO_SMALL, mote_model_open(file.data(), file.size(), 0, storage, sizeof storage, &model, &error));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(nullptr, 0, &error));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(file.data(), file.size(), nullptr, 8));
 }

@@ -75,8 +75,7 @@ TEST("a pool of one thread runs nothing in other threads") {
   mote_posix_pool_destroy(nullptr);
 }
 
-TEST(
-    "parallel_for runs every index once, index i on thread i modulo the threads, index 0 on the caller") {
+TEST("parallel_for runs every index once, index i on thread i modulo the threads, index 0 on the caller") {
   for (uint32_t threads = 2; threads <= 5; ++threads) {
     mote_posix_pool* pool = mote_posix_pool_create(threads);
     TEST_ASSERT_TRUE(pool != nullptr);

@@ -16,7 +16,8 @@ const float kInfinity = std::numeric_limits<float>::infinity();
 
 class TestSampler {
  public:
-  TestSampler(uint32_t vocab, const mote_sampling& sampling) : candidates_(vocab), recent_(MOTE_REPETITION_WINDOW) {
+  TestSampler(uint32_t vocab, const mote_sampling& sampling)
+      : candidates_(vocab), recent_(MOTE_REPETITION_WINDOW) {
     sampler_.vocab = vocab;
     sampler_.candidates = candidates_.data();
     sampler_.recent = recent_.data();
@@ -77,11 +78,13 @@ TEST("temperature sharpens and flattens") {
   mote_sampling sampling = random_sampling();
   sampling.temperature = 0.5f;
   const std::vector<float> logits{std::log(0.6f), std::log(0.4f)};
-  TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.36 / (0.36 + 0.16), TestSampler(2, sampling).frequencies(logits, 40000)[0]);
+  TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.36 / (0.36 + 0.16),
+                            TestSampler(2, sampling).frequencies(logits, 40000)[0]);
 }
 
 TEST("top-k, top-p and min-p drop the unlikely") {
-  const std::vector<float> logits{std::log(0.1f), std::log(0.4f), std::log(0.05f), std::log(0.3f), std::log(0.15f)};
+  const std::vector<float> logits{std::log(0.1f), std::log(0.4f), std::log(0.05f), std::log(0.3f),
+                                  std::log(0.15f)};
   const auto kept = [&](auto change) {
     mote_sampling sampling = random_sampling();
     change(sampling);
@@ -99,7 +102,10 @@ TEST("top-k, top-p and min-p drop the unlikely") {
   TEST_ASSERT_TRUE((kept([](auto& s) { s.top_p = 0.71f; }) == std::set<int>{1, 3, 4}));
   TEST_ASSERT_TRUE((kept([](auto& s) { s.min_p = 0.3f; }) == std::set<int>{1, 3, 4}));
   TEST_ASSERT_TRUE((kept([](auto& s) { s.top_p = 1e-6f; }) == std::set<int>{1}));
-  TEST_ASSERT_TRUE((kept([](auto& s) { s.top_k = 4; s.top_p = 0.7f; }) == std::set<int>{1, 3}));
+  TEST_ASSERT_TRUE((kept([](auto& s) {
+                      s.top_k = 4;
+                      s.top_p = 0.7f;
+                    }) == std::set<int>{1, 3}));
 }
 
 TEST("a seed repeats its draws and another does not") {
@@ -121,10 +127,10 @@ TEST("the repetition penalty divides positive and multiplies negative logits, on
   TEST_ASSERT_EQUAL_INT(0, sampler.pick({3, 2, -1}));
   sampler.see(0);
   sampler.see(0);
-  TEST_ASSERT_EQUAL_INT(1, sampler.pick({3, 2, -1}));     // 1.5, 2
-  TEST_ASSERT_EQUAL_INT(0, sampler.pick({5, 2, -1}));     // 2.5, 2
+  TEST_ASSERT_EQUAL_INT(1, sampler.pick({3, 2, -1}));      // 1.5, 2
+  TEST_ASSERT_EQUAL_INT(0, sampler.pick({5, 2, -1}));      // 2.5, 2
   TEST_ASSERT_EQUAL_INT(2, sampler.pick({-1, -3, -1.5}));  // -2, -3, -1.5
-  TEST_ASSERT_EQUAL_INT(2, sampler.pick({3, kNaN, 2}));   // 1.5, -, 2: ids after a NaN are found
+  TEST_ASSERT_EQUAL_INT(2, sampler.pick({3, kNaN, 2}));    // 1.5, -, 2: ids after a NaN are found
   sampler.see(2);
   TEST_ASSERT_EQUAL_INT(2, sampler.pick({3, kNaN, 4}));
 }

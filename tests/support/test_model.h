@@ -3,6 +3,7 @@
 // Golden models converted for tests, and sessions over them.
 #pragma once
 
+#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -10,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "converter/convert.h"
@@ -25,7 +25,8 @@ class AlignedBytes {
  public:
   AlignedBytes() = default;
   explicit AlignedBytes(size_t bytes)
-      : data_(static_cast<uint8_t*>(std::aligned_alloc(MOTE_ALIGNMENT, (bytes + 127) / 64 * 64))), size_(bytes) {
+      : data_(static_cast<uint8_t*>(std::aligned_alloc(MOTE_ALIGNMENT, (bytes + 127) / 64 * 64))),
+        size_(bytes) {
     std::memset(data_.get(), 0xEE, bytes);
   }
   AlignedBytes(const AlignedBytes& other) : AlignedBytes(other.size_) {
@@ -42,7 +43,9 @@ class AlignedBytes {
   size_t size_ = 0;
 };
 
-inline std::filesystem::path golden_folder() { return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models"; }
+inline std::filesystem::path golden_folder() {
+  return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models";
+}
 
 /// A folder of this process alone, removed when it ends.
 inline const std::filesystem::path& temporary_folder() {
@@ -88,8 +91,8 @@ class OpenModel {
  public:
   explicit OpenModel(const AlignedBytes& file) : storage_(mote_model_bytes()) {
     mote_error error{};
-    const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage_.data(),
-                                               storage_.size(), &model_, &error);
+    const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES,
+                                               storage_.data(), storage_.size(), &model_, &error);
     INFO(error.text);
     REQUIRE(status == MOTE_OK);
   }
@@ -150,8 +153,8 @@ inline std::vector<float> logits_of(const mote_session* session, uint32_t vocab,
 inline std::vector<float> prefill(mote_session* session, const std::vector<int32_t>& ids, uint32_t vocab,
                                   uint32_t sequence = 0) {
   mote_error error{};
-  const mote_status status =
-      mote_prefill(session, sequence, ids.data(), static_cast<uint32_t>(ids.size()), MOTE_LOGITS_LAST, &error);
+  const mote_status status = mote_prefill(session, sequence, ids.data(), static_cast<uint32_t>(ids.size()),
+                                          MOTE_LOGITS_LAST, &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
   return logits_of(session, vocab);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote.h for C++: the same calls as members, nothing more. No heap, no exceptions; the caller owns all memory.
+// mote.h for C++: the same calls as members, nothing more. No heap, no exceptions; the caller owns all
+// memory.
 //
 //   mote::Model model;  mote::Session session;  mote_error error;
 //   if (model.open(file, bytes, &error) != MOTE_OK) ...
@@ -14,8 +15,8 @@
 
 namespace mote {
 
-/// A view of a .mote file, which must outlive it. May be shared by sessions in several threads; not copyable because
-/// sessions point to it.
+/// A view of a .mote file, which must outlive it. May be shared by sessions in several threads; not copyable
+/// because sessions point to it.
 class Model {
  public:
   Model() = default;
@@ -32,7 +33,9 @@ class Model {
     return info;
   }
   mote_session_options default_options() const { return mote_session_options_default(model_); }
-  size_t session_bytes(const mote_session_options& options) const { return mote_session_bytes(model_, &options); }
+  size_t session_bytes(const mote_session_options& options) const {
+    return mote_session_bytes(model_, &options);
+  }
 
  private:
   alignas(8) unsigned char storage_[128];  // mote_model_open says so if it ever takes more
@@ -42,8 +45,8 @@ class Model {
 /// A session in the caller's arena; for one thread at a time.
 class Session {
  public:
-  [[nodiscard]] mote_status init(const Model& model, const mote_session_options& options, void* arena, size_t bytes,
-                                 mote_error* error) {
+  [[nodiscard]] mote_status init(const Model& model, const mote_session_options& options, void* arena,
+                                 size_t bytes, mote_error* error) {
     return mote_session_init(model.get(), &options, arena, bytes, &session_, error);
   }
   mote_session* get() const { return session_; }
@@ -52,7 +55,9 @@ class Session {
                                     mote_logits logits = MOTE_LOGITS_LAST) {
     return mote_prefill(session_, sequence, ids, n, logits, error);
   }
-  [[nodiscard]] mote_status decode(const int32_t* ids, mote_error* error) { return mote_decode(session_, ids, error); }
+  [[nodiscard]] mote_status decode(const int32_t* ids, mote_error* error) {
+    return mote_decode(session_, ids, error);
+  }
   const float* logits(uint32_t row = 0) const { return mote_session_logits(session_, row); }
   uint32_t length(uint32_t sequence = 0) const { return mote_session_length(session_, sequence); }
   [[nodiscard]] mote_status truncate(uint32_t length, mote_error* error, uint32_t sequence = 0) {
@@ -63,7 +68,9 @@ class Session {
   template <class OnToken>
   [[nodiscard]] mote_status generate(const int32_t* ids, uint32_t n, const mote_generation& generation,
                                      OnToken&& on_token, mote_error* error, mote_finish* finish = nullptr) {
-    const auto call = [](void* user, int32_t id) -> int { return (*static_cast<OnToken*>(user))(id) ? 0 : 1; };
+    const auto call = [](void* user, int32_t id) -> int {
+      return (*static_cast<OnToken*>(user))(id) ? 0 : 1;
+    };
     return mote_generate(session_, ids, n, &generation, call, &on_token, finish, error);
   }
 

@@ -33,16 +33,16 @@ typedef void (*mote_task)(void* context, uint32_t index);
 typedef struct mote_platform {
   void* user;
 
-  /* Calls task(context, i) for each i in 0..count-1, some in other threads, and returns when all are done. Not
-     re-entrant. Null: one thread. */
+  /* Calls task(context, i) for each i in 0..count-1, some in other threads, and returns when all are done.
+     Not re-entrant. Null: one thread. */
   void (*parallel_for)(void* user, mote_task task, void* context, uint32_t count);
   uint32_t threads; /* that parallel_for runs at once; 0 is 1 */
 
   mote_isa isa; /* kernel family to use, of sessions that leave it open */
 } mote_platform;
 
-/* The linked platform library's: posix gives one thread and the family named in the environment variable MOTE_ISA, if
-   any. An unknown name there gives MOTE_ISA_UNKNOWN. */
+/* The linked platform library's: posix gives one thread and the family named in the environment variable
+   MOTE_ISA, if any. An unknown name there gives MOTE_ISA_UNKNOWN. */
 mote_platform mote_platform_default(void);
 
 #ifdef __cplusplus

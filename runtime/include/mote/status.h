@@ -13,24 +13,24 @@ typedef enum mote_status {
   MOTE_OK = 0,
 
   /* The caller: */
-  MOTE_INVALID_ARGUMENT = 1,   /* a null pointer, a size or an option out of range */
-  MOTE_NOT_ALIGNED = 2,        /* the file or the arena is not 64-byte aligned */
-  MOTE_TOO_SMALL = 3,          /* storage, arena or output buffer; the error says how many bytes it takes */
-  MOTE_CONTEXT_FULL = 4,       /* the sequence would exceed the session's context */
-  MOTE_WRONG_STATE = 5,        /* a call out of order, such as logits before any token */
+  MOTE_INVALID_ARGUMENT = 1, /* a null pointer, a size or an option out of range */
+  MOTE_NOT_ALIGNED = 2,      /* the file or the arena is not 64-byte aligned */
+  MOTE_TOO_SMALL = 3,        /* storage, arena or output buffer; the error says how many bytes it takes */
+  MOTE_CONTEXT_FULL = 4,     /* the sequence would exceed the session's context */
+  MOTE_WRONG_STATE = 5,      /* a call out of order, such as logits before any token */
 
   /* The file: */
-  MOTE_TRUNCATED = 16,         /* fewer bytes than the file says it has */
-  MOTE_NOT_A_MODEL = 17,       /* not a .mote file */
-  MOTE_CORRUPT_FILE = 18,      /* the metadata contradicts itself or a hash differs */
-  MOTE_UNSUPPORTED_FILE = 19,  /* made by a newer version, or needs an operation that this build lacks */
-  MOTE_SELF_TEST_FAILED = 20,  /* the model's stored results are not reproduced */
+  MOTE_TRUNCATED = 16,        /* fewer bytes than the file says it has */
+  MOTE_NOT_A_MODEL = 17,      /* not a .mote file */
+  MOTE_CORRUPT_FILE = 18,     /* the metadata contradicts itself or a hash differs */
+  MOTE_UNSUPPORTED_FILE = 19, /* made by a newer version, or needs an operation that this build lacks */
+  MOTE_SELF_TEST_FAILED = 20, /* the model's stored results are not reproduced */
 
   /* The machine: */
-  MOTE_UNSUPPORTED_ISA = 32,   /* the requested kernel family is not available here */
+  MOTE_UNSUPPORTED_ISA = 32, /* the requested kernel family is not available here */
 
   /* A snapshot: */
-  MOTE_WRONG_SNAPSHOT = 48     /* of another model, kernel family or cache layout, or damaged */
+  MOTE_WRONG_SNAPSHOT = 48 /* of another model, kernel family or cache layout, or damaged */
 } mote_status;
 
 /* Filled by calls that fail; may be null. `op` is the index of the operation concerned, or -1. */
