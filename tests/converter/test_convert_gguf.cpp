@@ -178,17 +178,17 @@ TEST("convert: a uniform type that is the file's own is exact too, others are no
 }
 
 TEST("convert: a block whose scale is not finite is said by name") {
-  Bytes bytes;
-  GgufBuilder builder = tiny_gguf(kQ4_0, kQ4_0);
-  std::string text = builder.bytes();
-  // The embedding is the first tensor: its first block's scale becomes NaN.
-  const size_t data = text.size() - builder.data_bytes();
-  text[data] = '\0';
-  text[data + 1] = '\x7E';
   const TempDirectory directory;
+  std::string text = tiny_gguf(kQ4_0, kQ4_0).bytes();
+  write_text(directory / "in.gguf", text);
+  {
+    const Source source = read_source(directory / "in.gguf");
+    const std::byte* scale = source.tensors.at("model.layers.0.mlp.down_proj.weight").data + 34;
+    text.replace(static_cast<size_t>(scale - source.files[0]->bytes().data()), 2, raw<uint16_t>(0x7E00));
+  }
   write_text(directory / "in.gguf", text);
   const std::string message =
       message_of<Error>([&] { convert::convert(directory / "in.gguf", directory / "out.mote", {}); });
-  TEST_ASSERT_TRUE(message.find("model.embed_tokens.weight holds nan as a scale at [0, 0]") !=
+  TEST_ASSERT_TRUE(message.find("model.layers.0.mlp.down_proj.weight holds nan as a scale at [0, 32]") !=
                    std::string::npos);
 }
