@@ -11,6 +11,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "converter/source.h"
 #include "mote/mote.h"
 #include "schema/f16.h"
 #include "schema/mote_generated.h"
@@ -146,7 +147,7 @@ TEST("convert: the report has every tensor, its bits and its error, and the aren
   TEST_ASSERT_EQUAL_UINT32(64, report.memory.back().context);
   TEST_ASSERT_GREATER_THAN(0u, report.memory.back().arena_bytes);
   TEST_ASSERT_TRUE(std::is_sorted(shares.begin(), shares.end()));
-  TEST_ASSERT_EQUAL_FLOAT(1.0f, shares.back());
+  TEST_ASSERT_EQUAL(1.0, shares.back());
 }
 
 TEST("convert: f32 weights come back bit for bit from their panels, transposed ones too") {

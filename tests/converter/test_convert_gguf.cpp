@@ -6,6 +6,8 @@
 
 #include "converter/convert.h"
 #include "converter/error.h"
+#include "converter/source.h"
+#include "schema/block_formats.h"
 #include "schema/f16.h"
 #include "schema/mote_generated.h"
 #include "tests/support/files.h"
@@ -150,7 +152,7 @@ TEST("convert: Q8_0, Q4_0 and Q4_1 keep their numbers, interleaved heads put in 
     const Converted converted(tiny_gguf(type, type), "");
     TEST_ASSERT_EQUAL_STRING("as in the file", converted.report.type);
     for (const TensorReport& tensor : converted.report.tensors)
-      TEST_ASSERT_EQUAL_FLOAT(0.0f, tensor.relative_error);
+      TEST_ASSERT_EQUAL(0.0, tensor.relative_error);
     converted.check_equal("embedding", 0, "model.embed_tokens.weight");
     converted.check_equal("layer.0.q+k+v", 0, layer + "self_attn.q_proj.weight");
     converted.check_equal("layer.0.q+k+v", 64, layer + "self_attn.k_proj.weight");
