@@ -24,15 +24,14 @@ skip() {
   exit 77
 }
 
-# install_and_consume NAME [CMAKE OPTION]...: installs the build of $1 there and builds the consumer against it, in
-# $work/NAME.
+# consume NAME BUILD [CMAKE OPTION]...: installs a build and builds the consumer against it, both in $work/NAME.
 consume() {
   local name=$1 build=$2
   shift 2
   rm -rf "$work/$name/prefix" "$work/$name/consumer"
   cmake --install "$build" --prefix "$work/$name/prefix" >/dev/null
   cmake -S "$source_dir/tests/portability/consumer" -B "$work/$name/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_FIND_ROOT_PATH="$work/$name/prefix" -DCMAKE_PREFIX_PATH="$work/$name/prefix" "$@" >/dev/null
+    -Dmote_DIR="$(dirname "$(find "$work/$name/prefix" -name mote-config.cmake)")" "$@" >/dev/null
   cmake --build "$work/$name/consumer"
 }
 
