@@ -75,6 +75,11 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Con
   }
 }
 
+std::optional<ChatFormat> choose_chat_format(const ConvertOptions& options, const Source& source) {
+  if (options.chat_format.empty()) return recognize_chat_format(source.chat_template);
+  return find_chat_format(options.chat_format);
+}
+
 /// The type that loses most, for the self test's tolerance.
 DType coarsest_type(const Graph& graph) {
   DType coarsest = DType::f32;
@@ -101,10 +106,17 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (std::filesystem::equivalent(path, target, none))
     fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
-  Metadata metadata{
-      &graph,         &plan, source.name, architecture.name, source.stop_ids, hash_sources(source, progress),
-      lay_out(graph), {},    false};
-  ConvertReport report{source.name, architecture.name, policy.name(), {}, {}, 0};
+  Metadata metadata{&graph,          &plan,
+                    source.name,     architecture.name,
+                    source.stop_ids, hash_sources(source, progress),
+                    lay_out(graph),  {},
+                    false,           choose_chat_format(options, source)};
+  ConvertReport report{};
+  report.name = source.name;
+  report.architecture = architecture.name;
+  report.type = policy.name();
+  if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
+  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

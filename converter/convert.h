@@ -15,6 +15,8 @@ struct ConvertOptions {
   /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else
   /// q8.
   std::string type;
+  /// Name of a chat format; empty: the one that the model's template follows, if it is known.
+  std::string chat_format;
   /// Called with what is being done and the share done so far, 0 to 1; may be empty.
   std::function<void(const std::string& stage, double share)> progress;
 };
@@ -35,6 +37,8 @@ struct MemoryReport {
 
 struct ConvertReport {
   std::string name, architecture, type;
+  std::string chat_format;  // empty: none
+  bool unknown_template;    // the model has a chat template that follows no known format
   std::vector<TensorReport> tensors;
   std::vector<MemoryReport> memory;
   uint64_t file_bytes;
@@ -48,5 +52,6 @@ ConvertReport convert(const std::filesystem::path& source, const std::filesystem
 /// Names for `--list` and for suggestions.
 std::vector<std::string> architecture_names();
 std::vector<std::string> type_names();
+std::vector<std::string> chat_format_names();
 
 }  // namespace mote::convert

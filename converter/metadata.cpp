@@ -127,6 +127,17 @@ std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, cons
   return tensors;
 }
 
+Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
+                                           const std::optional<ChatFormat>& format) {
+  if (!format) return 0;
+  return file::CreateChatFormatDirect(
+      builder, format->name.c_str(), format->opening.c_str(), format->system_before.c_str(),
+      format->system_after.c_str(), format->user_before.c_str(), format->user_after.c_str(),
+      format->assistant_before.c_str(), format->assistant_after.c_str(), format->answer.c_str(),
+      format->default_system ? format->default_system->c_str() : nullptr, format->system_in_user,
+      format->trim);
+}
+
 uint64_t segment_bytes(const Metadata& metadata) {
   return metadata.tensors.empty() ? 0 : metadata.tensors.back().offset + metadata.tensors.back().bytes;
 }
@@ -149,10 +160,11 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     self_test = file::CreateSelfTestDirect(builder, &test.ids, &test.expected_ids, &test.expected_logits,
                                            test.tolerance);
   }
+  const auto chat_format = write_chat_format(builder, metadata.chat_format);
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
-      &tensors, &caches, self_test, segment_bytes(metadata), 0);
+      &tensors, &caches, self_test, segment_bytes(metadata), 0, chat_format);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "converter/chat_formats/chat_format.h"
 #include "converter/graph.h"
 #include "converter/planner/memory_plan.h"
 
@@ -37,6 +38,7 @@ struct Metadata {
   std::vector<TensorRecord> tensors;  // of graph->weights
   SelfTestRecord self_test;
   bool has_self_test = false;
+  std::optional<ChatFormat> chat_format;
 };
 
 /// The size-prefixed buffer. Its size depends on the texts and the lengths of the lists alone, not on numbers

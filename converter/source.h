@@ -79,6 +79,7 @@ struct Source {
   std::string name;               // of the model
   nlohmann::json config;          // config.json's keys; GGUF's and llama2.c's headers translated to them
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
+  std::string chat_template;      // Jinja text, empty if there is none
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };

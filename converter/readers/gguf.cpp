@@ -346,6 +346,9 @@ Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& 
   for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
     if (const auto id = metadata.token(key)) source.stop_ids.push_back(*id);
   }
+  if (const GgufValue* chat = metadata.find_exact("tokenizer.chat_template")) {
+    if (const auto* jinja = std::get_if<std::string_view>(chat)) source.chat_template = *jinja;
+  }
   add_tensors(source, family, file, where);
   return source;
 }

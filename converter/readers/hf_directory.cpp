@@ -104,6 +104,24 @@ void read_shards(Source& source, const fs::path& directory, const fs::path& inde
   }
 }
 
+/// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
+std::string chat_template(const fs::path& directory) {
+  const fs::path jinja = directory / "chat_template.jinja", config = directory / "tokenizer_config.json";
+  if (is_there(jinja)) {
+    const MappedFile file(jinja);
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  }
+  if (!is_there(config)) return "";
+  const nlohmann::json values = read_json(config);
+  const auto found = values.find("chat_template");
+  if (found == values.end()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  for (const nlohmann::json& named : found->is_array() ? *found : nlohmann::json::array()) {
+    if (named.is_object() && named.value("name", "") == "default") return named.value("template", "");
+  }
+  return "";
+}
+
 }  // namespace
 
 Source read_hf_directory(const fs::path& directory) {
@@ -118,6 +136,7 @@ Source read_hf_directory(const fs::path& directory) {
   source.name = fs::weakly_canonical(directory, error).filename().string();
   source.config = read_json(config_path);
   source.stop_ids = stop_ids(directory, source.config);
+  source.chat_template = chat_template(directory);
   if (source.config.contains("quantization_config") && !source.config["quantization_config"].is_null()) {
     fail(
         "{}: quantization_config: weights quantized by other tools are read from GGUF only; give the "

@@ -213,6 +213,26 @@ mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
                           const mote_generation* generation, mote_on_token on_token, void* user,
                           mote_finish* finish, mote_error* error);
 
+/* ---- Conversations
+ * --------------------------------------------------------------------------------------------- */
+
+typedef enum mote_role { MOTE_ROLE_SYSTEM = 0, MOTE_ROLE_USER = 1, MOTE_ROLE_ASSISTANT = 2 } mote_role;
+
+typedef struct mote_message {
+  mote_role role;
+  const char* text; /* [bytes], UTF-8, need not end in a zero */
+  size_t bytes;
+} mote_message;
+
+/* "chatml" and so on; null if the file holds no chat format. */
+const char* mote_chat_format(const mote_model* model);
+
+/* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where
+   the model's answer begins. A system message must come first. `out` may be null to ask for `bytes` alone;
+   MOTE_TOO_SMALL where `capacity` does not do. No zero is written. */
+mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,
+                             int answer, char* out, size_t capacity, size_t* bytes, mote_error* error);
+
 /* ---- Snapshots and self test
  * ----------------------------------------------------------------------------------- */
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/chat.h"
+
+#include <string.h>
+
+#include "runtime/error.h"
+
+namespace mote {
+namespace {
+
+struct Text {
+  const char* data;
+  size_t bytes;
+};
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+Text text_of(const mote_message& message, bool trim) {
+  Text text{message.text, message.bytes};
+  while (trim && text.bytes > 0 && is_space(text.data[text.bytes - 1])) --text.bytes;
+  for (; trim && text.bytes > 0 && is_space(*text.data); ++text.data) --text.bytes;
+  return text;
+}
+
+class Walk {
+ public:
+  Walk(const file::ChatFormat& format, const ChatSink& sink) : format_(format), sink_(sink) {}
+
+  void markup(const flatbuffers::String* piece) {
+    sink_.piece(sink_.user, piece->c_str(), piece->size(), true);
+  }
+
+  /// A message between its role's pieces; `system` stands inside it, before its text.
+  void message(mote_role role, Text text, const Text* system) {
+    markup(role == MOTE_ROLE_USER ? format_.user_before() : format_.assistant_before());
+    if (system != nullptr) this->system(*system);
+    said(text);
+    markup(role == MOTE_ROLE_USER ? format_.user_after() : format_.assistant_after());
+  }
+  void system(Text text) {
+    markup(format_.system_before());
+    said(text);
+    markup(format_.system_after());
+  }
+
+ private:
+  void said(Text text) { sink_.piece(sink_.user, text.data, text.bytes, false); }
+
+  const file::ChatFormat& format_;
+  const ChatSink& sink_;
+};
+
+mote_status check(const mote_message* messages, uint32_t count, mote_error* error) {
+  if (messages == nullptr || count == 0)
+    return fail(error, MOTE_INVALID_ARGUMENT, "a conversation without messages");
+  for (uint32_t i = 0; i < count; ++i) {
+    if (messages[i].text == nullptr && messages[i].bytes != 0) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has no text");
+    }
+    const int role = static_cast<int>(messages[i].role);
+    if (role < MOTE_ROLE_SYSTEM || role > MOTE_ROLE_ASSISTANT) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has an unknown role");
+    }
+    if (role == MOTE_ROLE_SYSTEM && i != 0) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "message ", i,
+                  " is a system message; only the first may be one");
+    }
+  }
+  return MOTE_OK;
+}
+
+}  // namespace
+
+mote_status walk_chat(const mote_model* model, const mote_message* messages, uint32_t count, bool answer,
+                      const ChatSink& sink, mote_error* error) {
+  const file::ChatFormat* format = model->root->chat_format();
+  if (format == nullptr)
+    return fail(error, MOTE_WRONG_STATE, "the file holds no chat format; give the prompt as text");
+  const mote_status status = check(messages, count, error);
+  if (status != MOTE_OK) return status;
+  Walk walk(*format, sink);
+  walk.markup(format->opening());
+
+  const bool has_system = messages[0].role == MOTE_ROLE_SYSTEM;
+  Text system{nullptr, 0};
+  bool pending = has_system || format->default_system() != nullptr;
+  if (has_system) {
+    system = text_of(messages[0], format->trim());
+  } else if (pending) {
+    system = {format->default_system()->c_str(), format->default_system()->size()};
+  }
+  if (pending && !format->system_in_user()) {
+    walk.system(system);
+    pending = false;
+  }
+  for (uint32_t i = has_system ? 1 : 0; i < count; ++i) {
+    const bool inside = pending && messages[i].role == MOTE_ROLE_USER;
+    walk.message(messages[i].role, text_of(messages[i], format->trim()), inside ? &system : nullptr);
+    pending = pending && !inside;
+  }
+  if (answer) walk.markup(format->answer());
+  return MOTE_OK;
+}
+
+namespace {
+
+struct Rendering {
+  char* out;
+  size_t capacity;
+  size_t bytes;
+};
+
+void render_piece(void* user, const char* text, size_t bytes, bool) {
+  Rendering& rendering = *static_cast<Rendering*>(user);
+  if (rendering.out != nullptr && bytes != 0 && rendering.bytes + bytes <= rendering.capacity) {
+    memcpy(rendering.out + rendering.bytes, text, bytes);
+  }
+  rendering.bytes += bytes;
+}
+
+}  // namespace
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+const char* mote_chat_format(const mote_model* model) {
+  const mote::file::ChatFormat* format = model->root->chat_format();
+  return format == nullptr ? nullptr : format->name()->c_str();
+}
+
+mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,
+                             int answer, char* out, size_t capacity, size_t* bytes, mote_error* error) {
+  if (bytes == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  mote::Rendering rendering{out, capacity, 0};
+  const mote_status status =
+      mote::walk_chat(model, messages, count, answer != 0, {&rendering, mote::render_piece}, error);
+  if (status != MOTE_OK) return status;
+  *bytes = rendering.bytes;
+  if (out != nullptr && rendering.bytes > capacity) {
+    return fail(error, MOTE_TOO_SMALL, "the conversation takes ", uint64_t{rendering.bytes}, " bytes, given ",
+                uint64_t{capacity});
+  }
+  return MOTE_OK;
+}
+
+}  // extern "C"
