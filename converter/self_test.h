@@ -32,9 +32,11 @@ class OpenedModel {
   /// The prompt's ids are fixed by the vocabulary. The greedy continuation ends early where the best two
   /// logits are closer than twice the tolerance, since a target may then choose the other.
   ///
-  /// Tolerance, absolute on logits, in shares of the largest magnitude among them: 1e-4 where all weights are
-  /// f32, 2e-3 where some are f16 (so are keys and values), 3e-2 where some are quantized: one ulp of
-  /// difference in an activation can flip its rounding to 8 bits, and one flip is worth 1/254 of its group.
+  /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them where all weights are f32. With
+  /// other weights, activations (or keys and values) are rounded to few bits, so another order of a sum, or
+  /// another exp, in an early layer flips roundings everywhere after it, and how far that moves the logits is
+  /// the model's own matter. It is measured, by a run with keys and values in f32 in place of f16, and taken
+  /// three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
   /// Arena bytes at context lengths up to the model's.
