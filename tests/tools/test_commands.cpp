@@ -42,11 +42,11 @@ void write_ids(const std::string& path, std::vector<uint64_t> shape, const std::
 TEST_CASE("convert: prints tensors, flash and RAM, and a list of names") {
   const std::string out = (scratch() / "table.mote").string();
   const std::string table = assert_works(run("convert " + golden("llama") + " --type q8 -o " + out));
-  TEST_ASSERT_TRUE(contains(table, "layers.*."));
+  TEST_ASSERT_TRUE(contains(table, "layer.*."));
   TEST_ASSERT_TRUE(contains(table, "of flash"));
   TEST_ASSERT_TRUE(contains(table, "context"));
   const std::string all = assert_works(run("convert --verbose " + golden("llama") + " --type q8 -o " + out));
-  TEST_ASSERT_TRUE(contains(all, "layers.1."));
+  TEST_ASSERT_TRUE(contains(all, "layer.1."));
   const std::string list = assert_works(run("convert --list"));
   for (const char* name : {"llama", "gpt2", "q4mg32"}) TEST_ASSERT_TRUE(contains(list, name));
 }

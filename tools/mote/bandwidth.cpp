@@ -23,7 +23,7 @@ constexpr size_t kLine = 8;  // 64-bit words
 struct Pass {
   const uint64_t* words;
   size_t lines;
-  uint32_t parts, streams;
+  uint32_t parts, streams, sweeps;
   std::atomic<uint64_t> sum{0};  // keeps the reads from being optimised away
 };
 
@@ -45,7 +45,12 @@ void read_part(void* context, uint32_t index) {
   Pass& pass = *static_cast<Pass*>(context);
   const size_t begin = pass.lines * index / pass.parts;
   const size_t end = pass.lines * (index + 1) / pass.parts;
-  pass.sum += sum_streams(pass.words + begin * kLine, end - begin, pass.streams);
+  uint64_t sum = 0;
+  for (uint32_t sweep = 0; sweep < pass.sweeps; ++sweep) {
+    sum += sum_streams(pass.words + begin * kLine, end - begin, pass.streams);
+    __asm__ volatile("" ::: "memory");  // each sweep reads anew
+  }
+  pass.sum += sum;
 }
 
 double pass_ms(Pass& pass, const mote_platform& platform) {
@@ -62,6 +67,7 @@ double pass_ms(Pass& pass, const mote_platform& platform) {
 
 double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   constexpr double kMeasureMs = 250.0;
+  constexpr uint64_t kPassBytes = uint64_t{64} << 20;  // long enough for starting the threads not to count
   const mote_platform platform = pool.platform();
   const size_t lines = std::max<uint64_t>(bytes / 64, 4u * pool.threads());
   void* memory = mmap(nullptr, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -69,9 +75,11 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
     convert::fail("not enough memory: bench reads {} to measure the machine", human_bytes(bytes));
   auto* words = static_cast<uint64_t*>(memory);
   for (size_t i = 0; i < lines * kLine; ++i) words[i] = i;  // untouched pages would all be one page of zeros
+  const auto sweeps = static_cast<uint32_t>(std::max<uint64_t>(1, kPassBytes / (lines * 64)));
+  const uint32_t parts = platform.parallel_for == nullptr ? 1 : pool.threads();
   double best_ms = 0.0;
   for (const uint32_t streams : {1u, 4u}) {
-    Pass pass{words, lines, platform.parallel_for == nullptr ? 1 : pool.threads(), streams};
+    Pass pass{words, lines, parts, streams, sweeps};
     Timer timer;
     for (int passes = 0; passes < 3 || timer.ms() < kMeasureMs; ++passes) {
       const double ms = pass_ms(pass, platform);
@@ -79,7 +87,7 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
     }
   }
   munmap(memory, lines * 64);
-  return per_second(static_cast<double>(lines * 64), best_ms);
+  return per_second(static_cast<double>(lines * 64) * sweeps, best_ms);
 }
 
 }  // namespace mote::cli

@@ -194,17 +194,17 @@ void add_bench(CLI::App& app) {
   add_model_argument(*command, arguments->file);
   command->add_option("--prompt", arguments->prompt, "Tokens of the prompt (default: 512); 0: no such test")
       ->type_name("P")
-      ->check(CLI::Range(0u, 1u << 24));
+      ->check(CLI::Range(0u, 1u << 24).description(""));
   command
       ->add_option("--decode", arguments->decode, "Tokens decoded one by one (default: 128); 0: no such test")
       ->type_name("N")
-      ->check(CLI::Range(0u, 1u << 24));
+      ->check(CLI::Range(0u, 1u << 24).description(""));
   command->add_option("--depth", arguments->depth, "Tokens already in the session (default: 0)")
       ->type_name("D")
-      ->check(CLI::Range(0u, 1u << 24));
+      ->check(CLI::Range(0u, 1u << 24).description(""));
   command->add_option("--repeat", arguments->repeat, "Times to measure; the median counts (default: 3)")
       ->type_name("R")
-      ->check(CLI::Range(1u, 10000u));
+      ->check(CLI::Range(1u, 10000u).description(""));
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print a JSON object instead of a table");
   command->callback([arguments] { bench_model(*arguments); });

@@ -79,7 +79,7 @@ void print_tensors(const convert::ConvertReport& report, bool verbose) {
 
 void print_memory(const convert::ConvertReport& report) {
   using enum Table::Align;
-  Table table({{"context", right}, {"RAM", right}});
+  Table table({{"context", right}, {"RAM with one thread", right}});
   for (const convert::MemoryReport& memory : report.memory) {
     table.row({std::to_string(memory.context), human_bytes(memory.arena_bytes)});
   }

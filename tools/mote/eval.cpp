@@ -197,7 +197,7 @@ void add_eval(CLI::App& app) {
           "--window", arguments->window,
           "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
       ->type_name("W")
-      ->check(CLI::Range(2u, UINT32_MAX));
+      ->check(CLI::Range(2u, UINT32_MAX).description(""));
   command->add_option("--limit", arguments->limit, "Use the first tokens only (default: all)")
       ->type_name("TOKENS");
   command

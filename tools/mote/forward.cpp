@@ -253,7 +253,7 @@ void add_forward(CLI::App& app) {
       ->add_option("--stop-id", arguments->stop_id,
                    "A row of greedy_ids that has this id goes on repeating it")
       ->type_name("ID")
-      ->check(CLI::Range(0, INT32_MAX));
+      ->check(CLI::Range(0, INT32_MAX).description(""));
   command->add_flag("--hidden", arguments->hidden,
                     "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
   add_session_flags(*command, arguments->session);

@@ -68,6 +68,7 @@ void print_info(const json& info) {
   for (const char* key : {"architecture", "format_version", "producer", "licence", "hash", "vocab", "width",
                           "layers", "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
     const json& value = info.at(key);
+    if (value == "") continue;
     table.row({key, value.is_string() ? value.get<std::string>() : value.dump()});
   }
   for (const char* key : {"file_bytes", "weight_bytes"}) {
@@ -86,15 +87,20 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
   mote_memory memory = {};
   mote_error error = {};
   check(mote_session_memory(file.model(), &options, &memory, &error), error, file.path());
-  return {{"context", options.context}, {"chunk", options.chunk},
-          {"session", memory.session},  {"activations", memory.activations},
-          {"scratch", memory.scratch},  {"kv_cache", memory.kv_cache},
-          {"sampler", memory.sampler},  {"arena_bytes", mote_session_bytes(file.model(), &options)}};
+  return {{"context", options.context},
+          {"chunk", options.chunk},
+          {"threads", options.platform.threads},
+          {"session", memory.session},
+          {"activations", memory.activations},
+          {"scratch", memory.scratch},
+          {"kv_cache", memory.kv_cache},
+          {"sampler", memory.sampler},
+          {"arena_bytes", mote_session_bytes(file.model(), &options)}};
 }
 
 void print_memory(const json& memory) {
-  print("arena for a context of {} and chunks of {}\n", memory.at("context").get<uint32_t>(),
-        memory.at("chunk").get<uint32_t>());
+  print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
+        memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
   for (const char* key : {"session", "activations", "scratch", "kv_cache", "sampler", "arena_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();

@@ -57,8 +57,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto given = app.get_subcommands();
-    mote::cli::print("{}", given.empty() ? app.help() : given.front()->help());
+    mote::cli::print("{}", app.help());  // of the command given, if any
   } catch (const CLI::CallForVersion& version) {
     mote::cli::print("{}\n", version.what());
   } catch (const CLI::ParseError& error) {

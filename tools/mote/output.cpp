@@ -34,7 +34,7 @@ void write_output(std::string_view text) {
 void flush_output() { check_output(std::fflush(stdout) == 0); }
 
 void print_json(const nlohmann::json& value) {
-  print("{}\n", value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  print("{}\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 std::string one_line(std::string_view text) {

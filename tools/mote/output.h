@@ -30,7 +30,7 @@ void note(fmt::format_string<Args...> format, Args&&... args) {
   fmt::print(stderr, "{}\n", fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// One line for small values, indented otherwise. What is not a finite number becomes null.
+/// On one line. What is not a finite number becomes null.
 void print_json(const nlohmann::json& value);
 
 /// Control characters, which a file may hold to play with a terminal, become '?'; line breaks become spaces.

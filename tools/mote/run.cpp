@@ -146,7 +146,7 @@ void add_sampling(CLI::App& command, Arguments& arguments) {
   CLI::Option* temperature =
       command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
           ->type_name("T")
-          ->check(CLI::Range(0.0f, 1000.0f))
+          ->check(CLI::Range(0.0f, 1000.0f).description(""))
           ->excludes(greedy);
   command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
       ->type_name("K")
@@ -154,12 +154,12 @@ void add_sampling(CLI::App& command, Arguments& arguments) {
   command
       .add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
       ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f))
+      ->check(CLI::Range(0.0f, 1.0f).description(""))
       ->needs(temperature);
   command
       .add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
       ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f))
+      ->check(CLI::Range(0.0f, 1.0f).description(""))
       ->needs(temperature);
   command.add_option("--seed", sampling.seed, "Seed of the random numbers (default: 0)")
       ->type_name("N")
@@ -168,7 +168,7 @@ void add_sampling(CLI::App& command, Arguments& arguments) {
       .add_option("--repeat-penalty", sampling.repetition_penalty,
                   "Make recent tokens less likely, over the last 256; 1 does not")
       ->type_name("X")
-      ->check(CLI::Range(0.01f, 100.0f));
+      ->check(CLI::Range(0.01f, 100.0f).description(""));
 }
 
 }  // namespace

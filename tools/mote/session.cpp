@@ -33,15 +33,15 @@ void add_model_argument(CLI::App& command, std::string& path) {
 void add_session_flags(CLI::App& command, SessionFlags& flags) {
   command.add_option("--threads", flags.threads, "Threads (default: one for each big core)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 256u));
+      ->check(CLI::Range(1u, 256u).description(""));
   command
       .add_option("--context", flags.context,
                   "Most tokens of the session (default: the model's, but at most 4096)")
       ->type_name("N")
-      ->check(CLI::Range(1u, UINT32_MAX));
+      ->check(CLI::Range(1u, UINT32_MAX).description(""));
   command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 64)")
       ->type_name("N")
-      ->check(CLI::Range(1u, 4096u));
+      ->check(CLI::Range(1u, 4096u).description(""));
   command
       .add_option("--kv", flags.kv,
                   "Type of cached keys and values (default: f32 if the weights are, else f16)")
