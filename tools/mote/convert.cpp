@@ -17,7 +17,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type;
+  std::string source, output, type, chat_format;
   bool list = false, verbose = false;
 };
 
@@ -91,6 +91,8 @@ void list_names() {
   for (const std::string& name : convert::architecture_names()) print(" {}", name);
   print("\ntypes:");
   for (const std::string& name : convert::type_names()) print(" {}", name);
+  print("\nchat formats:");
+  for (const std::string& name : convert::chat_format_names()) print(" {}", name);
   print("\n");
 }
 
@@ -105,6 +107,7 @@ void convert_model(const Arguments& arguments) {
   }
   convert::ConvertOptions options;
   options.type = arguments.type;
+  options.chat_format = arguments.chat_format;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -112,6 +115,11 @@ void convert_model(const Arguments& arguments) {
   print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.name), report.architecture, report.type,
         human_bytes(report.file_bytes), arguments.output);
   print_memory(report);
+  if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
+  if (report.unknown_template) {
+    note("the model's chat template follows no known format; mote chat needs --chat-format NAME ({})",
+         fmt::join(convert::chat_format_names(), ", "));
+  }
 }
 
 }  // namespace
@@ -131,6 +139,10 @@ void add_convert(CLI::App& app) {
           "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32 for all "
           "(default: a GGUF's own types, else q8)")
       ->type_name("TYPE");
+  command
+      ->add_option("--chat-format", arguments->chat_format,
+                   "How conversations become text (default: as the model's template says, if it is known)")
+      ->type_name("NAME");
   command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");
   command->add_flag("--verbose", arguments->verbose, "A line for each tensor, not for each kind of layer");
   command->callback([arguments] { convert_model(*arguments); });

@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
       "kernel family.");
   mote::cli::add_convert(app);
   mote::cli::add_run(app);
+  mote::cli::add_chat(app);
   mote::cli::add_forward(app);
   mote::cli::add_bench(app);
   mote::cli::add_inspect(app);

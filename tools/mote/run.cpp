@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote run: continues a prompt, streaming what it generates.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
-#include <chrono>
-#include <cmath>
 #include <memory>
 #include <optional>
 
 #include "converter/error.h"
 #include "tools/mote/commands.h"
+#include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/state_file.h"
+#include "tools/mote/text.h"
 #include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
@@ -20,175 +23,163 @@ namespace {
 
 struct Arguments {
   std::string file;
-  std::optional<std::string> prompt, ids;
-  uint32_t tokens = 128;
-  bool greedy = false, ignore_stop = false, json = false;
-  mote_sampling sampling = mote_sampling_default();
+  std::optional<std::string> prompt, prompt_file, ids, system;
+  std::string save_state, load_state, context_full = "stop";
+  bool chat = false, json = false;
+  GenerationFlags generation;
   SessionFlags session;
 };
 
-struct Answer {
-  std::vector<int32_t> prompt, ids;
-  mote_finish finish = MOTE_FINISH_NONE;
-  double load_ms = 0, prompt_ms = 0, decode_ms = 0;
-
-  double prompt_per_s() const { return per_second(static_cast<double>(prompt.size()), prompt_ms); }
-  /// The first token comes with the prompt.
-  double decode_per_s() const {
-    return ids.size() < 2 ? 0.0 : per_second(static_cast<double>(ids.size() - 1), decode_ms);
-  }
-};
-
-const char* finish_name(mote_finish finish) {
-  switch (finish) {
-    case MOTE_FINISH_LENGTH:
-      return "length";
-    case MOTE_FINISH_STOP:
-      return "stop";
-    case MOTE_FINISH_CONTEXT:
-      return "context";
-    case MOTE_FINISH_CANCELLED:
-      return "cancelled";
-    case MOTE_FINISH_NONE:
-      break;
-  }
-  return "none";
+std::string prompt_text(const Arguments& arguments) {
+  if (arguments.prompt) return *arguments.prompt;
+  if (arguments.prompt_file) return read_text(*arguments.prompt_file);
+  if (isatty(STDIN_FILENO) != 0) usage_fail("no prompt; give one with -p TEXT, --file FILE, --ids IDS or on standard input");
+  return read_text("-");
 }
 
-std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file) {
-  if (arguments.prompt) {
-    convert::fail(
-        "{} has no tokenizer, so it cannot read a text; give token ids with --ids 1,2,3 instead of -p",
-        file.path());
+std::vector<int32_t> chat_ids(const Arguments& arguments, const Session& session, const std::string& text) {
+  std::vector<mote_message> messages;
+  if (arguments.system) messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size()});
+  messages.push_back({MOTE_ROLE_USER, text.data(), text.size()});
+  return tokenize_chat(session, messages, true);
+}
+
+/// A prompt that continues a saved one gets no tokens around it.
+std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file, const Session& session) {
+  if (arguments.ids) {
+    try {
+      const std::vector<int32_t> ids = parse_ids(*arguments.ids, "--ids");
+      if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
+      check_ids(ids, file, "--ids");
+      return ids;
+    } catch (const convert::Error& error) {
+      throw UsageError(error.what());
+    }
   }
-  std::vector<int32_t> ids;
-  try {
-    ids = parse_ids(*arguments.ids, "--ids");
-  } catch (const convert::Error& error) {
-    throw UsageError(error.what());
+  require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
+  const std::string text = prompt_text(arguments);
+  if (arguments.chat) return chat_ids(arguments, session, text);
+  const bool continues = !arguments.load_state.empty();
+  std::vector<int32_t> ids = tokenize(session, text, MOTE_PARSE_SPECIAL | (continues ? 0u : MOTE_ADD_SPECIAL));
+  if (ids.empty() && !continues) {
+    if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
+    ids.push_back(file.info().bos_id);
   }
-  if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
-  check_ids(ids, file, "--ids");
   return ids;
 }
 
-/// Each id as it comes, unless all is printed as JSON at the end.
-void stream(int32_t id, bool first) {
-  print("{}{}", first ? "" : " ", id);
-  flush_output();
-}
-
-void generate(const Arguments& arguments, Session& session, Answer& answer) {
-  mote_generation generation = mote_generation_default();
-  generation.sampling = arguments.sampling;
-  generation.max_tokens = arguments.tokens;
-  generation.ignore_model_stops = arguments.ignore_stop;
-  mote_error error = {};
-  Timer timer;
-  check(mote_generation_begin(session.get(), answer.prompt.data(),
-                              static_cast<uint32_t>(answer.prompt.size()), &generation, &error),
-        error, "run");
-  while (answer.finish == MOTE_FINISH_NONE) {
-    mote_event event = {};
-    check(mote_session_step(session.get(), 0, &event, &error), error, "run");
-    answer.finish = event.finish;
-    if (event.has_token == 0) continue;
-    if (answer.ids.empty()) answer.prompt_ms = timer.restart();
-    if (!arguments.json) stream(event.id, answer.ids.empty());
-    answer.ids.push_back(event.id);
+/// Goes on with the last half of the tokens each time the context is full.
+void slide(const Arguments& arguments, const ModelFile& file, Session& session, uint32_t context,
+           const std::vector<int32_t>& prompt, const OnToken& on_token, Answer& answer) {
+  GenerationFlags flags = arguments.generation;
+  while (answer.finish == MOTE_FINISH_CONTEXT && context > 1) {
+    std::vector<int32_t> all(prompt);
+    all.insert(all.end(), answer.ids.begin(), answer.ids.end());
+    const size_t keep = context / 2;
+    note("the context of {} tokens is full: going on with the last {}", context, keep);
+    if (flags.tokens != 0) flags.tokens = arguments.generation.tokens - static_cast<uint32_t>(answer.ids.size());
+    ++flags.sampling.seed;
+    mote_error error = {};
+    check(mote_session_truncate(session.get(), 0, 0, &error), error, "run");
+    const Answer more = generate(file, session, {all.end() - static_cast<std::ptrdiff_t>(keep), all.end()}, flags, on_token);
+    answer.ids.insert(answer.ids.end(), more.ids.begin(), more.ids.end());
+    answer.text += more.text;
+    answer.finish = more.finish;
+    answer.decode_ms += more.prompt_ms + more.decode_ms;
   }
-  answer.decode_ms = timer.ms();
-  if (!arguments.json) print("\n");
 }
 
-void print_answer(const Answer& answer, const Session& session, uint32_t threads) {
-  print_json({{"prompt_ids", answer.prompt},
-              {"output_ids", answer.ids},
-              {"text", ""},
-              {"finish", finish_name(answer.finish)},
-              {"prompt_ms", answer.prompt_ms},
-              {"decode_ms", answer.decode_ms},
-              {"load_ms", answer.load_ms},
-              {"prompt_tokens_per_s", answer.prompt_per_s()},
-              {"decode_tokens_per_s", answer.decode_per_s()},
-              {"arena_bytes", session.arena_bytes()},
-              {"isa", session.isa()},
-              {"threads", threads}});
+void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
+                  const Session& session, double load_ms, uint32_t threads) {
+  if (arguments.json) {
+    print_json({{"prompt_ids", prompt},
+                {"output_ids", answer.ids},
+                {"text", answer.text},
+                {"finish", finish_name(answer.finish)},
+                {"prompt_ms", answer.prompt_ms},
+                {"decode_ms", answer.decode_ms},
+                {"load_ms", load_ms},
+                {"prompt_tokens_per_s", answer.prompt_per_s(prompt.size())},
+                {"decode_tokens_per_s", answer.decode_per_s()},
+                {"arena_bytes", session.arena_bytes()},
+                {"isa", session.isa()},
+                {"threads", threads}});
+    return;
+  }
+  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} threads",
+       prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
+       session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), threads);
 }
 
 void run_model(const Arguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file);
-  Answer answer;
-  answer.prompt = prompt_ids(arguments, file);
   const ThreadPool pool(arguments.session.threads);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
-  answer.load_ms = timer.ms();
-  generate(arguments, session, answer);
+  const double load_ms = timer.ms();
+  if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
+  const std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
+
+  const bool text = file.info().tokens != 0;
+  bool first = true;
+  const OnToken on_token = [&](int32_t id, const std::string& part) {
+    if (arguments.json) return;
+    if (text) write_output(part);
+    if (!text) print("{}{}", first ? "" : " ", id);
+    first = false;
+    flush_output();
+  };
+  const InterruptGuard guard;
+  std::vector<int32_t> left = prompt;
+  double saved_ms = 0;
+  if (!arguments.save_state.empty()) {
+    timer.restart();
+    mote_error error = {};
+    if (!prompt.empty()) {
+      check(mote_prefill(session.get(), 0, prompt.data(), static_cast<uint32_t>(prompt.size()), MOTE_LOGITS_LAST, &error),
+            error, "run");
+    }
+    saved_ms = timer.ms();
+    save_state(session, arguments.save_state);
+    left.clear();
+  }
+  Answer answer = generate(file, session, left, arguments.generation, on_token);
+  answer.prompt_ms += saved_ms;
+  if (arguments.context_full == "slide") slide(arguments, file, session, options.context, prompt, on_token, answer);
+  if (!arguments.json) print("\n");
   flush_output();
   if (answer.finish == MOTE_FINISH_CONTEXT) {
-    note("the context of {} tokens is full; --context gives more, up to the model's {}", options.context,
-         file.info().context);
+    note("the context of {} tokens is full; --context gives more, up to the model's {}, --context-full slide goes on",
+         options.context, file.info().context);
   }
-  if (arguments.json) return print_answer(answer, session, pool.threads());
-  note(
-      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} "
-      "threads",
-      answer.prompt.size(), answer.prompt_per_s(), answer.ids.size(), answer.decode_per_s(),
-      session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), pool.threads());
-}
-
-void add_sampling(CLI::App& command, Arguments& arguments) {
-  mote_sampling& sampling = arguments.sampling;
-  CLI::Option* greedy =
-      command.add_flag("--greedy", arguments.greedy, "Always the likeliest token (the default)");
-  CLI::Option* temperature =
-      command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
-          ->type_name("T")
-          ->check(CLI::Range(0.0f, 1000.0f).description(""))
-          ->excludes(greedy);
-  command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
-      ->type_name("K")
-      ->needs(temperature);
-  command
-      .add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
-      ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f).description(""))
-      ->needs(temperature);
-  command
-      .add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
-      ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f).description(""))
-      ->needs(temperature);
-  command.add_option("--seed", sampling.seed, "Seed of the random numbers (default: 0)")
-      ->type_name("N")
-      ->needs(temperature);
-  command
-      .add_option("--repeat-penalty", sampling.repetition_penalty,
-                  "Make recent tokens less likely, over the last 256; 1 does not")
-      ->type_name("X")
-      ->check(CLI::Range(0.01f, 100.0f).description(""));
+  print_answer(arguments, prompt, answer, session, load_ms, pool.threads());
 }
 
 }  // namespace
 
 void add_run(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  arguments->sampling.repetition_window = MOTE_REPETITION_WINDOW;
   CLI::App* command = app.add_subcommand("run", "Continue a prompt");
   add_model_argument(*command, arguments->file);
-  CLI::Option_group* prompt = command->add_option_group("prompt");
-  prompt->add_option("-p,--prompt", arguments->prompt, "The prompt as text; takes a tokenizer in the file")
-      ->type_name("TEXT");
+  CLI::Option_group* prompt = command->add_option_group("prompt", "One of these, else standard input");
+  prompt->add_option("-p,--prompt", arguments->prompt, "The prompt as text")->type_name("TEXT");
+  prompt->add_option("--file", arguments->prompt_file, "The prompt as a text file, - for standard input")
+      ->type_name("FILE");
   prompt->add_option("--ids", arguments->ids, "The prompt as token ids, such as 1,2,3")->type_name("IDS");
-  prompt->require_option(1);
+  prompt->require_option(0, 1);
+  CLI::Option* chat = command->add_flag(
+      "--chat", arguments->chat, "The prompt is a message: wrap it in the model's chat format, as mote chat does");
+  command->add_option("--system", arguments->system, "The system message before it")->type_name("TEXT")->needs(chat);
+  add_generation_flags(*command, arguments->generation, 128);
   command
-      ->add_option("-n,--tokens", arguments->tokens,
-                   "Most tokens to generate (default: 128); 0: until the context is full")
-      ->type_name("N");
-  command->add_flag("--ignore-stop", arguments->ignore_stop, "Go on after the model's stop ids");
-  add_sampling(*command, *arguments);
+      ->add_option("--context-full", arguments->context_full,
+                   "When the context is full: stop, or slide, which forgets the older half (default: stop)")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"stop", "slide"}));
+  command->add_option("--save-state", arguments->save_state, "Save the session after the prompt")->type_name("FILE");
+  command->add_option("--load-state", arguments->load_state, "Go on from a saved session; the prompt follows what it holds")
+      ->type_name("FILE");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print one JSON object at the end instead of streaming");
   command->callback([arguments] { run_model(*arguments); });

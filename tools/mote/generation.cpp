@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/generation.h"
+
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <optional>
+
+#include "tools/mote/stop_text.h"
+#include "tools/mote/text.h"
+#include "tools/mote/timer.h"
+
+namespace mote::cli {
+namespace {
+
+std::atomic<bool> interrupt_seen{false};
+struct sigaction previous_action;
+
+void on_interrupt(int) { interrupt_seen = true; }
+
+mote_generation options_of(const GenerationFlags& flags) {
+  mote_generation generation = mote_generation_default();
+  generation.sampling = flags.sampling;
+  generation.max_tokens = flags.tokens;
+  generation.ignore_model_stops = flags.ignore_stop;
+  return generation;
+}
+
+bool is_stop(const ModelFile& file, int32_t id) {
+  for (uint32_t i = 0; i < file.info().stop_count; ++i) {
+    if (file.info().stop_ids[i] == id) return true;
+  }
+  return false;
+}
+
+/// Text of ids, held back while it may be the beginning of a stop text.
+class AnswerText {
+ public:
+  AnswerText(const ModelFile& file, const GenerationFlags& flags)
+      : stop_(flags.stop_texts) {
+    if (file.info().tokens != 0) stream_.emplace(file, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE);
+  }
+  std::string next(int32_t id) { return stream_ ? stop_.next(stream_->next(id)) : ""; }
+  std::string finish() { return stream_ ? stop_.next(stream_->finish()) + stop_.finish() : ""; }
+  bool stopped() const { return stop_.stopped(); }
+
+ private:
+  std::optional<TextStream> stream_;
+  StopText stop_;
+};
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  clear();
+  struct sigaction action = {};
+  action.sa_handler = on_interrupt;  // no SA_RESTART: a read at the prompt returns
+  sigaction(SIGINT, &action, &previous_action);
+}
+InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previous_action, nullptr); }
+bool InterruptGuard::interrupted() { return interrupt_seen; }
+void InterruptGuard::clear() { interrupt_seen = false; }
+
+double Answer::prompt_per_s(size_t prompt) const { return per_second(static_cast<double>(prompt), prompt_ms); }
+double Answer::decode_per_s() const {
+  return ids.size() < 2 ? 0.0 : per_second(static_cast<double>(ids.size() - 1), decode_ms);
+}
+
+const char* finish_name(mote_finish finish) {
+  switch (finish) {
+    case MOTE_FINISH_LENGTH:
+      return "length";
+    case MOTE_FINISH_STOP:
+      return "stop";
+    case MOTE_FINISH_CONTEXT:
+      return "context";
+    case MOTE_FINISH_CANCELLED:
+      return "cancelled";
+    case MOTE_FINISH_NONE:
+      break;
+  }
+  return "none";
+}
+
+Answer generate(const ModelFile& file, Session& session, const std::vector<int32_t>& prompt,
+                const GenerationFlags& flags, const OnToken& on_token) {
+  Answer answer;
+  AnswerText text(file, flags);
+  const mote_generation options = options_of(flags);
+  mote_error error = {};
+  Timer timer;
+  check(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()), &options, &error),
+        error, "run");
+  const auto emit = [&](int32_t id, const std::string& part) {
+    answer.text += part;
+    on_token(id, part);
+  };
+  while (answer.finish == MOTE_FINISH_NONE) {
+    mote_event event = {};
+    check(mote_session_step(session.get(), 0, &event, &error), error, "run");
+    answer.finish = event.finish;
+    if (answer.ids.empty()) answer.prompt_ms = timer.restart();
+    answer.ids.push_back(event.id);
+    const bool ends = event.finish == MOTE_FINISH_STOP && is_stop(file, event.id);
+    emit(event.id, ends ? "" : text.next(event.id));
+    if (answer.finish != MOTE_FINISH_NONE) break;
+    if (text.stopped()) answer.finish = MOTE_FINISH_STOP;
+    if (InterruptGuard::interrupted()) answer.finish = MOTE_FINISH_CANCELLED;
+  }
+  answer.decode_ms = timer.ms();
+  const std::string rest = text.finish();
+  if (!rest.empty()) emit(answer.ids.back(), rest);
+  return answer;
+}
+
+void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t default_tokens) {
+  flags.tokens = default_tokens;
+  flags.sampling = mote_sampling_default();
+  flags.sampling.repetition_window = MOTE_REPETITION_WINDOW;
+  mote_sampling& sampling = flags.sampling;
+  const std::string most = default_tokens == 0 ? "0, until the context is full" : std::to_string(default_tokens);
+  command
+      .add_option("-n,--tokens", flags.tokens,
+                  "Most tokens to generate (default: " + most + "); 0: until the context is full")
+      ->type_name("N");
+  CLI::Option* greedy = command.add_flag("--greedy", flags.greedy, "Always the likeliest token (the default)");
+  CLI::Option* temperature =
+      command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
+          ->type_name("T")
+          ->check(CLI::Range(0.0f, 1000.0f).description(""))
+          ->excludes(greedy);
+  command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
+      ->type_name("K")
+      ->needs(temperature);
+  command.add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
+      ->type_name("P")
+      ->check(CLI::Range(0.0f, 1.0f).description(""))
+      ->needs(temperature);
+  command.add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
+      ->type_name("P")
+      ->check(CLI::Range(0.0f, 1.0f).description(""))
+      ->needs(temperature);
+  command.add_option("--seed", sampling.seed, "Seed of the random numbers (default: 0)")
+      ->type_name("N")
+      ->needs(temperature);
+  command
+      .add_option("--repeat-penalty", sampling.repetition_penalty,
+                  "Make recent tokens less likely, over the last 256; 1 does not")
+      ->type_name("X")
+      ->check(CLI::Range(0.01f, 100.0f).description(""));
+  command.add_option("--stop", flags.stop_texts, "End the answer before this text; may be given again")
+      ->type_name("TEXT");
+  command.add_flag("--ignore-stop", flags.ignore_stop, "Go on after the model's stop ids");
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text in and out of a session.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+/// Throws convert::Error where the file has no tokenizer; `instead` says what to do then.
+void require_tokenizer(const ModelFile& file, const char* instead);
+
+/// Ids of a text; `flags` of mote_tokenize. Throws convert::Error.
+std::vector<int32_t> tokenize(const Session& session, std::string_view text, uint32_t flags);
+
+/// A conversation's ids: special tokens are those of the chat format, never of what a message says.
+std::vector<int32_t> tokenize_chat(const Session& session, const std::vector<mote_message>& messages, bool answer);
+
+/// Puts text together from ids as they come, whole characters only.
+class TextStream {
+ public:
+  TextStream(const ModelFile& file, uint32_t flags);
+  std::string next(int32_t id);
+  std::string finish();
+
+ private:
+  const ModelFile& file_;
+  mote_detokenizer state_ = {};
+  std::string room_;
+};
+
+/// A whole file, or standard input for "-". Throws convert::Error.
+std::string read_text(const std::string& path);
+
+}  // namespace mote::cli
