@@ -19,7 +19,7 @@ if(MOTE_PLATFORM STREQUAL "posix")
 endif()
 
 if(MOTE_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
@@ -37,6 +37,7 @@ endfunction()
 
 # Converter, tools, platform, tests.
 function(mote_host_options target)
-  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off)
+  # Instrumented templates of JSON and argument parsing take minutes to optimise.
+  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off $<$<BOOL:${MOTE_SANITIZE}>:-O0>)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
