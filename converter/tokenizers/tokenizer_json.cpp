@@ -275,10 +275,11 @@ class JsonTokenizer {
       std::string left, right;
       if (merge.is_string()) {
         const std::string line = merge.get<std::string>();
-        // A copy of a file that lost its no-break spaces has merges of spaces only, which name no pair.
-        if (line.find_first_not_of(' ') == std::string::npos) continue;
         const size_t space = line.find(' ');
         if (space == std::string::npos || line.find(' ', space + 1) != std::string::npos) {
+          // A copy of a file that lost its no-break spaces has merges of spaces, which name no pair; they matter only
+          // where spaces reach the model.
+          if (space != std::string::npos && replaces_spaces()) continue;
           refuse("merge '{}' is not two tokens", shown(line));
         }
         left = line.substr(0, space);
@@ -291,6 +292,11 @@ class JsonTokenizer {
       }
       spec_.merges.push_back({id_of(left), id_of(right), id_of(left + right), rank++});
     }
+  }
+
+  bool replaces_spaces() const {
+    return std::any_of(spec_.replacements.begin(), spec_.replacements.end(),
+                       [](const auto& replacement) { return replacement.first == " "; });
   }
 
   // ---- Decoder ----
