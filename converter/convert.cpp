@@ -2,6 +2,7 @@
 #include "converter/convert.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "converter/architectures/architecture.h"
 #include "converter/build_transformer.h"
@@ -56,7 +57,7 @@ uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
 
 void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, ConvertReport& report,
                    const Progress& progress) {
-  const uint64_t total = metadata.tensors.back().offset + metadata.tensors.back().bytes;
+  const uint64_t total = metadata.weight_bytes();
   for (size_t i = 0; i < metadata.tensors.size(); ++i) {
     const Weight& weight = metadata.graph->weights[i];
     TensorRecord& record = metadata.tensors[i];
@@ -87,6 +88,20 @@ DType coarsest_type(const Graph& graph) {
   return coarsest;
 }
 
+std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Graph& graph,
+                                                 const ConvertOptions& options) {
+  if (options.no_tokenizer) return std::nullopt;
+  const auto spec = read_tokenizer(source);
+  if (!spec) return std::nullopt;
+  std::optional<TokenizerTables> tables(*spec);
+  if (tables->tokens() > graph.vocab) {
+    fail("the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert --no-tokenizer leaves "
+         "the text out)",
+         tables->tokens(), graph.vocab);
+  }
+  return tables;
+}
+
 }  // namespace
 
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
@@ -101,6 +116,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   TensorSet tensors(source);
   const Graph graph = build_transformer(spec, policy, tensors);
   const MemoryPlan plan = plan_memory(graph);
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(source, graph, options);
 
   std::error_code none;
   if (std::filesystem::equivalent(path, target, none))
@@ -110,17 +126,23 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     source.name,     architecture.name,
                     source.stop_ids, hash_sources(source, progress),
                     lay_out(graph),  {},
-                    false,           choose_chat_format(options, source)};
+                    false,           choose_chat_format(options, source),
+                    tokenizer ? &*tokenizer : nullptr};
   ConvertReport report{};
   report.name = source.name;
   report.architecture = architecture.name;
   report.type = policy.name();
   if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
   report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
+  if (tokenizer) {
+    report.tokens = tokenizer->tokens();
+    report.tokenizer_bytes = tokenizer->bytes().size();
+  }
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);
   write_weights(output, segment, metadata, report, progress);
+  if (tokenizer) output.write_at(segment + metadata.weight_bytes(), tokenizer->bytes());
   output.write_at(0, build_metadata(metadata, metadata_bytes));
 
   progress("testing", kEncoded);
@@ -128,7 +150,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   metadata.self_test = model.run(self_test, coarsest_type(graph));
   metadata.has_self_test = true;
   report.memory = model.memory();
-  report.file_bytes = segment + metadata.tensors.back().offset + metadata.tensors.back().bytes;
+  report.file_bytes = segment + metadata.segment_bytes();
   output.write_at(0, build_metadata(metadata, metadata_bytes));
   output.commit();
   progress("done", 1.0);

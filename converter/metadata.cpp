@@ -138,10 +138,6 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
       format->trim);
 }
 
-uint64_t segment_bytes(const Metadata& metadata) {
-  return metadata.tensors.empty() ? 0 : metadata.tensors.back().offset + metadata.tensors.back().bytes;
-}
-
 void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const Graph& graph = *metadata.graph;
   const std::vector<Offset<file::Program>> programs = {write_program(builder, graph, *metadata.plan)};
@@ -160,11 +156,13 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     self_test = file::CreateSelfTestDirect(builder, &test.ids, &test.expected_ids, &test.expected_logits,
                                            test.tolerance);
   }
+  Offset<file::Tokenizer> tokenizer = 0;
+  if (metadata.tokenizer != nullptr) tokenizer = metadata.tokenizer->write(builder, metadata.weight_bytes());
   const auto chat_format = write_chat_format(builder, metadata.chat_format);
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
-      &tensors, &caches, self_test, segment_bytes(metadata), 0, chat_format);
+      &tensors, &caches, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

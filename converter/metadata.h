@@ -8,6 +8,7 @@
 #include "converter/chat_formats/chat_format.h"
 #include "converter/graph.h"
 #include "converter/planner/memory_plan.h"
+#include "converter/tokenizers/tables.h"
 
 namespace mote::convert {
 
@@ -39,6 +40,13 @@ struct Metadata {
   SelfTestRecord self_test;
   bool has_self_test = false;
   std::optional<ChatFormat> chat_format;
+  const TokenizerTables* tokenizer = nullptr;  // null: the file gets none
+
+  /// Bytes of the segment: the weights, then the tokenizer's tables.
+  uint64_t weight_bytes() const { return tensors.empty() ? 0 : tensors.back().offset + tensors.back().bytes; }
+  uint64_t segment_bytes() const {
+    return weight_bytes() + (tokenizer == nullptr ? 0 : tokenizer->bytes().size());
+  }
 };
 
 /// The size-prefixed buffer. Its size depends on the texts and the lengths of the lists alone, not on numbers

@@ -77,6 +77,7 @@ class MappedFile {
 struct Source {
   std::string format;             // "hf", "gguf" or "llama2c", for messages
   std::string name;               // of the model
+  std::filesystem::path directory;  // of "hf"
   nlohmann::json config;          // config.json's keys; GGUF's and llama2.c's headers translated to them
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
   std::string chat_template;      // Jinja text, empty if there is none

@@ -191,6 +191,11 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   status = check_buffers(*model->program, error);
   if (status == MOTE_OK) status = check_program(model, error);
   if (status == MOTE_OK) status = check_self_test(*model->root, error);
+  if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
+    const Segment segment{model->segment, model->root->segment_bytes()};
+    status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
+                            &model->tokenizer, error);
+  }
   return status;
 }
 
@@ -246,6 +251,7 @@ void mote_model_get_info(const mote_model* model, mote_model_info* info) {
   }
   info->hash = root->content_hash();
   info->weight_bytes = root->segment_bytes();
+  info->tokens = model->tokenizer.tokens;
 }
 
 }  // extern "C"

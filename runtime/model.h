@@ -7,6 +7,7 @@
 
 #include "mote/mote.h"
 #include "runtime/file.h"
+#include "runtime/tokenizer/tokenizer.h"
 #include "schema/block_formats.h"
 
 struct mote_model {
@@ -14,6 +15,7 @@ struct mote_model {
   const mote::file::Program* program;  // "decode"
   const uint8_t* segment;
   mote::DType first_linear;  // weight type: decides the default cache type
+  mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
 
 namespace mote {

@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint32_t kDefaultContext = 4096;
 constexpr uint32_t kDefaultChunk = 64;
+constexpr uint32_t kDefaultTextBytes = 1u << 16;
+constexpr uint32_t kMaxTextBytes = 1u << 30;
 constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
 
@@ -36,6 +38,9 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     return fail(error, MOTE_INVALID_ARGUMENT, options.logit_rows,
                 " rows of logits; from the number of sequences, ", options.batch, ", to the chunk, ",
                 options.chunk);
+  }
+  if (options.text_bytes > kMaxTextBytes) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ", kMaxTextBytes);
   }
   const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
                                  ? 1
@@ -130,6 +135,9 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->sampler.candidates = arena.take<Candidate>(s->model->root->vocab());
   s->sampler.recent = arena.take<int32_t>(MOTE_REPETITION_WINDOW);
   part(&memory->sampler);
+
+  s->text = take_text_scratch(&arena, s->model->tokenizer.tokens == 0 ? 0 : options.text_bytes);
+  part(&memory->text);
 }
 
 mote_status bind_all(mote_session* s, mote_error* error) {
@@ -175,6 +183,7 @@ mote_session_options mote_session_options_default(const mote_model* model) {
   options.chunk = mote::kDefaultChunk;
   options.batch = 1;
   options.logit_rows = 1;
+  options.text_bytes = model->tokenizer.tokens == 0 ? 0 : mote::kDefaultTextBytes;
   options.platform = mote_platform_default();
   return options;
 }
@@ -193,7 +202,7 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
   mote_memory memory;
   if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
   const uint64_t bytes =
-      memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler;
+      memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler + memory.text;
   return bytes > SIZE_MAX ? 0 : static_cast<size_t>(bytes);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/arena.h"
 #include "runtime/bind.h"
 #include "runtime/sampler.h"
+#include "runtime/tokenizer/scratch.h"
 
 namespace mote {
 
@@ -59,6 +60,7 @@ struct mote_session {
   mote::ConstRows logits;  // [logit_rows, vocab]
 
   mote::Sampler sampler;
+  mote::TextScratch text;
   mote::Run run;
   mote::GenerationState generation;
 };

@@ -21,6 +21,8 @@ const char* mote_status_name(mote_status status) {
       return "context full";
     case MOTE_WRONG_STATE:
       return "wrong state";
+    case MOTE_TEXT_TOO_LONG:
+      return "text too long";
     case MOTE_TRUNCATED:
       return "truncated file";
     case MOTE_NOT_A_MODEL:

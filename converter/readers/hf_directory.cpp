@@ -132,6 +132,7 @@ Source read_hf_directory(const fs::path& directory) {
   }
   Source source;
   source.format = "hf";
+  source.directory = directory;
   std::error_code error;
   source.name = fs::weakly_canonical(directory, error).filename().string();
   source.config = read_json(config_path);

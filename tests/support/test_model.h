@@ -32,6 +32,8 @@ class AlignedBytes {
   AlignedBytes(const AlignedBytes& other) : AlignedBytes(other.size_) {
     if (size_ != 0) std::memcpy(data_.get(), other.data_.get(), size_);
   }
+  AlignedBytes(AlignedBytes&&) = default;
+  AlignedBytes& operator=(AlignedBytes&&) = default;
   uint8_t* data() const { return data_.get(); }
   size_t size() const { return size_; }
 

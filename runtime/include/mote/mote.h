@@ -66,6 +66,7 @@ typedef struct mote_model_info {
   uint32_t stop_count;
   uint64_t hash; /* names the model in snapshots */
   uint64_t weight_bytes;
+  uint32_t tokens; /* ids that stand for text, 0 if the file has no tokenizer */
 } mote_model_info;
 
 void mote_model_get_info(const mote_model* model, mote_model_info* info);
@@ -92,10 +93,13 @@ typedef struct mote_session_options {
   mote_platform platform; /* copied; `user` must outlive the session */
   mote_trace trace;       /* or null */
   void* trace_user;
-  uint64_t reserved[8]; /* 0 */
+  uint32_t text_bytes;  /* longest word that mote_tokenize takes, 26 bytes of arena each; 0: none */
+  uint32_t unused;      /* 0 */
+  uint64_t reserved[7]; /* 0 */
 } mote_session_options;
 
-/* The model's context but at most 4096, chunk 64, one sequence, mote_platform_default(). */
+/* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
+   mote_platform_default(). */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -103,7 +107,7 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
 
 /* Bytes of the arena by what they are for; they add up to mote_session_bytes. */
 typedef struct mote_memory {
-  uint64_t session, activations, scratch, kv_cache, sampler;
+  uint64_t session, activations, scratch, kv_cache, sampler, text;
 } mote_memory;
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
@@ -140,6 +144,59 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
    possible (MOTE_INVALID_ARGUMENT). */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
+
+/* ---- Text
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Bytes [begin, end) of a text. */
+typedef struct mote_span {
+  uint32_t begin, end;
+} mote_span;
+
+enum {
+  MOTE_ADD_SPECIAL = 1,  /* the tokens that the model wants around a text */
+  MOTE_PARSE_SPECIAL = 2 /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
+};
+
+/* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as U+FFFD.
+   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL: `ids` holds the first). Unless
+   null, `offsets`, [capacity], says which bytes each token came from, whole characters; those of added tokens
+   are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
+mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
+                          uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
+
+enum {
+  MOTE_SKIP_SPECIAL = 1,      /* tokens that are signs for the model give no text */
+  MOTE_KEEP_LEADING_SPACE = 2 /* for text that continues other text */
+};
+
+/* A text being put together from ids; the caller owns it and never looks inside. */
+typedef struct mote_detokenizer {
+  uint32_t flags;
+  uint8_t pending[4]; /* of a character that is not whole yet */
+  uint8_t pending_bytes;
+  uint8_t strip;
+  uint8_t started;
+  uint8_t unused[5];
+} mote_detokenizer;
+
+/* Bytes that `out` of the next two calls must have; 0 without a tokenizer. */
+size_t mote_detokenizer_room(const mote_model* model);
+
+mote_status mote_detokenizer_start(const mote_model* model, uint32_t flags, mote_detokenizer* state,
+                                   mote_error* error);
+
+/* Writes the text that a token adds, whole characters only and no zero at the end: often none, when a character
+   takes several tokens. Bytes that make no character become U+FFFD. */
+mote_status mote_detokenizer_next(const mote_model* model, mote_detokenizer* state, int32_t id, char* out,
+                                  size_t out_bytes, size_t* written, mote_error* error);
+
+/* Writes U+FFFD if a character broke off. */
+mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* state, char* out,
+                                    size_t out_bytes, size_t* written, mote_error* error);
+
+/* The bytes that a token stands for, perhaps part of a character, in the file; null if it stands for none. */
+const char* mote_token_text(const mote_model* model, int32_t id, size_t* bytes);
 
 /* ---- Sampling and generation
  * ----------------------------------------------------------------------------------- */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/tokenizers/char_set.h"
+
+#include <utf8proc.h>
+
+#include <array>
+
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+/// In the order of utf8proc_category_t.
+constexpr std::array<std::string_view, 30> kCategories = {
+    "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
+    "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
+
+}  // namespace
+
+CharSet& CharSet::add(uint32_t first, uint32_t last) {
+  if (bits_.use_count() > 1) bits_ = std::make_shared<Bits>(*bits_);
+  for (uint32_t c = first; c <= last && c < kCodePoints; ++c) bits_->set(c);
+  return *this;
+}
+
+CharSet CharSet::complement() const { return CharSet(std::make_shared<Bits>(~*bits_)); }
+
+CharSet CharSet::operator|(const CharSet& other) const {
+  return CharSet(std::make_shared<Bits>(*bits_ | *other.bits_));
+}
+
+CharSet CharSet::operator&(const CharSet& other) const {
+  return CharSet(std::make_shared<Bits>(*bits_ & *other.bits_));
+}
+
+CharSet space_set() {
+  return CharSet()
+      .add(0x09, 0x0D)
+      .add(0x20, 0x20)
+      .add(0x85, 0x85)
+      .add(0xA0, 0xA0)
+      .add(0x1680, 0x1680)
+      .add(0x2000, 0x200A)
+      .add(0x2028, 0x2029)
+      .add(0x202F, 0x202F)
+      .add(0x205F, 0x205F)
+      .add(0x3000, 0x3000);
+}
+
+CharSet word_set() { return category_set("L") | category_set("M") | category_set("Nd") | category_set("Pc"); }
+
+CharSet digit_set() { return category_set("Nd"); }
+
+CharSet category_set(std::string_view name) {
+  std::array<bool, kCategories.size()> wanted{};
+  bool known = false;
+  for (size_t i = 0; i < kCategories.size(); ++i) {
+    wanted[i] = kCategories[i] == name || (name.size() == 1 && kCategories[i].front() == name.front());
+    known = known || wanted[i];
+  }
+  if (!known) fail("\\p{{{}}}: only general categories of Unicode are read", name);
+  CharSet set;
+  for (uint32_t c = 0; c < kCodePoints; ++c) {
+    if (wanted[static_cast<size_t>(utf8proc_category(static_cast<utf8proc_int32_t>(c)))]) set.add(c, c);
+  }
+  return set;
+}
+
+const char* unicode_version() { return utf8proc_unicode_version(); }
+
+}  // namespace mote::convert

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thompson's construction, then subsets (Cox 2010, "Regular Expression Matching in the Wild"). A state is the list of
+// a backtracking matcher's open attempts in the order in which it would try them; what stands behind a match in the
+// list is dropped, since it would never be tried. Whether a match ends at a place is decided on the transition over the
+// character that follows: by then a look-ahead for it is known to hold or not, which is how `\s+(?!\S)` gives back the
+// last space before a word.
+#include "converter/tokenizers/dfa.h"
+
+#include <algorithm>
+#include <map>
+
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr size_t kMaxStates = 8192;
+constexpr size_t kMaxInstructions = 1 << 16;
+constexpr uint32_t kMaxClasses = 256;
+
+void collect_sets(const RegexPtr& regex, std::vector<CharSet>& sets) {
+  const bool has_set = regex->kind == Regex::Kind::characters || regex->kind == Regex::Kind::not_ahead;
+  if (has_set && std::find(sets.begin(), sets.end(), regex->set) == sets.end()) sets.push_back(regex->set);
+  for (const RegexPtr& part : regex->parts) collect_sets(part, sets);
+}
+
+struct Instruction {
+  enum class Kind { character, not_ahead, fork, match };
+  Kind kind;
+  const CharSet* set = nullptr;
+  uint32_t next = 0, other = 0;  // a fork tries `next` first
+};
+
+class Program {
+ public:
+  explicit Program(const RegexPtr& regex) {
+    compile(regex);
+    add({Instruction::Kind::match});
+  }
+  const Instruction& operator[](uint32_t at) const { return code_[at]; }
+  uint32_t size() const { return static_cast<uint32_t>(code_.size()); }
+
+ private:
+  uint32_t add(Instruction instruction) {
+    if (code_.size() >= kMaxInstructions) fail("a pre-tokenizer's regular expression is too long");
+    instruction.next = size() + 1;
+    code_.push_back(instruction);
+    return size() - 1;
+  }
+
+  void compile(const RegexPtr& regex) {
+    switch (regex->kind) {
+      case Regex::Kind::characters:
+        add({Instruction::Kind::character, &regex->set});
+        break;
+      case Regex::Kind::not_ahead:
+        add({Instruction::Kind::not_ahead, &regex->set});
+        break;
+      case Regex::Kind::sequence:
+        for (const RegexPtr& part : regex->parts) compile(part);
+        break;
+      case Regex::Kind::choice:
+        compile_choice(regex->parts);
+        break;
+      case Regex::Kind::repeat:
+        compile_repeat(*regex);
+        break;
+    }
+  }
+
+  void compile_choice(const std::vector<RegexPtr>& parts) {
+    std::vector<uint32_t> jumps;
+    for (size_t i = 0; i + 1 < parts.size(); ++i) {
+      const uint32_t fork = add({Instruction::Kind::fork});
+      compile(parts[i]);
+      jumps.push_back(add({Instruction::Kind::fork}));
+      code_[fork].other = size();
+    }
+    compile(parts.back());
+    for (const uint32_t jump : jumps) code_[jump].next = code_[jump].other = size();
+  }
+
+  void compile_repeat(const Regex& regex) {
+    for (uint32_t i = 0; i < regex.least; ++i) compile(regex.parts.front());
+    if (regex.most == Regex::kUnlimited) {
+      const uint32_t fork = add({Instruction::Kind::fork});
+      compile(regex.parts.front());
+      const uint32_t back = add({Instruction::Kind::fork});
+      code_[back].next = code_[back].other = fork;
+      code_[fork].other = size();
+      return;
+    }
+    std::vector<uint32_t> forks;
+    for (uint32_t i = regex.least; i < regex.most; ++i) {
+      forks.push_back(add({Instruction::Kind::fork}));
+      compile(regex.parts.front());
+    }
+    for (const uint32_t fork : forks) code_[fork].other = size();
+  }
+
+  std::vector<Instruction> code_;
+};
+
+class Builder {
+ public:
+  Builder(const RegexPtr& regex, const CharClasses& classes) : program_(regex), classes_(classes) {}
+
+  Dfa build() {
+    state_of({});  // dead
+    lists_.push_back(closure({0}));
+    Dfa dfa;
+    for (uint32_t state = 0; state < lists_.size(); ++state) {
+      for (uint32_t c = 0; c <= classes_.count(); ++c) {
+        const bool at_end = c == classes_.count();
+        const uint16_t transition = step(state, at_end ? kAtEnd : classes_.representative(c));
+        if (state == kDfaStart && (transition & kDfaMatch) != 0) {
+          fail("a pre-tokenizer's regular expression matches the empty text");
+        }
+        dfa.transitions.push_back(transition);
+      }
+    }
+    dfa.states = static_cast<uint32_t>(lists_.size());
+    return dfa;
+  }
+
+ private:
+  using List = std::vector<uint32_t>;
+  static constexpr uint32_t kAtEnd = UINT32_MAX;
+
+  /// The instructions, forks followed, that the given ones lead to, in order and up to the first match.
+  List closure(const List& from) const {
+    List result;
+    std::vector<bool> seen(program_.size());
+    List stack(from.rbegin(), from.rend());
+    while (!stack.empty()) {
+      const uint32_t at = stack.back();
+      stack.pop_back();
+      if (seen[at]) continue;
+      seen[at] = true;
+      const Instruction& instruction = program_[at];
+      if (instruction.kind == Instruction::Kind::fork) {
+        stack.push_back(instruction.other);
+        stack.push_back(instruction.next);
+        continue;
+      }
+      result.push_back(at);
+      if (instruction.kind == Instruction::Kind::match) break;
+    }
+    return result;
+  }
+
+  uint16_t step(uint32_t state, uint32_t next) {
+    // Look-aheads that hold are passed, those that do not end their attempt.
+    List passed = lists_[state];
+    for (bool changed = true; changed;) {
+      changed = false;
+      List resolved;
+      for (const uint32_t at : passed) {
+        const Instruction& instruction = program_[at];
+        if (instruction.kind != Instruction::Kind::not_ahead) {
+          resolved.push_back(at);
+        } else if (next == kAtEnd || !instruction.set->has(next)) {
+          resolved.push_back(instruction.next);
+          changed = true;
+        }
+      }
+      passed = closure(resolved);
+    }
+    List reached;
+    bool matched = false;
+    for (const uint32_t at : passed) {
+      const Instruction& instruction = program_[at];
+      if (instruction.kind == Instruction::Kind::match) {
+        matched = true;
+      } else if (next != kAtEnd && instruction.set->has(next)) {
+        reached.push_back(instruction.next);
+      }
+    }
+    const uint16_t target = state_of(closure(reached));
+    return matched ? static_cast<uint16_t>(target | kDfaMatch) : target;
+  }
+
+  uint16_t state_of(const List& list) {
+    const auto [found, added] = states_.try_emplace(list, static_cast<uint16_t>(lists_.size()));
+    if (added) {
+      if (lists_.size() >= kMaxStates) fail("a pre-tokenizer's regular expression takes too many states");
+      lists_.push_back(list);
+    }
+    return found->second;
+  }
+
+  Program program_;
+  const CharClasses& classes_;
+  std::vector<List> lists_;  // by state
+  std::map<List, uint16_t> states_;
+};
+
+}  // namespace
+
+CharClasses::CharClasses(const std::vector<RegexPtr>& expressions) {
+  std::vector<CharSet> sets = {space_set(), word_set()};
+  for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
+  std::vector<uint32_t> class_of(kCodePoints);
+  uint32_t count = 1;
+  for (const CharSet& set : sets) {
+    std::vector<uint32_t> refined(size_t{2} * count, UINT32_MAX);  // by old class and membership
+    uint32_t found = 0;
+    for (uint32_t c = 0; c < kCodePoints; ++c) {
+      uint32_t& target = refined[2 * class_of[c] + (set.has(c) ? 1 : 0)];
+      if (target == UINT32_MAX) target = found++;
+      class_of[c] = target;
+    }
+    count = found;
+    if (count > kMaxClasses) fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
+  }
+  representatives_.assign(count, UINT32_MAX);
+  std::map<std::array<uint8_t, kClassBlockSize>, uint16_t> known;
+  for (uint32_t begin = 0; begin < kCodePoints; begin += kClassBlockSize) {
+    std::array<uint8_t, kClassBlockSize> block;
+    for (uint32_t i = 0; i < kClassBlockSize; ++i) {
+      block[i] = static_cast<uint8_t>(class_of[begin + i]);
+      uint32_t& representative = representatives_[class_of[begin + i]];
+      if (representative == UINT32_MAX) representative = begin + i;
+    }
+    const auto [found, added] = known.try_emplace(block, static_cast<uint16_t>(known.size()));
+    if (added) table.insert(table.end(), block.begin(), block.end());
+    blocks.push_back(found->second);
+  }
+}
+
+std::vector<uint8_t> CharClasses::flags() const {
+  const CharSet space = space_set(), word = word_set();
+  std::vector<uint8_t> flags;
+  for (const uint32_t c : representatives_) {
+    flags.push_back(static_cast<uint8_t>((space.has(c) ? kClassSpace : 0) | (word.has(c) ? kClassWord : 0)));
+  }
+  return flags;
+}
+
+Dfa build_dfa(const RegexPtr& regex, const CharClasses& classes) { return Builder(regex, classes).build(); }
+
+}  // namespace mote::convert

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GGUF's tokenizer.ggml.* keys: "gpt2" is byte-level BPE whose pre-tokenizer is known by name only, "llama" is
+// SentencePiece's BPE with scores in place of merges. Both as llama.cpp runs them.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <unordered_map>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/gguf_file.h"
+#include "converter/tokenizers/parts.h"
+#include "converter/tokenizers/tokenizer_spec.h"
+
+namespace mote::convert {
+namespace {
+
+enum TokenType : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+
+// Types of array elements.
+constexpr uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kString = 8;
+
+constexpr const char* kGpt2WithoutSpace = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))";
+constexpr const char* kContractions = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
+constexpr const char* kGpt4Words =
+    R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kQwen2Words =
+    R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+enum class Words { gpt2, digits_gpt2, gpt4, qwen2, falcon, fallback };
+
+struct PreTokenizer {
+  const char* name;  // tokenizer.ggml.pre
+  Words words;
+  bool whole_words = false;  // a word that is a token is not merged
+  bool add_bos = false;
+};
+
+constexpr PreTokenizer kPreTokenizers[] = {
+    {"default", Words::fallback},
+    {"gpt-2", Words::gpt2},
+    {"phi-2", Words::gpt2},
+    {"mpt", Words::gpt2},
+    {"olmo", Words::gpt2},
+    {"jina-es", Words::gpt2},
+    {"jina-de", Words::gpt2},
+    {"smollm", Words::digits_gpt2},
+    {"starcoder", Words::digits_gpt2},
+    {"refact", Words::digits_gpt2},
+    {"command-r", Words::digits_gpt2},
+    {"codeshell", Words::digits_gpt2},
+    {"llama-bpe", Words::gpt4, true, true},
+    {"llama3", Words::gpt4, true, true},
+    {"llama-v3", Words::gpt4, true, true},
+    {"dbrx", Words::gpt4},
+    {"smaug-bpe", Words::gpt4},
+    {"qwen2", Words::qwen2},
+    {"stablelm2", Words::qwen2},
+    {"deepseek-r1-qwen", Words::qwen2},
+    {"falcon", Words::falcon},
+};
+
+std::vector<std::string> expressions(Words words) {
+  switch (words) {
+    case Words::gpt2:
+      return {kGpt2Words};
+    case Words::digits_gpt2:
+      return {R"(\p{N})", kGpt2Words};
+    case Words::gpt4:
+      return {std::string(kContractions) + kGpt4Words};
+    case Words::qwen2:
+      return {std::string(kContractions) + kQwen2Words};
+    case Words::falcon:
+      return {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2WithoutSpace, "[0-9][0-9][0-9]"};
+    case Words::fallback:
+      break;
+  }
+  return {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2WithoutSpace, R"(\p{N}+)", "[0-9][0-9][0-9]"};
+}
+
+class GgufTokenizer {
+ public:
+  GgufTokenizer(const GgufFile& file, const std::string& where) : file_(file), where_(where) {}
+
+  std::optional<TokenizerSpec> read() {
+    if (find("model") == nullptr) return std::nullopt;
+    const std::string model = text("model", "");
+    read_tokens();
+    if (model == "gpt2") {
+      read_byte_level();
+    } else if (model == "llama") {
+      read_sentence_piece();
+    } else {
+      refuse("tokenizer model '{}' is not supported", shown(model));
+    }
+    read_added();
+    return std::move(spec_);
+  }
+
+ private:
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    fail("{}: {} (mote convert --no-tokenizer leaves the text out)", where_,
+         fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // ---- Values ----
+
+  const GgufValue* find(const std::string& key) const {
+    const auto found = file_.metadata.find("tokenizer.ggml." + key);
+    return found == file_.metadata.end() ? nullptr : &found->second;
+  }
+  std::string text(const std::string& key, const char* otherwise) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return otherwise;
+    if (const auto* string = std::get_if<std::string_view>(value)) return std::string(*string);
+    refuse("tokenizer.ggml.{} is not a string", key);
+  }
+  bool flag(const std::string& key, bool otherwise) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return otherwise;
+    if (const auto* given = std::get_if<bool>(value)) return *given;
+    refuse("tokenizer.ggml.{} is not true or false", key);
+  }
+  /// A token id, -1 if there is none.
+  int32_t token(const std::string& key) const {
+    const GgufValue* value = find(key);
+    const auto* id = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+    if (id == nullptr || *id < 0 || static_cast<uint64_t>(*id) >= vocabulary_.size()) return -1;
+    return static_cast<int32_t>(*id);
+  }
+  const GgufArray* array(const std::string& key, uint32_t type, uint32_t other_type) const {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return nullptr;
+    const auto* list = std::get_if<GgufArray>(value);
+    if (list == nullptr || (list->type != type && list->type != other_type)) {
+      refuse("tokenizer.ggml.{} is not a list of the expected kind", key);
+    }
+    return list;
+  }
+  std::vector<std::string> strings(const std::string& key) const {
+    const GgufArray* list = array(key, kString, kString);
+    if (list == nullptr) refuse("tokenizer.ggml.{} is missing", key);
+    std::vector<std::string> result;
+    const std::byte* at = list->bytes.data();
+    for (uint64_t i = 0; i < list->count; ++i) {
+      const auto size = load<uint64_t>(at);
+      result.emplace_back(reinterpret_cast<const char*>(at + 8), size);
+      at += 8 + size;
+    }
+    return result;
+  }
+
+  // ---- Vocabulary ----
+
+  void read_tokens() {
+    vocabulary_ = strings("tokens");
+    if (vocabulary_.empty()) refuse("the vocabulary is empty");
+    types_.assign(vocabulary_.size(), kNormal);
+    if (const GgufArray* types = array("token_type", kI32, kU32)) {
+      if (types->count != types_.size()) refuse("{} token types of {} tokens", types->count, types_.size());
+      std::copy_n(reinterpret_cast<const std::byte*>(types->bytes.data()), types->bytes.size(),
+                  reinterpret_cast<std::byte*>(types_.data()));
+    }
+    spec_.tokens.resize(vocabulary_.size());
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      if (is_text(id)) ids_.emplace(vocabulary_[id], id);
+    }
+  }
+
+  /// Whether text can become the token by merging.
+  bool is_text(uint32_t id) const {
+    return types_[id] == kNormal || types_[id] == kUserDefined || types_[id] == kUnused;
+  }
+
+  uint32_t id_of(const std::string& token) const {
+    const auto found = ids_.find(token);
+    if (found == ids_.end()) refuse("'{}' is not in the vocabulary", shown(token));
+    return found->second;
+  }
+
+  void read_added() {
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      const bool special = types_[id] == kControl || types_[id] == kUnknown;
+      if (special) spec_.tokens[id].flags |= kTokenSpecial;
+      if ((special || types_[id] == kUserDefined) && !vocabulary_[id].empty()) {
+        spec_.added.push_back({vocabulary_[id], id, special ? uint32_t{kAddedSpecial} : 0u, false});
+      }
+    }
+  }
+
+  void read_template(bool bos, bool eos) {
+    if (flag("add_bos_token", bos) && token("bos_token_id") >= 0) spec_.before_ids = {token("bos_token_id")};
+    if (flag("add_eos_token", eos) && token("eos_token_id") >= 0) spec_.after_ids = {token("eos_token_id")};
+  }
+
+  // ---- Byte-level BPE ----
+
+  void read_byte_level() {
+    const std::string name = text("pre", "default");
+    const auto* pre = std::find_if(std::begin(kPreTokenizers), std::end(kPreTokenizers),
+                                   [&](const PreTokenizer& known) { return name == known.name; });
+    if (pre == std::end(kPreTokenizers)) refuse("pre-tokenizer '{}' is not known", shown(name));
+    for (const std::string& expression : expressions(pre->words)) spec_.splits.push_back({parse_regex(expression)});
+    fuse_splits(spec_.splits);
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      const auto found = ids_.find(byte_sign(static_cast<uint8_t>(byte)));
+      spec_.byte_ids.push_back(found == ids_.end() ? -1 : static_cast<int32_t>(found->second));
+    }
+    uint32_t rank = 0;
+    for (const std::string& merge : strings("merges")) {
+      const size_t space = merge.find(' ', 1);
+      if (space == std::string::npos) refuse("merge '{}' is not two tokens", shown(merge));
+      const std::string left = merge.substr(0, space), right = merge.substr(space + 1);
+      spec_.merges.push_back({id_of(left), id_of(right), id_of(left + right), rank++});
+    }
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      spec_.tokens[id].text = types_[id] == kNormal ? from_byte_signs(vocabulary_[id]) : vocabulary_[id];
+      if (pre->whole_words && types_[id] == kNormal) spec_.whole_words.push_back(id);
+    }
+    read_template(pre->add_bos, false);
+  }
+
+  // ---- SentencePiece BPE ----
+
+  void read_sentence_piece() {
+    const std::string space = kSpaceSign;
+    spec_.replacements = {{" ", space}};
+    const bool prefix = flag("add_space_prefix", true);
+    if (prefix) spec_.segment_prefix = space;
+    spec_.strip_spaces = prefix ? 1 : 0;
+    spec_.unknown_id = token("unknown_token_id");
+    std::vector<int32_t> bytes(256, -1);
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      TokenSpec& token = spec_.tokens[id];
+      token.text = replace_all(vocabulary_[id], space, " ");
+      const auto byte = byte_of_token(vocabulary_[id]);
+      if (types_[id] == kByte && byte) {
+        token = {std::string(1, static_cast<char>(*byte)), kTokenByte};
+        bytes[*byte] = static_cast<int32_t>(id);
+      }
+      if (const auto character = single_character(vocabulary_[id]); character && is_text(id)) {
+        spec_.characters.emplace(*character, id);
+      }
+    }
+    if (spec_.characters.empty()) refuse("the vocabulary has no single characters");
+    if (std::count(bytes.begin(), bytes.end(), -1) != 256) spec_.byte_ids = bytes;
+    read_scores();
+    split_at_sign(spec_, vocabulary_, space);
+    read_template(true, false);
+  }
+
+  /// A token may be merged from any two that make it up; the token of the higher score goes first.
+  void read_scores() {
+    const GgufArray* list = array("scores", kF32, kF32);
+    if (list == nullptr || list->count != vocabulary_.size()) refuse("scores are missing");
+    std::vector<float> scores(vocabulary_.size());
+    std::copy_n(list->bytes.data(), list->bytes.size(), reinterpret_cast<std::byte*>(scores.data()));
+    std::vector<float> ordered = scores;
+    if (std::any_of(ordered.begin(), ordered.end(), [](float score) { return std::isnan(score); })) {
+      refuse("a score is not a number");
+    }
+    std::sort(ordered.begin(), ordered.end(), std::greater<>());
+    ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+    for (const auto& [token, id] : ids_) {
+      const auto rank = std::lower_bound(ordered.begin(), ordered.end(), scores[id], std::greater<>());
+      for (size_t at = 1; at < token.size(); ++at) {
+        if ((static_cast<uint8_t>(token[at]) & 0xC0) == 0x80) continue;
+        const auto left = ids_.find(token.substr(0, at)), right = ids_.find(token.substr(at));
+        if (left == ids_.end() || right == ids_.end()) continue;
+        spec_.merges.push_back(
+            {left->second, right->second, id, static_cast<uint32_t>(rank - ordered.begin())});
+      }
+    }
+  }
+
+  const GgufFile& file_;
+  const std::string& where_;
+  TokenizerSpec spec_;
+  std::vector<std::string> vocabulary_;
+  std::vector<int32_t> types_;
+  std::unordered_map<std::string, uint32_t> ids_;  // of tokens that text can become
+};
+
+}  // namespace
+
+std::optional<TokenizerSpec> read_gguf_tokenizer(std::span<const std::byte> file, const std::string& where) {
+  const GgufFile parsed = parse_gguf(file, where);
+  return GgufTokenizer(parsed, where).read();
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tokenizer as the converter understands it, whatever file it came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "converter/source.h"
+#include "converter/tokenizers/regex.h"
+#include "schema/text_formats.h"
+
+namespace mote::convert {
+
+struct TokenSpec {
+  std::string text;  // what it decodes to
+  uint8_t flags = 0;  // TokenFlag
+};
+
+struct MergeSpec {
+  uint32_t left, right, merged, rank;
+};
+
+struct AddedTokenSpec {
+  std::string text;
+  uint32_t id = 0;
+  uint32_t flags = 0;  // AddedFlag
+  bool normalized = false;
+};
+
+/// Cuts text into the expression's matches and the rest between them.
+struct SplitSpec {
+  RegexPtr regex;
+  bool keep_matches = true, keep_rest = true;
+};
+
+enum class PrefixSpec : uint8_t { none, always, unless_present, first_unless_present };  // file::PrefixRule
+
+struct TokenizerSpec {
+  std::vector<TokenSpec> tokens;            // by id
+  std::vector<int32_t> byte_ids;            // 256 or none
+  std::map<uint32_t, uint32_t> characters;  // ids by code point; empty: merging starts from bytes
+  int32_t unknown_id = -1;
+  bool fuse_unknown = false;
+  std::vector<MergeSpec> merges;
+  std::vector<uint32_t> whole_words;  // tokens that a word is taken as whole, in any order
+
+  std::vector<AddedTokenSpec> added;
+  std::string segment_prefix;
+  std::vector<std::pair<std::string, std::string>> replacements;
+  std::string piece_prefix;
+  PrefixSpec piece_prefix_rule = PrefixSpec::none;
+  std::vector<SplitSpec> splits;
+
+  std::vector<int32_t> before_ids, after_ids;
+  bool trim_offsets = false, trim_keeps_prefix = false;
+  uint32_t strip_spaces = 0;
+  bool strip_first_token = false;
+};
+
+/// SentencePiece's sign for a space, U+2581.
+inline constexpr const char* kSpaceSign = "\u2581";
+
+/// The tokenizer that a source has, if any. Throws Error, naming the part of it that is not understood.
+std::optional<TokenizerSpec> read_tokenizer(const Source& source);
+
+/// From the bytes of a tokenizer.json; `where` names it in messages.
+TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where);
+
+/// From a GGUF's metadata; nothing if it has none.
+std::optional<TokenizerSpec> read_gguf_tokenizer(std::span<const std::byte> file, const std::string& where);
+
+}  // namespace mote::convert

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tokenizer compiled and opened without a model around it.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "converter/tokenizers/tables.h"
+#include "runtime/tokenizer/decode.h"
+#include "runtime/tokenizer/encode.h"
+#include "tests/support/test_model.h"
+
+namespace test {
+
+/// Folders beside the repository, for third-party files that are never part of it.
+inline std::filesystem::path shared_folder() { return std::filesystem::path(MOTE_SOURCE_DIR).parent_path() / "shared"; }
+
+class TextTokenizer {
+ public:
+  explicit TextTokenizer(const mote::convert::TokenizerSpec& spec, uint32_t text_bytes = 1 << 16) {
+    const mote::convert::TokenizerTables tables(spec);
+    segment_ = AlignedBytes(tables.bytes().size());
+    std::memcpy(segment_.data(), tables.bytes().data(), tables.bytes().size());
+    builder_.Finish(tables.write(builder_, 0));
+    mote_error error{};
+    const mote_status status = open(&error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+    set_text_bytes(text_bytes);
+  }
+
+  mote_status open(mote_error* error) {
+    const auto* root = flatbuffers::GetRoot<mote::file::Tokenizer>(builder_.GetBufferPointer());
+    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), true, &tokenizer_, error);
+  }
+
+  void set_text_bytes(uint32_t text_bytes) {
+    mote::Arena counting(nullptr);
+    mote::take_text_scratch(&counting, text_bytes);
+    arena_ = AlignedBytes(counting.used());
+    mote::Arena arena(arena_.data());
+    scratch_ = mote::take_text_scratch(&arena, text_bytes);
+  }
+
+  mote_status try_encode(const std::string& text, uint32_t flags, std::vector<int32_t>* ids,
+                         std::vector<mote_span>* spans, mote_error* error) const {
+    // A text of n bytes has at most so many tokens: normalization writes at most a prefix for each added token.
+    const size_t most = 8 * text.size() + 64;
+    ids->resize(most);
+    spans->resize(most);
+    uint32_t count = 0;
+    const mote_status status =
+        mote::encode_text(tokenizer_, scratch_, reinterpret_cast<const uint8_t*>(text.data()),
+                          static_cast<uint32_t>(text.size()), flags, ids->data(), spans->data(),
+                          static_cast<uint32_t>(most), &count, error);
+    ids->resize(count);
+    spans->resize(count);
+    return status;
+  }
+
+  std::vector<int32_t> encode(const std::string& text, uint32_t flags, std::vector<mote_span>* spans = nullptr) const {
+    std::vector<int32_t> ids;
+    std::vector<mote_span> own;
+    mote_error error{};
+    const mote_status status = try_encode(text, flags, &ids, spans == nullptr ? &own : spans, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+    return ids;
+  }
+
+  /// What each call of the detokenizer gave, the last that of finish.
+  std::vector<std::string> decode_pieces(const std::vector<int32_t>& ids, uint32_t flags) const {
+    std::vector<std::string> pieces;
+    std::vector<uint8_t> out(mote::decode_room(tokenizer_));
+    mote_detokenizer state{};
+    state.flags = flags;
+    state.strip = static_cast<uint8_t>(tokenizer_.strip_spaces);
+    const auto add = [&](uint32_t bytes) { pieces.emplace_back(out.begin(), out.begin() + bytes); };
+    for (const int32_t id : ids) add(mote::decode_next(tokenizer_, &state, static_cast<uint32_t>(id), out.data()));
+    add(mote::decode_finish(tokenizer_, &state, out.data()));
+    return pieces;
+  }
+
+  std::string decode(const std::vector<int32_t>& ids, uint32_t flags) const {
+    std::string text;
+    for (const std::string& piece : decode_pieces(ids, flags)) text += piece;
+    return text;
+  }
+
+  const mote::Tokenizer& view() const { return tokenizer_; }
+  AlignedBytes& segment() { return segment_; }
+
+ private:
+  flatbuffers::FlatBufferBuilder builder_;
+  AlignedBytes segment_, arena_;
+  mote::Tokenizer tokenizer_;
+  mote::TextScratch scratch_;
+};
+
+inline mote::convert::TokenizerSpec read_json_tokenizer(const std::filesystem::path& path) {
+  const mote::convert::MappedFile file(path);
+  return mote::convert::read_tokenizer_json(file.bytes(), path.string());
+}
+
+inline mote::convert::TokenizerSpec read_gguf_tokenizer(const std::filesystem::path& path) {
+  const mote::convert::MappedFile file(path);
+  auto spec = mote::convert::read_gguf_tokenizer(file.bytes(), path.string());
+  REQUIRE(spec.has_value());
+  return *spec;
+}
+
+}  // namespace test
