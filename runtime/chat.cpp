@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "runtime/error.h"
+#include "runtime/session.h"
+#include "runtime/tokenizer/added.h"
 
 namespace mote {
 namespace {
@@ -118,6 +120,44 @@ void render_piece(void* user, const char* text, size_t bytes, bool) {
   rendering.bytes += bytes;
 }
 
+/// Whether a text has a special token in it.
+bool names_special(const Tokenizer& tokenizer, const char* text, size_t bytes) {
+  const auto* given = reinterpret_cast<const uint8_t*>(text);
+  const auto end = static_cast<uint32_t>(bytes);
+  for (const Table<TrieNode>* trie : {&tokenizer.raw_trie, &tokenizer.normal_trie}) {
+    if (trie->count == 0) continue;
+    for (uint32_t at = 0; at < end;) {
+      const AddedMatch match = find_added(tokenizer, {trie, true, given, 0, at, end}, at, end);
+      if (match.id < 0) break;
+      if ((tokenizer.token_flags[static_cast<uint32_t>(match.id)] & kTokenSpecial) != 0) return true;
+      at = match.end;
+    }
+  }
+  return false;
+}
+
+/// Tokenizes piece by piece, where a message holds what would be a special token in the whole text.
+struct PieceTokenizer {
+  mote_session* session;
+  int32_t* ids;
+  uint32_t capacity;
+  uint32_t count;
+  mote_status status;
+  mote_error* error;
+};
+
+void tokenize_piece(void* user, const char* text, size_t bytes, bool markup) {
+  PieceTokenizer& pieces = *static_cast<PieceTokenizer*>(user);
+  if (pieces.status != MOTE_OK || bytes == 0) return;
+  const uint32_t room = pieces.count < pieces.capacity ? pieces.capacity - pieces.count : 0;
+  uint32_t added = 0;
+  pieces.status =
+      mote_tokenize(pieces.session, text, bytes, markup ? MOTE_PARSE_SPECIAL : 0,
+                    room == 0 ? nullptr : pieces.ids + pieces.count, room, &added, nullptr, pieces.error);
+  if (pieces.status == MOTE_TOO_SMALL) pieces.status = MOTE_OK;  // counted on, refused at the end
+  pieces.count += added;
+}
+
 }  // namespace
 }  // namespace mote
 
@@ -143,6 +183,34 @@ mote_status mote_chat_render(const mote_model* model, const mote_message* messag
                 uint64_t{capacity});
   }
   return MOTE_OK;
+}
+
+mote_status mote_chat_tokenize(mote_session* session, const mote_message* messages, uint32_t count,
+                               int answer, char* text, size_t text_capacity, int32_t* ids, uint32_t capacity,
+                               uint32_t* id_count, mote_error* error) {
+  if (text == nullptr || id_count == nullptr || (ids == nullptr && capacity != 0)) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_chat_tokenize: null pointer");
+  }
+  const mote_model* model = session->model;
+  size_t bytes = 0;
+  mote_status status = mote_chat_render(model, messages, count, answer, text, text_capacity, &bytes, error);
+  if (status != MOTE_OK) return status;
+  bool literal = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    literal = literal || mote::names_special(model->tokenizer, messages[i].text, messages[i].bytes);
+  }
+  if (!literal) {
+    return mote_tokenize(session, text, bytes, MOTE_PARSE_SPECIAL, ids, capacity, id_count, nullptr, error);
+  }
+  mote::PieceTokenizer pieces{session, ids, capacity, 0, MOTE_OK, error};
+  status = mote::walk_chat(model, messages, count, answer != 0, {&pieces, mote::tokenize_piece}, error);
+  if (status == MOTE_OK) status = pieces.status;
+  *id_count = pieces.count;
+  if (status == MOTE_OK && pieces.count > capacity) {
+    return fail(error, MOTE_TOO_SMALL, "the conversation takes ", pieces.count, " ids, given room for ",
+                capacity);
+  }
+  return status;
 }
 
 }  // extern "C"

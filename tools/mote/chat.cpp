@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote chat: a conversation, turn by turn. The session keeps what earlier turns computed: a turn is rendered and
-// tokenized as a whole, and only what differs from the tokens at hand is computed.
+// mote chat: a conversation, turn by turn. The session keeps what earlier turns computed: a turn is rendered
+// and tokenized as a whole, and only what differs from the tokens at hand is computed.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -65,10 +65,12 @@ class Conversation {
 
 std::vector<int32_t> Conversation::ids() const {
   std::vector<mote_message> messages;
-  const auto add = [&](mote_role role, const std::string& text) { messages.push_back({role, text.data(), text.size()}); };
+  const auto add = [&](mote_role role, const std::string& text) {
+    messages.push_back({role, text.data(), text.size()});
+  };
   if (arguments_.system) add(MOTE_ROLE_SYSTEM, *arguments_.system);
   for (const Turn& turn : turns_) add(turn.role, turn.text);
-  return tokenize_chat(session_, messages, true);
+  return tokenize_chat(file_, session_, messages, true);
 }
 
 /// The oldest question and its answer.
@@ -98,7 +100,8 @@ void Conversation::say(const std::string& text) {
     while (prompt_.size() >= context_ && arguments_.context_full == "slide" && turns_.size() > 1) {
       drop_oldest();
       prompt_ = ids();
-      if (prompt_.size() < context_) note("the context of {} tokens is full: the oldest turns are forgotten", context_);
+      if (prompt_.size() < context_)
+        note("the context of {} tokens is full: the oldest turns are forgotten", context_);
     }
     if (prompt_.size() >= context_) {
       convert::fail("the conversation takes {} tokens, the context has {}; {}", prompt_.size(), context_,
@@ -120,7 +123,8 @@ void Conversation::say(const std::string& text) {
   turns_.push_back({MOTE_ROLE_ASSISTANT, answer_.text});
 }
 
-void report(const Arguments& arguments, const Conversation& conversation, const Session& session, uint32_t context) {
+void report(const Arguments& arguments, const Conversation& conversation, const Session& session,
+            uint32_t context) {
   const Answer& answer = conversation.answer();
   if (arguments.json) {
     print_json({{"text", answer.text},
@@ -138,11 +142,14 @@ void report(const Arguments& arguments, const Conversation& conversation, const 
   }
   print("\n");
   flush_output();
-  if (answer.finish == MOTE_FINISH_CONTEXT) note("the context of {} tokens is full: the answer ends here", context);
+  if (answer.finish == MOTE_FINISH_CONTEXT)
+    note("the context of {} tokens is full: the answer ends here", context);
   if (answer.finish == MOTE_FINISH_CANCELLED) note("stopped");
-  if (answer.finish == MOTE_FINISH_LENGTH) note("cut at {} tokens; -n gives more", arguments.generation.tokens);
+  if (answer.finish == MOTE_FINISH_LENGTH)
+    note("cut at {} tokens; -n gives more", arguments.generation.tokens);
   note("({} tokens, {:.1f} per second; prompt {} tokens, {} of them reused; arena {})", answer.ids.size(),
-       answer.decode_per_s(), conversation.prompt_tokens(), conversation.reused(), human_bytes(session.arena_bytes()));
+       answer.decode_per_s(), conversation.prompt_tokens(), conversation.reused(),
+       human_bytes(session.arena_bytes()));
 }
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt drops the line.
@@ -204,13 +211,16 @@ void add_chat(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("chat", "Talk with a model, a line of standard input a turn");
   add_model_argument(*command, arguments->file);
-  command->add_option("-p,--prompt", arguments->prompt, "Say this, print the answer and exit")->type_name("TEXT");
+  command->add_option("-p,--prompt", arguments->prompt, "Say this, print the answer and exit")
+      ->type_name("TEXT");
   command->add_option("--system", arguments->system, "The system message (default: the model's own, if any)")
       ->type_name("TEXT");
-  add_generation_flags(*command, arguments->generation, 0);
+  // Small models repeat themselves without a penalty.
+  add_generation_flags(*command, arguments->generation, 1024, 1.1f);
   command
-      ->add_option("--context-full", arguments->context_full,
-                   "When the context is full: stop, or slide, which forgets the oldest turns (default: slide)")
+      ->add_option(
+          "--context-full", arguments->context_full,
+          "When the context is full: stop, or slide, which forgets the oldest turns (default: slide)")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"stop", "slide"}));
   add_session_flags(*command, arguments->session);

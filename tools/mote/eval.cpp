@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote eval: perplexity on a text, and how far a file's predictions are from another's.
+// mote eval: perplexity on a text, how far a file's predictions are from another's, exact answers to
+// questions.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -9,9 +10,11 @@
 
 #include "converter/error.h"
 #include "tools/mote/commands.h"
+#include "tools/mote/eval_exact.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/text.h"
 #include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
@@ -19,7 +22,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string file, text, other;
+  std::string file, text, exact, other;
   uint32_t window = 0;
   uint64_t limit = 0;
   bool ids = false, json = false;
@@ -126,12 +129,15 @@ Score score_ids(const std::vector<int32_t>& ids, uint32_t window, Model& model, 
   return score;
 }
 
-std::vector<int32_t> text_ids(const Arguments& arguments, const ModelFile& file) {
-  if (!arguments.ids) {
-    convert::fail("{} has no tokenizer, so it cannot read a text; with --ids, {} is a file of token ids",
-                  file.path(), arguments.text);
+std::vector<int32_t> text_ids(const Arguments& arguments, const Model& model) {
+  const ModelFile& file = model.file;
+  std::vector<int32_t> ids;
+  if (arguments.ids) {
+    ids = read_ids(arguments.text);
+  } else {
+    require_tokenizer(file, "with --ids the text is a file of token ids");
+    ids = tokenize(model.session, read_text(arguments.text), 0);
   }
-  std::vector<int32_t> ids = read_ids(arguments.text);
   if (arguments.limit != 0 && ids.size() > arguments.limit) ids.resize(arguments.limit);
   if (ids.size() < 2) convert::fail("{}: {} tokens; it takes at least 2", arguments.text, ids.size());
   check_ids(ids, file, arguments.text);
@@ -161,17 +167,13 @@ void print_score(const Arguments& arguments, uint32_t window, const Score& score
         arguments.other, other_perplexity, kl, 100.0 * agreement);
 }
 
-void eval_model(const Arguments& arguments) {
+void eval_perplexity(const Arguments& arguments) {
   Timer timer;
-  uint32_t window = arguments.window;
-  std::vector<int32_t> ids;
-  {
-    const ModelFile file(arguments.file);
-    ids = text_ids(arguments, file);
-    if (window == 0) window = std::min(512u, file.info().context);
-  }
   const ThreadPool pool(arguments.session.threads);
+  uint32_t window = arguments.window;
+  if (window == 0) window = std::min(512u, ModelFile(arguments.file).info().context);
   Model model(arguments.file, arguments, window, pool);
+  const std::vector<int32_t> ids = text_ids(arguments, model);
   std::optional<Model> other;
   if (!arguments.other.empty()) {
     other.emplace(arguments.other, arguments, window, pool);
@@ -184,22 +186,46 @@ void eval_model(const Arguments& arguments) {
   print_score(arguments, window, score, timer.ms() / 1000.0);
 }
 
+void eval_exact(const Arguments& arguments) {
+  Timer timer;
+  const ThreadPool pool(arguments.session.threads);
+  const ModelFile file(arguments.file);
+  Session session(file, session_options(file, arguments.session, pool));
+  const ExactScore score = score_exact(file, session, arguments.exact, arguments.limit);
+  const double seconds = timer.ms() / 1000.0;
+  if (arguments.json) {
+    return print_json({{"accuracy", score.accuracy()},
+                       {"equal", score.equal},
+                       {"questions", score.questions},
+                       {"seconds", seconds}});
+  }
+  print("{} of {} answers equal, {:.2f} %, {:.1f} s\n", score.equal, score.questions,
+        100.0 * score.accuracy(), seconds);
+}
+
 }  // namespace
 
 void add_eval(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("eval", "Measure perplexity, and compare two files");
+  CLI::App* command =
+      app.add_subcommand("eval", "Measure perplexity or exact answers, and compare two files");
   add_model_argument(*command, arguments->file);
-  command->add_option("--perplexity", arguments->text, "The text to predict")->type_name("TEXT")->required();
-  command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space");
+  CLI::Option_group* what = command->add_option_group("measure", "One of these");
+  CLI::Option* text =
+      what->add_option("--perplexity", arguments->text, "A text file to predict")->type_name("TEXT");
+  what->add_option("--exact", arguments->exact, "Questions and answers, a tab between them, a pair a line")
+      ->type_name("TSV");
+  what->require_option(1);
+  command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space")->needs(text);
   command
       ->add_option(
           "--window", arguments->window,
           "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
       ->type_name("W")
       ->check(CLI::Range(2u, UINT32_MAX).description(""));
-  command->add_option("--limit", arguments->limit, "Use the first tokens only (default: all)")
-      ->type_name("TOKENS");
+  command
+      ->add_option("--limit", arguments->limit, "Use the first tokens, or lines of TSV, only (default: all)")
+      ->type_name("N");
   command
       ->add_option(
           "--compare", arguments->other,
@@ -207,7 +233,8 @@ void add_eval(CLI::App& app) {
       ->type_name("OTHER");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print a JSON object");
-  command->callback([arguments] { eval_model(*arguments); });
+  command->callback(
+      [arguments] { arguments->exact.empty() ? eval_perplexity(*arguments) : eval_exact(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <optional>
@@ -37,8 +39,7 @@ bool is_stop(const ModelFile& file, int32_t id) {
 /// Text of ids, held back while it may be the beginning of a stop text.
 class AnswerText {
  public:
-  AnswerText(const ModelFile& file, const GenerationFlags& flags)
-      : stop_(flags.stop_texts) {
+  AnswerText(const ModelFile& file, const GenerationFlags& flags) : stop_(flags.stop_texts) {
     if (file.info().tokens != 0) stream_.emplace(file, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE);
   }
   std::string next(int32_t id) { return stream_ ? stop_.next(stream_->next(id)) : ""; }
@@ -62,7 +63,9 @@ InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previous_action, nullptr)
 bool InterruptGuard::interrupted() { return interrupt_seen; }
 void InterruptGuard::clear() { interrupt_seen = false; }
 
-double Answer::prompt_per_s(size_t prompt) const { return per_second(static_cast<double>(prompt), prompt_ms); }
+double Answer::prompt_per_s(size_t prompt) const {
+  return per_second(static_cast<double>(prompt), prompt_ms);
+}
 double Answer::decode_per_s() const {
   return ids.size() < 2 ? 0.0 : per_second(static_cast<double>(ids.size() - 1), decode_ms);
 }
@@ -90,7 +93,8 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
   const mote_generation options = options_of(flags);
   mote_error error = {};
   Timer timer;
-  check(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()), &options, &error),
+  check(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()), &options,
+                              &error),
         error, "run");
   const auto emit = [&](int32_t id, const std::string& part) {
     answer.text += part;
@@ -114,17 +118,19 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
   return answer;
 }
 
-void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t default_tokens) {
-  flags.tokens = default_tokens;
+void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t tokens,
+                          float repetition_penalty) {
+  flags.tokens = tokens;
   flags.sampling = mote_sampling_default();
+  flags.sampling.repetition_penalty = repetition_penalty;
   flags.sampling.repetition_window = MOTE_REPETITION_WINDOW;
   mote_sampling& sampling = flags.sampling;
-  const std::string most = default_tokens == 0 ? "0, until the context is full" : std::to_string(default_tokens);
   command
       .add_option("-n,--tokens", flags.tokens,
-                  "Most tokens to generate (default: " + most + "); 0: until the context is full")
+                  fmt::format("Most tokens to generate (default: {}); 0: until the context is full", tokens))
       ->type_name("N");
-  CLI::Option* greedy = command.add_flag("--greedy", flags.greedy, "Always the likeliest token (the default)");
+  CLI::Option* greedy =
+      command.add_flag("--greedy", flags.greedy, "Always the likeliest token (the default)");
   CLI::Option* temperature =
       command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
           ->type_name("T")
@@ -133,11 +139,13 @@ void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t de
   command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
       ->type_name("K")
       ->needs(temperature);
-  command.add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
+  command
+      .add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
       ->type_name("P")
       ->check(CLI::Range(0.0f, 1.0f).description(""))
       ->needs(temperature);
-  command.add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
+  command
+      .add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
       ->type_name("P")
       ->check(CLI::Range(0.0f, 1.0f).description(""))
       ->needs(temperature);
@@ -145,8 +153,9 @@ void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t de
       ->type_name("N")
       ->needs(temperature);
   command
-      .add_option("--repeat-penalty", sampling.repetition_penalty,
-                  "Make recent tokens less likely, over the last 256; 1 does not")
+      .add_option(
+          "--repeat-penalty", sampling.repetition_penalty,
+          fmt::format("Make the last 256 tokens less likely (default: {}); 1 does not", repetition_penalty))
       ->type_name("X")
       ->check(CLI::Range(0.01f, 100.0f).description(""));
   command.add_option("--stop", flags.stop_texts, "End the answer before this text; may be given again")

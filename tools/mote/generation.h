@@ -23,8 +23,8 @@ struct GenerationFlags {
   mote_sampling sampling = {};
 };
 
-/// -n, --greedy, --temp and so on, --stop, --ignore-stop.
-void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t default_tokens);
+/// -n, --greedy, --temp and so on, --stop, --ignore-stop, with these defaults.
+void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t tokens, float repetition_penalty);
 
 struct Answer {
   std::vector<int32_t> ids;  // a stop id included
@@ -43,8 +43,8 @@ const char* finish_name(mote_finish finish);
 /// Called with each id and the text that it completes, which may be empty.
 using OnToken = std::function<void(int32_t id, const std::string& text)>;
 
-/// Continues sequence 0 after `prompt`, which may be empty where there are logits. Ctrl-C and a stop text end it with
-/// CANCELLED and STOP. Text is made only where the file has a tokenizer. Throws convert::Error.
+/// Continues sequence 0 after `prompt`, which may be empty where there are logits. Ctrl-C and a stop text end
+/// it with CANCELLED and STOP. Text is made only where the file has a tokenizer. Throws convert::Error.
 Answer generate(const ModelFile& file, Session& session, const std::vector<int32_t>& prompt,
                 const GenerationFlags& flags, const OnToken& on_token);
 

@@ -33,15 +33,18 @@ struct Arguments {
 std::string prompt_text(const Arguments& arguments) {
   if (arguments.prompt) return *arguments.prompt;
   if (arguments.prompt_file) return read_text(*arguments.prompt_file);
-  if (isatty(STDIN_FILENO) != 0) usage_fail("no prompt; give one with -p TEXT, --file FILE, --ids IDS or on standard input");
+  if (isatty(STDIN_FILENO) != 0)
+    usage_fail("no prompt; give one with -p TEXT, --file FILE, --ids IDS or on standard input");
   return read_text("-");
 }
 
-std::vector<int32_t> chat_ids(const Arguments& arguments, const Session& session, const std::string& text) {
+std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file, const Session& session,
+                              const std::string& text) {
   std::vector<mote_message> messages;
-  if (arguments.system) messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size()});
+  if (arguments.system)
+    messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size()});
   messages.push_back({MOTE_ROLE_USER, text.data(), text.size()});
-  return tokenize_chat(session, messages, true);
+  return tokenize_chat(file, session, messages, true);
 }
 
 /// A prompt that continues a saved one gets no tokens around it.
@@ -58,9 +61,10 @@ std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& fil
   }
   require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
   const std::string text = prompt_text(arguments);
-  if (arguments.chat) return chat_ids(arguments, session, text);
+  if (arguments.chat) return chat_ids(arguments, file, session, text);
   const bool continues = !arguments.load_state.empty();
-  std::vector<int32_t> ids = tokenize(session, text, MOTE_PARSE_SPECIAL | (continues ? 0u : MOTE_ADD_SPECIAL));
+  std::vector<int32_t> ids =
+      tokenize(session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
   if (ids.empty() && !continues) {
     if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
     ids.push_back(file.info().bos_id);
@@ -77,11 +81,13 @@ void slide(const Arguments& arguments, const ModelFile& file, Session& session, 
     all.insert(all.end(), answer.ids.begin(), answer.ids.end());
     const size_t keep = context / 2;
     note("the context of {} tokens is full: going on with the last {}", context, keep);
-    if (flags.tokens != 0) flags.tokens = arguments.generation.tokens - static_cast<uint32_t>(answer.ids.size());
+    if (flags.tokens != 0)
+      flags.tokens = arguments.generation.tokens - static_cast<uint32_t>(answer.ids.size());
     ++flags.sampling.seed;
     mote_error error = {};
     check(mote_session_truncate(session.get(), 0, 0, &error), error, "run");
-    const Answer more = generate(file, session, {all.end() - static_cast<std::ptrdiff_t>(keep), all.end()}, flags, on_token);
+    const Answer more =
+        generate(file, session, {all.end() - static_cast<std::ptrdiff_t>(keep), all.end()}, flags, on_token);
     answer.ids.insert(answer.ids.end(), more.ids.begin(), more.ids.end());
     answer.text += more.text;
     answer.finish = more.finish;
@@ -106,9 +112,11 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
                 {"threads", threads}});
     return;
   }
-  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} threads",
-       prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
-       session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), threads);
+  note(
+      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} "
+      "threads",
+      prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
+      session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), threads);
 }
 
 void run_model(const Arguments& arguments) {
@@ -137,7 +145,8 @@ void run_model(const Arguments& arguments) {
     timer.restart();
     mote_error error = {};
     if (!prompt.empty()) {
-      check(mote_prefill(session.get(), 0, prompt.data(), static_cast<uint32_t>(prompt.size()), MOTE_LOGITS_LAST, &error),
+      check(mote_prefill(session.get(), 0, prompt.data(), static_cast<uint32_t>(prompt.size()),
+                         MOTE_LOGITS_LAST, &error),
             error, "run");
     }
     saved_ms = timer.ms();
@@ -146,12 +155,15 @@ void run_model(const Arguments& arguments) {
   }
   Answer answer = generate(file, session, left, arguments.generation, on_token);
   answer.prompt_ms += saved_ms;
-  if (arguments.context_full == "slide") slide(arguments, file, session, options.context, prompt, on_token, answer);
+  if (arguments.context_full == "slide")
+    slide(arguments, file, session, options.context, prompt, on_token, answer);
   if (!arguments.json) print("\n");
   flush_output();
   if (answer.finish == MOTE_FINISH_CONTEXT) {
-    note("the context of {} tokens is full; --context gives more, up to the model's {}, --context-full slide goes on",
-         options.context, file.info().context);
+    note(
+        "the context of {} tokens is full; --context gives more, up to the model's {}, --context-full slide "
+        "goes on",
+        options.context, file.info().context);
   }
   print_answer(arguments, prompt, answer, session, load_ms, pool.threads());
 }
@@ -168,17 +180,23 @@ void add_run(CLI::App& app) {
       ->type_name("FILE");
   prompt->add_option("--ids", arguments->ids, "The prompt as token ids, such as 1,2,3")->type_name("IDS");
   prompt->require_option(0, 1);
-  CLI::Option* chat = command->add_flag(
-      "--chat", arguments->chat, "The prompt is a message: wrap it in the model's chat format, as mote chat does");
-  command->add_option("--system", arguments->system, "The system message before it")->type_name("TEXT")->needs(chat);
-  add_generation_flags(*command, arguments->generation, 128);
+  CLI::Option* chat =
+      command->add_flag("--chat", arguments->chat,
+                        "The prompt is a message: wrap it in the model's chat format, as mote chat does");
+  command->add_option("--system", arguments->system, "The system message before it")
+      ->type_name("TEXT")
+      ->needs(chat);
+  add_generation_flags(*command, arguments->generation, 128, 1.0f);
   command
       ->add_option("--context-full", arguments->context_full,
                    "When the context is full: stop, or slide, which forgets the older half (default: stop)")
       ->type_name("WHAT")
       ->check(CLI::IsMember({"stop", "slide"}));
-  command->add_option("--save-state", arguments->save_state, "Save the session after the prompt")->type_name("FILE");
-  command->add_option("--load-state", arguments->load_state, "Go on from a saved session; the prompt follows what it holds")
+  command->add_option("--save-state", arguments->save_state, "Save the session after the prompt")
+      ->type_name("FILE");
+  command
+      ->add_option("--load-state", arguments->load_state,
+                   "Go on from a saved session; the prompt follows what it holds")
       ->type_name("FILE");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print one JSON object at the end instead of streaming");

@@ -8,8 +8,8 @@
 
 namespace mote::cli {
 
-/// Lets a text through as it comes, up to the first of some stop texts: what may be the beginning of one is held back
-/// until it is certain.
+/// Lets a text through as it comes, up to the first of some stop texts: what may be the beginning of one is
+/// held back until it is certain.
 class StopText {
  public:
   explicit StopText(std::vector<std::string> stops) : stops_(std::move(stops)) {

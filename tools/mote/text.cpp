@@ -36,16 +36,27 @@ void require_tokenizer(const ModelFile& file, const char* instead) {
 }
 
 std::vector<int32_t> tokenize(const Session& session, std::string_view text, uint32_t flags) {
-  return collect_ids(text.size() / 2 + 16, "text", [&](int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* e) {
-    return mote_tokenize(session.get(), text.data(), text.size(), flags, ids, capacity, count, nullptr, e);
-  });
+  return collect_ids(text.size() / 2 + 16, "text",
+                     [&](int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* e) {
+                       return mote_tokenize(session.get(), text.data(), text.size(), flags, ids, capacity,
+                                            count, nullptr, e);
+                     });
 }
 
-std::vector<int32_t> tokenize_chat(const Session& session, const std::vector<mote_message>& messages, bool answer) {
-  return collect_ids(256, "chat", [&](int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* error) {
-    return mote_chat_tokenize(session.get(), messages.data(), static_cast<uint32_t>(messages.size()), answer ? 1 : 0,
-                              ids, capacity, count, error);
-  });
+std::vector<int32_t> tokenize_chat(const ModelFile& file, const Session& session,
+                                   const std::vector<mote_message>& messages, bool answer) {
+  const auto messages_count = static_cast<uint32_t>(messages.size());
+  size_t bytes = 0;
+  mote_error error = {};
+  check(mote_chat_render(file.model(), messages.data(), messages_count, answer ? 1 : 0, nullptr, 0, &bytes,
+                         &error),
+        error, "chat");
+  std::string text(bytes + 1, '\0');
+  return collect_ids(
+      bytes / 2 + 16, "chat", [&](int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* e) {
+        return mote_chat_tokenize(session.get(), messages.data(), messages_count, answer ? 1 : 0, text.data(),
+                                  text.size(), ids, capacity, count, e);
+      });
 }
 
 TextStream::TextStream(const ModelFile& file, uint32_t flags)
@@ -57,14 +68,16 @@ TextStream::TextStream(const ModelFile& file, uint32_t flags)
 std::string TextStream::next(int32_t id) {
   size_t written = 0;
   mote_error error = {};
-  check(mote_detokenizer_next(file_.model(), &state_, id, room_.data(), room_.size(), &written, &error), error, "text");
+  check(mote_detokenizer_next(file_.model(), &state_, id, room_.data(), room_.size(), &written, &error),
+        error, "text");
   return room_.substr(0, written);
 }
 
 std::string TextStream::finish() {
   size_t written = 0;
   mote_error error = {};
-  check(mote_detokenizer_finish(file_.model(), &state_, room_.data(), room_.size(), &written, &error), error, "text");
+  check(mote_detokenizer_finish(file_.model(), &state_, room_.data(), room_.size(), &written, &error), error,
+        "text");
   return room_.substr(0, written);
 }
 

@@ -19,7 +19,8 @@ void require_tokenizer(const ModelFile& file, const char* instead);
 std::vector<int32_t> tokenize(const Session& session, std::string_view text, uint32_t flags);
 
 /// A conversation's ids: special tokens are those of the chat format, never of what a message says.
-std::vector<int32_t> tokenize_chat(const Session& session, const std::vector<mote_message>& messages, bool answer);
+std::vector<int32_t> tokenize_chat(const ModelFile& file, const Session& session,
+                                   const std::vector<mote_message>& messages, bool answer);
 
 /// Puts text together from ids as they come, whole characters only.
 class TextStream {

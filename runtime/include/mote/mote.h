@@ -158,10 +158,11 @@ enum {
   MOTE_PARSE_SPECIAL = 2 /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
 };
 
-/* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as U+FFFD.
-   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL: `ids` holds the first). Unless
-   null, `offsets`, [capacity], says which bytes each token came from, whole characters; those of added tokens
-   are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
+/* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as
+   U+FFFD.
+   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL: `ids` holds the first).
+   Unless null, `offsets`, [capacity], says which bytes each token came from, whole characters; those of added
+   tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
 
@@ -186,8 +187,8 @@ size_t mote_detokenizer_room(const mote_model* model);
 mote_status mote_detokenizer_start(const mote_model* model, uint32_t flags, mote_detokenizer* state,
                                    mote_error* error);
 
-/* Writes the text that a token adds, whole characters only and no zero at the end: often none, when a character
-   takes several tokens. Bytes that make no character become U+FFFD. */
+/* Writes the text that a token adds, whole characters only and no zero at the end: often none, when a
+   character takes several tokens. Bytes that make no character become U+FFFD. */
 mote_status mote_detokenizer_next(const mote_model* model, mote_detokenizer* state, int32_t id, char* out,
                                   size_t out_bytes, size_t* written, mote_error* error);
 
@@ -289,6 +290,12 @@ const char* mote_chat_format(const mote_model* model);
    MOTE_TOO_SMALL where `capacity` does not do. No zero is written. */
 mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,
                              int answer, char* out, size_t capacity, size_t* bytes, mote_error* error);
+
+/* Renders a conversation into `text` and tokenizes it. Special tokens are those of the chat format alone:
+   what a message says is text, even if it looks like one. `*count` as in mote_tokenize. */
+mote_status mote_chat_tokenize(mote_session* session, const mote_message* messages, uint32_t count,
+                               int answer, char* text, size_t text_capacity, int32_t* ids, uint32_t capacity,
+                               uint32_t* id_count, mote_error* error);
 
 /* ---- Snapshots and self test
  * ----------------------------------------------------------------------------------- */
