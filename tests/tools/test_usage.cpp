@@ -72,7 +72,7 @@ TEST_CASE("usage: bad ids are refused before any work") {
   assert_fails(run("run " + model + " --ids 99999999999"), kUsage, "'99999999999'");
   assert_fails(run("run " + model + " --ids ''"), kUsage, "--ids");
   assert_fails(run("run " + model + " --ids 1,100"), kFailed, "id 100 at index 1");
-  assert_fails(run("run " + model), kUsage, "--ids");
+  assert_fails(run("run " + model), kFailed, "--ids");  // standard input is a text
   assert_fails(run("run " + model + " -p Hello --ids 1"), kUsage, "--ids");
 }
 

@@ -50,14 +50,15 @@ std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file,
 /// A prompt that continues a saved one gets no tokens around it.
 std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file, const Session& session) {
   if (arguments.ids) {
+    std::vector<int32_t> ids;
     try {
-      const std::vector<int32_t> ids = parse_ids(*arguments.ids, "--ids");
-      if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
-      check_ids(ids, file, "--ids");
-      return ids;
+      ids = parse_ids(*arguments.ids, "--ids");
     } catch (const convert::Error& error) {
       throw UsageError(error.what());
     }
+    if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
+    check_ids(ids, file, "--ids");
+    return ids;
   }
   require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
   const std::string text = prompt_text(arguments);
