@@ -18,7 +18,7 @@ namespace {
 
 struct Arguments {
   std::string source, output, type;
-  bool list = false, verbose = false;
+  bool list = false, verbose = false, no_tokenizer = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -105,6 +105,7 @@ void convert_model(const Arguments& arguments) {
   }
   convert::ConvertOptions options;
   options.type = arguments.type;
+  options.no_tokenizer = arguments.no_tokenizer;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -131,6 +132,8 @@ void add_convert(CLI::App& app) {
           "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32 for all "
           "(default: a GGUF's own types, else q8)")
       ->type_name("TYPE");
+  command->add_flag("--no-tokenizer", arguments->no_tokenizer,
+                    "Leave the tokenizer out: the file then takes token ids only");
   command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");
   command->add_flag("--verbose", arguments->verbose, "A line for each tensor, not for each kind of layer");
   command->callback([arguments] { convert_model(*arguments); });
