@@ -10,6 +10,8 @@
 #include "converter/tokenizers/tables.h"
 #include "runtime/tokenizer/decode.h"
 #include "runtime/tokenizer/encode.h"
+#include "runtime/tokenizer/utf8.h"
+#include "tests/support/realdata.h"
 #include "tests/support/test_model.h"
 
 namespace test {
@@ -25,15 +27,15 @@ class TextTokenizer {
     std::memcpy(segment_.data(), tables.bytes().data(), tables.bytes().size());
     builder_.Finish(tables.write(builder_, 0));
     mote_error error{};
-    const mote_status status = open(&error);
+    const mote_status status = open(&error, true);
     INFO(error.text);
     REQUIRE(status == MOTE_OK);
     set_text_bytes(text_bytes);
   }
 
-  mote_status open(mote_error* error) {
+  mote_status open(mote_error* error, bool hashes) {
     const auto* root = flatbuffers::GetRoot<mote::file::Tokenizer>(builder_.GetBufferPointer());
-    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), true, &tokenizer_, error);
+    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), hashes, &tokenizer_, error);
   }
 
   void set_text_bytes(uint32_t text_bytes) {

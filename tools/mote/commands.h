@@ -17,6 +17,7 @@ void add_forward(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_inspect(CLI::App& app);
 void add_eval(CLI::App& app);
+void add_tokenize(CLI::App& app);
 void add_verify(CLI::App& app);
 
 }  // namespace mote::cli

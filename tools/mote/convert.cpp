@@ -18,7 +18,7 @@ namespace {
 
 struct Arguments {
   std::string source, output, type, chat_format;
-  bool list = false, verbose = false;
+  bool list = false, verbose = false, no_tokenizer = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -108,6 +108,7 @@ void convert_model(const Arguments& arguments) {
   convert::ConvertOptions options;
   options.type = arguments.type;
   options.chat_format = arguments.chat_format;
+  options.no_tokenizer = arguments.no_tokenizer;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -143,6 +144,8 @@ void add_convert(CLI::App& app) {
       ->add_option("--chat-format", arguments->chat_format,
                    "How conversations become text (default: as the model's template says, if it is known)")
       ->type_name("NAME");
+  command->add_flag("--no-tokenizer", arguments->no_tokenizer,
+                    "Leave the tokenizer out: the file then takes token ids only");
   command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");
   command->add_flag("--verbose", arguments->verbose, "A line for each tensor, not for each kind of layer");
   command->callback([arguments] { convert_model(*arguments); });

@@ -95,6 +95,7 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
           {"scratch", memory.scratch},
           {"kv_cache", memory.kv_cache},
           {"sampler", memory.sampler},
+          {"text", memory.text},
           {"arena_bytes", mote_session_bytes(file.model(), &options)}};
 }
 
@@ -102,7 +103,7 @@ void print_memory(const json& memory) {
   print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
         memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
-  for (const char* key : {"session", "activations", "scratch", "kv_cache", "sampler", "arena_bytes"}) {
+  for (const char* key : {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();
     table.row({key, std::to_string(bytes), human_bytes(bytes)});
   }

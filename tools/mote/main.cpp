@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
   mote::cli::add_bench(app);
   mote::cli::add_inspect(app);
   mote::cli::add_eval(app);
+  mote::cli::add_tokenize(app);
   mote::cli::add_verify(app);
   try {
     app.parse(argc, argv);
