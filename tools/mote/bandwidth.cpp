@@ -20,18 +20,22 @@ namespace {
 
 constexpr size_t kLine = 8;  // 64-bit words
 
+using SumLines = uint64_t (*)(const uint64_t* words, size_t lines);
+
 struct Pass {
   const uint64_t* words;
   size_t lines;
-  uint32_t parts, streams, sweeps;
+  uint32_t parts, sweeps;
+  SumLines sum_lines;
   std::atomic<uint64_t> sum{0};  // keeps the reads from being optimised away
 };
 
-uint64_t sum_streams(const uint64_t* words, size_t lines, uint32_t streams) {
+template <size_t kStreams>
+uint64_t sum_streams(const uint64_t* words, size_t lines) {
   uint64_t sums[kLine] = {};
-  const size_t length = lines / streams;
+  const size_t length = lines / kStreams;
   for (size_t line = 0; line < length; ++line) {
-    for (size_t stream = 0; stream < streams; ++stream) {
+    for (size_t stream = 0; stream < kStreams; ++stream) {
       const uint64_t* at = words + (stream * length + line) * kLine;
       for (size_t i = 0; i < kLine; ++i) sums[i] += at[i];
     }
@@ -47,7 +51,7 @@ void read_part(void* context, uint32_t index) {
   const size_t end = pass.lines * (index + 1) / pass.parts;
   uint64_t sum = 0;
   for (uint32_t sweep = 0; sweep < pass.sweeps; ++sweep) {
-    sum += sum_streams(pass.words + begin * kLine, end - begin, pass.streams);
+    sum += pass.sum_lines(pass.words + begin * kLine, end - begin);
     __asm__ volatile("" ::: "memory");  // each sweep reads anew
   }
   pass.sum += sum;
@@ -67,7 +71,7 @@ double pass_ms(Pass& pass, const mote_platform& platform) {
 
 double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   constexpr double kMeasureMs = 250.0;
-  constexpr uint64_t kPassBytes = uint64_t{64} << 20;  // long enough for starting the threads not to count
+  constexpr uint64_t kPassBytes = uint64_t{16} << 20;  // long enough for starting the threads not to count
   const mote_platform platform = pool.platform();
   const size_t lines = std::max<uint64_t>(bytes / 64, 4u * pool.threads());
   void* memory = mmap(nullptr, lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -78,8 +82,8 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   const auto sweeps = static_cast<uint32_t>(std::max<uint64_t>(1, kPassBytes / (lines * 64)));
   const uint32_t parts = platform.parallel_for == nullptr ? 1 : pool.threads();
   double best_ms = 0.0;
-  for (const uint32_t streams : {1u, 4u}) {
-    Pass pass{words, lines, parts, streams, sweeps};
+  for (const SumLines sum_lines : {sum_streams<1>, sum_streams<4>}) {
+    Pass pass{words, lines, parts, sweeps, sum_lines};
     Timer timer;
     for (int passes = 0; passes < 3 || timer.ms() < kMeasureMs; ++passes) {
       const double ms = pass_ms(pass, platform);
