@@ -3,40 +3,12 @@
 
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "converter/convert.h"
+#include "converter/did_you_mean.h"
 #include "converter/error.h"
 #include "converter/quantizers/quantizer.h"
 
 namespace mote::convert {
-namespace {
-
-/// Insertions, deletions and replacements between two words (Levenshtein 1966).
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
-
-std::string nearest_name(const std::string& name, const std::vector<std::string>& names) {
-  return *std::min_element(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-}
-
 std::vector<std::string> type_names() {
   std::vector<std::string> names = {"q8", "q4"};
   for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
@@ -58,8 +30,7 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source) : name_(ty
     if (name_ == uniform.name) matrix_ = table_ = uniform.dtype;
   }
   if (!matrix_) {
-    fail("type \"{}\" is unknown; did you mean {}? Types are {}", type, nearest_name(type, type_names()),
-         fmt::join(type_names(), ", "));
+    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()), fmt::join(type_names(), ", "));
   }
 }
 

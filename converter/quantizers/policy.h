@@ -49,7 +49,4 @@ DType own_type(SourceType type);
 /// Whether a row of `tensor` becomes `dtype` with the file's own numbers.
 bool is_exact(const SourceTensor& tensor, DType dtype);
 
-/// The name nearest to `name` in edits.
-std::string nearest_name(const std::string& name, const std::vector<std::string>& names);
-
 }  // namespace mote::convert

@@ -204,7 +204,7 @@ TEST("policy: every type has its name, a misspelt one gets the nearest suggested
   }
   TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source).name());
   const auto error = [&](const char* type) { return message_of<Error>([&] { TypePolicy(type, source); }); };
-  TEST_ASSERT_TRUE(contains(error("q4g23"), "did you mean q4g32?"));
-  TEST_ASSERT_TRUE(contains(error("fp16"), "did you mean f16?"));
-  TEST_ASSERT_TRUE(contains(error("Q8"), "did you mean q8?"));
+  TEST_ASSERT_TRUE(contains(error("q4g23"), "did you mean 'q4g32'?"));
+  TEST_ASSERT_TRUE(contains(error("fp16"), "did you mean 'f16'?"));
+  TEST_ASSERT_TRUE(contains(error("Q8"), "did you mean 'q8'?"));
 }

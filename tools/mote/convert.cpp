@@ -3,6 +3,7 @@
 // mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of
 // it.
 #include "converter/convert.h"
+#include "converter/did_you_mean.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -103,7 +104,7 @@ void convert_model(const Arguments& arguments) {
   const auto types = convert::type_names();
   if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
     usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
-               did_you_mean(arguments.type, types));
+               convert::did_you_mean(arguments.type, types));
   }
   convert::ConvertOptions options;
   options.type = arguments.type;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <string>
 
+#include "converter/did_you_mean.h"
 #include "mote/mote.h"
 #include "tools/mote/commands.h"
 #include "tools/mote/output.h"
@@ -30,7 +31,7 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int
   if (given.empty() && argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-    return fmt::format("no command '{}'{}; see {}", argv[1], mote::cli::did_you_mean(argv[1], names), help);
+    return fmt::format("no command '{}'{}; see {}", argv[1], mote::convert::did_you_mean(argv[1], names), help);
   }
   if (given.empty() && argc == 1) return "no command given; see " + help;
   return fmt::format("{}; see {}", error.what(), help);

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace mote::cli {
 
@@ -21,8 +20,5 @@ template <class... Args>
 [[noreturn]] void usage_fail(fmt::format_string<Args...> format, Args&&... args) {
   throw UsageError(fmt::format(format, std::forward<Args>(args)...));
 }
-
-/// ", did you mean 'q4g32'?" if one of the names is near, else "".
-std::string did_you_mean(const std::string& given, const std::vector<std::string>& names);
 
 }  // namespace mote::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/usage.h"
+#include "converter/did_you_mean.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 
-namespace mote::cli {
+namespace mote::convert {
 namespace {
 
 /// Insertions, deletions and substitutions (Levenshtein 1966).
@@ -38,4 +40,4 @@ std::string did_you_mean(const std::string& given, const std::vector<std::string
   return nearest == nullptr ? "" : fmt::format(", did you mean '{}'?", *nearest);
 }
 
-}  // namespace mote::cli
+}  // namespace mote::convert
