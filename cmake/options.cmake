@@ -21,6 +21,7 @@ endif()
 if(MOTE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1)
   add_link_options(-fsanitize=address,undefined)
+  add_compile_definitions(MOTE_SANITIZED)  # for tests that replace what the sanitizers replace
 endif()
 
 # Runtime and kernels. -ffp-contract=off: an fma is written where one is meant, on every compiler. What the shared

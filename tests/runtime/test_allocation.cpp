@@ -27,7 +27,7 @@ void* __libc_calloc(size_t n, size_t bytes);
 void* __libc_realloc(void* old, size_t bytes);
 void* __libc_memalign(size_t alignment, size_t bytes);
 
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef MOTE_SANITIZED
 void* malloc(size_t bytes) {
   count();
   return __libc_malloc(bytes);
@@ -60,7 +60,7 @@ void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t
 }  // extern "C"
 
 TEST("nothing allocates between opening a model and restoring a session") {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef MOTE_SANITIZED
   SUCCEED("the sanitizer owns malloc; counted in the plain build");
 #else
   for (const char* type : {"f32", "q4g32"}) {

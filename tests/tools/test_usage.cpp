@@ -122,7 +122,7 @@ TEST_CASE("usage: output that cannot be written fails") {
   assert_fails(forward, kFailed, "/nowhere/x.safetensors");
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef MOTE_SANITIZED
 TEST_CASE("usage: too little memory for the arena is said with what it takes") {
   const std::string model = llama();
   bool said = false;
