@@ -100,16 +100,18 @@ class JsonTokenizer {
     }
   }
 
-  /// They are done in one pass: that none sees what another wrote must make no difference.
+  /// They are done in one pass, so what later ones make of an earlier one's text is worked out here.
   void add_replacement(const std::string& from, const std::string& to) {
     const auto same = std::find(spec_.replacements.begin(), spec_.replacements.end(), std::pair(from, to));
     if (same != spec_.replacements.end()) return;
-    for (const auto& [earlier_from, earlier_to] : spec_.replacements) {
-      if (earlier_to.find(from) != std::string::npos || earlier_from.find(from) != std::string::npos) {
+    if (from.empty()) refuse("a normalizer replaces nothing");
+    for (auto& [earlier_from, earlier_to] : spec_.replacements) {
+      // A longer text could also come about where a replacement meets what stands beside it.
+      if (!single_character(from)) {
         refuse("normalizers replace '{}' and, after that, '{}'", shown(earlier_from), shown(from));
       }
+      earlier_to = replace_all(std::move(earlier_to), from, to);
     }
-    if (from.empty()) refuse("a normalizer replaces nothing");
     spec_.replacements.emplace_back(from, to);
   }
 

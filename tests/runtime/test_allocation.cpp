@@ -64,7 +64,7 @@ TEST("nothing allocates between opening a model and restoring a session") {
   SUCCEED("the sanitizer owns malloc; counted in the plain build");
 #else
   for (const char* type : {"f32", "q4g32"}) {
-    const test::AlignedBytes& file = test::golden_file("llama", type);
+    const test::AlignedBytes& file = test::text_file(type);
     const auto prompt = test::some_ids(40, 100);
     test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20), state(size_t{1} << 20);
     mote_posix_pool* pool = mote_posix_pool_create(2);
@@ -81,6 +81,7 @@ TEST("nothing allocates between opening a model and restoring a session") {
                                          storage.size(), &model, &error);
     mote_session_options options = mote_session_options_default(model);
     options.platform = platform;
+    options.text_bytes = 4096;
     const size_t bytes = mote_session_bytes(model, &options);
     if (status == MOTE_OK) status = mote_session_init(model, &options, arena.data(), bytes, &session, &error);
     if (status == MOTE_OK) status = mote_prefill(session, 0, prompt.data(), 40, MOTE_LOGITS_LAST, &error);
@@ -94,6 +95,24 @@ TEST("nothing allocates between opening a model and restoring a session") {
     generation.sampling.repetition_penalty = 1.1f;
     if (status == MOTE_OK) {
       status = mote_generate(session, &id, 1, &generation, nullptr, nullptr, nullptr, &error);
+    }
+    const char text[] = "the tokenizer says hello <mask> stop 123";
+    int32_t ids[64];
+    mote_span spans[64];
+    uint32_t tokens = 0;
+    if (status == MOTE_OK) {
+      status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids, 64, &tokens,
+                             spans, &error);
+    }
+    mote_detokenizer detokenizer;
+    if (status == MOTE_OK) status = mote_detokenizer_start(model, 0, &detokenizer, &error);
+    char out[256];
+    size_t written = 0;
+    for (uint32_t i = 0; i < tokens && status == MOTE_OK; ++i) {
+      status = mote_detokenizer_next(model, &detokenizer, ids[i], out, sizeof out, &written, &error);
+    }
+    if (status == MOTE_OK) {
+      status = mote_detokenizer_finish(model, &detokenizer, out, sizeof out, &written, &error);
     }
     if (status == MOTE_OK) status = mote_session_save(session, state.data(), state.size(), nullptr, &error);
     if (status == MOTE_OK) status = mote_session_restore(session, state.data(), state.size(), &error);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/file.h"
+#include "schema/block_formats.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -10,6 +11,24 @@ mote_status open(const uint8_t* data, size_t bytes, mote_error* error, uint32_t 
   static test::AlignedBytes storage(mote_model_bytes());
   mote_model* model = nullptr;
   return mote_model_open(data, bytes, flags, storage.data(), storage.size(), &model, error);
+}
+
+/// To ids and back, where there is a tokenizer.
+void tokenize(const mote_model* model, mote_session* session) {
+  const char text[] = "hello <mask> the 12 stop.\xE2\x82 <s>";
+  int32_t ids[64];
+  uint32_t count = 0;
+  mote_error error{};
+  const mote_status status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids,
+                                           64, &count, nullptr, &error);
+  mote_detokenizer state;
+  if (status != MOTE_OK || mote_detokenizer_start(model, 0, &state, &error) != MOTE_OK) return;
+  test::AlignedBytes out(mote_detokenizer_room(model));
+  size_t written = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    mote_detokenizer_next(model, &state, ids[i], reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
+  }
+  mote_detokenizer_finish(model, &state, reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
 }
 
 /// Opens what may be damaged and, where that succeeds, runs it: any result is right but a crash.
@@ -28,6 +47,7 @@ mote_status open_and_run(const test::AlignedBytes& file) {
   mote_session_options options = mote_session_options_default(model);
   options.context = options.context < 16 ? options.context : 16;
   options.chunk = 4;
+  if (options.text_bytes > 256) options.text_bytes = 256;
   mote_session* session = nullptr;
   if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
   status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
@@ -36,6 +56,7 @@ mote_status open_and_run(const test::AlignedBytes& file) {
   mote_generation generation = mote_generation_default();
   generation.max_tokens = 2;
   status = mote_generate(session, ids, 5, &generation, nullptr, nullptr, nullptr, &error);
+  tokenize(model, session);
   mote_self_test self_test;
   mote_session_self_test(session, &self_test, &error);
   return status;
@@ -87,6 +108,27 @@ TEST("any byte of the metadata flipped gives an error or a normal run") {
   }
   TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
   TEST_ASSERT_GREATER_THAN(metadata_bytes(file) / 4, refused);
+}
+
+TEST("any byte of the tokenizer flipped gives an error or a normal run") {
+  test::AlignedBytes file(test::text_file("q4g32"));
+  const auto* root = mote::file::GetSizePrefixedModel(file.data());
+  const auto* tokenizer = root->tokenizer();
+  TEST_ASSERT_NOT_NULL(tokenizer);
+  const size_t tables = mote::align_up(metadata_bytes(file), 64) + tokenizer->token_offsets()->offset();
+  const size_t table_metadata = static_cast<size_t>(reinterpret_cast<const uint8_t*>(tokenizer) - file.data());
+  uint32_t refused = 0;
+  const auto flip = [&](size_t at) {
+    file.data()[at] ^= 0x81;
+    refused += open_and_run(file) != MOTE_OK;
+    file.data()[at] ^= 0x81;
+  };
+  for (size_t at = table_metadata < 512 ? 0 : table_metadata - 512; at < table_metadata + 1024; ++at) {
+    if (at < metadata_bytes(file)) flip(at);
+  }
+  for (size_t at = tables; at < file.size(); at += at < tables + 2048 ? 1 : 61) flip(at);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
+  TEST_ASSERT_GREATER_THAN(300, refused);
 }
 
 TEST("a changed weight is found when hashes are checked") {

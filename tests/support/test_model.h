@@ -88,6 +88,25 @@ inline const AlignedBytes& golden_file(const std::string& name, const std::strin
   return found->second;
 }
 
+/// The golden llama with a small tokenizer beside it, converted once per process.
+inline const AlignedBytes& text_file(const std::string& type) {
+  static std::map<std::string, AlignedBytes> files;
+  auto found = files.find(type);
+  if (found == files.end()) {
+    const std::filesystem::path folder = temporary_folder() / "text";
+    using Options = std::filesystem::copy_options;
+    std::filesystem::copy(golden_folder() / "llama", folder, Options::recursive | Options::update_existing);
+    std::filesystem::copy(golden_folder() / "../tokenizers/small/tokenizer.json", folder,
+                          Options::update_existing);
+    const std::filesystem::path path = temporary_folder() / ("text." + type + ".mote");
+    mote::convert::ConvertOptions options;
+    options.type = type;
+    mote::convert::convert(folder, path, options);
+    found = files.emplace(type, read_file(path)).first;
+  }
+  return found->second;
+}
+
 /// An opened model and its storage.
 class OpenModel {
  public:

@@ -16,9 +16,6 @@
 
 namespace test {
 
-/// Folders beside the repository, for third-party files that are never part of it.
-inline std::filesystem::path shared_folder() { return std::filesystem::path(MOTE_SOURCE_DIR).parent_path() / "shared"; }
-
 class TextTokenizer {
  public:
   explicit TextTokenizer(const mote::convert::TokenizerSpec& spec, uint32_t text_bytes = 1 << 16) {
