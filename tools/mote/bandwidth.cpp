@@ -81,8 +81,9 @@ double read_bandwidth(uint64_t bytes, const ThreadPool& pool) {
   for (size_t i = 0; i < lines * kLine; ++i) words[i] = i;  // untouched pages would all be one page of zeros
   const auto sweeps = static_cast<uint32_t>(std::max<uint64_t>(1, kPassBytes / (lines * 64)));
   const uint32_t parts = platform.parallel_for == nullptr ? 1 : pool.threads();
+  constexpr SumLines kSums[] = {sum_streams<1>, sum_streams<4>};
   double best_ms = 0.0;
-  for (const SumLines sum_lines : {sum_streams<1>, sum_streams<4>}) {
+  for (const SumLines sum_lines : kSums) {
     Pass pass{words, lines, parts, sweeps, sum_lines};
     Timer timer;
     for (int passes = 0; passes < 3 || timer.ms() < kMeasureMs; ++passes) {
