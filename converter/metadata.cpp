@@ -135,7 +135,7 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
       format->system_after.c_str(), format->user_before.c_str(), format->user_after.c_str(),
       format->assistant_before.c_str(), format->assistant_after.c_str(), format->answer.c_str(),
       format->default_system ? format->default_system->c_str() : nullptr, format->system_in_user,
-      format->trim);
+      format->trim, format->single_turn);
 }
 
 void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {

@@ -18,24 +18,56 @@ OutputFile::OutputFile(const std::filesystem::path& target) : target_(target) {
   // Renaming would put a file in the place of a device as well.
   std::error_code ignored;
   const auto type = std::filesystem::status(target, ignored).type();
-  if (type == std::filesystem::file_type::directory) fail("cannot write {}: it is a directory", target.string());
-  if (std::filesystem::exists(std::filesystem::file_status(type)) && type != std::filesystem::file_type::regular) {
+  if (type == std::filesystem::file_type::directory)
+    fail("cannot write {}: it is a directory", target.string());
+  if (std::filesystem::exists(std::filesystem::file_status(type)) &&
+      type != std::filesystem::file_type::regular) {
     fail("cannot write {}: it is not a regular file", target.string());
   }
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  uint64_t suffix = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
-  do {
-    temporary_ = target;
-    temporary_ += fmt::format(".tmp-{:08x}", static_cast<uint32_t>(suffix++ * 0x9E3779B97F4A7C15u >> 32));
-    file_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (file_ < 0 && errno == EEXIST);
-  if (file_ < 0) fail_with_errno("create");
+  if (open_nameless()) return;
+  try_names([&] {
+    file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return file_ >= 0;
+  });
 }
 
 OutputFile::~OutputFile() {
   if (file_ < 0) return;
   close(file_);
-  unlink(temporary_.c_str());
+  if (!name_.empty()) unlink(name_.c_str());
+}
+
+/// A file without a name is gone as soon as the process is, however it ends. Not every file system has them,
+/// and naming one later takes /proc.
+bool OutputFile::open_nameless() {
+#ifdef O_TMPFILE
+  const std::filesystem::path folder = target_.has_parent_path() ? target_.parent_path() : ".";
+  file_ = open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+  if (file_ < 0) return false;
+  if (access(temporary().c_str(), F_OK) == 0) return true;
+  close(file_);
+  file_ = -1;
+#endif
+  return false;
+}
+
+/// Sets name_ to one beside the target for which `create` succeeds.
+template <class Create>
+void OutputFile::try_names(Create create) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  uint64_t suffix = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
+  for (;;) {
+    name_ = target_;
+    name_ += fmt::format(".tmp-{:08x}", static_cast<uint32_t>(suffix++ * 0x9E3779B97F4A7C15u >> 32));
+    if (create()) return;
+    if (errno == EEXIST) continue;
+    name_.clear();
+    fail_with_errno("create");
+  }
+}
+
+std::filesystem::path OutputFile::temporary() const {
+  return name_.empty() ? fmt::format("/proc/self/fd/{}", file_) : name_;
 }
 
 void OutputFile::fail_with_errno(const char* what) const {
@@ -59,7 +91,12 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 
 void OutputFile::commit() {
   if (fsync(file_) != 0) fail_with_errno("write");
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("rename to");
+  if (name_.empty()) {  // a link cannot replace the target, a rename can
+    const std::filesystem::path nameless = temporary();
+    try_names(
+        [&] { return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) == 0; });
+  }
+  if (std::rename(name_.c_str(), target_.c_str()) != 0) fail_with_errno("rename to");
   close(file_);
   file_ = -1;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output file: written under a temporary name beside the target and renamed when complete.
+// The output file: written without a name, or under a temporary one beside the target, and renamed when
+// complete. What ends the process before leaves nothing behind where the file system has nameless files
+// (O_TMPFILE).
 #pragma once
 
 #include <cstddef>
@@ -22,15 +24,20 @@ class OutputFile {
   /// Appends to what write() has written.
   void write(std::span<const std::byte> bytes);
   void write_at(uint64_t offset, std::span<const std::byte> bytes);
-  /// The file under its temporary name, all of it written so far.
-  const std::filesystem::path& temporary() const { return temporary_; }
+  /// Where this process can read all that is written so far.
+  std::filesystem::path temporary() const;
   /// Flushes to the disk and renames.
   void commit();
 
  private:
   [[noreturn]] void fail_with_errno(const char* what) const;
 
-  std::filesystem::path target_, temporary_;
+  bool open_nameless();
+  template <class Create>
+  void try_names(Create create);
+
+  std::filesystem::path target_;
+  std::filesystem::path name_;  // of the temporary file, empty while it has none
   int file_ = -1;
   uint64_t end_ = 0;  // of what write() has written
 };

@@ -95,7 +95,11 @@ mote_status walk_chat(const mote_model* model, const mote_message* messages, uin
     walk.system(system);
     pending = false;
   }
-  for (uint32_t i = has_system ? 1 : 0; i < count; ++i) {
+  uint32_t first = has_system ? 1 : 0;
+  for (uint32_t i = first; format->single_turn() && i < count; ++i) {
+    if (messages[i].role == MOTE_ROLE_USER) first = i;
+  }
+  for (uint32_t i = first; i < count; ++i) {
     const bool inside = pending && messages[i].role == MOTE_ROLE_USER;
     walk.message(messages[i].role, text_of(messages[i], format->trim()), inside ? &system : nullptr);
     pending = pending && !inside;

@@ -20,6 +20,7 @@ struct ChatFormat {
   std::string answer;
   bool system_in_user = false;
   bool trim = false;
+  bool single_turn = false;
   std::optional<std::string> default_system = std::nullopt;
 };
 

@@ -107,6 +107,14 @@ TEST("formats with a system role render it first and end where the answer begins
                            rendered_by("zephyr", messages));
 }
 
+TEST("a format for single commands renders the last one alone") {
+  const std::vector<Message> messages{
+      {MOTE_ROLE_USER, "lights on"}, {MOTE_ROLE_ASSISTANT, "{}"}, {MOTE_ROLE_USER, "off"}};
+  TEST_ASSERT_EQUAL_STRING("<|command|>off<|json|>", rendered_by("command", messages));
+  TEST_ASSERT_EQUAL_STRING("<|command|>lights on<|json|>{}<|end|>",
+                           rendered_by("command", {messages[0], messages[1]}, false));
+}
+
 TEST("a conversation that is none is refused") {
   const test::AlignedBytes file = file_with("", "chatml");
   const test::OpenModel model(file);

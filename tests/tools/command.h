@@ -25,14 +25,14 @@ inline const TempDirectory& scratch() {
   return directory;
 }
 
-/// `arguments` are words for the shell; `before` comes before the command, such as "MOTE_ISA=ref". Standard
-/// output goes to `out`, a file of its own if empty.
+/// `arguments` are words for the shell, perhaps with a "<file"; `before` comes before the command, such as
+/// "MOTE_ISA=ref". Standard output goes to `out`, a file of its own if empty.
 inline Outcome run(const std::string& arguments, const std::string& before = "",
-                    const std::string& out = "") {
+                   const std::string& out = "") {
   const std::string out_path = out.empty() ? (scratch() / "stdout").string() : out;
   const std::string err_path = (scratch() / "stderr").string();
   const std::string line =
-      before + " '" MOTE_BINARY "' " + arguments + " </dev/null >" + out_path + " 2>" + err_path;
+      before + " </dev/null '" MOTE_BINARY "' " + arguments + " >" + out_path + " 2>" + err_path;
   const int status = ::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.empty() ? read_text(out_path) : "",
           read_text(err_path)};

@@ -286,7 +286,8 @@ typedef struct mote_message {
 const char* mote_chat_format(const mote_model* model);
 
 /* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where
-   the model's answer begins. A system message must come first. `out` may be null to ask for `bytes` alone;
+   the model's answer begins. A system message must come first. Formats for models that know no conversations
+   render the last user message on. `out` may be null to ask for `bytes` alone;
    MOTE_TOO_SMALL where `capacity` does not do. No zero is written. */
 mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,
                              int answer, char* out, size_t capacity, size_t* bytes, mote_error* error);

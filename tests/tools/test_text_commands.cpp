@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text in, text out: what run and chat do with prompts of every kind, with an interrupt, a closed terminal
+// and a full disk. The model is the golden llama with a small tokenizer and a long context: it answers
+// nonsense, endlessly.
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <sstream>
+
+#include "tests/tools/command.h"
+
+using namespace mote::test;
+using nlohmann::json;
+
+namespace {
+
+std::string text_model() {
+  const std::filesystem::path folder = scratch() / "text";
+  const std::string path = (scratch() / "text.mote").string();
+  if (std::filesystem::exists(path)) return path;
+  using Options = std::filesystem::copy_options;
+  std::filesystem::copy(golden("llama"), folder, Options::recursive);
+  std::filesystem::copy(golden("../tokenizers/small/tokenizer.json"), folder);
+  json config = json::parse(read_text(folder / "config.json"));
+  config["max_position_embeddings"] = 32768;
+  write_text(folder / "config.json", config.dump());
+  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 --chat-format chatml"));
+  return path;
+}
+
+std::string write_prompt(const std::string& text) {
+  const std::string path = (scratch() / "prompt.txt").string();
+  write_text(path, text);
+  return path;
+}
+
+/// A mote process on a terminal of its own.
+class Terminal {
+ public:
+  explicit Terminal(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), MOTE_BINARY);
+    std::vector<char*> words;
+    for (std::string& argument : arguments) words.push_back(argument.data());
+    words.push_back(nullptr);
+    child_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (child_ == 0) {
+      execv(words[0], words.data());
+      _exit(127);
+    }
+    TEST_ASSERT_TRUE(child_ > 0);
+  }
+  ~Terminal() {
+    hang_up();
+    if (!waited_) {
+      kill(child_, SIGKILL);
+      waitpid(child_, nullptr, 0);
+    }
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void type(const std::string& text) {
+    TEST_ASSERT_EQUAL_SIZE_T(text.size(), static_cast<size_t>(write(terminal_, text.data(), text.size())));
+  }
+  /// Reads on until `part` appears; false when the program or the patience ends before.
+  bool shows(const std::string& part) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < end) {
+      const size_t found = seen_.find(part);
+      if (found != std::string::npos) {
+        seen_.erase(0, found + part.size());
+        return true;
+      }
+      pollfd ready{terminal_, POLLIN, 0};
+      if (poll(&ready, 1, 100) <= 0) continue;
+      char bytes[4096];
+      const ssize_t n = read(terminal_, bytes, sizeof bytes);
+      if (n <= 0) return false;
+      seen_.append(bytes, static_cast<size_t>(n));
+    }
+    return false;
+  }
+  void hang_up() {
+    if (terminal_ >= 0) close(terminal_);
+    terminal_ = -1;
+  }
+  /// The process ends by itself before long.
+  bool ends(int* status) {
+    for (int tries = 0; tries < 600; ++tries) {
+      if (waitpid(child_, status, WNOHANG) == child_) return waited_ = true;
+      usleep(100'000);
+    }
+    return false;
+  }
+
+ private:
+  int terminal_ = -1;
+  pid_t child_ = -1;
+  bool waited_ = false;
+  std::string seen_;
+};
+
+}  // namespace
+
+TEST_CASE("run: a prompt is the same from an argument, a file and standard input") {
+  const std::string command = "run " + text_model() + " --json -n 12 ";
+  const std::string path = write_prompt("the cat sat on the mat");
+  const json argument = assert_json(run(command + "-p 'the cat sat on the mat'"));
+  TEST_ASSERT_TRUE(argument.at("prompt_ids").size() > 3);
+  TEST_ASSERT_TRUE(!argument.at("text").get<std::string>().empty());
+  for (const char* key : {"prompt_ids", "output_ids", "text"}) {
+    CAPTURE(key);
+    TEST_ASSERT_TRUE(assert_json(run(command + "--file " + path)).at(key) == argument.at(key));
+    const json piped = assert_json(run(command + "<" + path));
+    TEST_ASSERT_TRUE(piped.at(key) == argument.at(key));
+  }
+}
+
+TEST_CASE("run: prompts that are no proper text are read as they are") {
+  using namespace std::string_literals;
+  const std::string command = "run " + text_model() + " --json -n 4 --file ";
+  for (const std::string& text :
+       {"a\0b"s, "\0"s, "\xff\xfe\xc3"s, "a\xe2\x82"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80 b"s}) {
+    const json result = assert_json(run(command + write_prompt(text)));
+    TEST_ASSERT_TRUE(result.at("prompt_ids").size() >= 1);
+    TEST_ASSERT_EQUAL_SIZE_T(4, result.at("output_ids").size());
+  }
+}
+
+TEST_CASE("run: an empty prompt begins at the beginning of a text") {
+  const json result = assert_json(run("run " + text_model() + " --json -n 4 -p ''"));
+  TEST_ASSERT_TRUE(result.at("prompt_ids") == json::array({1}));
+}
+
+TEST_CASE("run and chat: a prompt of a megabyte is refused with its size, unless the context holds it") {
+  std::string text;
+  while (text.size() < (1u << 20)) text += "the cat sat. ";
+  const std::string path = write_prompt(text);
+  assert_fails(run("run " + text_model() + " -n 4 --file " + path), 1, "exceed the context of 4096");
+  assert_fails(run("chat " + text_model() + " -n 4 --json <" + path), 1, "the context has 4096");
+}
+
+TEST_CASE("run: --stop ends the answer before a text") {
+  const std::string command = "run " + text_model() + " --json -n 40 --ignore-stop -p 'the cat'";
+  const std::string whole = assert_json(run(command)).at("text");
+  const std::string stop = whole.substr(whole.size() / 2, 3);
+  const json stopped = assert_json(run(command + " --stop '" + stop + "'"));
+  TEST_ASSERT_EQUAL_STRING("stop", stopped.at("finish").get<std::string>());
+  TEST_ASSERT_EQUAL_STRING(whole.substr(0, whole.find(stop)), stopped.at("text").get<std::string>());
+}
+
+TEST_CASE("run: a full context is said, and --context-full slide goes on") {
+  const std::string command = "run " + text_model() + " --context 16 -n 40 --ignore-stop -p 'the cat'";
+  const Outcome full = run(command);
+  assert_works(full);
+  TEST_ASSERT_TRUE(contains(full.err, "the context of 16 tokens is full"));
+  TEST_ASSERT_EQUAL_STRING("context", assert_json(run(command + " --json")).at("finish").get<std::string>());
+  const json slid = assert_json(run(command + " --json --context-full slide"));
+  TEST_ASSERT_EQUAL_SIZE_T(40, slid.at("output_ids").size());
+  TEST_ASSERT_EQUAL_STRING("length", slid.at("finish").get<std::string>());
+}
+
+TEST_CASE("run: a saved prompt goes on as the prompt itself does") {
+  const std::string command = "run " + text_model() + " --json -n 12 ";
+  const std::string state = (scratch() / "state").string();
+  const json saved = assert_json(run(command + "-p 'the cat sat' --save-state " + state));
+  const json loaded = assert_json(run(command + "-p '' --load-state " + state));
+  TEST_ASSERT_TRUE(saved.at("output_ids") == loaded.at("output_ids"));
+}
+
+TEST_CASE("run: a disk that is full while saving costs neither the message nor the earlier state") {
+  const std::string command = "run " + text_model() + " --json -n 4 -p 'the cat sat' --save-state ";
+  const std::string state = (scratch() / "kept_state").string();
+  assert_works(run(command + state));
+  const std::string before = read_text(state);
+  // A limit on the size of files stands for the full disk.
+  assert_fails(run(command + state, "trap '' XFSZ; ulimit -f 1;"), 1, "kept_state");
+  TEST_ASSERT_TRUE(read_text(state) == before);
+  assert_fails(run(command + "/dev/full"), 1, "/dev/full");
+}
+
+TEST_CASE("run: a pipe that closes ends it") {
+  const std::string line =
+      "'" MOTE_BINARY "' run " + text_model() +
+      " -n 0 --ignore-stop --context-full slide -p 'the cat' 2>/dev/null | head -c 20 >/dev/null";
+  TEST_ASSERT_EQUAL_INT(0, ::system(("timeout 60 sh -c \"" + line + "\"").c_str()));
+}
+
+TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
+  Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("the cat sat\n");
+  TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
+  usleep(300'000);
+  terminal.type("\x03");
+  TEST_ASSERT_TRUE(terminal.shows("stopped"));
+  TEST_ASSERT_TRUE(terminal.shows("tokens, "));
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("/exit\n");
+  int status = 0;
+  TEST_ASSERT_TRUE(terminal.ends(&status));
+  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
+  Terminal terminal({"chat", text_model(), "--context", "64", "-n", "2"});
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("half a li\x03");
+  TEST_ASSERT_TRUE(terminal.shows("(/exit or Ctrl-D ends)"));
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("\x04");
+  int status = 0;
+  TEST_ASSERT_TRUE(terminal.ends(&status));
+  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("chat: a terminal that closes ends the program, in an answer and at the prompt") {
+  for (const bool answering : {true, false}) {
+    CAPTURE(answering);
+    Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});
+    TEST_ASSERT_TRUE(terminal.shows("> "));
+    if (answering) {
+      terminal.type("the cat sat\n");
+      TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
+    }
+    terminal.hang_up();
+    int status = 0;
+    TEST_ASSERT_TRUE(terminal.ends(&status));
+  }
+}
+
+TEST_CASE("chat: later turns reuse what the session holds") {
+  const std::string path = write_prompt("the cat sat\non the mat\n");
+  std::istringstream lines(
+      assert_works(run("chat " + text_model() + " --json -n 6 --ignore-stop --context 512 <" + path)));
+  std::string first, second;
+  TEST_ASSERT_TRUE(std::getline(lines, first) && std::getline(lines, second));
+  TEST_ASSERT_EQUAL_INT(0, json::parse(first).at("reused_tokens").get<int>());
+  // The second turn renders the answer as text: it is the same tokens up to there at the least.
+  TEST_ASSERT_TRUE(json::parse(second).at("reused_tokens") >= json::parse(first).at("prompt_tokens"));
+}
