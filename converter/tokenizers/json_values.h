@@ -66,7 +66,7 @@ class JsonValues {
 
  private:
   static constexpr int kMaxDepth = 32;
-  static constexpr uint32_t kMaxTokens = 1u << 24;
+  static constexpr uint32_t kMaxTokens = 1u << 20;
 
   const std::string& where_;
 };
