@@ -73,7 +73,8 @@ mote_status mote_detokenizer_next(const mote_model* model, mote_detokenizer* sta
   }
   // Ids past the tokenizer's fill a padded vocabulary up and stand for nothing.
   if (tokenizer.has_token(id)) {
-    *written = mote::decode_next(tokenizer, state, static_cast<uint32_t>(id), reinterpret_cast<uint8_t*>(out));
+    *written =
+        mote::decode_next(tokenizer, state, static_cast<uint32_t>(id), reinterpret_cast<uint8_t*>(out));
   }
   return MOTE_OK;
 }
@@ -86,8 +87,8 @@ mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* s
   *written = 0;
   if (model->tokenizer.tokens == 0) return no_tokenizer(error);
   if (out_bytes < mote::decode_room(model->tokenizer)) {
-    return fail(error, MOTE_TOO_SMALL, "mote_detokenizer_finish writes into ", mote::decode_room(model->tokenizer),
-                " bytes, there are ", uint64_t{out_bytes});
+    return fail(error, MOTE_TOO_SMALL, "mote_detokenizer_finish writes into ",
+                mote::decode_room(model->tokenizer), " bytes, there are ", uint64_t{out_bytes});
   }
   *written = mote::decode_finish(model->tokenizer, state, reinterpret_cast<uint8_t*>(out));
   return MOTE_OK;

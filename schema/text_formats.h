@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokenizer's tables in the segment, each 64-byte aligned. The converter writes them, runtime/tokenizer/ reads
-// them in place.
+// The tokenizer's tables in the segment, each 64-byte aligned. The converter writes them, runtime/tokenizer/
+// reads them in place.
 #pragma once
 
 #include <stdint.h>
@@ -23,7 +23,8 @@ struct CharacterId {
 };
 static_assert(sizeof(CharacterId) == 8);
 
-/// A node of a trie over bytes; the root is node 0. Children lie side by side behind their parent, ascending by byte.
+/// A node of a trie over bytes; the root is node 0. Children lie side by side behind their parent, ascending
+/// by byte.
 struct TrieNode {
   uint32_t first_child;
   int32_t added;  // index of the added token that ends here, -1 for none

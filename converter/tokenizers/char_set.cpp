@@ -18,19 +18,26 @@ constexpr std::array<std::string_view, 30> kCategories = {
 }  // namespace
 
 CharSet& CharSet::add(uint32_t first, uint32_t last) {
-  if (bits_.use_count() > 1) bits_ = std::make_shared<Bits>(*bits_);
-  for (uint32_t c = first; c <= last && c < kCodePoints; ++c) bits_->set(c);
+  for (uint32_t c = first; c <= last && c < kCodePoints; ++c) words_[c / 64] |= uint64_t{1} << (c % 64);
   return *this;
 }
 
-CharSet CharSet::complement() const { return CharSet(std::make_shared<Bits>(~*bits_)); }
+CharSet CharSet::complement() const {
+  CharSet result = *this;
+  for (uint64_t& word : result.words_) word = ~word;
+  return result;
+}
 
 CharSet CharSet::operator|(const CharSet& other) const {
-  return CharSet(std::make_shared<Bits>(*bits_ | *other.bits_));
+  CharSet result = *this;
+  for (size_t i = 0; i < words_.size(); ++i) result.words_[i] |= other.words_[i];
+  return result;
 }
 
 CharSet CharSet::operator&(const CharSet& other) const {
-  return CharSet(std::make_shared<Bits>(*bits_ & *other.bits_));
+  CharSet result = *this;
+  for (size_t i = 0; i < words_.size(); ++i) result.words_[i] &= other.words_[i];
+  return result;
 }
 
 CharSet space_set() {

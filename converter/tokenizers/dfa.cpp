@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thompson's construction, then subsets (Cox 2010, "Regular Expression Matching in the Wild"). A state is the list of
-// a backtracking matcher's open attempts in the order in which it would try them; what stands behind a match in the
-// list is dropped, since it would never be tried. Whether a match ends at a place is decided on the transition over the
-// character that follows: by then a look-ahead for it is known to hold or not, which is how `\s+(?!\S)` gives back the
-// last space before a word.
+// Thompson's construction, then subsets (Cox 2010, "Regular Expression Matching in the Wild"). A state is the
+// list of a backtracking matcher's open attempts in the order in which it would try them; what stands behind
+// a match in the list is dropped, since it would never be tried. Whether a match ends at a place is decided
+// on the transition over the character that follows: by then a look-ahead for it is known to hold or not,
+// which is how `\s+(?!\S)` gives back the last space before a word.
 #include "converter/tokenizers/dfa.h"
 
 #include <algorithm>
@@ -212,7 +212,8 @@ CharClasses::CharClasses(const std::vector<RegexPtr>& expressions) {
       class_of[c] = target;
     }
     count = found;
-    if (count > kMaxClasses) fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
+    if (count > kMaxClasses)
+      fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
   }
   representatives_.assign(count, UINT32_MAX);
   std::map<std::array<uint8_t, kClassBlockSize>, uint16_t> known;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regular expressions to tables: code points to classes, expressions to a DFA over these with the meaning of a
-// backtracking matcher (leftmost-first: the first alternative that matches wins, not the longest).
+// Regular expressions to tables: code points to classes, expressions to a DFA over these with the meaning of
+// a backtracking matcher (leftmost-first: the first alternative that matches wins, not the longest).
 #pragma once
 
 #include <array>

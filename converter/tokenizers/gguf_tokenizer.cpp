@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GGUF's tokenizer.ggml.* keys: "gpt2" is byte-level BPE whose pre-tokenizer is known by name only, "llama" is
-// SentencePiece's BPE with scores in place of merges. Both as llama.cpp runs them.
+// GGUF's tokenizer.ggml.* keys: "gpt2" is byte-level BPE whose pre-tokenizer is known by name only, "llama"
+// is SentencePiece's BPE with scores in place of merges. Both as llama.cpp runs them.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -16,12 +16,20 @@
 namespace mote::convert {
 namespace {
 
-enum TokenType : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+enum TokenType : int32_t {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6
+};
 
 // Types of array elements.
 constexpr uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kString = 8;
 
-constexpr const char* kGpt2WithoutSpace = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))";
+constexpr const char* kGpt2WithoutSpace =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))";
 constexpr const char* kContractions = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
 constexpr const char* kGpt4Words =
     R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -202,7 +210,8 @@ class GgufTokenizer {
     const auto* pre = std::find_if(std::begin(kPreTokenizers), std::end(kPreTokenizers),
                                    [&](const PreTokenizer& known) { return name == known.name; });
     if (pre == std::end(kPreTokenizers)) refuse("pre-tokenizer '{}' is not known", shown(name));
-    for (const std::string& expression : expressions(pre->words)) spec_.splits.push_back({parse_regex(expression)});
+    for (const std::string& expression : expressions(pre->words))
+      spec_.splits.push_back({parse_regex(expression)});
     fuse_splits(spec_.splits);
     for (uint32_t byte = 0; byte < 256; ++byte) {
       const auto found = ids_.find(byte_sign(static_cast<uint8_t>(byte)));

@@ -22,7 +22,8 @@ const std::array<std::string, 256>& byte_signs() {
   static const auto kSigns = [] {
     std::array<std::string, 256> signs;
     uint32_t next = 0x100;
-    for (uint32_t byte = 0; byte < 256; ++byte) signs[byte] = to_utf8(stands_for_itself(byte) ? byte : next++);
+    for (uint32_t byte = 0; byte < 256; ++byte)
+      signs[byte] = to_utf8(stands_for_itself(byte) ? byte : next++);
     return signs;
   }();
   return kSigns;

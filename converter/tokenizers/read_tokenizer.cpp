@@ -19,9 +19,11 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source) {
   }
   for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json", "vocab.txt"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;
-    fail("{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), or leave "
-         "the text out (mote convert --no-tokenizer)",
-         source.directory.string(), other);
+    fail(
+        "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), "
+        "or leave "
+        "the text out (mote convert --no-tokenizer)",
+        source.directory.string(), other);
   }
   return std::nullopt;
 }

@@ -154,7 +154,8 @@ class Parser {
   CharSet looked_for() {
     const RegexPtr inside = choice();
     if (!take(")")) refuse("( is not closed");
-    if (inside->kind != Regex::Kind::characters) refuse("a look-ahead for more than one character is not read");
+    if (inside->kind != Regex::Kind::characters)
+      refuse("a look-ahead for more than one character is not read");
     return inside->set;
   }
 
@@ -264,7 +265,8 @@ class Parser {
   }
 
   static bool is_class_escape(uint32_t c) {
-    return c != 0 && c < 0x80 && std::string_view("sSwWdDpP").find(static_cast<char>(c)) != std::string_view::npos;
+    return c != 0 && c < 0x80 &&
+           std::string_view("sSwWdDpP").find(static_cast<char>(c)) != std::string_view::npos;
   }
 
   void add_range(CharSet& set, uint32_t first) {

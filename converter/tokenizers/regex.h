@@ -42,8 +42,8 @@ RegexPtr make_literal(std::string_view utf8);
 /// Throws Error, naming what is not read: of the look-arounds only (?!X) with one class X is.
 RegexPtr parse_regex(std::string_view utf8);
 
-/// The expression on texts whose characters are all in `set`, everything else being the end of the text; null if it
-/// then matches nothing.
+/// The expression on texts whose characters are all in `set`, everything else being the end of the text; null
+/// if it then matches nothing.
 RegexPtr restrict_to(const RegexPtr& regex, const CharSet& set);
 
 /// The code points of a text. Throws Error where it is not UTF-8.

@@ -46,7 +46,9 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
   return nodes;
 }
 
-file::Blob moved(file::Blob blob, uint64_t offset) { return {blob.offset() + offset, blob.bytes(), blob.xxh64()}; }
+file::Blob moved(file::Blob blob, uint64_t offset) {
+  return {blob.offset() + offset, blob.bytes(), blob.xxh64()};
+}
 
 }  // namespace
 
@@ -142,7 +144,8 @@ void TokenizerTables::add_added() {
 }
 
 void TokenizerTables::add_splits() {
-  if (spec_.splits.size() > kMaxSplitters) fail("the tokenizer has more than {} pre-tokenizers", kMaxSplitters);
+  if (spec_.splits.size() > kMaxSplitters)
+    fail("the tokenizer has more than {} pre-tokenizers", kMaxSplitters);
   std::vector<RegexPtr> expressions;
   for (const SplitSpec& split : spec_.splits) expressions.push_back(split.regex);
   const CharClasses classes(expressions);
@@ -166,21 +169,22 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
   }
   std::vector<flatbuffers::Offset<file::Replacement>> replacements;
   for (const auto& [from, to] : spec_.replacements) {
-    replacements.push_back(file::CreateReplacement(builder, builder.CreateString(from), builder.CreateString(to)));
+    replacements.push_back(
+        file::CreateReplacement(builder, builder.CreateString(from), builder.CreateString(to)));
   }
   const file::Blob blobs[] = {
-      moved(token_offsets_, offset), moved(token_text_, offset),   moved(token_flags_, offset),
+      moved(token_offsets_, offset), moved(token_text_, offset),    moved(token_flags_, offset),
       moved(characters_, offset),    moved(merge_offsets_, offset), moved(merges_, offset),
-      moved(whole_words_, offset),   moved(class_flags_, offset),  moved(class_blocks_, offset),
-      moved(class_table_, offset),   moved(added_, offset),        moved(raw_trie_, offset),
+      moved(whole_words_, offset),   moved(class_flags_, offset),   moved(class_blocks_, offset),
+      moved(class_table_, offset),   moved(added_, offset),         moved(raw_trie_, offset),
       moved(normal_trie_, offset)};
   return file::CreateTokenizerDirect(
-      builder, file::TokenModel::bpe, unicode_version(), tokens(), &blobs[0], &blobs[1], &blobs[2], &spec_.byte_ids,
-      &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5], &blobs[6], classes_, &blobs[7], &blobs[8],
-      &blobs[9], &splitters, &blobs[10], &blobs[11], &blobs[12], longest_normal_, spec_.segment_prefix.c_str(),
-      &replacements, spec_.piece_prefix.c_str(), static_cast<file::PrefixRule>(spec_.piece_prefix_rule),
-      &spec_.before_ids, &spec_.after_ids, spec_.trim_offsets, spec_.trim_keeps_prefix, spec_.strip_spaces,
-      spec_.strip_first_token);
+      builder, file::TokenModel::bpe, unicode_version(), tokens(), &blobs[0], &blobs[1], &blobs[2],
+      &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5], &blobs[6],
+      classes_, &blobs[7], &blobs[8], &blobs[9], &splitters, &blobs[10], &blobs[11], &blobs[12],
+      longest_normal_, spec_.segment_prefix.c_str(), &replacements, spec_.piece_prefix.c_str(),
+      static_cast<file::PrefixRule>(spec_.piece_prefix_rule), &spec_.before_ids, &spec_.after_ids,
+      spec_.trim_offsets, spec_.trim_keeps_prefix, spec_.strip_spaces, spec_.strip_first_token);
 }
 
 }  // namespace mote::convert

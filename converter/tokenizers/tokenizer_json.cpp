@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// tokenizer.json of Hugging Face's tokenizers library: a normalizer, a pre-tokenizer, a model, a post-processor and a
-// decoder, each of a type with its own keys.
+// tokenizer.json of Hugging Face's tokenizers library: a normalizer, a pre-tokenizer, a model, a
+// post-processor and a decoder, each of a type with its own keys.
 #include <algorithm>
 #include <unordered_map>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_text.h"
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_spec.h"
 
@@ -17,11 +18,10 @@ namespace {
 using nlohmann::json;
 
 constexpr int kDepth = 32;
-constexpr uint32_t kMaxTokens = 1u << 24;
 
-class JsonTokenizer {
+class JsonTokenizer : private JsonValues {
  public:
-  JsonTokenizer(const json& root, const std::string& where) : root_(root), where_(where) {}
+  JsonTokenizer(const json& root, const std::string& where) : JsonValues(where), root_(root) {}
 
   TokenizerSpec read() {
     for (const json& part : parts(root_, "normalizer", "normalizers")) read_normalizer(part);
@@ -38,52 +38,6 @@ class JsonTokenizer {
   }
 
  private:
-  template <class... Args>
-  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
-    fail("{}: {} (mote convert --no-tokenizer leaves the text out)", where_,
-         fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  // ---- Values ----
-
-  std::string text(const json& object, const char* key) const {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_string()) refuse("'{}' is not a string", key);
-    return found->get<std::string>();
-  }
-  bool flag(const json& object, const char* key, bool otherwise) const {
-    const auto found = object.find(key);
-    if (found == object.end() || found->is_null()) return otherwise;
-    if (!found->is_boolean()) refuse("'{}' is not true or false", key);
-    return found->get<bool>();
-  }
-  uint32_t token_id(const json& value) const {
-    if (!value.is_number_unsigned() || value.get<uint64_t>() >= kMaxTokens) refuse("'{}' is no token id", value.dump());
-    return value.get<uint32_t>();
-  }
-  const json& member(const json& object, const char* key, json::value_t type) const {
-    const auto found = object.find(key);
-    if (found == object.end() || found->type() != type) refuse("'{}' is missing or of a wrong kind", key);
-    return *found;
-  }
-
-  /// A component, those of a sequence one by one; none if it is null.
-  std::vector<json> parts(const json& object, const char* key, const char* list) const {
-    const auto found = object.find(key);
-    if (found == object.end() || found->is_null()) return {};
-    std::vector<json> result;
-    flatten(*found, list, result, 0);
-    return result;
-  }
-  void flatten(const json& part, const char* list, std::vector<json>& result, int depth) const {
-    if (!part.is_object() || depth > kDepth) refuse("a component is not an object");
-    if (text(part, "type") != "Sequence") {
-      result.push_back(part);
-      return;
-    }
-    for (const json& inner : member(part, list, json::value_t::array)) flatten(inner, list, result, depth + 1);
-  }
-
   // ---- Normalizer ----
 
   void read_normalizer(const json& part) {
@@ -93,7 +47,8 @@ class JsonTokenizer {
       spec_.segment_prefix = text(part, "prepend");
     } else if (type == "Replace") {
       const json& pattern = member(part, "pattern", json::value_t::object);
-      if (!pattern.contains("String")) refuse("normalizer 'Replace' by a regular expression is not supported");
+      if (!pattern.contains("String"))
+        refuse("normalizer 'Replace' by a regular expression is not supported");
       add_replacement(text(pattern, "String"), text(part, "content"));
     } else {
       refuse("normalizer '{}' is not supported", shown(type));
@@ -181,7 +136,8 @@ class JsonTokenizer {
     const std::string legacy = flag(part, "add_prefix_space", true) ? "always" : "never";
     const std::string scheme = part.contains("prepend_scheme") ? text(part, "prepend_scheme") : legacy;
     if (scheme != "never") {
-      set_piece_prefix(sign, scheme == "first" ? PrefixSpec::first_unless_present : PrefixSpec::unless_present);
+      set_piece_prefix(sign,
+                       scheme == "first" ? PrefixSpec::first_unless_present : PrefixSpec::unless_present);
     }
     add_replacement(" ", sign);
     if (flag(part, "split", true)) {
@@ -198,7 +154,9 @@ class JsonTokenizer {
 
   void read_vocabulary() {
     const json& model = member(root_, "model", json::value_t::object);
-    const std::string type = model.contains("type") ? text(model, "type") : model.contains("merges") ? "BPE" : "";
+    const std::string type = model.contains("type")     ? text(model, "type")
+                             : model.contains("merges") ? "BPE"
+                                                        : "";
     if (type != "BPE") refuse("tokenizer model '{}' is not supported", shown(type));
     for (const auto& [token, id] : member(model, "vocab", json::value_t::object).items()) {
       ids_[token] = token_id(id);
@@ -240,7 +198,8 @@ class JsonTokenizer {
       refuse("tokenizer model 'BPE' with 'dropout' gives other ids each time");
     }
     const auto unknown = model.find("unk_token");
-    if (unknown != model.end() && unknown->is_string()) spec_.unknown_id = static_cast<int32_t>(id_of(*unknown));
+    if (unknown != model.end() && unknown->is_string())
+      spec_.unknown_id = static_cast<int32_t>(id_of(*unknown));
     spec_.fuse_unknown = flag(model, "fuse_unk", false);
     read_symbols(flag(model, "byte_fallback", false));
     read_merges(member(model, "merges", json::value_t::array));
@@ -264,8 +223,8 @@ class JsonTokenizer {
       if (!byte_fallback) return;
     }
     for (uint32_t byte = 0; byte < 256; ++byte) {
-      const auto found = ids_.find(byte_level_ ? byte_sign(static_cast<uint8_t>(byte))
-                                               : fmt::format("<0x{:02X}>", byte));
+      const auto found =
+          ids_.find(byte_level_ ? byte_sign(static_cast<uint8_t>(byte)) : fmt::format("<0x{:02X}>", byte));
       if (found == ids_.end() && !byte_level_) refuse("the vocabulary has no token for byte {}", byte);
       spec_.byte_ids.push_back(found == ids_.end() ? -1 : static_cast<int32_t>(found->second));
     }
@@ -279,8 +238,8 @@ class JsonTokenizer {
         const std::string line = merge.get<std::string>();
         const size_t space = line.find(' ');
         if (space == std::string::npos || line.find(' ', space + 1) != std::string::npos) {
-          // A copy of a file that lost its no-break spaces has merges of spaces, which name no pair; they matter only
-          // where spaces reach the model.
+          // A copy of a file that lost its no-break spaces has merges of spaces, which name no pair; they
+          // matter only where spaces reach the model.
           if (space != std::string::npos && replaces_spaces()) continue;
           refuse("merge '{}' is not two tokens", shown(line));
         }
@@ -315,14 +274,16 @@ class JsonTokenizer {
     } else if (type == "ByteFallback") {
       decodes_fallback_ = true;
     } else if (type == "Strip") {
-      if (text(part, "content") != " " || part.value("stop", 0u) != 0 || part.value("start", 0u) > UINT8_MAX) {
+      if (text(part, "content") != " " || part.value("stop", 0u) != 0 ||
+          part.value("start", 0u) > UINT8_MAX) {
         refuse("decoder 'Strip' of anything but spaces at the start is not supported");
       }
       spec_.strip_spaces = part.value("start", 0u);
     } else if (type == "Metaspace") {
       const std::string legacy = flag(part, "add_prefix_space", true) ? "always" : "never";
       decoded_replacements_.emplace_back(text(part, "replacement"), " ");
-      spec_.strip_first_token = (part.contains("prepend_scheme") ? text(part, "prepend_scheme") : legacy) != "never";
+      spec_.strip_first_token =
+          (part.contains("prepend_scheme") ? text(part, "prepend_scheme") : legacy) != "never";
     } else if (type != "Fuse") {
       refuse("decoder '{}' is not supported", shown(type));
     }
@@ -399,10 +360,9 @@ class JsonTokenizer {
   }
 
   const json& root_;
-  const std::string& where_;
   TokenizerSpec spec_;
-  std::vector<std::string> vocabulary_;             // as written, by id
-  std::unordered_map<std::string, uint32_t> ids_;   // of the model's own tokens
+  std::vector<std::string> vocabulary_;            // as written, by id
+  std::unordered_map<std::string, uint32_t> ids_;  // of the model's own tokens
   std::vector<std::pair<std::string, std::string>> decoded_replacements_;
   bool byte_level_ = false;
   bool decoder_known_ = false, decodes_bytes_ = false, decodes_fallback_ = false;

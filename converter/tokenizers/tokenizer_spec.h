@@ -19,7 +19,7 @@
 namespace mote::convert {
 
 struct TokenSpec {
-  std::string text;  // what it decodes to
+  std::string text;   // what it decodes to
   uint8_t flags = 0;  // TokenFlag
 };
 

@@ -69,9 +69,9 @@ AddedMatch find_added(const Tokenizer& tokenizer, const AddedSearch& search, uin
     }
     if (found < 0) continue;
     const AddedToken& token = tokenizer.added[static_cast<uint32_t>(found)];
-    const bool unwanted = ((token.flags & kAddedSpecial) != 0 && !search.special) ||
-                          ((token.flags & kAddedSingleWord) != 0 &&
-                           !is_single_word(tokenizer, search, begin, end));
+    const bool unwanted =
+        ((token.flags & kAddedSpecial) != 0 && !search.special) ||
+        ((token.flags & kAddedSingleWord) != 0 && !is_single_word(tokenizer, search, begin, end));
     if (unwanted) {
       begin = end - 1;  // Hugging Face goes on behind a match that it refuses
       continue;

@@ -14,10 +14,10 @@ struct AddedMatch {
 
 struct AddedSearch {
   const Table<TrieNode>* trie;
-  bool special;          // whether special ones count
+  bool special;  // whether special ones count
   const uint8_t* text;
-  uint32_t context;      // where the text starts that a word before a match may reach back to
-  uint32_t floor;        // no match takes white space before it
+  uint32_t context;  // where the text starts that a word before a match may reach back to
+  uint32_t floor;    // no match takes white space before it
   uint32_t end;
 };
 

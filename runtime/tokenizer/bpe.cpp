@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The merge loop of Sennrich et al. 2016: of all neighbouring symbols that have a merge, those of the lowest rank are
-// merged, the leftmost first, until none is left. A binary heap holds the start of every symbol that can be merged
-// with the next, ordered by (rank, start); each symbol is in it at most once and knows where, so a word of n symbols
-// takes n heap slots and n log n steps. A symbol's length stands at its first and last slot, so that its neighbours
-// are found in both directions.
+// The merge loop of Sennrich et al. 2016: of all neighbouring symbols that have a merge, those of the lowest
+// rank are merged, the leftmost first, until none is left. A binary heap holds the start of every symbol that
+// can be merged with the next, ordered by (rank, start); each symbol is in it at most once and knows where,
+// so a word of n symbols takes n heap slots and n log n steps. A symbol's length stands at its first and last
+// slot, so that its neighbours are found in both directions.
 #include "runtime/tokenizer/bpe.h"
 
 #include <string.h>
@@ -160,7 +160,8 @@ class Symbols {
     if (known && !(t_.fuse_unknown && last_unknown_)) {
       add(static_cast<uint32_t>(t_.unknown_id), length);
       last_unknown_ = true;
-    } else if (last_ != kNone) {  // part of the unknown before it, or left out: the symbol before it takes its place
+    } else if (last_ !=
+               kNone) {  // part of the unknown before it, or left out: the symbol before it takes its place
       s_.length[last_] += length;
       s_.length[last_ + s_.length[last_] - 1] = s_.length[last_];
       at_ += length;

@@ -8,8 +8,9 @@
 namespace mote {
 namespace {
 
-/// Puts bytes together to characters. What is not UTF-8 becomes U+FFFD: in a byte-level vocabulary one for each
-/// longest start of a character, where single bytes stand in for characters one for each byte, as Hugging Face does.
+/// Puts bytes together to characters. What is not UTF-8 becomes U+FFFD: in a byte-level vocabulary one for
+/// each longest start of a character, where single bytes stand in for characters one for each byte, as
+/// Hugging Face does.
 class Writer {
  public:
   Writer(mote_detokenizer* state, bool byte_by_byte, uint8_t* out)

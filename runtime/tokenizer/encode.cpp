@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline of Hugging Face's tokenizers in one pass: added tokens are cut out of the given text; what lies
-// between them is normalized into a window; in there the added tokens that are sought in normalized text are cut out;
-// what lies between those is cut into words; each word is encoded. A word that reaches the end of the window is read
-// again when there is more of the text.
+// The pipeline of Hugging Face's tokenizers in one pass: added tokens are cut out of the given text; what
+// lies between them is normalized into a window; in there the added tokens that are sought in normalized text
+// are cut out; what lies between those is cut into words; each word is encoded. A word that reaches the end
+// of the window is read again when there is more of the text.
 #include "runtime/tokenizer/encode.h"
 
 #include "runtime/error.h"
@@ -86,14 +86,13 @@ class Encoder {
 
   /// An added token in the window, none while more text could change which.
   AddedMatch find_normal_added() const {
-    const AddedSearch search{&t_.normal_trie,  parse_special_,  window_.text(),
+    const AddedSearch search{&t_.normal_trie, parse_special_,  window_.text(),
                              window_.begin(), window_.begin(), window_.end()};
     const AddedMatch none{0, 0, -1};
     if (t_.normal_trie.count == 0) return none;
     const AddedMatch match = find_added(t_, search, window_.begin(), window_.end());
-    const bool whole = window_.complete() ||
-                       (match.id >= 0 && match.end < window_.end() &&
-                        window_.end() - match.begin > t_.longest_normal);
+    const bool whole = window_.complete() || (match.id >= 0 && match.end < window_.end() &&
+                                              window_.end() - match.begin > t_.longest_normal);
     return whole ? match : none;
   }
 
@@ -102,14 +101,14 @@ class Encoder {
     if (t_.normal_trie.count == 0) return window_.end();
     const uint32_t size = window_.end() - window_.begin();
     const uint32_t end = size < t_.longest_normal ? window_.begin() : window_.end() - t_.longest_normal;
-    const AddedSearch search{&t_.normal_trie,  parse_special_,  window_.text(),
+    const AddedSearch search{&t_.normal_trie, parse_special_,  window_.text(),
                              window_.begin(), window_.begin(), window_.end()};
     const AddedMatch match = find_added(t_, search, window_.begin(), end);
     return skip_space_back(t_, window_.text(), window_.begin(), match.id >= 0 ? match.begin : end);
   }
 
-  /// Cuts [begin, end) by splitter `depth` and what follows it. Returns where the first word starts that is not
-  /// certain; that is `end` if the text ends there (`ended`).
+  /// Cuts [begin, end) by splitter `depth` and what follows it. Returns where the first word starts that is
+  /// not certain; that is `end` if the text ends there (`ended`).
   uint32_t split(uint32_t depth, uint32_t begin, uint32_t end, bool ended) {
     if (begin == end) return end;
     if (depth == t_.splitter_count) {
@@ -217,9 +216,9 @@ class Encoder {
 
 }  // namespace
 
-mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, const uint8_t* text, uint32_t bytes,
-                        uint32_t flags, int32_t* ids, mote_span* offsets, uint32_t capacity, uint32_t* count,
-                        mote_error* error) {
+mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, const uint8_t* text,
+                        uint32_t bytes, uint32_t flags, int32_t* ids, mote_span* offsets, uint32_t capacity,
+                        uint32_t* count, mote_error* error) {
   Encoder encoder(tokenizer, scratch, text, bytes, (flags & MOTE_PARSE_SPECIAL) != 0, ids, offsets, capacity);
   if ((flags & MOTE_ADD_SPECIAL) != 0) encoder.put_all(tokenizer.before_ids);
   if (!encoder.encode()) {
@@ -230,7 +229,8 @@ mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, 
   if ((flags & MOTE_ADD_SPECIAL) != 0) encoder.put_all(tokenizer.after_ids);
   *count = encoder.count();
   if (encoder.count() <= capacity) return MOTE_OK;
-  return fail(error, MOTE_TOO_SMALL, "the text has ", encoder.count(), " tokens, there is room for ", capacity);
+  return fail(error, MOTE_TOO_SMALL, "the text has ", encoder.count(), " tokens, there is room for ",
+              capacity);
 }
 
 }  // namespace mote

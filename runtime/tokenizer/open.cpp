@@ -24,8 +24,9 @@ class Opener {
   bool table(const file::Blob* blob, const char* name, Table<T>* out) {
     *out = {nullptr, 0};
     if (status_ != MOTE_OK || blob == nullptr || blob->bytes() == 0) return status_ == MOTE_OK;
-    if (blob->offset() % kAlignment != 0 || blob->bytes() % sizeof(T) != 0 || blob->bytes() > kMaxTableBytes ||
-        blob->bytes() > segment_.bytes || blob->offset() > segment_.bytes - blob->bytes()) {
+    if (blob->offset() % kAlignment != 0 || blob->bytes() % sizeof(T) != 0 ||
+        blob->bytes() > kMaxTableBytes || blob->bytes() > segment_.bytes ||
+        blob->offset() > segment_.bytes - blob->bytes()) {
       return refuse(name, "lies outside the file");
     }
     const uint8_t* data = segment_.data + blob->offset();
@@ -73,7 +74,8 @@ bool are_offsets(const Table<uint32_t>& offsets, uint32_t tokens, uint32_t count
 
 void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, Tokenizer* t) {
   t->tokens = root.tokens();
-  if (!opener->expect(t->tokens > 0 && t->tokens <= vocab, "tokens", "more than the model has, or none")) return;
+  if (!opener->expect(t->tokens > 0 && t->tokens <= vocab, "tokens", "more than the model has, or none"))
+    return;
   if (!opener->table(root.token_offsets(), "token_offsets", &t->token_offsets) ||
       !opener->table(root.token_text(), "token_text", &t->token_text) ||
       !opener->table(root.token_flags(), "token_flags", &t->token_flags)) {
@@ -201,8 +203,8 @@ void open_trie(const file::Blob* blob, const char* name, Opener* opener, const T
       const bool ascends = (*trie)[node.first_child + c - 1].byte < (*trie)[node.first_child + c].byte;
       if (!opener->expect(ascends, name, "children not ascending")) return;
     }
-    const bool known = node.added == -1 || (i != 0 && node.added >= 0 &&
-                                            static_cast<uint32_t>(node.added) < t.added.count);
+    const bool known =
+        node.added == -1 || (i != 0 && node.added >= 0 && static_cast<uint32_t>(node.added) < t.added.count);
     if (!opener->expect(known, name, "no such added token")) return;
   }
 }
@@ -221,8 +223,8 @@ void open_normalization(const file::Tokenizer& root, Opener* opener, Tokenizer* 
   t->segment_prefix = string_table(root.segment_prefix());
   t->piece_prefix = string_table(root.piece_prefix());
   t->piece_prefix_rule = root.piece_prefix_rule();
-  opener->expect(t->segment_prefix.count <= kMaxPrefixBytes && t->piece_prefix.count <= kMaxPrefixBytes, "prefix",
-                 "too long");
+  opener->expect(t->segment_prefix.count <= kMaxPrefixBytes && t->piece_prefix.count <= kMaxPrefixBytes,
+                 "prefix", "too long");
   opener->expect(t->piece_prefix_rule <= file::PrefixRule::MAX, "piece_prefix_rule", "unknown");
   t->replacement_count = root.replacements() == nullptr ? 0 : root.replacements()->size();
   if (!opener->expect(t->replacement_count <= kMaxReplacements, "replacements", "too many")) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tokenizing needs besides the tables, in the session's arena: a window onto the normalized text and the merge
-// loop's lists. A slot is a byte of a word.
+// What tokenizing needs besides the tables, in the session's arena: a window onto the normalized text and the
+// merge loop's lists. A slot is a byte of a word.
 #pragma once
 
 #include <stdint.h>
@@ -14,9 +14,9 @@ namespace mote {
 struct TextScratch {
   uint32_t slots;
 
-  uint8_t* text;            // [slots] normalized
-  uint32_t* origin;         // [slots] where the character that a byte came from starts in the given text
-  uint8_t* origin_bytes;    // [slots] and its length there
+  uint8_t* text;          // [slots] normalized
+  uint32_t* origin;       // [slots] where the character that a byte came from starts in the given text
+  uint8_t* origin_bytes;  // [slots] and its length there
 
   uint32_t* id;      // [slots] of the symbol that starts at a slot
   uint32_t* length;  // [slots] of a symbol in slots, at its first and at its last slot

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A verified view of a file's tokenizer: pointers into the file, nothing copied. After open_tokenizer every index in
-// the tables is in range and every walk through them ends.
+// A verified view of a file's tokenizer: pointers into the file, nothing copied. After open_tokenizer every
+// index in the tables is in range and every walk through them ends.
 #pragma once
 
 #include <stddef.h>

@@ -73,8 +73,8 @@ void Window::put_piece_prefix() {
   if (prefix.count == 0 || rule == file::PrefixRule::none || begin_ == end_) return;
   if (rule != file::PrefixRule::always && starts_with(prefix)) return;
   if (rule == file::PrefixRule::first_unless_present && scratch_.origin[begin_] != 0) return;
-  // What lies before the piece is headroom or consumed, and at least as long: a piece follows the headroom or an added
-  // token.
+  // What lies before the piece is headroom or consumed, and at least as long: a piece follows the headroom or
+  // an added token.
   const uint32_t origin = scratch_.origin[begin_];
   const uint8_t origin_bytes = scratch_.origin_bytes[begin_];
   const uint32_t end = end_;

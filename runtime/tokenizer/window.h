@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window onto the normalized form of a text. It is filled from the given text as words are consumed, so that a text
-// of any length takes memory for its longest word only.
+// A window onto the normalized form of a text. It is filled from the given text as words are consumed, so
+// that a text of any length takes memory for its longest word only.
 //
 //   slots   | headroom | consumed | begin ... end | free |
 #pragma once

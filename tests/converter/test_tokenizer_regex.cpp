@@ -23,13 +23,17 @@ std::vector<std::string> pieces(const RegexPtr& regex, const std::string& text) 
       uint32_t column = classes.count();
       if (at < input.size()) {
         const uint32_t c = input[at];
-        column = classes.table[size_t{classes.blocks[c / kClassBlockSize]} * kClassBlockSize + c % kClassBlockSize];
+        column =
+            classes
+                .table[size_t{classes.blocks[c / kClassBlockSize]} * kClassBlockSize + c % kClassBlockSize];
       }
       const uint16_t transition = dfa.transitions[state * (classes.count() + 1) + column];
       if ((transition & kDfaMatch) != 0) matched = at;
       state = transition & kDfaState;
     }
-    const auto append = [](std::string& to, uint32_t c) { to += c < 0x80 ? std::string(1, static_cast<char>(c)) : "?"; };
+    const auto append = [](std::string& to, uint32_t c) {
+      to += c < 0x80 ? std::string(1, static_cast<char>(c)) : "?";
+    };
     if (matched == begin) {
       append(rest, input[begin++]);
       continue;

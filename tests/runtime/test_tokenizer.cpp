@@ -10,7 +10,8 @@ namespace fs = std::filesystem;
 
 fs::path own_gpt4() { return fs::path(MOTE_SOURCE_DIR) / "tests/golden/tokenizers/own_gpt4/tokenizer.json"; }
 
-/// SentencePiece style: characters, byte tokens for the rest, a merge for each doubling of "a" and of the space sign.
+/// SentencePiece style: characters, byte tokens for the rest, a merge for each doubling of "a" and of the
+/// space sign.
 mote::convert::TokenizerSpec sentence_piece() {
   mote::convert::TokenizerSpec spec;
   const auto add = [&](const std::string& text, uint8_t flags = 0) {
@@ -20,7 +21,8 @@ mote::convert::TokenizerSpec sentence_piece() {
   add("<unk>", mote::kTokenSpecial);
   add("<s>", mote::kTokenSpecial);
   for (int byte = 0; byte < 256; ++byte) {
-    spec.byte_ids.push_back(static_cast<int32_t>(add(std::string(1, static_cast<char>(byte)), mote::kTokenByte)));
+    spec.byte_ids.push_back(
+        static_cast<int32_t>(add(std::string(1, static_cast<char>(byte)), mote::kTokenByte)));
   }
   const uint32_t space = add(" "), a = add("a"), b = add("b");
   spec.characters = {{0x2581, space}, {'a', a}, {'b', b}};
@@ -36,7 +38,8 @@ mote::convert::TokenizerSpec sentence_piece() {
 
 /// Texts of random bytes, some of them spelling whole characters and added tokens.
 std::string random_text(uint32_t seed, size_t bytes) {
-  static const char* const kPieces[] = {"<|endoftext|>", "<s>", "\xF0\x9F\xA6\x99", "\xE2\x82", " ", "  ", "\r\n", "'s", "12"};
+  static const char* const kPieces[] = {
+      "<|endoftext|>", "<s>", "\xF0\x9F\xA6\x99", "\xE2\x82", " ", "  ", "\r\n", "'s", "12"};
   std::string text;
   uint32_t state = seed * 2654435761u + 1;
   const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 16; };

@@ -17,7 +17,8 @@ std::string read_text(const fs::path& path) {
 }
 
 /// Character offsets of bytes.
-std::vector<std::pair<uint32_t, uint32_t>> in_characters(const std::string& text, const std::vector<mote_span>& spans) {
+std::vector<std::pair<uint32_t, uint32_t>> in_characters(const std::string& text,
+                                                         const std::vector<mote_span>& spans) {
   std::vector<uint32_t> character(text.size() + 1);
   uint32_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -41,8 +42,10 @@ void check_golden(const fs::path& tokenizer_path, const fs::path& golden) {
     std::vector<mote_span> spans;
     const std::vector<int32_t> ids = tokenizer.encode(text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, &spans);
     CHECK(ids == expected["ids"].get<std::vector<int32_t>>());
-    CHECK(in_characters(text, spans) == expected["offsets"].get<std::vector<std::pair<uint32_t, uint32_t>>>());
-    CHECK(tokenizer.encode(text, MOTE_PARSE_SPECIAL) == expected["ids_without_special"].get<std::vector<int32_t>>());
+    CHECK(in_characters(text, spans) ==
+          expected["offsets"].get<std::vector<std::pair<uint32_t, uint32_t>>>());
+    CHECK(tokenizer.encode(text, MOTE_PARSE_SPECIAL) ==
+          expected["ids_without_special"].get<std::vector<int32_t>>());
     CHECK(tokenizer.decode(ids, MOTE_SKIP_SPECIAL) == expected["decoded"].get<std::string>());
   }
   TEST_ASSERT_GREATER_THAN(100, count);
@@ -93,11 +96,17 @@ TEST("added tokens, Metaspace and steps of pre-tokenizers work together as in Hu
   check_golden(folder / "small/tokenizer.json", folder / "small.jsonl");
 }
 
-TEST("roberta-base's tokenizer gives the ids, offsets and text of Hugging Face's") { check_shared_golden("roberta-base"); }
+TEST("roberta-base's tokenizer gives the ids, offsets and text of Hugging Face's") {
+  check_shared_golden("roberta-base");
+}
 
-TEST("whisper.tiny's tokenizer gives the ids, offsets and text of Hugging Face's") { check_shared_golden("whisper.tiny"); }
+TEST("whisper.tiny's tokenizer gives the ids, offsets and text of Hugging Face's") {
+  check_shared_golden("whisper.tiny");
+}
 
-TEST("llama2's tokenizer gives the ids, offsets and text of Hugging Face's") { check_shared_golden("llama2"); }
+TEST("llama2's tokenizer gives the ids, offsets and text of Hugging Face's") {
+  check_shared_golden("llama2");
+}
 
 TEST("GPT-2's vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("gpt-2"); }
 

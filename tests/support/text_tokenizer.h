@@ -32,7 +32,8 @@ class TextTokenizer {
 
   mote_status open(mote_error* error, bool hashes) {
     const auto* root = flatbuffers::GetRoot<mote::file::Tokenizer>(builder_.GetBufferPointer());
-    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), hashes, &tokenizer_, error);
+    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), hashes,
+                                &tokenizer_, error);
   }
 
   void set_text_bytes(uint32_t text_bytes) {
@@ -45,7 +46,8 @@ class TextTokenizer {
 
   mote_status try_encode(const std::string& text, uint32_t flags, std::vector<int32_t>* ids,
                          std::vector<mote_span>* spans, mote_error* error) const {
-    // A text of n bytes has at most so many tokens: normalization writes at most a prefix for each added token.
+    // A text of n bytes has at most so many tokens: normalization writes at most a prefix for each added
+    // token.
     const size_t most = 8 * text.size() + 64;
     ids->resize(most);
     spans->resize(most);
@@ -59,7 +61,8 @@ class TextTokenizer {
     return status;
   }
 
-  std::vector<int32_t> encode(const std::string& text, uint32_t flags, std::vector<mote_span>* spans = nullptr) const {
+  std::vector<int32_t> encode(const std::string& text, uint32_t flags,
+                              std::vector<mote_span>* spans = nullptr) const {
     std::vector<int32_t> ids;
     std::vector<mote_span> own;
     mote_error error{};
@@ -77,7 +80,8 @@ class TextTokenizer {
     state.flags = flags;
     state.strip = static_cast<uint8_t>(tokenizer_.strip_spaces);
     const auto add = [&](uint32_t bytes) { pieces.emplace_back(out.begin(), out.begin() + bytes); };
-    for (const int32_t id : ids) add(mote::decode_next(tokenizer_, &state, static_cast<uint32_t>(id), out.data()));
+    for (const int32_t id : ids)
+      add(mote::decode_next(tokenizer_, &state, static_cast<uint32_t>(id), out.data()));
     add(mote::decode_finish(tokenizer_, &state, out.data()));
     return pieces;
   }

@@ -43,7 +43,8 @@ Tokens tokenize(const ModelFile& file, const std::string& text, uint32_t flags) 
   uint32_t count = 0;
   mote_error error = {};
   // The first call counts.
-  mote_status status = mote_tokenize(session.get(), text.data(), text.size(), flags, nullptr, 0, &count, nullptr, &error);
+  mote_status status =
+      mote_tokenize(session.get(), text.data(), text.size(), flags, nullptr, 0, &count, nullptr, &error);
   if (status == MOTE_TOO_SMALL) {
     tokens.ids.resize(count);
     tokens.spans.resize(count);
@@ -54,7 +55,8 @@ Tokens tokenize(const ModelFile& file, const std::string& text, uint32_t flags) 
   return tokens;
 }
 
-/// Offsets in characters, as other tools count; what is not UTF-8 counts a character for each byte that starts one.
+/// Offsets in characters, as other tools count; what is not UTF-8 counts a character for each byte that
+/// starts one.
 nlohmann::json character_offsets(const std::string& text, const std::vector<mote_span>& spans) {
   std::vector<uint32_t> character(text.size() + 1);
   for (size_t i = 0; i < text.size(); ++i) {
@@ -70,7 +72,8 @@ void tokenize_text(const Arguments& arguments) {
   if (!arguments.prompt && !arguments.path) usage_fail("give a text with -p or --file");
   const ModelFile file(arguments.file);
   if (file.info().tokens == 0) {
-    convert::fail("{} has no tokenizer: convert it from a directory with tokenizer.json or a GGUF", file.path());
+    convert::fail("{} has no tokenizer: convert it from a directory with tokenizer.json or a GGUF",
+                  file.path());
   }
   const std::string text = arguments.prompt ? *arguments.prompt : read_text(*arguments.path);
   const uint32_t flags = (arguments.no_special ? 0u : uint32_t{MOTE_ADD_SPECIAL}) |
@@ -92,7 +95,8 @@ void add_tokenize(CLI::App& app) {
   CLI::Option* prompt = command->add_option("-p,--prompt", arguments->prompt, "The text")->type_name("TEXT");
   command->add_option("--file", arguments->path, "A file with the text")->type_name("FILE")->excludes(prompt);
   command->add_flag("--no-special", arguments->no_special, "Add no tokens around the text");
-  command->add_flag("--literal", arguments->literal, "Read \"<|im_end|>\" and the like in the text as plain text");
+  command->add_flag("--literal", arguments->literal,
+                    "Read \"<|im_end|>\" and the like in the text as plain text");
   command->add_flag("--json", arguments->json, "One object: ids and offsets");
   command->callback([arguments] { tokenize_text(*arguments); });
 }
