@@ -41,14 +41,26 @@ inline Group round_to_grid(const Group& values, float scale, float offset, float
   return q;
 }
 
+/// The sum of term(i) over a group, in eight sums that do not wait for each other.
+template <class Term>
+inline float sum_of(Term term) {
+  constexpr size_t kLanes = 8;
+  std::array<float, kLanes> lanes{};
+  for (size_t i = 0; i < kGroupColumns; i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(i + lane);
+  }
+  for (size_t half = kLanes / 2; half > 0; half /= 2) {
+    for (size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  }
+  return lanes[0];
+}
+
 /// Sum of (scale * q + offset - value)^2.
 inline float squared_error(const Group& values, const Group& q, float scale, float offset) {
-  float sum = 0;
-  for (size_t i = 0; i < q.size(); ++i) {
+  return sum_of([&](size_t i) {
     const float error = scale * q[i] + offset - values[i];
-    sum += error * error;
-  }
-  return sum;
+    return error * error;
+  });
 }
 
 inline float through_f16(float value) { return f32_from_f16(f16_from_f32(value)); }
@@ -77,13 +89,8 @@ inline ScaledGroup try_scale(const Group& values, float scale, float least, floa
 
 /// The scale that fits a choice of q best: sum(q v) / sum(q q).
 inline float fitted_scale(const Group& values, const Group& q) {
-  float product = 0;
-  float square = 0;
-  for (size_t i = 0; i < q.size(); ++i) {
-    product += q[i] * values[i];
-    square += q[i] * q[i];
-  }
-  return square == 0.0f ? 0.0f : product / square;
+  const float square = sum_of([&](size_t i) { return q[i] * q[i]; });
+  return square == 0.0f ? 0.0f : sum_of([&](size_t i) { return q[i] * values[i]; }) / square;
 }
 
 void store_group(size_t group, const Group& q, float scale, QuantRow& out);

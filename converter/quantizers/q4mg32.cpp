@@ -31,16 +31,10 @@ Fit try_grid(const Group& values, float scale, float minimum) {
 /// Least squares of scale and minimum for the q of a fit; the same fit where all q are equal.
 Fit refit(const Group& values, const Fit& fit) {
   constexpr float n = kGroupColumns;
-  float sum_q = 0;
-  float sum_qq = 0;
-  float sum_v = 0;
-  float sum_qv = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    sum_q += fit.q[i];
-    sum_qq += fit.q[i] * fit.q[i];
-    sum_v += values[i];
-    sum_qv += fit.q[i] * values[i];
-  }
+  const float sum_q = sum_of([&](size_t i) { return fit.q[i]; });
+  const float sum_qq = sum_of([&](size_t i) { return fit.q[i] * fit.q[i]; });
+  const float sum_v = sum_of([&](size_t i) { return values[i]; });
+  const float sum_qv = sum_of([&](size_t i) { return fit.q[i] * values[i]; });
   const float determinant = n * sum_qq - sum_q * sum_q;
   if (determinant == 0.0f) return fit;
   const float scale = (n * sum_qv - sum_q * sum_v) / determinant;
