@@ -67,7 +67,7 @@ void OutputFile::try_names(Create create) {
 }
 
 std::filesystem::path OutputFile::temporary() const {
-  return name_.empty() ? fmt::format("/proc/self/fd/{}", file_) : name_;
+  return name_.empty() ? std::filesystem::path(fmt::format("/proc/self/fd/{}", file_)) : name_;
 }
 
 void OutputFile::fail_with_errno(const char* what) const {

@@ -55,7 +55,8 @@ class Command:
 
     def __init__(self, intent, mark, phrase, rng):
         self.rng, self.mark = rng, mark
-        device = rng.choice(intent.devices)
+        # "It's too dark" is about one device, the same each time: the intent's first.
+        device = rng.choice(intent.devices) if "{np}" in phrase else intent.devices[0]
         implied = device[0] == "_"
         device = device.lstrip("_")
         self.answer = {"action": intent.action, "device": device}

@@ -94,7 +94,7 @@ def sample(rng, phrasing, combination):
     """(command, answer), or None where the draw belongs to another split. `phrasing` and `combination` name the
     splits that templates and combinations come from (combination None: any)."""
     kind = rng.random()
-    wrapped = {"negations": 0.06, "corrections": 0.03, "retractions": 0.02, "unknown": 0.04}
+    wrapped = {"negations": 0.06, "corrections": 0.05, "retractions": 0.02, "unknown": 0.04}
     for name, share in wrapped.items():
         if kind < share:
             break
@@ -158,7 +158,7 @@ def main():
     here = pathlib.Path(__file__).resolve().parent
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, default=here, help="folder of the .tsv files (default: beside this file)")
-    parser.add_argument("--train", type=int, default=200_000, help="lines of train.tsv")
+    parser.add_argument("--train", type=int, default=280_000, help="lines of train.tsv")
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)

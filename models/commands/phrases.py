@@ -2,7 +2,7 @@
 """Reads the templates in phrases/*.txt: what can be said for each intent.
 
 A file has blocks. A block opens with "# action value: devices; weight N", where `value` is the answer's key that
-{value} fills, "lights*3" counts three times, "_kettle" is meant without being named, and "untimed" allows no
+{value} fills, "lights*3" counts three times, "_kettle" is meant without being named, what names no device means the first, and "untimed" allows no
 "at seven". Each line that follows is a template with choices (a|b), options [a] and slots in braces:
   {np}      the device, and its room where one is named: "the kitchen lights"
   {room}    the room, always named: "the kitchen"      {in}  " in the kitchen", or nothing

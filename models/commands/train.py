@@ -229,7 +229,7 @@ def evaluate(path, bits, failures):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, default=HERE, help="folder of train.tsv and valid.tsv")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=4400)
     parser.add_argument("--rate", type=float, default=5e-3)
     parser.add_argument("--rounding-share", type=float, default=0.3, help="part of the time that sees 4-bit weights")
     parser.add_argument("--evaluate", type=pathlib.Path, metavar="TSV")
