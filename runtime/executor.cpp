@@ -4,8 +4,9 @@
 namespace mote {
 namespace {
 
-// Work below this many multiply-adds is done by the calling thread: waking the others costs about as much.
-constexpr uint64_t kParallelWork = 1u << 15;
+// Work below this many multiply-adds is done by the calling thread: a few microseconds, in which a second
+// thread could gain one, and loses many where it has no core of its own.
+constexpr uint64_t kParallelWork = 1u << 17;
 
 template <class Args>
 void call(const Step& step, const Args& args, Range units, void* scratch) {

@@ -34,7 +34,7 @@ void pause_briefly() {
 #endif
 }
 
-/// A number that one thread sets and one other waits for: it spins, then parks.
+/// A number that one thread raises and one other waits for: it spins, then parks.
 ///
 /// No wake-up is lost: the setter writes the value, then reads parked_; the waiter writes parked_, then reads
 /// the value. Both are sequentially consistent, so one of them sees the other. A setter that sees parked_
@@ -54,22 +54,24 @@ class alignas(64) Signal {
     pthread_cond_signal(&wake_);
   }
 
-  void wait_for(uint32_t value, bool spin) {
-    if (spin && spin_for(value)) return;
+  /// Returns the value as soon as it is another than `old`.
+  uint32_t wait_beyond(uint32_t old, bool spin) {
+    if (spin && spin_beyond(old)) return value_.load();
     pthread_mutex_lock(&mutex_);
     parked_.store(true);
-    while (value_.load() != value) pthread_cond_wait(&wake_, &mutex_);
+    while (value_.load() == old) pthread_cond_wait(&wake_, &mutex_);
     parked_.store(false);
     pthread_mutex_unlock(&mutex_);
+    return value_.load();
   }
 
  private:
-  bool spin_for(uint32_t value) {
+  bool spin_beyond(uint32_t old) {
     constexpr int kLooksPerClock = 32;  // reading the clock costs about as much as one pause
     const int64_t end = now_ns() + kSpin_ns;
     do {
       for (int i = 0; i < kLooksPerClock; ++i) {
-        if (value_.load(std::memory_order_acquire) == value) return true;
+        if (value_.load(std::memory_order_acquire) != old) return true;
         pause_briefly();
       }
     } while (now_ns() < end);
@@ -82,14 +84,23 @@ class alignas(64) Signal {
   pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
 };
 
-/// One per thread besides the caller.
+/// One per thread besides the caller. Its share of a call is done by whoever claims it first: where other
+/// programs keep the thread from its core, the caller does not wait for it to come but does the share itself.
 struct Worker {
-  Signal start;        // set to the number of the call to take part in
-  Signal done;         // set to it when its part is finished
-  uint32_t calls = 0;  // that it was given (a call for fewer threads passes the others by); the caller's
+  Signal start;                      // set to the number of the call to take part in
+  Signal done;                       // set to it when the worker has finished a share
+  std::atomic<uint32_t> claimed{0};  // the last call whose share was claimed
+  uint32_t calls = 0;     // that it was given (a call for fewer threads passes the others by); the caller's
+  uint32_t finished = 0;  // the last one that it was seen to finish; the caller's
   uint32_t index = 0;
   mote_posix_pool* pool = nullptr;
   pthread_t thread{};
+
+  /// True for one of the two who try. What the worker reads of the call afterwards stays until it is done.
+  bool claim(uint32_t call) {
+    uint32_t last = call - 1;
+    return claimed.compare_exchange_strong(last, call);
+  }
 };
 
 }  // namespace
@@ -115,11 +126,11 @@ namespace {
 void* run_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
   const mote_posix_pool* pool = worker->pool;
-  const uint32_t index = worker->index;
-  for (uint32_t call = 1;; ++call) {
-    worker->start.wait_for(call, pool->spin);
+  for (uint32_t call = 0;;) {
+    call = worker->start.wait_beyond(call, pool->spin);
+    if (!worker->claim(call)) continue;
     if (!pool->task) return nullptr;
-    pool->run_share(index);
+    pool->run_share(worker->index);
     worker->done.set(call);
   }
 }
@@ -133,7 +144,14 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   const uint32_t workers = (count < pool->threads ? count : pool->threads) - 1;
   for (uint32_t i = 0; i < workers; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
   pool->run_share(0);
-  for (uint32_t i = 0; i < workers; ++i) pool->workers[i].done.wait_for(pool->workers[i].calls, pool->spin);
+  for (uint32_t i = 0; i < workers; ++i) {
+    Worker& worker = pool->workers[i];
+    if (worker.claim(worker.calls)) {
+      pool->run_share(worker.index);
+    } else {
+      worker.finished = worker.done.wait_beyond(worker.finished, pool->spin);
+    }
+  }
 }
 
 /// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads.
