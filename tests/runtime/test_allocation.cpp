@@ -114,6 +114,11 @@ TEST("nothing allocates between opening a model and restoring a session") {
     if (status == MOTE_OK) {
       status = mote_detokenizer_finish(model, &detokenizer, out, sizeof out, &written, &error);
     }
+    const mote_message message = {MOTE_ROLE_USER, text, sizeof text - 1};
+    int32_t chat_ids[256];
+    if (status == MOTE_OK) {
+      status = mote_chat_tokenize(session, &message, 1, 1, out, sizeof out, chat_ids, 256, &tokens, &error);
+    }
     if (status == MOTE_OK) status = mote_session_save(session, state.data(), state.size(), nullptr, &error);
     if (status == MOTE_OK) status = mote_session_restore(session, state.data(), state.size(), &error);
     mote_self_test self_test;

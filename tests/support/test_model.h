@@ -88,7 +88,7 @@ inline const AlignedBytes& golden_file(const std::string& name, const std::strin
   return found->second;
 }
 
-/// The golden llama with a small tokenizer beside it, converted once per process.
+/// The golden llama with a small tokenizer and a chat format, converted once per process.
 inline const AlignedBytes& text_file(const std::string& type) {
   static std::map<std::string, AlignedBytes> files;
   auto found = files.find(type);
@@ -101,6 +101,7 @@ inline const AlignedBytes& text_file(const std::string& type) {
     const std::filesystem::path path = temporary_folder() / ("text." + type + ".mote");
     mote::convert::ConvertOptions options;
     options.type = type;
+    options.chat_format = "zephyr";
     mote::convert::convert(folder, path, options);
     found = files.emplace(type, read_file(path)).first;
   }
