@@ -38,7 +38,7 @@ class Model {
   }
 
  private:
-  alignas(8) unsigned char storage_[1024];  // mote_model_open says so if it ever takes more
+  alignas(8) unsigned char storage_[4096];  // room for later versions; mote_model_open says so if it takes more
   mote_model* model_ = nullptr;
 };
 
