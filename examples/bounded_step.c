@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One loop that does everything, as in firmware: a bounded part of the model, then whatever else is due. No heap, no
- * threads, no operating system are needed for it; only reading the model from a file is POSIX here.
+/* One loop that does everything, as in firmware: a bounded part of the model, then whatever else is due. No
+ * heap, no threads, no operating system are needed for it; only reading the model from a file is POSIX here.
  *
  *   bounded_step MODEL.mote
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A conversation: a line of standard input is a message, the answer is streamed. What earlier turns computed is kept:
- * only what is new in the conversation is computed.
+/* A conversation: a line of standard input is a message, the answer is streamed. What earlier turns computed
+ * is kept: only what is new in the conversation is computed.
  *
  *   chat MODEL.mote
  */
@@ -51,19 +51,22 @@ static void answer(const mote_model* model, mote_session* session, char* part) {
   mote_event event = {0};
   mote_generation generation = mote_generation_default();
   generation.max_tokens = MAX_TOKENS;
-  check(mote_chat_tokenize(session, messages, message_count, 1, rendered, sizeof rendered, ids, MAX_IDS, &n, &error),
+  check(mote_chat_tokenize(session, messages, message_count, 1, rendered, sizeof rendered, ids, MAX_IDS, &n,
+                           &error),
         &error);
   const uint32_t shared = reuse(session, ids, n);
   memcpy(held, ids, n * sizeof *ids);
   check(mote_generation_begin(session, ids + shared, n - shared, &generation, &error), &error);
-  check(mote_detokenizer_start(model, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE, &detokenizer, &error), &error);
+  check(mote_detokenizer_start(model, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE, &detokenizer, &error),
+        &error);
   begin_message(MOTE_ROLE_ASSISTANT);
   while (event.finish == MOTE_FINISH_NONE) {
     check(mote_session_step(session, 0, &event, &error), &error); /* up to the next token */
     held[n++] = event.id;
     if (event.finish == MOTE_FINISH_STOP) break;
     size_t bytes = 0;
-    check(mote_detokenizer_next(model, &detokenizer, event.id, part, mote_detokenizer_room(model), &bytes, &error),
+    check(mote_detokenizer_next(model, &detokenizer, event.id, part, mote_detokenizer_room(model), &bytes,
+                                &error),
           &error);
     extend(part, bytes);
     fwrite(part, 1, bytes, stdout);

@@ -25,8 +25,8 @@ static int on_token(void* user, int32_t id) {
   } else {
     size_t bytes = 0;
     mote_error error;
-    check(mote_detokenizer_next(out->model, &out->detokenizer, id, out->text, mote_detokenizer_room(out->model), &bytes,
-                                &error),
+    check(mote_detokenizer_next(out->model, &out->detokenizer, id, out->text,
+                                mote_detokenizer_room(out->model), &bytes, &error),
           &error);
     fwrite(out->text, 1, bytes, stdout);
   }
@@ -53,18 +53,23 @@ int main(int argc, char** argv) {
   if (has_ids) {
     for (int i = 3; i < argc && count < MAX_PROMPT; ++i) ids[count++] = (int32_t)strtol(argv[i], NULL, 10);
   } else {
-    check(mote_tokenize(session, argv[2], strlen(argv[2]), MOTE_ADD_SPECIAL, ids, MAX_PROMPT, &count, NULL, &error),
+    check(mote_tokenize(session, argv[2], strlen(argv[2]), MOTE_ADD_SPECIAL, ids, MAX_PROMPT, &count, NULL,
+                        &error),
           &error);
-    check(mote_detokenizer_start(model, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE, &out.detokenizer, &error), &error);
+    check(
+        mote_detokenizer_start(model, MOTE_SKIP_SPECIAL | MOTE_KEEP_LEADING_SPACE, &out.detokenizer, &error),
+        &error);
     out.text = allocate(mote_detokenizer_room(model));
   }
 
-  mote_generation generation = mote_generation_default(); /* greedy; .sampling has temperature, top_p and so on */
+  mote_generation generation =
+      mote_generation_default(); /* greedy; .sampling has temperature, top_p and so on */
   generation.max_tokens = MAX_TOKENS;
   check(mote_generate(session, ids, count, &generation, on_token, &out, NULL, &error), &error);
   if (out.text != NULL) {
     size_t bytes = 0;
-    check(mote_detokenizer_finish(model, &out.detokenizer, out.text, mote_detokenizer_room(model), &bytes, &error),
+    check(mote_detokenizer_finish(model, &out.detokenizer, out.text, mote_detokenizer_room(model), &bytes,
+                                  &error),
           &error);
     fwrite(out.text, 1, bytes, stdout);
   }

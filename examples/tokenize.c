@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   mote_error error;
 
   mote_session_options options = mote_session_options_default(model);
-  options.context = 1;          /* nothing is computed */
+  options.context = 1;             /* nothing is computed */
   options.text_bytes = bytes + 64; /* of the longest word; 64 for what normalization may add */
   void* arena = NULL;
   mote_session* session = open_session(model, &options, &arena);

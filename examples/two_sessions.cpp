@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One model, two threads, a session each: the weights are there once, the sessions know nothing of each other.
+// One model, two threads, a session each: the weights are there once, the sessions know nothing of each
+// other.
 //
 //   two_sessions MODEL.mote
 #include "common.h"
@@ -20,7 +21,7 @@ struct Job {
 };
 
 struct Free {
-  void operator()(void* block) const { std::free(block); }
+  void operator()(void* block) const { free(block); }
 };
 
 /// Everything of a session belongs to the thread that runs it.
@@ -38,8 +39,8 @@ void run(const mote::Model& model, Job& job) {
     job.answer.push_back(id);
     return true;
   };
-  job.status = session.generate(job.prompt.data(), static_cast<uint32_t>(job.prompt.size()), generation, on_token,
-                                &job.error);
+  job.status = session.generate(job.prompt.data(), static_cast<uint32_t>(job.prompt.size()), generation,
+                                on_token, &job.error);
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ int main(int argc, char** argv) {
 
   for (const Job& job : {first, second}) {
     check(job.status, &job.error);
-    for (const int32_t id : job.answer) std::printf("%d ", static_cast<int>(id));
-    std::printf("\n");
+    for (const int32_t id : job.answer) printf("%d ", static_cast<int>(id));
+    printf("\n");
   }
   return 0;
 }
