@@ -36,7 +36,8 @@ endif()
 function(mote_core_options target)
   target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off -fno-math-errno -ffunction-sections
     -fdata-sections -fno-semantic-interposition
-    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   if(MOTE_KERNEL_FAMILY)
     string(TOUPPER ${MOTE_KERNEL_FAMILY} family)
     target_compile_definitions(${target} PRIVATE MOTE_KERNELS_${family}=1)
