@@ -33,7 +33,7 @@ grep -q damaged "$here/refused"
 
 expect tokenize "$("$example/tokenize" "$text_model" "hello the  end" | tail -n 1)" "hello the  end"
 expect chat "$(printf 'hello\nthe end\n' | "$example/chat" "$text_model")" \
-  "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256)"
+  "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256 --repeat-penalty 1)"
 
 # The README's function, with what it leaves out.
 {
