@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mote_schema: the header generated from schema/mote.fbs, and FlatBuffers' own headers.
+# mote_schema: the header generated from schema/mote.fbs, with the tables by which the fuzzer walks a file, and
+# FlatBuffers' own headers.
 
 find_program(MOTE_FLATC flatc REQUIRED)
 # A cross build must not see the host's other headers, so FlatBuffers' are linked into a folder of their own.
@@ -10,7 +11,7 @@ file(CREATE_LINK ${MOTE_FLATBUFFERS_INCLUDE}/flatbuffers ${MOTE_GENERATED}/third
 
 add_custom_command(
   OUTPUT ${MOTE_GENERATED}/schema/mote_generated.h
-  COMMAND ${MOTE_FLATC} --cpp --scoped-enums --gen-mutable -o ${MOTE_GENERATED}/schema
+  COMMAND ${MOTE_FLATC} --cpp --scoped-enums --gen-mutable --reflect-names -o ${MOTE_GENERATED}/schema
           ${PROJECT_SOURCE_DIR}/schema/mote.fbs
   DEPENDS ${PROJECT_SOURCE_DIR}/schema/mote.fbs
   VERBATIM)

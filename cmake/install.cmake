@@ -4,9 +4,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set_target_properties(mote_shared PROPERTIES EXPORT_NAME mote)
-set_target_properties(mote_core PROPERTIES EXPORT_NAME core)
-set_target_properties(mote_platform PROPERTIES EXPORT_NAME posix)
-install(TARGETS mote_shared mote_core mote_platform EXPORT mote)
+set_target_properties(mote_static PROPERTIES EXPORT_NAME static)
+install(TARGETS mote_shared mote_static EXPORT mote)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/mote ${PROJECT_SOURCE_DIR}/platforms/posix/include/mote
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(MOTE_BUILD_TOOLS)
@@ -24,5 +23,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/mote-config-version.cmake
 install(FILES ${PROJECT_BINARY_DIR}/mote-config.cmake ${PROJECT_BINARY_DIR}/mote-config-version.cmake
         DESTINATION ${package_dir})
 
+# mote.pc finds the prefix from its own place, so that an installed tree can be moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH MOTE_PC_TO_PREFIX ${pkgconfig_dir} ${CMAKE_INSTALL_PREFIX})
+file(RELATIVE_PATH MOTE_PC_TO_LIBDIR ${pkgconfig_dir} ${CMAKE_INSTALL_FULL_LIBDIR})
 configure_file(${PROJECT_SOURCE_DIR}/cmake/mote.pc.in ${PROJECT_BINARY_DIR}/mote.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/mote.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -24,12 +24,20 @@ if(MOTE_SANITIZE)
   add_compile_definitions(MOTE_SANITIZED)  # for tests that replace what the sanitizers replace
 endif()
 
+if(MOTE_BUILD_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES Clang OR NOT MOTE_SANITIZE)
+    message(FATAL_ERROR "MOTE_BUILD_FUZZERS needs clang and MOTE_SANITIZE; the preset fuzz has both")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Runtime and kernels. -ffp-contract=off: an fma is written where one is meant, on every compiler. What the shared
 # library shows is cmake/exports.map's business; -fno-semantic-interposition lets calls inside it be direct.
 function(mote_core_options target)
   target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off -fno-math-errno -ffunction-sections
     -fdata-sections -fno-semantic-interposition
-    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>)
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-threadsafe-statics>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>)
   if(MOTE_KERNEL_FAMILY)
     string(TOUPPER ${MOTE_KERNEL_FAMILY} family)
     target_compile_definitions(${target} PRIVATE MOTE_KERNELS_${family}=1)
@@ -38,7 +46,10 @@ endfunction()
 
 # Converter, tools, platform, tests.
 function(mote_host_options target)
-  # Instrumented templates of JSON and argument parsing take minutes to optimise.
-  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off $<$<BOOL:${MOTE_SANITIZE}>:-O0>)
+  target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off)
+  # Instrumented templates of JSON and argument parsing take minutes to optimise; fuzzing gets them back.
+  if(MOTE_SANITIZE AND NOT MOTE_BUILD_FUZZERS)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()

@@ -102,7 +102,7 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
 
 mote_status mote_session_step(mote_session* session, uint32_t max_ops, mote_event* event, mote_error* error) {
   if (event == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
-  *event = {0, 0, MOTE_FINISH_NONE};
+  *event = {};
   if (!session->generation.active) return fail(error, MOTE_WRONG_STATE, "no generation is in progress");
   do {
     if (!session->run.active && !mote::begin_next(session)) {

@@ -51,7 +51,9 @@ extern "C" mote_status mote_session_self_test(mote_session* session, mote_self_t
   if (test == nullptr) return fail(error, MOTE_WRONG_STATE, "the file holds no self test; convert it again");
   mote_status status = mote_session_truncate(session, 0, 0, error);
   if (status != MOTE_OK) return status;
-  *result = {0, test->tolerance(), 0, test->expected_ids()->size()};
+  *result = {};
+  result->tolerance = test->tolerance();
+  result->ids = test->expected_ids()->size();
   status = mote::replay(session, *test, result, error);
   if (status == MOTE_OK) status = mote_session_truncate(session, 0, 0, error);
   if (status != MOTE_OK) return status;

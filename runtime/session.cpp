@@ -194,6 +194,7 @@ mote_status mote_session_memory(const mote_model* model, const mote_session_opti
   const mote_status status = mote::resolve(model, options, &session, error);
   if (status != MOTE_OK) return status;
   mote::Arena counting(nullptr);
+  *memory = {};
   mote::lay_out(counting, &session, memory);
   return MOTE_OK;
 }

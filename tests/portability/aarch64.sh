@@ -10,8 +10,9 @@ mkdir -p "$here"
 
 cmake -S "$source_dir" --preset aarch64 -B "$here/build" ${CI:+-DMOTE_WERROR=ON} >/dev/null
 cmake --build "$here/build"
-consume aarch64 "$here/build" -DCMAKE_TOOLCHAIN_FILE="$source_dir/platforms/raspberry_pi/toolchain_aarch64.cmake"
-consume host "$build_dir"
+consume aarch64 "$here/build" tests/portability/consumer \
+  -DCMAKE_TOOLCHAIN_FILE="$source_dir/platforms/raspberry_pi/toolchain_aarch64.cmake"
+consume host "$build_dir" tests/portability/consumer
 
 MOTE_ISA=ref qemu-aarch64-static -L /usr/aarch64-linux-gnu "$here/consumer/runner_static" "$model" >"$here/logits.txt"
 MOTE_ISA=ref "$work/host/consumer/runner_static" "$model" >"$work/host/logits.txt"

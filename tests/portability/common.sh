@@ -5,6 +5,7 @@ source_dir=$1
 build_dir=$2
 work=$build_dir/portability
 model=$work/llama.mote
+text_model=$work/text.mote  # made by convert_text.sh
 
 fail() {
   echo "failed: $*" >&2
@@ -24,13 +25,14 @@ skip() {
   exit 77
 }
 
-# consume NAME BUILD [CMAKE OPTION]...: installs a build and builds the consumer against it, both in $work/NAME.
+# consume NAME BUILD SOURCE [CMAKE OPTION]...: installs a build in $work/NAME/prefix and builds against it what lies in
+# the folder SOURCE, in $work/NAME/consumer.
 consume() {
-  local name=$1 build=$2
-  shift 2
+  local name=$1 build=$2 source=$3
+  shift 3
   rm -rf "$work/$name/prefix" "$work/$name/consumer"
   cmake --install "$build" --prefix "$work/$name/prefix" >/dev/null
-  cmake -S "$source_dir/tests/portability/consumer" -B "$work/$name/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  cmake -S "$source_dir/$source" -B "$work/$name/consumer" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -Dmote_DIR="$(dirname "$(find "$work/$name/prefix" -name mote-config.cmake)")" "$@" >/dev/null
   cmake --build "$work/$name/consumer"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# libmote.so exports the functions that the public headers declare, all named mote_, and nothing else; it needs the C
-# library alone.
+# libmote.so and libmote.a export the functions that the public headers declare, all named mote_, and nothing else; they
+# need the C library alone.
 source "$(dirname "$0")/common.sh" "$@"
 need nm test
 need readelf test
@@ -12,6 +12,8 @@ declared=$(cat "$source_dir"/runtime/include/mote/*.h "$source_dir"/platforms/po
 exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u)
 [ -n "$declared" ] || fail "no functions found in the headers"
 diff <(echo "$declared") <(echo "$exported") || fail "declared (<) and exported (>) differ"
+exported=$(nm --extern-only --defined-only "$build_dir/libmote.a" | awk 'NF == 3 { print $3 }' | sort -u)
+diff <(echo "$declared") <(echo "$exported") || fail "declared (<) and exported by libmote.a (>) differ"
 needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 foreign=$(grep -Ev '^(libc|libm|libpthread|ld-linux.*)\.so' <<<"$needed" || true)
 [ -z "$foreign" ] || fail "libmote.so needs" $foreign

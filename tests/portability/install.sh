@@ -3,7 +3,8 @@
 # An installed copy serves a C99 program, statically, as a shared library and through pkg-config.
 source "$(dirname "$0")/common.sh" "$@"
 need pkg-config test
-consume install "$build_dir"
+need readelf test
+consume install "$build_dir" tests/portability/consumer
 here=$work/install
 
 "$here/consumer/runner_static" "$model" >"$here/static.txt"
@@ -12,8 +13,20 @@ cmp "$here/static.txt" "$here/shared.txt"
 
 export PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$here/prefix" -name mote.pc)")
+library=$(pkg-config --variable=libdir mote)
 # The flags are words.
 cc -std=c99 "$source_dir/tests/portability/consumer/runner.c" $(pkg-config --cflags --libs mote) -o "$here/runner"
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir mote) "$here/runner" "$model" >"$here/pkg_config.txt"
+LD_LIBRARY_PATH=$library "$here/runner" "$model" >"$here/pkg_config.txt"
+cmp "$here/static.txt" "$here/pkg_config.txt"
+cc -std=c99 "$source_dir/tests/portability/consumer/runner.c" -static $(pkg-config --cflags --static --libs mote) \
+  -o "$here/runner"
+"$here/runner" "$model" >"$here/pkg_config.txt"
 cmp "$here/static.txt" "$here/pkg_config.txt"
 head -n 2 "$here/static.txt"
+
+# One version, everywhere.
+version=$(sed -n 's/#define MOTE_VERSION "\(.*\)"/\1/p' "$source_dir/runtime/include/mote/mote.h")
+[ "$(pkg-config --modversion mote)" = "$version" ] || fail "mote.pc is not of version $version"
+[ -f "$library/libmote.so.$version" ] || fail "there is no libmote.so.$version"
+soname=$(readelf -d "$library/libmote.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ "$soname" = "libmote.so.${version%%.*}" ] || fail "the shared library's name is $soname"

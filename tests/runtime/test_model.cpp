@@ -3,6 +3,7 @@
 
 #include "runtime/file.h"
 #include "schema/block_formats.h"
+#include "tests/support/any_file.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -11,55 +12,6 @@ mote_status open(const uint8_t* data, size_t bytes, mote_error* error, uint32_t 
   static test::AlignedBytes storage(mote_model_bytes());
   mote_model* model = nullptr;
   return mote_model_open(data, bytes, flags, storage.data(), storage.size(), &model, error);
-}
-
-/// To ids and back, where there is a tokenizer.
-void tokenize(const mote_model* model, mote_session* session) {
-  const char text[] = "hello <mask> the 12 stop.\xE2\x82 <s>";
-  int32_t ids[64];
-  uint32_t count = 0;
-  mote_error error{};
-  const mote_status status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids,
-                                           64, &count, nullptr, &error);
-  mote_detokenizer state;
-  if (status != MOTE_OK || mote_detokenizer_start(model, 0, &state, &error) != MOTE_OK) return;
-  test::AlignedBytes out(mote_detokenizer_room(model));
-  size_t written = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    mote_detokenizer_next(model, &state, ids[i], reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
-  }
-  mote_detokenizer_finish(model, &state, reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
-}
-
-/// Opens what may be damaged and, where that succeeds, runs it: any result is right but a crash.
-mote_status open_and_run(const test::AlignedBytes& file) {
-  static test::AlignedBytes storage(mote_model_bytes());
-  static test::AlignedBytes arena(size_t{4} << 20);
-  mote_model* model = nullptr;
-  mote_error error{};
-  mote_status status =
-      mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
-  if (status != MOTE_OK) {
-    REQUIRE(error.code == status);
-    REQUIRE(error.text[0] != '\0');
-    return status;
-  }
-  mote_session_options options = mote_session_options_default(model);
-  options.context = options.context < 16 ? options.context : 16;
-  options.chunk = 4;
-  if (options.text_bytes > 256) options.text_bytes = 256;
-  mote_session* session = nullptr;
-  if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
-  status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
-  if (status != MOTE_OK) return status;
-  const int32_t ids[] = {0, 0, 0, 0, 0};
-  mote_generation generation = mote_generation_default();
-  generation.max_tokens = 2;
-  status = mote_generate(session, ids, 5, &generation, nullptr, nullptr, nullptr, &error);
-  tokenize(model, session);
-  mote_self_test self_test;
-  mote_session_self_test(session, &self_test, &error);
-  return status;
 }
 
 size_t metadata_bytes(const test::AlignedBytes& file) {
@@ -102,11 +54,11 @@ TEST("any byte of the metadata flipped gives an error or a normal run") {
     for (const uint8_t mask : {uint8_t{0x01}, uint8_t{0x80}, uint8_t{0xFF}}) {
       const uint8_t original = file.data()[at];
       file.data()[at] = static_cast<uint8_t>(original ^ mask);
-      refused += open_and_run(file) != MOTE_OK;
+      refused += test::open_and_run(file) != MOTE_OK;
       file.data()[at] = original;
     }
   }
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_and_run(file));
   TEST_ASSERT_GREATER_THAN(metadata_bytes(file) / 4, refused);
 }
 
@@ -120,14 +72,14 @@ TEST("any byte of the tokenizer flipped gives an error or a normal run") {
   uint32_t refused = 0;
   const auto flip = [&](size_t at) {
     file.data()[at] ^= 0x81;
-    refused += open_and_run(file) != MOTE_OK;
+    refused += test::open_and_run(file) != MOTE_OK;
     file.data()[at] ^= 0x81;
   };
   for (size_t at = table_metadata < 512 ? 0 : table_metadata - 512; at < table_metadata + 1024; ++at) {
     if (at < metadata_bytes(file)) flip(at);
   }
   for (size_t at = tables; at < file.size(); at += at < tables + 2048 ? 1 : 61) flip(at);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, open_and_run(file));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_and_run(file));
   TEST_ASSERT_GREATER_THAN(300, refused);
 }
 

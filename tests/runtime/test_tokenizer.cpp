@@ -2,6 +2,7 @@
 #include <chrono>
 #include <functional>
 
+#include "tests/support/realdata.h"
 #include "tests/support/text_tokenizer.h"
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ids, offsets and text against Hugging Face's tokenizers and llama.cpp.
+#include "tests/support/realdata.h"
 #include "tests/support/text_tokenizer.h"
 
 #include <nlohmann/json.hpp>

@@ -16,34 +16,10 @@
 #include "converter/convert.h"
 #include "mote/mote.h"
 #include "mote/posix.h"
+#include "tests/support/aligned_bytes.h"
 #include "tests/support/unity_style.h"
 
 namespace test {
-
-/// Memory aligned as mote asks for.
-class AlignedBytes {
- public:
-  AlignedBytes() = default;
-  explicit AlignedBytes(size_t bytes)
-      : data_(static_cast<uint8_t*>(std::aligned_alloc(MOTE_ALIGNMENT, (bytes + 127) / 64 * 64))),
-        size_(bytes) {
-    std::memset(data_.get(), 0xEE, bytes);
-  }
-  AlignedBytes(const AlignedBytes& other) : AlignedBytes(other.size_) {
-    if (size_ != 0) std::memcpy(data_.get(), other.data_.get(), size_);
-  }
-  AlignedBytes(AlignedBytes&&) = default;
-  AlignedBytes& operator=(AlignedBytes&&) = default;
-  uint8_t* data() const { return data_.get(); }
-  size_t size() const { return size_; }
-
- private:
-  struct Free {
-    void operator()(uint8_t* data) const { std::free(data); }
-  };
-  std::unique_ptr<uint8_t, Free> data_;
-  size_t size_ = 0;
-};
 
 inline std::filesystem::path golden_folder() {
   return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,7 @@
 #include "runtime/tokenizer/decode.h"
 #include "runtime/tokenizer/encode.h"
 #include "runtime/tokenizer/utf8.h"
-#include "tests/support/realdata.h"
-#include "tests/support/test_model.h"
+#include "tests/support/aligned_bytes.h"
 
 namespace test {
 
@@ -24,9 +24,7 @@ class TextTokenizer {
     std::memcpy(segment_.data(), tables.bytes().data(), tables.bytes().size());
     builder_.Finish(tables.write(builder_, 0));
     mote_error error{};
-    const mote_status status = open(&error, true);
-    INFO(error.text);
-    REQUIRE(status == MOTE_OK);
+    if (open(&error, true) != MOTE_OK) throw std::runtime_error(error.text);
     set_text_bytes(text_bytes);
   }
 
@@ -67,9 +65,17 @@ class TextTokenizer {
     std::vector<mote_span> own;
     mote_error error{};
     const mote_status status = try_encode(text, flags, &ids, spans == nullptr ? &own : spans, &error);
-    INFO(error.text);
-    REQUIRE(status == MOTE_OK);
+    if (status != MOTE_OK) throw std::runtime_error(error.text);
     return ids;
+  }
+
+  /// With room for ids->size() tokens.
+  mote_status encode_into(const std::string& text, uint32_t flags, std::vector<int32_t>* ids) const {
+    uint32_t count = 0;
+    mote_error error{};
+    return mote::encode_text(tokenizer_, scratch_, reinterpret_cast<const uint8_t*>(text.data()),
+                             static_cast<uint32_t>(text.size()), flags, ids->data(), nullptr,
+                             static_cast<uint32_t>(ids->size()), &count, &error);
   }
 
   /// What each call of the detokenizer gave, the last that of finish.
@@ -110,8 +116,7 @@ inline mote::convert::TokenizerSpec read_json_tokenizer(const std::filesystem::p
 inline mote::convert::TokenizerSpec read_gguf_tokenizer(const std::filesystem::path& path) {
   const mote::convert::MappedFile file(path);
   auto spec = mote::convert::read_gguf_tokenizer(file.bytes(), path.string());
-  REQUIRE(spec.has_value());
-  return *spec;
+  return spec.value();
 }
 
 }  // namespace test

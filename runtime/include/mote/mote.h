@@ -13,6 +13,8 @@
  * reused. Threads: a model may be shared by any number of sessions; a session is for one thread at a time.
  * Errors: every call that can fail returns a mote_status and fills `error` unless it is null. After a failed
  * call the session is as it was before, unless the call says otherwise.
+ * Structs: what is called reserved or unused is 0 and makes room for later versions; take options from the
+ * functions that give their defaults, and clear the others.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_
@@ -67,6 +69,8 @@ typedef struct mote_model_info {
   uint64_t hash; /* names the model in snapshots */
   uint64_t weight_bytes;
   uint32_t tokens; /* ids that stand for text, 0 if the file has no tokenizer */
+  uint32_t unused;
+  uint64_t reserved[6];
 } mote_model_info;
 
 void mote_model_get_info(const mote_model* model, mote_model_info* info);
@@ -108,6 +112,7 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
 /* Bytes of the arena by what they are for; they add up to mote_session_bytes. */
 typedef struct mote_memory {
   uint64_t session, activations, scratch, kv_cache, sampler, text;
+  uint64_t reserved[6];
 } mote_memory;
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
@@ -250,6 +255,7 @@ typedef struct mote_event {
   int has_token;
   int32_t id;
   mote_finish finish;
+  uint32_t reserved[5];
 } mote_event;
 
 /* Starts a generation on sequence 0 after its present tokens: n >= 0 further prompt ids (copied never: they
@@ -317,6 +323,7 @@ typedef struct mote_self_test {
   float largest_difference; /* of the logits */
   float tolerance;
   uint32_t equal_ids, ids; /* of the greedy continuation */
+  uint64_t reserved[4];
 } mote_self_test;
 
 /* Replays the run stored at conversion and empties the session. MOTE_SELF_TEST_FAILED if it differs by more

@@ -38,7 +38,8 @@ class Model {
   }
 
  private:
-  alignas(8) unsigned char storage_[1024];  // mote_model_open says so if it ever takes more
+  alignas(
+      8) unsigned char storage_[4096];  // room for later versions; mote_model_open says so if it takes more
   mote_model* model_ = nullptr;
 };
 
@@ -68,10 +69,11 @@ class Session {
   template <class OnToken>
   [[nodiscard]] mote_status generate(const int32_t* ids, uint32_t n, const mote_generation& generation,
                                      OnToken&& on_token, mote_error* error, mote_finish* finish = nullptr) {
+    auto* callback = &on_token;
     const auto call = [](void* user, int32_t id) -> int {
-      return (*static_cast<OnToken*>(user))(id) ? 0 : 1;
+      return (**static_cast<decltype(callback)*>(user))(id) ? 0 : 1;
     };
-    return mote_generate(session_, ids, n, &generation, call, &on_token, finish, error);
+    return mote_generate(session_, ids, n, &generation, call, &callback, finish, error);
   }
 
   size_t state_bytes() const { return mote_session_state_bytes(session_); }

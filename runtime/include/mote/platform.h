@@ -39,6 +39,7 @@ typedef struct mote_platform {
   uint32_t threads; /* that parallel_for runs at once; 0 is 1 */
 
   mote_isa isa; /* kernel family to use, of sessions that leave it open */
+  uint64_t reserved[4]; /* 0 */
 } mote_platform;
 
 /* The linked platform library's: posix gives one thread and the family named in the environment variable

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small inputs of every kind to start fuzzing from, in a folder for each target: mote_fuzz_seeds FOLDER. What
+// exists already is made again, the same.
+#include <cstdio>
+
+#include "converter/convert.h"
+#include "converter/error.h"
+#include "tests/fuzz/kept_model.h"
+#include "tests/support/gguf_builder.h"
+#include "tests/support/tiny_llama.h"
+
+namespace fs = std::filesystem;
+using mote::test::GgufBuilder;
+using mote::test::raw;
+using mote::test::read_text;
+using mote::test::write_text;
+
+namespace {
+
+const fs::path kGolden = fs::path(MOTE_SOURCE_DIR) / "tests/golden";
+
+fs::path folder(const fs::path& out, const char* target) {
+  fs::create_directories(out / target);
+  return out / target;
+}
+
+/// A llama of one layer whose matrices are as small as the packing makes them anyway.
+mote::test::TinyLlama smallest_llama(uint32_t vocab) {
+  mote::test::TinyLlama llama;
+  llama.tensors.clear();
+  llama.config["vocab_size"] = vocab;
+  llama.config["num_hidden_layers"] = 1;
+  llama.config["num_attention_heads"] = 2;
+  llama.config["num_key_value_heads"] = 1;
+  llama.config["intermediate_size"] = 32;
+  llama.config["tie_word_embeddings"] = true;
+  llama.add("model.embed_tokens.weight", {vocab, 32});
+  llama.add("model.norm.weight", {32});
+  const std::string layer = "model.layers.0.";
+  llama.add(layer + "input_layernorm.weight", {32});
+  llama.add(layer + "post_attention_layernorm.weight", {32});
+  llama.add(layer + "self_attn.q_proj.weight", {32, 32});
+  llama.add(layer + "self_attn.k_proj.weight", {16, 32});
+  llama.add(layer + "self_attn.v_proj.weight", {16, 32});
+  llama.add(layer + "self_attn.o_proj.weight", {32, 32});
+  llama.add(layer + "mlp.gate_proj.weight", {32, 32});
+  llama.add(layer + "mlp.up_proj.weight", {32, 32});
+  llama.add(layer + "mlp.down_proj.weight", {32, 32});
+  return llama;
+}
+
+void make_models(const fs::path& out) {
+  const mote::test::TempDirectory source;
+  smallest_llama(20).write(source.path());
+  const fs::path models = folder(out, "model");
+  for (const char* type : {"f32", "f16", "q8g32", "q4g32", "q4mg32"}) {
+    mote::convert::ConvertOptions options;
+    options.type = type;
+    mote::convert::convert(source.path(), models / (std::string(type) + ".mote"), options);
+  }
+  const mote::test::TempDirectory text;
+  smallest_llama(58).write(text.path());
+  fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
+  mote::convert::ConvertOptions options;
+  options.type = "q4";
+  options.chat_format = "zephyr";
+  mote::convert::convert(text.path(), models / "text.mote", options);
+  fs::copy(source / "model.safetensors", folder(out, "safetensors") / "llama",
+           fs::copy_options::overwrite_existing);
+}
+
+/// An array of a GGUF's metadata.
+template <class T>
+std::string array(uint32_t type, const std::vector<T>& values) {
+  std::string bytes = raw(type) + raw<uint64_t>(values.size());
+  for (const T& value : values) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      bytes += GgufBuilder::string(value);
+    } else {
+      bytes += raw(value);
+    }
+  }
+  return bytes;
+}
+
+void make_ggufs(const fs::path& out) {
+  GgufBuilder model;
+  model.key("general.architecture", "llama").key("llama.embedding_length", uint32_t{32});
+  model.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", uint32_t{32});
+  model.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
+  model.key("llama.attention.head_count_kv", uint32_t{1});
+  model.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  model.tensor("token_embd.weight", {32, 4}, 8, std::string(4 * 34, '\1'));    // Q8_0
+  model.tensor("blk.0.attn_q.weight", {32, 2}, 2, std::string(2 * 18, '\2'));  // Q4_0
+  model.tensor("blk.0.attn_k.weight", {256, 1}, 12, std::string(144, '\3'));   // Q4_K
+  model.vector("output_norm.weight", std::vector<float>(32, 1.0f));
+  write_text(folder(out, "gguf") / "model.gguf", model.bytes());
+
+  for (const std::string kind : {"llama", "gpt2"}) {
+    GgufBuilder text;
+    text.key("general.architecture", "llama").key("tokenizer.ggml.model", kind.c_str());
+    text.key("tokenizer.ggml.pre", "smollm");
+    const std::vector<std::string> tokens = {"<unk>", "<s>", "</s>",   "<0x41>", "a",
+                                             "b",     "ab",  "\u2581", "\u2581a"};
+    text.key("tokenizer.ggml.tokens", 9, array<std::string>(8, tokens));
+    text.key("tokenizer.ggml.scores", 9, array<float>(6, {0, 0, 0, 0, -1, -2, -3, -4, -5}));
+    text.key("tokenizer.ggml.token_type", 9, array<int32_t>(5, {2, 3, 3, 6, 1, 1, 1, 1, 1}));
+    text.key("tokenizer.ggml.merges", 9, array<std::string>(8, {"a b", "\u2581 a"}));
+    text.key("tokenizer.ggml.bos_token_id", uint32_t{1}).key("tokenizer.ggml.eos_token_id", uint32_t{2});
+    write_text(folder(out, "gguf") / (kind + ".gguf"), text.bytes());
+  }
+}
+
+void make_texts(const fs::path& out) {
+  for (const char* name : {"small", "own_gpt4"}) {
+    fs::copy(kGolden / "tokenizers" / name / "tokenizer.json", folder(out, "tokenizer_json") / name,
+             fs::copy_options::overwrite_existing);
+  }
+  const std::string texts[] = {"hello the end", "  a\t\n\nb  12345 it's <mask> stop <s>",
+                               "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xE2\x82 \xFF\xC0\x80 \xED\xA0\x80",
+                               std::string(100, 'a')};
+  for (size_t i = 0; i < std::size(texts); ++i) {
+    for (const char pick : {'\0', '\1', '\xC0', '\xC1'}) {
+      write_text(folder(out, "tokenize") / (std::to_string(i) + std::to_string(pick & 0xFF)),
+                 pick + texts[i]);
+      write_text(folder(out, "detokenize") / (std::to_string(i) + std::to_string(pick & 0xFF)),
+                 pick + texts[i]);
+    }
+  }
+}
+
+void make_snapshots(const fs::path& out) {
+  for (const uint8_t flags : {0, int{fuzz::kTwoSequences}, int{fuzz::kF32Cache}}) {
+    mote_session* session = fuzz::small_session(flags);
+    for (const char* name : {"empty", "some"}) {
+      const test::AlignedBytes saved(mote_session_state_bytes(session));
+      mote_error error{};
+      test::must(mote_session_save(session, saved.data(), saved.size(), nullptr, &error) == MOTE_OK);
+      write_text(
+          folder(out, "restore") / (name + std::to_string(flags)),
+          static_cast<char>(flags) + std::string(reinterpret_cast<const char*>(saved.data()), saved.size()));
+      test::must(test::generate_some(session) == MOTE_OK);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: mote_fuzz_seeds FOLDER\n");
+    return 2;
+  }
+  try {
+    make_models(argv[1]);
+    make_ggufs(argv[1]);
+    make_texts(argv[1]);
+    make_snapshots(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mote_fuzz_seeds: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "tests/support/text_tokenizer.h"
+
+namespace fuzz {
+
+/// The low bits of a byte pick one; kept inputs mean what they do by this order, so the list is only appended
+/// to.
+inline const test::TextTokenizer& pick_tokenizer(uint8_t byte) {
+  static const std::vector<test::TextTokenizer> tokenizers = [] {
+    std::vector<test::TextTokenizer> list;
+    for (const char* name : {"small", "own_gpt4"}) {
+      const auto folder = std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/tokenizers";
+      list.emplace_back(test::read_json_tokenizer(folder / name / "tokenizer.json"), 4096);
+    }
+    return list;
+  }();
+  return tokenizers[(byte & 63u) % tokenizers.size()];
+}
+
+}  // namespace fuzz

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The examples and the C of the README build against an installed copy, and do what they say.
+source "$(dirname "$0")/common.sh" "$@"
+consume examples "$build_dir" examples ${CI:+-DCMAKE_COMPILE_WARNING_AS_ERROR=ON}
+here=$work/examples
+example=$here/consumer
+mote() { "$build_dir/mote" "$@" 2>/dev/null; }
+
+# expect WHAT GIVEN EXPECTED, but for spaces at the ends of lines
+expect() {
+  diff <(sed 's/ *$//' <<<"$2") <(sed 's/ *$//' <<<"$3") || fail "$1 (<) is not what it should be (>)"
+}
+
+ids() { mote run "$model" --ids "$1" -n "$2" | tr ',' ' '; }
+expect generate "$("$example/generate" "$model" --ids 1 5 7)" "$(ids 1,5,7 32)"
+expect "generate with a text" "$("$example/generate" "$text_model" "hello the end")" \
+  "$(mote run "$text_model" -p "hello the end" -n 32)"
+expect bounded_step "$("$example/bounded_step" "$model" | head -n 1)" "$(ids 1,5,7 16)"
+[ "$("$example/bounded_step" "$model" | sed -n 's/ turns of the loop//p')" -gt 64 ] || fail "bounded_step: few steps"
+expect two_sessions "$("$example/two_sessions" "$model")" "$(ids 1,5,7 16; ids 9,3 16)"
+
+# Three runs of 8 tokens are one of 24; a state that is damaged is refused.
+rm -f "$here/state"
+expect save_restore "$({
+  "$example/save_restore" "$model" "$here/state" 1 5 7
+  "$example/save_restore" "$model" "$here/state"
+  "$example/save_restore" "$model" "$here/state"
+} | tr -d '\n')" "$(ids 1,5,7 24)"
+printf 'x' | dd of="$here/state" bs=1 seek=200 conv=notrunc status=none
+if "$example/save_restore" "$model" "$here/state" 2>"$here/refused"; then fail "a damaged state was restored"; fi
+grep -q damaged "$here/refused"
+
+expect tokenize "$("$example/tokenize" "$text_model" "hello the  end" | tail -n 1)" "hello the  end"
+expect chat "$(printf 'hello\nthe end\n' | "$example/chat" "$text_model")" \
+  "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256 --repeat-penalty 1)"
+
+# The README's function, with what it leaves out.
+{
+  echo 'static int report(const char* text); static int on_token(void* user, int32_t id);'
+  sed -n '/^```c$/,/^```$/p' "$source_dir/README.md" | grep -v '^```'
+  echo 'static int report(const char* text) { return text[0]; }'
+  echo 'static int on_token(void* user, int32_t id) { return user && id; }'
+} | sed '1i #include <stdint.h>' >"$here/readme.c"
+cc -std=c99 -Wall -Wextra -Werror -I "$here/prefix/include" -fsyntax-only "$here/readme.c"
+for name in "$source_dir"/examples/*.c "$source_dir"/examples/*.cpp; do
+  grep -q "examples/$(basename "$name")" "$source_dir/docs/embedding.md" ||
+    fail "docs/embedding.md does not name examples/$(basename "$name")"
+done

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes that may be anything, used as a model: any result is right but a crash.
+#pragma once
+
+#include <array>
+#include <cstdlib>
+
+#include "tests/support/aligned_bytes.h"
+
+namespace test {
+
+/// Ends the process, so that a fuzzer notices too.
+inline void must(bool condition) {
+  if (!condition) std::abort();
+}
+
+/// To ids and back.
+inline void use_tokenizer(const mote_model* model, mote_session* session) {
+  const char text[] = "hello <mask> the 12 stop.\xE2\x82 <s>";
+  std::array<int32_t, 64> ids;
+  uint32_t count = 0;
+  mote_error error{};
+  mote_detokenizer state;
+  if (mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids.data(), 64, &count,
+                    nullptr, &error) != MOTE_OK ||
+      mote_detokenizer_start(model, 0, &state, &error) != MOTE_OK) {
+    return;
+  }
+  const AlignedBytes out(mote_detokenizer_room(model));
+  auto* const part = reinterpret_cast<char*>(out.data());
+  size_t written = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    must(mote_detokenizer_next(model, &state, ids[i], part, out.size(), &written, &error) == MOTE_OK);
+  }
+  must(mote_detokenizer_finish(model, &state, part, out.size(), &written, &error) == MOTE_OK);
+}
+
+inline void use_chat(const mote_model* model, mote_session* session) {
+  const mote_message messages[] = {{MOTE_ROLE_SYSTEM, "a", 1}, {MOTE_ROLE_USER, " hello ", 7}};
+  std::array<char, 256> text;
+  std::array<int32_t, 256> ids;
+  uint32_t count = 0;
+  mote_error error{};
+  mote_chat_tokenize(session, messages, 2, 1, text.data(), text.size(), ids.data(), 256, &count, &error);
+  mote_model_info info;
+  mote_model_get_info(model, &info);
+  must(std::strlen(info.name) + std::strlen(info.architecture) < SIZE_MAX);
+  for (uint32_t i = 0; i < info.stop_count; ++i) must(info.stop_ids[i] <= INT32_MAX);
+}
+
+/// A prompt and two tokens, in steps of which there are at most so many: a file may describe a model that is
+/// slow.
+inline mote_status generate_some(mote_session* session) {
+  const int32_t prompt[] = {0, 0, 0, 0, 0};
+  mote_generation generation = mote_generation_default();
+  generation.max_tokens = 2;
+  mote_error error{};
+  mote_status status = mote_generation_begin(session, prompt, 5, &generation, &error);
+  mote_event event{};
+  for (uint32_t step = 0; status == MOTE_OK && event.finish == MOTE_FINISH_NONE && step < 1000; ++step) {
+    status = mote_session_step(session, 1, &event, &error);
+  }
+  return status;
+}
+
+/// MOTE_OK where it opened and ran. Arenas of more than 1 MiB are not given (MOTE_TOO_SMALL).
+inline mote_status open_and_run(const AlignedBytes& file) {
+  static const AlignedBytes storage(mote_model_bytes());
+  static const AlignedBytes arena(size_t{1} << 20);
+  mote_model* model = nullptr;
+  mote_error error{};
+  mote_status status =
+      mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
+  if (status != MOTE_OK) {
+    must(error.code == status && error.text[0] != '\0');
+    return status;
+  }
+  mote_session_options options = mote_session_options_default(model);
+  if (options.context > 16) options.context = 16;
+  options.chunk = 4;
+  if (options.text_bytes > 256) options.text_bytes = 256;
+  if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
+  mote_session* session = nullptr;
+  status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
+  if (status != MOTE_OK) return status;
+  status = generate_some(session);
+  use_tokenizer(model, session);
+  use_chat(model, session);
+  const AlignedBytes saved(mote_session_state_bytes(session));
+  must(mote_session_save(session, saved.data(), saved.size(), nullptr, &error) == MOTE_OK);
+  must(mote_session_restore(session, saved.data(), saved.size(), &error) == MOTE_OK);
+  mote_self_test self_test;
+  mote_session_self_test(session, &self_test, &error);
+  return status;
+}
+
+}  // namespace test
