@@ -15,14 +15,14 @@ std::vector<std::string> type_names() {
   return names;
 }
 
-TypePolicy::TypePolicy(const std::string& type, const Source& source) : name_(type) {
+TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder) : name_(type) {
   if (type.empty() && source.format == "gguf") {
     name_ = "as in the file";
     return;
   }
   if (type.empty()) name_ = "q8";
   if (name_ == "q8" || name_ == "q4") {
-    matrix_ = name_ == "q8" ? DType::q8g32 : DType::q4g32;
+    matrix_ = name_ == "q4" ? DType::q4g32 : encoder ? DType::q8c : DType::q8g32;
     table_ = DType::q8g32;
     return;
   }

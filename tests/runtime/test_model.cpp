@@ -147,6 +147,23 @@ TEST("bytes that are not a model are refused as such") {
   TEST_ASSERT_EQUAL_INT(MOTE_NOT_A_MODEL, open(text.data(), text.size(), &error));
 }
 
+TEST("activations quantized otherwise than a weight takes them are refused") {
+  for (const bool by_row : {false, true}) {
+    test::AlignedBytes file(test::golden_file("llama", by_row ? "q8c" : "q8g32"));
+    const auto from = by_row ? mote::file::DType::q8c : mote::file::DType::q8g32;
+    const auto to = by_row ? mote::file::DType::q8g32 : mote::file::DType::q8c;
+    auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
+    auto* program = root->mutable_programs()->GetMutableObject(0);
+    for (uint32_t i = 0; i < program->buffers()->size(); ++i) {
+      auto* buffer = program->mutable_buffers()->GetMutableObject(i);
+      if (buffer->dtype() == from) TEST_ASSERT_TRUE(buffer->mutate_dtype(to));
+    }
+    mote_error error{};
+    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
+    TEST_ASSERT_NOT_NULL(std::strstr(error.text, "in is quantized otherwise than its weight"));
+  }
+}
+
 TEST("a file of another format version is refused") {
   test::AlignedBytes file(test::golden_file("llama", "f32"));
   auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
