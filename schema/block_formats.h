@@ -4,11 +4,10 @@
 // kernel.
 //
 // P16K4: a weight [N, K] lies in panels of 16 output rows. A panel is one sequential stream of supercells, a
-// supercell is two quantization groups of 32 columns (in q8c, whose group is the row: the scales once, then the
-// columns), and everything is 64-byte aligned. N is padded to 16
-// rows (scale 0) and, in the quantized types, K to 64 columns (nibble 8 in q4g32, else 0). Four k of one row
-// share a 32-bit word, so a row stays in one int32 lane of dpbusd, sdot or maddubs + madd and no horizontal
-// sum is needed.
+// supercell is two quantization groups of 32 columns (in q8c, whose group is the row: the scales once, then
+// the columns), and everything is 64-byte aligned. N is padded to 16 rows (scale 0) and, in the quantized
+// types, K to 64 columns (nibble 8 in q4g32, else 0). Four k of one row share a 32-bit word, so a row stays
+// in one int32 lane of dpbusd, sdot or maddubs + madd and no horizontal sum is needed.
 //
 // f32 and f16 in P16K4 are [panel][k][16] with K unpadded (a panel of f16 with odd K is padded to 64 bytes).
 #pragma once
@@ -55,8 +54,8 @@ struct SupercellQ4m {
 };
 static_assert(sizeof(SupercellQ4m) == 640);
 
-/// int8 per row: a panel is a HeadQ8c, then a QuadQ8c for each 4 columns. value(r, k) = scale[r] * q, q of quad
-/// k / 4 at q[r][k % 4], -128 to 127.
+/// int8 per row: a panel is a HeadQ8c, then a QuadQ8c for each 4 columns. value(r, k) = scale[r] * q, q of
+/// quad k / 4 at q[r][k % 4], -128 to 127.
 struct HeadQ8c {
   float scale[16];
 };
@@ -98,8 +97,8 @@ constexpr uint64_t row_major_bytes(DType dtype, uint64_t rows, uint64_t cols) {
   return align_up(rows * cols * (dtype == DType::f32 ? 4 : 2), kAlignment);
 }
 
-// Buffer rows hold f32 or, as input of quantized matmuls, activations quantized by groups of 32 columns (q8g32)
-// or by rows (q8c). With K padded to Kp = align_up(K, 64), a row of K columns is int8 q[Kp], then
+// Buffer rows hold f32 or, as input of quantized matmuls, activations quantized by groups of 32 columns
+// (q8g32) or by rows (q8c). With K padded to Kp = align_up(K, 64), a row of K columns is int8 q[Kp], then
 //   q8g32: float scale[Kp / 32], int32 sum[Kp / 32] of each group's q;
 //   q8c: a RowScale.
 
@@ -122,14 +121,15 @@ constexpr uint64_t activation_sum_offset(uint64_t width) {
   return activation_padded(width) + activation_padded(width) / kGroupColumns * 4;
 }
 
-/// Bytes from one row of a buffer to the next: 64-byte aligned, so rows share no cache line. 0 for a type that
-/// buffers do not hold.
+/// Bytes from one row of a buffer to the next: 64-byte aligned, so rows share no cache line. 0 for a type
+/// that buffers do not hold.
 constexpr uint64_t buffer_row_bytes(DType dtype, uint64_t width) {
   switch (dtype) {
     case DType::f32:
       return align_up(width * 4, kAlignment);
     case DType::q8g32:
-      return align_up(activation_sum_offset(width) + activation_padded(width) / kGroupColumns * 4, kAlignment);
+      return align_up(activation_sum_offset(width) + activation_padded(width) / kGroupColumns * 4,
+                      kAlignment);
     case DType::q8c:
       return align_up(activation_scale_offset(width) + sizeof(RowScale), kAlignment);
     default:

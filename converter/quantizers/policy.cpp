@@ -30,7 +30,8 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
     if (name_ == uniform.name) matrix_ = table_ = uniform.dtype;
   }
   if (!matrix_) {
-    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()), fmt::join(type_names(), ", "));
+    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()),
+         fmt::join(type_names(), ", "));
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// int8 with a scale per row. A row's largest weight may lie far out, so scales down to the one that clips at half of
-// it are tried, then least squares, twice, since a new scale can change the choice of q. In double: weights may be as
-// large or as small as f32 allows. Bound: half a step at 127 steps.
+// int8 with a scale per row. A row's largest weight may lie far out, so scales down to the one that clips at
+// half of it are tried, then least squares, twice, since a new scale can change the choice of q. In double:
+// weights may be as large or as small as f32 allows. Bound: half a step at 127 steps.
 #include <algorithm>
 #include <cmath>
 
@@ -19,7 +19,9 @@ constexpr double kFinestStep = 254;  // steps of the largest magnitude at which 
 /// To nearest, ties to even: adding 1.5 * 2^52 leaves no room for a fraction, and vectorises.
 double round_even(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
 
-double nearest(double value, double inverse) { return round_even(std::clamp(value * inverse, kLeast, kMost)); }
+double nearest(double value, double inverse) {
+  return round_even(std::clamp(value * inverse, kLeast, kMost));
+}
 
 struct Fit {
   double error = 0;

@@ -15,7 +15,8 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
     for (uint32_t t = 0; t < args.rows; ++t) {
       const char* row = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
       const auto* q = reinterpret_cast<const int8_t*>(row);
-      const float scale = reinterpret_cast<const RowScale*>(row + activation_scale_offset(args.inputs))->scale;
+      const float scale =
+          reinterpret_cast<const RowScale*>(row + activation_scale_offset(args.inputs))->scale;
       int32_t dot[kPanelRows] = {};
       for (size_t k = 0; k < 4 * quads; ++k) {
         for (uint32_t r = 0; r < kPanelRows; ++r) dot[r] += weight[k / 4].q[r][k % 4] * q[k];

@@ -9,8 +9,8 @@
 
 namespace mote::ref {
 
-/// scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q. x [n], q [padded], n <=
-/// padded, the rest being 0.
+/// scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q. x [n], q [padded], n
+/// <= padded, the rest being 0.
 static inline void quantize_group(const float* x, uint32_t n, uint32_t padded, int8_t* q, float* scale,
                                   int32_t* sum) {
   float absmax = 0.0f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// out[t] = table[ids[t]], table q8c: scale * q, the reference's bits. As embed_avx2.inl.h says: 32 columns by a
-// gather, bound by the misses. K is padded to 64 in the file, so every gather lies inside the panel.
+// out[t] = table[ids[t]], table q8c: scale * q, the reference's bits. As embed_avx2.inl.h says: 32 columns by
+// a gather, bound by the misses. K is padded to 64 in the file, so every gather lies inside the panel.
 #include "kernels/x86/embed_avx2.inl.h"
 
 namespace mote::avx2 {

@@ -53,9 +53,9 @@ static inline __m256i load_bytes(const void* bytes) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
 }
 
-/// dot[r][h] += the products of 4 columns: int8 weights of 16 outputs, a[r] the activations of row r. |w| is the
-/// unsigned operand of maddubs and a with the sign of w the signed one: pairs are at most 2 * 128 * 127 = 32512,
-/// inside int16 for a weight of -128 too. Two pairs are not, so each vector is widened to int32.
+/// dot[r][h] += the products of 4 columns: int8 weights of 16 outputs, a[r] the activations of row r. |w| is
+/// the unsigned operand of maddubs and a with the sign of w the signed one: pairs are at most 2 * 128 * 127 =
+/// 32512, inside int16 for a weight of -128 too. Two pairs are not, so each vector is widened to int32.
 template <uint32_t R>
 static inline void add_quad(const int8_t w[16][4], const int8_t* const a[R], __m256i dot[R][kHalves]) {
   const __m256i ones = _mm256_set1_epi16(1);
@@ -65,7 +65,7 @@ static inline void add_quad(const int8_t w[16][4], const int8_t* const a[R], __m
     signs[h] = load_bytes(w[8 * h]);
     magnitude[h] = _mm256_abs_epi8(signs[h]);
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 4
   for (uint32_t r = 0; r < R; ++r) {
     const __m256i word = broadcast_word(a[r]);
 #pragma GCC unroll 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each row by itself, in two passes over it: the largest magnitude, then the bytes; the second finds the row in L1
-// or L2. Equal to the reference bitwise.
+// Each row by itself, in two passes over it: the largest magnitude, then the bytes; the second finds the row
+// in L1 or L2. Equal to the reference bitwise.
 #include "kernels/x86/quantize_avx2.inl.h"
 
 namespace mote::avx2 {

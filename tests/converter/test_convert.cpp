@@ -212,18 +212,21 @@ TEST("convert: a q8c matmul is as wide as its int32 sum allows, and no wider") {
       tensor = layer_1 ? model.tensors.erase(tensor) : std::next(tensor);
     }
     const std::string layer = "model.layers.0.";
-    for (const char* name : {"q", "k", "v", "o"}) model.add(layer + "self_attn." + name + "_proj.weight", {4, 4});
+    for (const char* name : {"q", "k", "v", "o"})
+      model.add(layer + "self_attn." + name + "_proj.weight", {4, 4});
     for (const char* name : {"gate", "up"}) model.add(layer + "mlp." + name + "_proj.weight", {columns, 4});
     model.add(layer + "mlp.down_proj.weight", {4, columns});
     for (const char* name : {"input", "post_attention"}) model.add(layer + name + "_layernorm.weight", {4});
     model.add("model.norm.weight", {4});
-    for (const char* name : {"model.embed_tokens", "lm_head"}) model.add(name + std::string(".weight"), {50, 4});
+    for (const char* name : {"model.embed_tokens", "lm_head"})
+      model.add(name + std::string(".weight"), {50, 4});
     if (columns == kMaxColumnsQ8c) {
       const TempDirectory directory;
       model.write(directory / "model");
       convert::convert(directory / "model", directory / "out.mote", {"q8c", {}});
     } else {
-      TEST_ASSERT_TRUE(contains(convert_error(model, "q8c"), "weight of 132105 columns, q8c has at most 132104"));
+      TEST_ASSERT_TRUE(
+          contains(convert_error(model, "q8c"), "weight of 132105 columns, q8c has at most 132104"));
     }
   }
 }

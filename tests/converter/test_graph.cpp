@@ -82,7 +82,9 @@ TEST("graph: quantized weights share one quantization of their input") {
   }
 }
 
-TEST("graph: an encoder's matrices at q8 are q8c, its tables are not, and each linear reads what suits its weight") {
+TEST(
+    "graph: an encoder's matrices at q8 are q8c, its tables are not, and each linear reads what suits its "
+    "weight") {
   const TempDirectory directory;
   TinyLlama().write(directory.path());
   const Source source = read_source(directory.path());
@@ -222,7 +224,9 @@ TEST("policy: every type has its name, a misspelt one gets the nearest suggested
     TEST_ASSERT_EQUAL_STRING(name, TypePolicy(name, source, false).name());
   }
   TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source, false).name());
-  const auto error = [&](const char* type) { return message_of<Error>([&] { TypePolicy(type, source, false); }); };
+  const auto error = [&](const char* type) {
+    return message_of<Error>([&] { TypePolicy(type, source, false); });
+  };
   TEST_ASSERT_TRUE(contains(error("q4g23"), "did you mean 'q4g32'?"));
   TEST_ASSERT_TRUE(contains(error("fp16"), "did you mean 'f16'?"));
   TEST_ASSERT_TRUE(contains(error("Q8"), "did you mean 'q8'?"));

@@ -43,7 +43,8 @@ void check_bound(const Quantizer& type, const std::vector<float>& row) {
       largest = std::max(largest, std::fabs(static_cast<double>(row[k])));
     }
     // The search minimises the error of a whole group, so a short one is held to a whole one's.
-    TEST_ASSERT_LESS_OR_EQUAL(static_cast<double>(type.bound) * largest, std::sqrt(error / static_cast<double>(group)));
+    TEST_ASSERT_LESS_OR_EQUAL(static_cast<double>(type.bound) * largest,
+                              std::sqrt(error / static_cast<double>(group)));
   }
 }
 

@@ -133,7 +133,8 @@ TEST("quantize makes zeros of groups below 2^-100", "[quantize]") {
     in.fill([](size_t, size_t i) { return i < 32 ? 0.0f : i < 64 ? 0x1.fffffep-101f : -1e-40f; });
     const QuantizedOut out(entry, 1, 96);
     run(entry, in, out);
-    for (uint32_t g = 0; g < out.groups(); ++g) TEST_ASSERT_TRUE(out.scale(0)[g] == 0.0f && out.sum(0)[g] == 0);
+    for (uint32_t g = 0; g < out.groups(); ++g)
+      TEST_ASSERT_TRUE(out.scale(0)[g] == 0.0f && out.sum(0)[g] == 0);
     for (int k = 0; k < 128; ++k) TEST_ASSERT_EQUAL_INT(0, out.q(0)[k]);
   });
 }

@@ -19,14 +19,15 @@ void tokenize(const mote_model* model, mote_session* session) {
   int32_t ids[64];
   uint32_t count = 0;
   mote_error error{};
-  const mote_status status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids,
-                                           64, &count, nullptr, &error);
+  const mote_status status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL,
+                                           ids, 64, &count, nullptr, &error);
   mote_detokenizer state;
   if (status != MOTE_OK || mote_detokenizer_start(model, 0, &state, &error) != MOTE_OK) return;
   test::AlignedBytes out(mote_detokenizer_room(model));
   size_t written = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    mote_detokenizer_next(model, &state, ids[i], reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
+    mote_detokenizer_next(model, &state, ids[i], reinterpret_cast<char*>(out.data()), out.size(), &written,
+                          &error);
   }
   mote_detokenizer_finish(model, &state, reinterpret_cast<char*>(out.data()), out.size(), &written, &error);
 }
@@ -116,7 +117,8 @@ TEST("any byte of the tokenizer flipped gives an error or a normal run") {
   const auto* tokenizer = root->tokenizer();
   TEST_ASSERT_NOT_NULL(tokenizer);
   const size_t tables = mote::align_up(metadata_bytes(file), 64) + tokenizer->token_offsets()->offset();
-  const size_t table_metadata = static_cast<size_t>(reinterpret_cast<const uint8_t*>(tokenizer) - file.data());
+  const size_t table_metadata =
+      static_cast<size_t>(reinterpret_cast<const uint8_t*>(tokenizer) - file.data());
   uint32_t refused = 0;
   const auto flip = [&](size_t at) {
     file.data()[at] ^= 0x81;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random weights [N, K] in P16K4 and random quantized activation rows, with their values in double precision. The
-// layout is computed here from byte offsets, independently of the structs that kernels use.
+// Random weights [N, K] in P16K4 and random quantized activation rows, with their values in double precision.
+// The layout is computed here from byte offsets, independently of the structs that kernels use.
 #pragma once
 
 #include "tests/support/kernel_test.h"
