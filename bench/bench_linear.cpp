@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every linear kernel that this CPU runs, on one thread: <kernel>/<isa>/<N>x<K>/rows:<T>/<cold|warm>, and
-// read/<bytes>, the speed of a plain read of as many bytes. "cold" cycles over copies of the weight larger
-// than the last-level cache together, as decoding a model does; "warm" uses one copy. bytes_per_second counts
-// weights, MAC/s multiply-accumulates.
+// read/<bytes>, the speed of a plain read of as many bytes, and maddubs, the products of bytes per second
+// that the instruction gives alone: the limits of few and of many rows. "cold" cycles over copies of the
+// weight larger than the last-level cache together, as decoding a model does; "warm" uses one copy.
+// bytes_per_second counts weights, MAC/s multiply-accumulates.
 #include <benchmark/benchmark.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,6 +18,10 @@
 #include "kernels/dispatch.h"
 #include "kernels/scratch.h"
 
+#ifdef MOTE_KERNELS_X86
+#include <immintrin.h>
+#endif
+
 namespace {
 
 using namespace mote;
@@ -25,7 +30,7 @@ struct Shape {
   uint32_t outputs, inputs;
 };
 constexpr Shape kShapes[] = {{576, 576}, {1536, 576}, {576, 1536}, {49152, 576}, {2048, 2048}, {8192, 2048}};
-constexpr uint32_t kRowCounts[] = {1, 4, 64};
+constexpr uint32_t kRowCounts[] = {1, 4, 64, 128};
 
 struct Free {
   void operator()(char* memory) const { free(memory); }
@@ -53,9 +58,9 @@ Memory make_inputs(DType dtype, uint32_t rows, uint32_t width) {
   const size_t f32_stride = buffer_row_bytes(DType::f32, width);
   Memory in = filled(rows * f32_stride);
   if (dtype == DType::f32) return in;
-  const size_t stride = buffer_row_bytes(DType::q8g32, width);
+  const size_t stride = buffer_row_bytes(dtype, width);
   Memory quantized = filled(rows * stride);
-  const KernelEntry* quantize = find_kernel(Op::kQuantize, DType::f32, DType::f32, Isa::kRef);
+  const KernelEntry* quantize = find_kernel(Op::kQuantize, DType::f32, dtype, Isa::kRef);
   kernel_cast<QuantizeArgs>(quantize)(
       {width, {reinterpret_cast<float*>(in.get()), f32_stride}, quantized.get(), stride}, {0, rows}, nullptr);
   return quantized;
@@ -103,6 +108,26 @@ void run_read(benchmark::State& state, uint64_t bytes) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(bytes));
 }
 
+#ifdef MOTE_KERNELS_X86
+/// 8 chains hide the latency of 3 cycles at 2 a cycle.
+__attribute__((target("avx2"))) void run_maddubs(benchmark::State& state) {
+  for (auto _ : state) {
+    __m256i chains[8], bytes = _mm256_set1_epi8(1);
+#pragma GCC unroll 8
+    for (uint32_t c = 0; c < 8; ++c) chains[c] = _mm256_setzero_si256();
+    for (uint32_t i = 0; i < 1024; ++i) {
+#pragma GCC unroll 8
+      for (uint32_t c = 0; c < 8; ++c) {
+        chains[c] = _mm256_maddubs_epi16(chains[c], bytes);
+        asm volatile("" : "+x"(chains[c]));  // kept in a register and not folded
+      }
+    }
+  }
+  state.counters["MAC/s"] =
+      benchmark::Counter(1024.0 * 8 * 32, benchmark::Counter::kIsIterationInvariantRate);
+}
+#endif
+
 void register_linear(const KernelEntry& kernel) {
   for (const Shape shape : kShapes) {
     for (const uint32_t rows : kRowCounts) {
@@ -125,6 +150,9 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("read/" + std::to_string(bytes)).c_str(),
                                  [bytes](benchmark::State& state) { run_read(state, bytes); });
   }
+#ifdef MOTE_KERNELS_X86
+  if (isa_available(Isa::kAvx2)) benchmark::RegisterBenchmark("maddubs", run_maddubs);
+#endif
   uint32_t count = 0;
   const KernelEntry* kernels = kernel_list(&count);
   for (uint32_t i = 0; i < count; ++i) {

@@ -5,6 +5,7 @@
 #include "converter/build_transformer.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "converter/error.h"
@@ -12,7 +13,7 @@
 namespace mote::convert {
 namespace {
 
-bool takes_quantized(DType weight) { return weight != DType::f32 && weight != DType::f16; }
+bool takes_quantized(DType weight) { return activation_dtype(weight) != DType::f32; }
 
 /// A linear's weight and bias by their name in the source.
 struct Projection {
@@ -79,18 +80,20 @@ class Builder {
     add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
   }
 
-  /// `in` for weights of several types: quantized at most once.
+  /// `in` for weights of several types: quantized at most once in each way.
   struct Input {
     View f32;
-    std::optional<View> quantized;
+    std::array<std::optional<View>, kDTypeCount> quantized;
   };
   View input_for(Input& input, DType weight) {
     if (!takes_quantized(weight)) return input.f32;
-    if (!input.quantized) {
-      input.quantized = new_value(input.f32.width, DType::q8g32, graph_.values[input.f32.value].unit);
-      add(QuantizeNode{input.f32, *input.quantized});
+    const DType dtype = activation_dtype(weight);
+    std::optional<View>& quantized = input.quantized[static_cast<size_t>(dtype)];
+    if (!quantized) {
+      quantized = new_value(input.f32.width, dtype, graph_.values[input.f32.value].unit);
+      add(QuantizeNode{input.f32, *quantized});
     }
-    return *input.quantized;
+    return *quantized;
   }
 
   /// Neighbours of one type become one linear; each writes its columns of `out`.
@@ -141,7 +144,7 @@ void Builder::linear(const std::string& prefix, Input& in, std::span<Projection>
 
 void Builder::linears(const std::string& prefix, View in, std::vector<Projection> projections, View out,
                       Activation activation, std::optional<View> residual) {
-  Input input{in, std::nullopt};
+  Input input{in, {}};
   uint32_t column = 0;
   for (size_t first = 0; first < projections.size();) {
     size_t end = first;
@@ -257,7 +260,7 @@ void Builder::head() {
   graph_.output = new_value(spec_.vocab, DType::f32, Unit::selected);
   if (spec_.tied_embedding) {
     tensors_.ignore(spec_.names.head + ".weight");
-    Input input{last, std::nullopt};
+    Input input{last, {}};
     const View in = input_for(input, graph_.weights[static_cast<size_t>(table_)].dtype);
     add(LinearNode{table_, -1, Activation::none, in, graph_.output, std::nullopt});
   } else {

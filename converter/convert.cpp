@@ -112,7 +112,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Architecture& architecture = find_architecture(config);
   const TransformerSpec spec = architecture.read(source, config);
   config.finish();
-  const TypePolicy policy(options.type, source);
+  const TypePolicy policy(options.type, source, spec.encoder);
   TensorSet tensors(source);
   const Graph graph = build_transformer(spec, policy, tensors);
   const MemoryPlan plan = plan_memory(graph);

@@ -19,7 +19,7 @@ enum class Unit : uint8_t { token, selected };
 /// A matrix with a row per unit; the planner gives it a place in the arena.
 struct Value {
   uint32_t width;
-  DType dtype;  // f32, or q8g32 for quantized activations
+  DType dtype;  // f32, or q8g32 or q8c for quantized activations
   Unit unit;
 };
 

@@ -91,8 +91,8 @@ struct NormArgs {
   Rows out;
 };
 
-/// out[t] = q8g32 activations of in[t] (block_formats.h). Per group of 32 columns, the last one padded with
-/// 0:
+/// out[t] = q8g32 or q8c activations of in[t] (block_formats.h). Per group of 32 columns, the last one padded
+/// with 0; in q8c the group is the row:
 ///   scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q.
 /// absmax below 2^-100: scale 0, q 0. A group with a NaN or an infinity: scale NaN, q 0. Unit: a row.
 struct QuantizeArgs {
@@ -113,6 +113,7 @@ enum class Activation : uint8_t { none = 0, silu = 1, gelu = 2, gelu_tanh = 3, r
 ///   group, acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(scale_a * minimum_w, float(sum_a), acc). Groups cover K padded to 64.
+/// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
 /// Then acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing else.
 struct LinearArgs {
   const void* weight;
@@ -121,7 +122,7 @@ struct LinearArgs {
   uint32_t rows;     // T
   uint32_t outputs;  // N
   uint32_t inputs;   // K
-  const void* in;    // f32 [T, K] or q8g32 activations [T], 64-byte aligned rows if quantized
+  const void* in;    // f32 [T, K] or quantized activations [T], 64-byte aligned rows if quantized
   size_t in_stride_bytes;
   Rows out;            // [T, N]
   ConstRows residual;  // [T, N]; data null for none

@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-static_assert(static_cast<int>(file::DType::q4mg32) == static_cast<int>(DType::q4mg32) &&
+static_assert(static_cast<int>(file::DType::q8c) == static_cast<int>(DType::q8c) &&
               static_cast<int>(file::DType::MAX) + 1 == kDTypeCount);
 static_assert(static_cast<int>(file::OpArgs::Embed) == static_cast<int>(Op::kEmbed) + 1 &&
               static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kSelect) + 1);
@@ -82,7 +82,7 @@ class Binder {
   Operand quantized_slice(const file::Slice* from, const char* what) {
     const Operand operand = slice(from, what);
     if (status_ != MOTE_OK) return operand;
-    check(operand.dtype == DType::q8g32, what, " is not quantized");
+    check(operand.dtype == DType::q8g32 || operand.dtype == DType::q8c, what, " is not quantized");
     check(from->column() == 0 && from->width() == model_.program->buffers()->Get(from->buffer())->width(),
           what, " is a part of a quantized row");
     return operand;
@@ -210,19 +210,23 @@ class Binder {
     step->quantize = {in.width, in.const_rows(), out.data, out.stride_bytes};
     step->unit = in.unit;
     step->work_per_row = 2 * uint64_t{in.width};
-    kernel(step, Op::kQuantize, DType::f32, DType::f32);
+    kernel(step, Op::kQuantize, DType::f32, out.dtype);
   }
 
   void bind(const file::Linear& op, Step* step) {
     const file::Tensor* weight = tensor(op.weight(), "weight");
     if (weight == nullptr) return;
-    const bool quantized = weight->dtype() != file::DType::f32 && weight->dtype() != file::DType::f16;
+    const DType dtype = static_cast<DType>(weight->dtype());
+    const bool quantized = activation_dtype(dtype) != DType::f32;
     const Operand in = quantized ? quantized_slice(op.in(), "in") : f32_slice(op.in(), "in");
     const Operand out = f32_slice(op.out(), "out");
     Operand residual{};
     if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
     if (status_ != MOTE_OK) return;
+    check(in.dtype == activation_dtype(dtype), "in is quantized otherwise than its weight");
     check(weight->packing() == file::Packing::p16k4, "weight is not packed");
+    check(dtype != DType::q8c || weight->cols() <= kMaxColumnsQ8c, "weight of ", weight->cols(),
+          " columns, q8c has at most ", kMaxColumnsQ8c);
     check(weight->cols() == in.width, "weight columns ", weight->cols(), " != input width ", in.width);
     check(weight->rows() == out.width, "weight rows ", weight->rows(), " != output width ", out.width);
     check(op.activation() <= file::Activation::MAX, "unknown activation");
@@ -244,7 +248,7 @@ class Binder {
     if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
     step->unit = in.unit;
     step->work_per_row = uint64_t{in.width} * out.width;
-    kernel(step, Op::kLinear, in.dtype, static_cast<DType>(weight->dtype()));
+    kernel(step, Op::kLinear, in.dtype, dtype);
   }
 
   void bind(const file::RopeTable& op, Step* step) {

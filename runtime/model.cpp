@@ -113,13 +113,12 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
     if (buffer->width() == 0 || buffer->width() > kMaxWidth) {
       return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " of width ", buffer->width());
     }
-    if ((buffer->dtype() != file::DType::f32 && buffer->dtype() != file::DType::q8g32) ||
-        buffer->unit() > file::RowUnit::MAX) {
+    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
+    if (row == 0 || buffer->unit() > file::RowUnit::MAX) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
     }
     const bool selected = buffer->unit() == file::RowUnit::selected;
     const uint64_t room = selected ? program.selected_row_bytes() : program.token_row_bytes();
-    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
     if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
       return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
     }

@@ -4,10 +4,10 @@
 // kernel.
 //
 // P16K4: a weight [N, K] lies in panels of 16 output rows. A panel is one sequential stream of supercells, a
-// supercell is two quantization groups of 32 columns, and everything is 64-byte aligned. N is padded to 16
-// rows (scale 0) and, in the quantized types, K to 64 columns (nibble 8 in q4g32, else 0). Four k of one row
-// share a 32-bit word, so a row stays in one int32 lane of dpbusd, sdot or maddubs + madd and no horizontal
-// sum is needed.
+// supercell is two quantization groups of 32 columns (in q8c, whose group is the row: the scales once, then
+// the columns), and everything is 64-byte aligned. N is padded to 16 rows (scale 0) and, in the quantized
+// types, K to 64 columns (nibble 8 in q4g32, else 0). Four k of one row share a 32-bit word, so a row stays
+// in one int32 lane of dpbusd, sdot or maddubs + madd and no horizontal sum is needed.
 //
 // f32 and f16 in P16K4 are [panel][k][16] with K unpadded (a panel of f16 with odd K is padded to 64 bytes).
 #pragma once
@@ -18,8 +18,8 @@
 namespace mote {
 
 /// Equal to file::DType (checked in model.cpp).
-enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4 };
-inline constexpr uint32_t kDTypeCount = 5;
+enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5 };
+inline constexpr uint32_t kDTypeCount = 6;
 
 inline constexpr uint32_t kPanelRows = 16;     // rows of a panel
 inline constexpr uint32_t kGroupColumns = 32;  // columns that share a scale
@@ -54,6 +54,19 @@ struct SupercellQ4m {
 };
 static_assert(sizeof(SupercellQ4m) == 640);
 
+/// int8 per row: a panel is a HeadQ8c, then a QuadQ8c for each 4 columns. value(r, k) = scale[r] * q, q of
+/// quad k / 4 at q[r][k % 4], -128 to 127.
+struct HeadQ8c {
+  float scale[16];
+};
+struct QuadQ8c {
+  int8_t q[16][4];
+};
+static_assert(sizeof(HeadQ8c) == 64 && sizeof(QuadQ8c) == 64);
+
+/// The widest q8c weight of a matmul: the int32 dot product of a row holds 128 * 127 for each column.
+inline constexpr uint32_t kMaxColumnsQ8c = INT32_MAX / (128 * 127);
+
 /// Bytes of one P16K4 panel of K columns.
 constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
   const uint64_t supercells = align_up(cols, kSupercellColumns) / kSupercellColumns;
@@ -68,6 +81,8 @@ constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
       return supercells * sizeof(SupercellQ4);
     case DType::q4mg32:
       return supercells * sizeof(SupercellQ4m);
+    case DType::q8c:
+      return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
   }
   return 0;
 }
@@ -82,9 +97,23 @@ constexpr uint64_t row_major_bytes(DType dtype, uint64_t rows, uint64_t cols) {
   return align_up(rows * cols * (dtype == DType::f32 ? 4 : 2), kAlignment);
 }
 
-// Buffer rows hold f32 or, as input of quantized matmuls, q8g32 activations. A quantized row of K columns is,
-// with K padded to Kp = align_up(K, 64): int8 q[Kp], then float scale[Kp / 32], then int32 sum[Kp / 32] of
-// each group's q.
+// Buffer rows hold f32 or, as input of quantized matmuls, activations quantized by groups of 32 columns
+// (q8g32) or by rows (q8c). With K padded to Kp = align_up(K, 64), a row of K columns is int8 q[Kp], then
+//   q8g32: float scale[Kp / 32], int32 sum[Kp / 32] of each group's q;
+//   q8c: a RowScale.
+
+/// The scale of a q8c row and the sum of its q.
+struct RowScale {
+  float scale;
+  int32_t sum;
+};
+static_assert(sizeof(RowScale) == 8);
+
+/// The type of activations that weights of this type are multiplied with.
+constexpr DType activation_dtype(DType weight) {
+  if (weight == DType::f32 || weight == DType::f16) return DType::f32;
+  return weight == DType::q8c ? DType::q8c : DType::q8g32;
+}
 
 constexpr uint64_t activation_padded(uint64_t width) { return align_up(width, kSupercellColumns); }
 constexpr uint64_t activation_scale_offset(uint64_t width) { return activation_padded(width); }
@@ -92,12 +121,20 @@ constexpr uint64_t activation_sum_offset(uint64_t width) {
   return activation_padded(width) + activation_padded(width) / kGroupColumns * 4;
 }
 
-/// Bytes from one row of a buffer to the next: 64-byte aligned, so rows share no cache line.
+/// Bytes from one row of a buffer to the next: 64-byte aligned, so rows share no cache line. 0 for a type
+/// that buffers do not hold.
 constexpr uint64_t buffer_row_bytes(DType dtype, uint64_t width) {
-  return dtype == DType::q8g32
-             ? align_up(activation_sum_offset(width) + activation_padded(width) / kGroupColumns * 4,
-                        kAlignment)
-             : align_up(width * 4, kAlignment);
+  switch (dtype) {
+    case DType::f32:
+      return align_up(width * 4, kAlignment);
+    case DType::q8g32:
+      return align_up(activation_sum_offset(width) + activation_padded(width) / kGroupColumns * 4,
+                      kAlignment);
+    case DType::q8c:
+      return align_up(activation_scale_offset(width) + sizeof(RowScale), kAlignment);
+    default:
+      return 0;
+  }
 }
 
 }  // namespace mote

@@ -71,6 +71,18 @@ void pack_cells(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::
   }
 }
 
+void pack_q8c(std::span<const EncodedRow> rows, std::span<std::byte> out) {
+  std::fill(out.begin(), out.end(), std::byte{0});
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const QuantRow& row = rows[r].quant;
+    std::memcpy(out.data() + offsetof(HeadQ8c, scale) + 4 * r, &row.row_scale, 4);
+    for (size_t k = 0; k < row.q.size(); ++k) {
+      const size_t quad = sizeof(HeadQ8c) + k / 4 * sizeof(QuadQ8c);
+      out[quad + 4 * r + k % 4] = static_cast<std::byte>(row.q[k]);
+    }
+  }
+}
+
 }  // namespace
 
 void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
@@ -88,6 +100,8 @@ void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, st
       return pack_cells<SupercellQ4>(cols, rows, out);
     case DType::q4mg32:
       return pack_cells<SupercellQ4m>(cols, rows, out);
+    case DType::q8c:
+      return pack_q8c(rows, out);
   }
 }
 

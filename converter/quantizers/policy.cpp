@@ -15,14 +15,14 @@ std::vector<std::string> type_names() {
   return names;
 }
 
-TypePolicy::TypePolicy(const std::string& type, const Source& source) : name_(type) {
+TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder) : name_(type) {
   if (type.empty() && source.format == "gguf") {
     name_ = "as in the file";
     return;
   }
   if (type.empty()) name_ = "q8";
   if (name_ == "q8" || name_ == "q4") {
-    matrix_ = name_ == "q8" ? DType::q8g32 : DType::q4g32;
+    matrix_ = name_ == "q4" ? DType::q4g32 : encoder ? DType::q8c : DType::q8g32;
     table_ = DType::q8g32;
     return;
   }
@@ -30,7 +30,8 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source) : name_(ty
     if (name_ == uniform.name) matrix_ = table_ = uniform.dtype;
   }
   if (!matrix_) {
-    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()), fmt::join(type_names(), ", "));
+    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()),
+         fmt::join(type_names(), ", "));
   }
 }
 

@@ -3,10 +3,9 @@
 // Which type each weight gets.
 //
 //   --type      matrices   embedding, head   positions
-//   q8          q8g32      q8g32             f32
-//   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
-//   f32         f32        f32               f32
-//   f16         f16        f16               f16
+//   q8          q8g32      q8g32             f32        an encoder's matrices q8c: the speed of many rows
+//   counts q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits
+//   hurt most f32         f32        f32               f32 f16         f16        f16               f16
 //   q8g32, ...  that type  that type         f32
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
 //   (else)      as q8
@@ -30,8 +29,9 @@ enum class Role : uint8_t { matrix, embedding, head, positions };
 
 class TypePolicy {
  public:
-  /// `type` as in ConvertOptions. Throws Error for an unknown one, suggesting the nearest.
-  TypePolicy(const std::string& type, const Source& source);
+  /// `type` as in ConvertOptions; `encoder` as in TransformerSpec. Throws Error for an unknown type,
+  /// suggesting the nearest.
+  TypePolicy(const std::string& type, const Source& source, bool encoder);
 
   DType dtype(Role role, const SourceTensor& tensor) const;
 

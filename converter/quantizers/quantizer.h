@@ -24,7 +24,8 @@ struct Quantizer {
   const char* name;
   DType dtype;
   float largest;  // magnitude that a weight may have
-  float bound;    // root mean square error of a group, in shares of its largest magnitude (0.02 to 60000)
+  float bound;  // root mean square error of a group (q8c: a row) in shares of its largest magnitude (0.02 to
+                // 60000)
   /// `row` is finite and within `largest`.
   void (*encode)(std::span<const float> row, EncodedRow& out);
   void (*decode)(const EncodedRow& row, std::span<float> out);

@@ -12,8 +12,6 @@
 
 namespace mote::avx2 {
 
-constexpr uint32_t kGroupVectors = kGroupColumns / kLanes;
-
 static inline __m256 broadcast_half(uint16_t half) { return _mm256_set1_ps(_cvtsh_ss(half)); }
 
 /// Word j of the row in each of `words`, panel rows being 4 bytes of 64.

@@ -14,18 +14,8 @@
 
 namespace mote::avx2 {
 
-static inline __m256i broadcast_word(const int8_t* q) {
-  int32_t word;
-  memcpy(&word, q, 4);
-  return _mm256_set1_epi32(word);
-}
-
 static inline __m256 load_f16x8(const uint16_t* half) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half)));
-}
-
-static inline __m256i load_bytes(const void* bytes) {
-  return _mm256_loadu_si256(static_cast<const __m256i*>(bytes));
 }
 
 /// dot[r][h] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j

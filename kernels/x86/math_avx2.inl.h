@@ -16,6 +16,7 @@
 namespace mote::avx2 {
 
 constexpr uint32_t kLanes = 8;
+constexpr uint32_t kGroupVectors = kGroupColumns / kLanes;
 
 /// The first `count` lanes, all of them from 8 on: a mask for the loads and stores below.
 static inline __m256i tail_mask(uint32_t count) {

@@ -13,6 +13,7 @@
 #include "converter/readers/safetensors.h"
 #include "converter/source.h"
 #include "mote/mote.h"
+#include "schema/block_formats.h"
 #include "schema/f16.h"
 #include "schema/mote_generated.h"
 #include "tests/support/files.h"
@@ -198,6 +199,37 @@ TEST("convert: what cannot be converted is said by name and leaves nothing behin
   TinyLlama overflowing;  // every weight is finite, the model's logits are not
   for (float& value : overflowing.tensors["lm_head.weight"].values) value = 3e38f;
   TEST_ASSERT_TRUE(contains(convert_error(overflowing, "f32"), "self test"));
+}
+
+TEST("convert: a q8c matmul is as wide as its int32 sum allows, and no wider") {
+  for (const uint64_t columns : {kMaxColumnsQ8c, kMaxColumnsQ8c + 1}) {
+    TinyLlama model;
+    model.config["num_hidden_layers"] = 1;
+    model.config["hidden_size"] = 4;
+    model.config["num_attention_heads"] = model.config["num_key_value_heads"] = 1;
+    model.config["intermediate_size"] = columns;
+    for (auto tensor = model.tensors.begin(); tensor != model.tensors.end();) {
+      const bool layer_1 = tensor->first.starts_with("model.layers.1.");
+      tensor = layer_1 ? model.tensors.erase(tensor) : std::next(tensor);
+    }
+    const std::string layer = "model.layers.0.";
+    for (const char* name : {"q", "k", "v", "o"})
+      model.add(layer + "self_attn." + name + "_proj.weight", {4, 4});
+    for (const char* name : {"gate", "up"}) model.add(layer + "mlp." + name + "_proj.weight", {columns, 4});
+    model.add(layer + "mlp.down_proj.weight", {4, columns});
+    for (const char* name : {"input", "post_attention"}) model.add(layer + name + "_layernorm.weight", {4});
+    model.add("model.norm.weight", {4});
+    for (const char* name : {"model.embed_tokens", "lm_head"})
+      model.add(name + std::string(".weight"), {50, 4});
+    if (columns == kMaxColumnsQ8c) {
+      const TempDirectory directory;
+      model.write(directory / "model");
+      convert::convert(directory / "model", directory / "out.mote", {"q8c", {}});
+    } else {
+      TEST_ASSERT_TRUE(
+          contains(convert_error(model, "q8c"), "weight of 132105 columns, q8c has at most 132104"));
+    }
+  }
 }
 
 TEST("convert: places that cannot be written are said, the source is not overwritten") {

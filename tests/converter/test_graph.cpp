@@ -20,7 +20,7 @@ Graph graph_of(const Source& source, const std::string& type) {
   Config config(source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.encoder), tensors);
 }
 
 std::string graph_error(const TinyLlama& model) {
@@ -80,6 +80,27 @@ TEST("graph: quantized weights share one quantization of their input") {
   for (const LinearNode& linear : nodes_of<LinearNode>(graph)) {
     TEST_ASSERT_TRUE(graph.values[linear.in.value].dtype == DType::q8g32);
   }
+}
+
+TEST(
+    "graph: an encoder's matrices at q8 are q8c, its tables are not, and each linear reads what suits its "
+    "weight") {
+  const TempDirectory directory;
+  TinyLlama().write(directory.path());
+  const Source source = read_source(directory.path());
+  Config config(source.config);
+  TransformerSpec spec = find_architecture(config).read(source, config);
+  spec.encoder = true;
+  TensorSet tensors(source);
+  const Graph graph = build_transformer(spec, TypePolicy("q8", source, spec.encoder), tensors);
+  const std::vector<LinearNode> linears = nodes_of<LinearNode>(graph);
+  TEST_ASSERT_EQUAL_UINT64(2 * 4 + 1, nodes_of<QuantizeNode>(graph).size());
+  for (size_t i = 0; i < linears.size(); ++i) {
+    const DType expected = i + 1 < linears.size() ? DType::q8c : DType::q8g32;  // the head is a table
+    TEST_ASSERT_TRUE(graph.weights[static_cast<size_t>(linears[i].weight)].dtype == expected);
+    TEST_ASSERT_TRUE(graph.values[linears[i].in.value].dtype == expected);
+  }
+  TEST_ASSERT_TRUE(graph.weights[0].dtype == DType::q8g32);
 }
 
 TEST("graph: neighbours of different types write columns of one value and share its quantization") {
@@ -199,11 +220,13 @@ TEST("graph: a bias that only some of the fused have is 0 for the others") {
 TEST("policy: every type has its name, a misspelt one gets the nearest suggested") {
   Source source;
   source.format = "hf";
-  for (const char* name : {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32"}) {
-    TEST_ASSERT_EQUAL_STRING(name, TypePolicy(name, source).name());
+  for (const char* name : {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"}) {
+    TEST_ASSERT_EQUAL_STRING(name, TypePolicy(name, source, false).name());
   }
-  TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source).name());
-  const auto error = [&](const char* type) { return message_of<Error>([&] { TypePolicy(type, source); }); };
+  TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source, false).name());
+  const auto error = [&](const char* type) {
+    return message_of<Error>([&] { TypePolicy(type, source, false); });
+  };
   TEST_ASSERT_TRUE(contains(error("q4g23"), "did you mean 'q4g32'?"));
   TEST_ASSERT_TRUE(contains(error("fp16"), "did you mean 'f16'?"));
   TEST_ASSERT_TRUE(contains(error("Q8"), "did you mean 'q8'?"));

@@ -21,11 +21,14 @@ std::vector<EncodedRow> numbered_rows(DType dtype, uint32_t rows, uint32_t cols)
     EncodedRow& row = encoded[r];
     for (uint32_t k = 0; k < cols; ++k) row.values.push_back(static_cast<float>(r * 64 + k % 61));
     row.quant.q.resize(groups * 32);
+    const bool bytes = dtype == DType::q8g32 || dtype == DType::q8c;
     for (uint32_t k = 0; k < groups * 32; ++k) {
       const int mixed = static_cast<int>((k * 37 + r * 11) % 256);
-      row.quant.q[k] = static_cast<int8_t>(
-          dtype == DType::q8g32 ? mixed - 128 : mixed % 16 - (dtype == DType::q4g32 ? 8 : 0));
+      row.quant.q[k] =
+          static_cast<int8_t>(bytes ? mixed - 128 : mixed % 16 - (dtype == DType::q4g32 ? 8 : 0));
     }
+    if (dtype == DType::q8c) row.quant.q.resize(cols);
+    row.quant.row_scale = 0.5f + static_cast<float>(r);
     for (uint32_t g = 0; g < groups; ++g) {
       row.quant.scale.push_back(static_cast<uint16_t>(1000 + 100 * r + g));
       if (dtype == DType::q4mg32) row.quant.minimum.push_back(static_cast<uint16_t>(5000 + 100 * r + g));
@@ -84,6 +87,26 @@ TEST("packers: quantized panels follow the layout, padding included") {
   for (const DType dtype : {DType::q8g32, DType::q4g32, DType::q4mg32}) {
     for (const uint32_t rows : {1u, 7u, 16u}) {
       for (const uint32_t cols : {1u, 32u, 36u, 60u, 64u, 65u, 96u, 160u}) check_quantized(dtype, rows, cols);
+    }
+  }
+}
+
+TEST("packers: q8c panels are 16 scales, then quads of columns, padding 0") {
+  for (const uint32_t rows : {1u, 7u, 16u}) {
+    for (const uint32_t cols : {1u, 32u, 36u, 60u, 64u, 65u, 96u, 160u}) {
+      const std::vector<EncodedRow> encoded = numbered_rows(DType::q8c, rows, cols);
+      const std::vector<uint8_t> bytes = pack(DType::q8c, cols, encoded);
+      const uint32_t padded = (cols + 63) / 64 * 64;
+      TEST_ASSERT_EQUAL_UINT64(64 + 16 * padded, bytes.size());
+      for (uint32_t r = 0; r < 16; ++r) {
+        float scale;
+        std::memcpy(&scale, &bytes[4 * r], 4);
+        TEST_ASSERT_EQUAL_FLOAT(r < rows ? 0.5f + static_cast<float>(r) : 0.0f, scale);
+        for (uint32_t k = 0; k < padded; ++k) {
+          const int expected = r < rows && k < cols ? encoded[r].quant.q[k] : 0;
+          TEST_ASSERT_EQUAL_INT(expected, static_cast<int8_t>(bytes[64 + 64 * (k / 4) + 4 * r + k % 4]));
+        }
+      }
     }
   }
 }

@@ -54,14 +54,14 @@ Graph golden_graph(const std::string& name, const std::string& type) {
   Config config(source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.encoder), tensors);
 }
 
 }  // namespace
 
 TEST("planner: values that live at once never share bytes, in every golden model and type") {
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "gpt2"}) {
-    for (const char* type : {"f32", "q8", "q4mg32"}) {
+    for (const char* type : {"f32", "q8", "q4mg32", "q8c"}) {
       const Graph graph = golden_graph(name, type);
       check_plan(graph, plan_memory(graph));
     }

@@ -33,8 +33,9 @@ std::vector<float> round_trip(const Quantizer& type, const std::vector<float>& r
 /// Fails if a group's root mean square error exceeds the type's bound.
 void check_bound(const Quantizer& type, const std::vector<float>& row) {
   const std::vector<float> decoded = round_trip(type, row);
-  for (size_t begin = 0; begin < row.size(); begin += kGroupColumns) {
-    const size_t end = std::min(row.size(), begin + kGroupColumns);
+  const size_t group = type.dtype == DType::q8c ? row.size() : kGroupColumns;
+  for (size_t begin = 0; begin < row.size(); begin += group) {
+    const size_t end = std::min(row.size(), begin + group);
     double error = 0;
     double largest = 0;
     for (size_t k = begin; k < end; ++k) {
@@ -42,7 +43,8 @@ void check_bound(const Quantizer& type, const std::vector<float>& row) {
       largest = std::max(largest, std::fabs(static_cast<double>(row[k])));
     }
     // The search minimises the error of a whole group, so a short one is held to a whole one's.
-    TEST_ASSERT_LESS_OR_EQUAL(static_cast<double>(type.bound) * largest, std::sqrt(error / kGroupColumns));
+    TEST_ASSERT_LESS_OR_EQUAL(static_cast<double>(type.bound) * largest,
+                              std::sqrt(error / static_cast<double>(group)));
   }
 }
 
@@ -108,6 +110,9 @@ TEST("quantizers: values on a type's own grid come back as they are") {
   TEST_ASSERT_TRUE(round_trip(quantizer(DType::q4mg32), row) == row);
   for (int k = 0; k < 32; ++k) row[static_cast<size_t>(k)] = 0.03125f * static_cast<float>(k * 8 - 127);
   TEST_ASSERT_TRUE(round_trip(quantizer(DType::q8g32), row) == row);
+  TEST_ASSERT_TRUE(round_trip(quantizer(DType::q8c), row) == row);
+  row[0] = 0.03125f * -128;
+  TEST_ASSERT_TRUE(round_trip(quantizer(DType::q8c), row) == row);
 }
 
 TEST("quantizers: the search beats the plain grid") {
@@ -125,6 +130,23 @@ TEST("quantizers: the search beats the plain grid") {
   TEST_ASSERT_LESS_THAN(0.85 * plain, total_error(quantizer(DType::q4g32), row));
   TEST_ASSERT_LESS_THAN(total_error(quantizer(DType::q4g32), row),
                         total_error(quantizer(DType::q4mg32), row));
+}
+
+TEST("quantizers: q8c clips a row's outlier where that loses less, and keeps the whole range of f32") {
+  std::vector<float> row = random_row(4096, 1.0f, 5);
+  row[100] = 2.0f;
+  double plain = 0;
+  for (const float value : row) {
+    const float step = 2.0f / 127;
+    plain += std::pow(static_cast<double>(step * std::nearbyint(value / step) - value), 2);
+  }
+  row[100] = 2.0f;
+  TEST_ASSERT_LESS_THAN(plain, total_error(quantizer(DType::q8c), row));
+  for (const float magnitude : {1e-36f, 3.4e38f}) {
+    const std::vector<float> ends = {magnitude, -magnitude, 0.0f, magnitude / 2};
+    const std::vector<float> decoded = round_trip(quantizer(DType::q8c), ends);
+    for (size_t k = 0; k < ends.size(); ++k) TEST_ASSERT_FLOAT_WITHIN(magnitude / 200, ends[k], decoded[k]);
+  }
 }
 
 TEST("quantizers: f16 keeps every half") {

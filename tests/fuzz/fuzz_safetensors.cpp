@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const NamedTensors tensors = parse_safetensors({reinterpret_cast<const std::byte*>(data), size}, "input");
     mote::Xxh64 hash;
     for (const auto& [name, tensor] : tensors) hash.update(tensor.bytes.data(), tensor.bytes.size());
-    static volatile uint64_t sink;
+    [[maybe_unused]] static volatile uint64_t sink;
     sink = hash.digest();
   } catch (const Error&) {
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looking up is exact for every table type; only q4mg32 rounds, once: the reference equals the double value
-// rounded to f32, and every kernel equals the reference bitwise.
+// Looking up is exact for every table type; only q4mg32 and q8c round, once: the reference equals the double
+// value rounded to f32, and every kernel equals the reference bitwise.
 #include "tests/support/packed_weight.h"
 
 namespace mote::test {

@@ -10,19 +10,26 @@ namespace {
 /// Quantized rows against the guard page, filled with 0xA5 to see what is not written.
 class QuantizedOut {
  public:
-  QuantizedOut(uint32_t rows, uint32_t width)
-      : width_(width), stride_(buffer_row_bytes(DType::q8g32, width)), buffer_(rows * stride_, Edge::end) {
+  QuantizedOut(const KernelEntry& entry, uint32_t rows, uint32_t width)
+      : by_row_(entry.b == DType::q8c),
+        width_(width),
+        stride_(buffer_row_bytes(entry.b, width)),
+        buffer_(rows * stride_, Edge::end) {
     memset(buffer_.data(), 0xA5, buffer_.bytes());
   }
   void* data() const { return buffer_.data(); }
   size_t bytes() const { return buffer_.bytes(); }
   size_t stride() const { return stride_; }
   uint32_t padded() const { return static_cast<uint32_t>(align_up(width_, 64)); }
+  /// Columns of a group, and how many there are.
+  uint32_t group() const { return by_row_ ? padded() : 32; }
+  uint32_t groups() const { return padded() / group(); }
   int8_t* q(size_t t) const { return buffer_.data<int8_t>() + t * stride_; }
   float* scale(size_t t) const { return reinterpret_cast<float*>(q(t) + padded()); }
-  int32_t* sum(size_t t) const { return reinterpret_cast<int32_t*>(q(t) + padded() + padded() / 8); }
+  int32_t* sum(size_t t) const { return reinterpret_cast<int32_t*>(q(t) + padded() + 4 * groups()); }
 
  private:
+  bool by_row_;
   uint32_t width_;
   size_t stride_;
   GuardedBuffer buffer_;
@@ -38,13 +45,13 @@ void run(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& ou
 /// The formula; the products and quotients are rounded to f32 as the contract's are.
 void check_formula(const GuardedRows& in, const QuantizedOut& out) {
   for (size_t t = 0; t < in.rows(); ++t) {
-    for (uint32_t g = 0; g < out.padded() / 32; ++g) {
+    for (uint32_t g = 0; g < out.groups(); ++g) {
+      const uint32_t begin = g * out.group(), end = begin + out.group();
       float absmax = 0.0f;
       int32_t sum = 0;
-      for (uint32_t k = 32 * g; k < 32 * g + 32 && k < in.width(); ++k)
-        absmax = std::max(absmax, fabsf(in[t][k]));
+      for (uint32_t k = begin; k < end && k < in.width(); ++k) absmax = std::max(absmax, fabsf(in[t][k]));
       TEST_ASSERT_TRUE(out.scale(t)[g] == (absmax < 0x1p-100f ? 0.0f : absmax / 127.0f));
-      for (uint32_t k = 32 * g; k < 32 * g + 32; ++k) {
+      for (uint32_t k = begin; k < end; ++k) {
         const float exact = k < in.width() && absmax >= 0x1p-100f ? in[t][k] * (127.0f / absmax) : 0.0f;
         const int q = out.q(t)[k];
         const double distance = fabs(static_cast<double>(exact) - q);
@@ -58,10 +65,10 @@ void check_formula(const GuardedRows& in, const QuantizedOut& out) {
 }
 
 void check_same_as_reference(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& out) {
-  const QuantizedOut expected(static_cast<uint32_t>(in.rows()), static_cast<uint32_t>(in.width()));
+  const QuantizedOut expected(entry, static_cast<uint32_t>(in.rows()), static_cast<uint32_t>(in.width()));
   run(reference_of(entry), in, expected);
   for (size_t t = 0; t < in.rows(); ++t) {
-    for (uint32_t g = 0; g < out.padded() / 32; ++g) {
+    for (uint32_t g = 0; g < out.groups(); ++g) {
       if (isnan(expected.scale(t)[g]) && isnan(out.scale(t)[g])) out.scale(t)[g] = expected.scale(t)[g];
     }
   }
@@ -78,7 +85,7 @@ TEST("quantize meets its formula and the reference at every width", "[quantize]"
         Random random(width);
         GuardedRows in(3, width, edge);
         in.fill([&](size_t t, size_t) { return static_cast<float>(t) * random.uniform(-1.0f, 1.0f); });
-        const QuantizedOut out(3, width);
+        const QuantizedOut out(entry, 3, width);
         run(entry, in, out, edge == Edge::end ? Split::whole : Split::ones_backwards);
         check_formula(in, out);
         check_same_as_reference(entry, in, out);
@@ -91,7 +98,7 @@ TEST("quantize rounds halves to even", "[quantize]") {
   each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
     GuardedRows in(1, 32, Edge::end);
     in.fill([](size_t, size_t i) { return i == 0 ? 127.0f : static_cast<float>(i) - 16.5f; });
-    const QuantizedOut out(1, 32);
+    const QuantizedOut out(entry, 1, 32);
     run(entry, in, out);
     for (int i = 1; i < 32; ++i) {
       const int below = i - 17;  // of the half below + 0.5
@@ -109,7 +116,7 @@ TEST("quantize gives the largest magnitude 127 whatever its size", "[quantize]")
         in.fill([&](size_t, size_t) { return size * random.uniform(-1.0f, 1.0f); });
         in[0][5] = size;
         in[0][40] = -size;
-        const QuantizedOut out(1, 64);
+        const QuantizedOut out(entry, 1, 64);
         run(entry, in, out);
         TEST_ASSERT_EQUAL_INT(127, out.q(0)[5]);
         TEST_ASSERT_EQUAL_INT(-127, out.q(0)[40]);
@@ -124,9 +131,10 @@ TEST("quantize makes zeros of groups below 2^-100", "[quantize]") {
   each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
     GuardedRows in(1, 96, Edge::end);
     in.fill([](size_t, size_t i) { return i < 32 ? 0.0f : i < 64 ? 0x1.fffffep-101f : -1e-40f; });
-    const QuantizedOut out(1, 96);
+    const QuantizedOut out(entry, 1, 96);
     run(entry, in, out);
-    for (int g = 0; g < 4; ++g) TEST_ASSERT_TRUE(out.scale(0)[g] == 0.0f && out.sum(0)[g] == 0);
+    for (uint32_t g = 0; g < out.groups(); ++g)
+      TEST_ASSERT_TRUE(out.scale(0)[g] == 0.0f && out.sum(0)[g] == 0);
     for (int k = 0; k < 128; ++k) TEST_ASSERT_EQUAL_INT(0, out.q(0)[k]);
   });
 }
@@ -138,14 +146,15 @@ TEST("quantize gives a group with NaN or infinity a NaN scale and zeros, and no 
         GuardedRows in(2, 70, Edge::end);
         in.fill([](size_t, size_t i) { return static_cast<float>(i + 1); });
         in[1][column] = poison;
-        const QuantizedOut out(2, 70);
+        const QuantizedOut out(entry, 2, 70);
         run(entry, in, out);
-        const uint32_t poisoned = column / 32;
-        for (uint32_t g = 0; g < 3; ++g) {
+        const uint32_t poisoned = column / out.group();
+        for (uint32_t g = 0; g < out.groups(); ++g) {
           TEST_ASSERT_EQUAL_INT(g == poisoned, isnan(out.scale(1)[g]));
           TEST_ASSERT_FALSE(isnan(out.scale(0)[g]));
         }
-        for (uint32_t k = poisoned * 32; k < poisoned * 32 + 32; ++k) TEST_ASSERT_EQUAL_INT(0, out.q(1)[k]);
+        for (uint32_t k = 0; k < out.group(); ++k)
+          TEST_ASSERT_EQUAL_INT(0, out.q(1)[poisoned * out.group() + k]);
         TEST_ASSERT_EQUAL_INT(0, out.sum(1)[poisoned]);
         check_same_as_reference(entry, in, out);
       }

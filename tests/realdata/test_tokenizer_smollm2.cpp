@@ -3,6 +3,7 @@
 // SmolLM2's tokenizer, from its GGUF, on a whole book's worth of text.
 #include "runtime/xxh64.h"
 #include "tests/support/realdata.h"
+#include "tests/support/test_model.h"
 #include "tests/support/text_tokenizer.h"
 
 TEST("SmolLM2's tokenizer gives Hugging Face's ids on the whole wikitext-2 test and the text back") {

@@ -7,8 +7,8 @@
 namespace {
 
 constexpr uint32_t kTokens = 50;
-const char* const kModels[][2] = {
-    {"llama", "f32"}, {"mistral", "f16"}, {"qwen3", "q8g32"}, {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}};
+const char* const kModels[][2] = {{"llama", "f32"},  {"mistral", "f16"},       {"qwen3", "q8g32"},
+                                  {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}, {"qwen2", "q8c"}};
 
 /// Logits of the last prompt token and of three decoded ones.
 std::vector<float> trajectory(mote_session* session, uint32_t vocab) {

@@ -68,7 +68,8 @@ TEST("any byte of the tokenizer flipped gives an error or a normal run") {
   const auto* tokenizer = root->tokenizer();
   TEST_ASSERT_NOT_NULL(tokenizer);
   const size_t tables = mote::align_up(metadata_bytes(file), 64) + tokenizer->token_offsets()->offset();
-  const size_t table_metadata = static_cast<size_t>(reinterpret_cast<const uint8_t*>(tokenizer) - file.data());
+  const size_t table_metadata =
+      static_cast<size_t>(reinterpret_cast<const uint8_t*>(tokenizer) - file.data());
   uint32_t refused = 0;
   const auto flip = [&](size_t at) {
     file.data()[at] ^= 0x81;
@@ -97,6 +98,23 @@ TEST("bytes that are not a model are refused as such") {
   std::memset(text.data(), 'x', text.size());
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_NOT_A_MODEL, open(text.data(), text.size(), &error));
+}
+
+TEST("activations quantized otherwise than a weight takes them are refused") {
+  for (const bool by_row : {false, true}) {
+    test::AlignedBytes file(test::golden_file("llama", by_row ? "q8c" : "q8g32"));
+    const auto from = by_row ? mote::file::DType::q8c : mote::file::DType::q8g32;
+    const auto to = by_row ? mote::file::DType::q8g32 : mote::file::DType::q8c;
+    auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
+    auto* program = root->mutable_programs()->GetMutableObject(0);
+    for (uint32_t i = 0; i < program->buffers()->size(); ++i) {
+      auto* buffer = program->mutable_buffers()->GetMutableObject(i);
+      if (buffer->dtype() == from) TEST_ASSERT_TRUE(buffer->mutate_dtype(to));
+    }
+    mote_error error{};
+    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
+    TEST_ASSERT_NOT_NULL(std::strstr(error.text, "in is quantized otherwise than its weight"));
+  }
 }
 
 TEST("a file of another format version is refused") {

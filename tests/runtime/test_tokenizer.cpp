@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "tests/support/realdata.h"
+#include "tests/support/test_model.h"
 #include "tests/support/text_tokenizer.h"
 
 namespace {

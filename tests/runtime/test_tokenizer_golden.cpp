@@ -4,6 +4,7 @@
 #include "tests/support/realdata.h"
 #include "tests/support/text_tokenizer.h"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 

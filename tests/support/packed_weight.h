@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random weights [N, K] in P16K4 and random q8g32 activation rows, with their values in double precision. The
-// layout is computed here from byte offsets, independently of the structs that kernels use.
+// Random weights [N, K] in P16K4 and random quantized activation rows, with their values in double precision.
+// The layout is computed here from byte offsets, independently of the structs that kernels use.
 #pragma once
 
 #include "tests/support/kernel_test.h"
@@ -43,6 +43,8 @@ class PackedWeight {
         return scale(n, k) * (nibble(n, k) - 8);
       case DType::q4mg32:
         return scale(n, k) * nibble(n, k) + minimum(n, k);
+      case DType::q8c:
+        return static_cast<double>(get<float>(scale_offset(n, 0))) * get<int8_t>(byte_offset(n, k));
     }
     return 0;
   }
@@ -55,9 +57,13 @@ class PackedWeight {
       put(element_offset(n, k), f16_from_f32(value));
     }
   }
-  /// Quantized types only; g is the group of 32 columns.
+  /// Quantized types only; g is the group of 32 columns, in q8c of no meaning.
   void set_scale(uint32_t n, uint32_t g, float scale) {
-    if (quantized()) put(scale_offset(n, g), f16_from_f32(scale));
+    if (dtype_ == DType::q8c) {
+      put(scale_offset(n, g), scale);
+    } else if (quantized()) {
+      put(scale_offset(n, g), f16_from_f32(scale));
+    }
   }
   void set_minimum(uint32_t n, uint32_t g, float minimum) {
     put(scale_offset(n, g) + 64, f16_from_f32(minimum));
@@ -76,10 +82,14 @@ class PackedWeight {
     const size_t bytes = dtype_ == DType::q8g32 ? 64 + 1024 : dtype_ == DType::q4g32 ? 64 + 512 : 128 + 512;
     return panel(n) + g / 2 * bytes;
   }
-  size_t scale_offset(uint32_t n, uint32_t g) const { return supercell(n, g) + g % 2 * 32 + n % 16 * 2; }
+  size_t scale_offset(uint32_t n, uint32_t g) const {
+    if (dtype_ == DType::q8c) return panel(n) + n % 16 * 4;
+    return supercell(n, g) + g % 2 * 32 + n % 16 * 2;
+  }
   /// Of the byte that holds the element.
   size_t byte_offset(uint32_t n, uint32_t k) const {
     const uint32_t group = k % 64 / 32, in_group = k % 32, row = n % 16;
+    if (dtype_ == DType::q8c) return panel(n) + 64 + 64 * (k / 4) + 4 * row + k % 4;
     if (dtype_ == DType::q8g32) {
       return supercell(n, k / 32) + 64 + 512 * group + 64 * (in_group / 4) + 4 * row + in_group % 4;
     }
@@ -100,7 +110,7 @@ class PackedWeight {
     const bool padding = n >= rows_ || k >= cols_;
     if (!quantized()) {
       if (!padding) set(n, k, random.uniform(-1.0f, 1.0f));
-    } else if (dtype_ == DType::q8g32) {
+    } else if (dtype_ == DType::q8g32 || dtype_ == DType::q8c) {
       const int q = fill == Fill::random   ? static_cast<int>(random.below(256)) - 128
                     : fill == Fill::lowest ? -128
                                            : 127;
@@ -130,30 +140,41 @@ class PackedWeight {
   GuardedBuffer buffer_;
 };
 
-/// Rows of q8g32 activations, the last one against the guard page.
+/// Rows of q8g32 or q8c activations, the last one against the guard page.
 class QuantizedRows {
  public:
-  QuantizedRows(uint32_t rows, uint32_t width, Random& random, Fill fill = Fill::random)
-      : width_(width), stride_(buffer_row_bytes(DType::q8g32, width)), buffer_(rows * stride_, Edge::end) {
+  QuantizedRows(DType dtype, uint32_t rows, uint32_t width, Random& random, Fill fill = Fill::random)
+      : dtype_(dtype),
+        width_(width),
+        stride_(buffer_row_bytes(dtype, width)),
+        buffer_(rows * stride_, Edge::end) {
     memset(buffer_.data(), 0, buffer_.bytes());
     for (uint32_t t = 0; t < rows; ++t) {
       for (uint32_t k = 0; k < width; ++k) {
         const int any = static_cast<int>(random.below(255)) - 127;
         q(t)[k] = static_cast<int8_t>(fill == Fill::random ? any : fill == Fill::lowest ? -127 : 127);
-        sum(t)[k / 32] += q(t)[k];
+        *sum(t, k) += q(t)[k];
       }
-      for (uint32_t g = 0; g < align_up(width, 32) / 32; ++g) scale(t)[g] = random.uniform(0.0f, 0.02f);
+      for (uint32_t k = 0; k < width; k += 32) *scale(t, k) = random.uniform(0.0f, 0.02f);
     }
   }
 
   const void* data() const { return buffer_.data(); }
   size_t stride_bytes() const { return stride_; }
   int8_t* q(uint32_t t) const { return buffer_.data<int8_t>() + t * stride_; }
-  float* scale(uint32_t t) const { return reinterpret_cast<float*>(q(t) + align_up(width_, 64)); }
-  int32_t* sum(uint32_t t) const { return reinterpret_cast<int32_t*>(q(t) + align_up(width_, 64) * 9 / 8); }
-  double value(uint32_t t, uint32_t k) const { return static_cast<double>(scale(t)[k / 32]) * q(t)[k]; }
+  /// Of column k.
+  float* scale(uint32_t t, uint32_t k) const { return reinterpret_cast<float*>(q(t) + padded()) + group(k); }
+  int32_t* sum(uint32_t t, uint32_t k) const {
+    const size_t offset = dtype_ == DType::q8c ? padded() + 4 : padded() * 9 / 8;
+    return reinterpret_cast<int32_t*>(q(t) + offset) + group(k);
+  }
+  double value(uint32_t t, uint32_t k) const { return static_cast<double>(*scale(t, k)) * q(t)[k]; }
 
  private:
+  size_t padded() const { return align_up(width_, 64); }
+  uint32_t group(uint32_t k) const { return dtype_ == DType::q8c ? 0 : k / 32; }
+
+  DType dtype_;
   uint32_t width_;
   size_t stride_;
   GuardedBuffer buffer_;
