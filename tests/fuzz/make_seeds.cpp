@@ -131,7 +131,7 @@ void make_texts(const fs::path& out) {
 }
 
 void make_snapshots(const fs::path& out) {
-  for (const uint8_t flags : {0, int{fuzz::kTwoSequences}, int{fuzz::kF32Cache}}) {
+  for (const uint8_t flags : {uint8_t{0}, uint8_t{fuzz::kTwoSequences}, uint8_t{fuzz::kF32Cache}}) {
     mote_session* session = fuzz::small_session(flags);
     for (const char* name : {"empty", "some"}) {
       const test::AlignedBytes saved(mote_session_state_bytes(session));
