@@ -21,8 +21,8 @@ TEST("files changed by the schema are refused or run") {
   }
   CAPTURE(ran, refused, unchanged);
   TEST_ASSERT_LESS_THAN(200, unchanged);
-  TEST_ASSERT_GREATER_THAN(200, ran);
-  TEST_ASSERT_GREATER_THAN(200, refused);
+  TEST_ASSERT_GREATER_THAN(100, ran);
+  TEST_ASSERT_GREATER_THAN(1000, refused);
 }
 
 TEST("the mutator leaves alone what it cannot walk") {
