@@ -3,9 +3,11 @@
 // Which type each weight gets.
 //
 //   --type      matrices   embedding, head   positions
-//   q8          q8g32      q8g32             f32        an encoder's matrices q8c: the speed of many rows
-//   counts q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits
-//   hurt most f32         f32        f32               f32 f16         f16        f16               f16
+//   q8          q8g32      q8g32             f32
+//   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
+//   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
+//   f32         f32        f32               f32
+//   f16         f16        f16               f16
 //   q8g32, ...  that type  that type         f32
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
 //   (else)      as q8

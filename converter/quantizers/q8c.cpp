@@ -4,7 +4,9 @@
 // half of it are tried, then least squares, twice, since a new scale can change the choice of q. In double:
 // weights may be as large or as small as f32 allows. Bound: half a step at 127 steps.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "converter/quantizers/quantizer.h"
 
@@ -29,20 +31,28 @@ struct Fit {
   float least_squares = 0;  // the scale that fits this choice of q best
 };
 
+/// Sums in lanes that do not wait for each other.
 Fit try_scale(std::span<const float> row, float scale) {
+  constexpr size_t kLanes = 4;
   const double step = static_cast<double>(scale);
   const double inverse = scale == 0.0f ? 0.0 : 1.0 / step;
-  double error = 0;
-  double product = 0;
-  double square = 0;
-  for (const float weight : row) {
+  std::array<double, kLanes> error{}, product{}, square{};
+  const auto add = [&](float weight, size_t lane) {
     const double value = static_cast<double>(weight);
     const double q = nearest(value, inverse);
-    error += (step * q - value) * (step * q - value);
-    product += q * value;
-    square += q * q;
+    error[lane] += (step * q - value) * (step * q - value);
+    product[lane] += q * value;
+    square[lane] += q * q;
+  };
+  size_t k = 0;
+  for (; k + kLanes <= row.size(); k += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(row[k + lane], lane);
   }
-  return {error, scale, square == 0.0 ? 0.0f : static_cast<float>(product / square)};
+  for (; k < row.size(); ++k) add(row[k], 0);
+  const auto sum = [](const std::array<double, kLanes>& lanes) {
+    return std::accumulate(lanes.begin(), lanes.end(), 0.0);
+  };
+  return {sum(error), scale, sum(square) == 0.0 ? 0.0f : static_cast<float>(sum(product) / sum(square))};
 }
 
 float best_scale(std::span<const float> row) {
