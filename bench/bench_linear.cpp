@@ -18,7 +18,7 @@
 #include "kernels/dispatch.h"
 #include "kernels/scratch.h"
 
-#ifdef MOTE_KERNELS_X86
+#ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
@@ -108,7 +108,7 @@ void run_read(benchmark::State& state, uint64_t bytes) {
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(bytes));
 }
 
-#ifdef MOTE_KERNELS_X86
+#ifdef __x86_64__
 /// 8 chains hide the latency of 3 cycles at 2 a cycle.
 __attribute__((target("avx2"))) void run_maddubs(benchmark::State& state) {
   for (auto _ : state) {
@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
     benchmark::RegisterBenchmark(("read/" + std::to_string(bytes)).c_str(),
                                  [bytes](benchmark::State& state) { run_read(state, bytes); });
   }
-#ifdef MOTE_KERNELS_X86
+#ifdef __x86_64__
   if (isa_available(Isa::kAvx2)) benchmark::RegisterBenchmark("maddubs", run_maddubs);
 #endif
   uint32_t count = 0;
