@@ -14,6 +14,10 @@ CharacterMap::CharacterMap() : table_(kCodePoints) {
 }
 
 void CharacterMap::set(uint32_t code_point, const std::u32string& text) {
+  if (text.size() == 1 && text.front() == code_point) {
+    table_[code_point] = 0;
+    return;
+  }
   std::u32string key = text;
   std::replace(key.begin(), key.end(), static_cast<char32_t>(code_point), static_cast<char32_t>(kSameCharacter));
   if (texts_.size() > UINT16_MAX) fail("a normalizer has more than {} different texts", UINT16_MAX);
@@ -43,6 +47,7 @@ std::u32string CharacterMap::text_of(uint32_t code_point) const {
 CharacterMap CharacterMap::then(const CharacterMap& next) const {
   CharacterMap both;
   for (uint32_t c = 0; c < kCodePoints; ++c) {
+    if (table_[c] == 0 && next.table_[c] == 0) continue;
     std::u32string text;
     for (const char32_t part : text_of(c)) text += next.text_of(part);
     both.set(c, text);
