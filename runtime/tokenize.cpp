@@ -18,19 +18,38 @@ extern "C" {
 
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error) {
-  if (session == nullptr || count == nullptr || (text == nullptr && bytes != 0) ||
-      (ids == nullptr && capacity != 0)) {
+  return mote_tokenize_pair(session, text, bytes, nullptr, 0, flags, ids, capacity, count, offsets, nullptr,
+                            error);
+}
+
+mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t first_bytes,
+                               const char* second, size_t second_bytes, uint32_t flags, int32_t* ids,
+                               uint32_t capacity, uint32_t* count, mote_span* offsets, mote_token_kind* kinds,
+                               mote_error* error) {
+  if (session == nullptr || count == nullptr || (first == nullptr && first_bytes != 0) ||
+      (second == nullptr && second_bytes != 0) || (ids == nullptr && capacity != 0)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: null pointer");
   }
-  if (bytes >= UINT32_MAX || (flags & ~static_cast<uint32_t>(MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL)) != 0) {
+  if (first_bytes >= UINT32_MAX || second_bytes >= UINT32_MAX ||
+      (flags & ~static_cast<uint32_t>(MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL)) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: text of 4 GiB or unknown flags");
   }
-  if (session->model->tokenizer.tokens == 0) return no_tokenizer(error);
+  const mote::Tokenizer& tokenizer = session->model->tokenizer;
+  if (tokenizer.tokens == 0) return no_tokenizer(error);
   if (session->text.slots == 0) {
     return fail(error, MOTE_WRONG_STATE, "the session was made with text_bytes 0: it takes ids only");
   }
-  return mote::encode_text(session->model->tokenizer, session->text, reinterpret_cast<const uint8_t*>(text),
-                           static_cast<uint32_t>(bytes), flags, ids, offsets, capacity, count, error);
+  if (second != nullptr && tokenizer.no_pairs && (flags & MOTE_ADD_SPECIAL) != 0) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "how this model puts two texts together is not known");
+  }
+  const mote::Given texts[] = {
+      {reinterpret_cast<const uint8_t*>(first), static_cast<uint32_t>(first_bytes)},
+      {reinterpret_cast<const uint8_t*>(second), static_cast<uint32_t>(second_bytes)}};
+  mote::TokenSink sink{ids, offsets, kinds, capacity, 0, 0, 0};
+  const mote_status status = mote::encode_text(tokenizer, session->text, texts[0],
+                                               second == nullptr ? nullptr : &texts[1], flags, &sink, error);
+  *count = sink.count;
+  return status;
 }
 
 size_t mote_detokenizer_room(const mote_model* model) {

@@ -27,12 +27,28 @@ static_assert(sizeof(CharacterId) == 8);
 /// by byte.
 struct TrieNode {
   uint32_t first_child;
-  int32_t added;  // index of the added token that ends here, -1 for none
+  int32_t added;  // index of the added token, text or token that ends here, -1 for none
   uint16_t children;
   uint8_t byte;  // on the way from the parent
   uint8_t unused;
 };
 static_assert(sizeof(TrieNode) == 12);
+
+/// The canonical combining class of code points; those in no range have 0.
+struct CombiningRange {
+  uint32_t first, last;
+  uint32_t combining_class;  // 1 to 254
+};
+static_assert(sizeof(CombiningRange) == 12);
+
+/// Two code points that canonical composition makes one. Hangul is computed.
+struct Composition {
+  uint32_t first, second, composed;
+};
+static_assert(sizeof(Composition) == 12);
+
+/// In a normalizer's text: the character itself.
+inline constexpr uint32_t kSameCharacter = 0x110000;
 
 enum AddedFlag : uint32_t {
   kAddedSpecial = 1,     // not recognized in text that nobody vouches for
@@ -51,11 +67,15 @@ static_assert(sizeof(AddedToken) == 8);
 enum TokenFlag : uint8_t {
   kTokenSpecial = 1,  // a sign for the model, not text
   kTokenByte = 2,     // one byte of a character that has no token
+  kTokenInner = 4,    // follows without a space: a text that starts with it shows the continuing prefix
 };
 
 enum ClassFlag : uint8_t {
   kClassSpace = 1,  // white space
   kClassWord = 2,   // letters, marks, digits, connectors
+  // Between a character that closes and one that opens the text can be cut and normalized part by part.
+  kClassOpens = 4,
+  kClassCloses = 8,
 };
 
 // A transition holds the next state and, in its highest bit, whether a match ends before the character.

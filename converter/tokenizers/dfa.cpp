@@ -198,8 +198,8 @@ class Builder {
 
 }  // namespace
 
-CharClasses::CharClasses(const std::vector<RegexPtr>& expressions) {
-  std::vector<CharSet> sets = {space_set(), word_set()};
+CharClasses::CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& cuts) : cuts_(cuts) {
+  std::vector<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
   for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
   std::vector<uint32_t> class_of(kCodePoints);
   uint32_t count = 1;
@@ -234,7 +234,9 @@ std::vector<uint8_t> CharClasses::flags() const {
   const CharSet space = space_set(), word = word_set();
   std::vector<uint8_t> flags;
   for (const uint32_t c : representatives_) {
-    flags.push_back(static_cast<uint8_t>((space.has(c) ? kClassSpace : 0) | (word.has(c) ? kClassWord : 0)));
+    flags.push_back(static_cast<uint8_t>((space.has(c) ? kClassSpace : 0) | (word.has(c) ? kClassWord : 0) |
+                                         (cuts_.opens.has(c) ? kClassOpens : 0) |
+                                         (cuts_.closes.has(c) ? kClassCloses : 0)));
   }
   return flags;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/regex.h"
 #include "schema/text_formats.h"
 
@@ -17,7 +18,7 @@ namespace mote::convert {
 class CharClasses {
  public:
   /// Throws Error where it takes more than 256 classes.
-  explicit CharClasses(const std::vector<RegexPtr>& expressions);
+  CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& cuts);
 
   uint32_t count() const { return static_cast<uint32_t>(representatives_.size()); }
   uint32_t representative(uint32_t character_class) const { return representatives_[character_class]; }
@@ -29,6 +30,7 @@ class CharClasses {
 
  private:
   std::vector<uint32_t> representatives_;
+  Cuts cuts_;
 };
 
 struct Dfa {

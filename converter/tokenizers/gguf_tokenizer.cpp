@@ -199,8 +199,8 @@ class GgufTokenizer {
   }
 
   void read_template(bool bos, bool eos) {
-    if (flag("add_bos_token", bos) && token("bos_token_id") >= 0) spec_.before_ids = {token("bos_token_id")};
-    if (flag("add_eos_token", eos) && token("eos_token_id") >= 0) spec_.after_ids = {token("eos_token_id")};
+    if (flag("add_bos_token", bos) && token("bos_token_id") >= 0) spec_.single.before = {token("bos_token_id")};
+    if (flag("add_eos_token", eos) && token("eos_token_id") >= 0) spec_.single.after = {token("eos_token_id")};
   }
 
   // ---- Byte-level BPE ----
@@ -212,7 +212,7 @@ class GgufTokenizer {
     if (pre == std::end(kPreTokenizers)) refuse("pre-tokenizer '{}' is not known", shown(name));
     for (const std::string& expression : expressions(pre->words))
       spec_.splits.push_back({parse_regex(expression)});
-    fuse_splits(spec_.splits);
+    fuse_splits(spec_.splits, 0);
     for (uint32_t byte = 0; byte < 256; ++byte) {
       const auto found = ids_.find(byte_sign(static_cast<uint8_t>(byte)));
       spec_.byte_ids.push_back(found == ids_.end() ? -1 : static_cast<int32_t>(found->second));

@@ -13,7 +13,7 @@
 namespace mote::convert {
 
 class JsonValues {
- protected:
+ public:
   explicit JsonValues(const std::string& where) : where_(where) {}
 
   template <class... Args>
@@ -32,6 +32,12 @@ class JsonValues {
     if (found == object.end() || found->is_null()) return otherwise;
     if (!found->is_boolean()) refuse("'{}' is not true or false", key);
     return found->get<bool>();
+  }
+  uint32_t number(const nlohmann::json& object, const char* key, uint32_t otherwise) const {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) return otherwise;
+    if (!found->is_number_unsigned() || found->get<uint64_t>() > INT32_MAX) refuse("'{}' is no number", key);
+    return found->get<uint32_t>();
   }
   uint32_t token_id(const nlohmann::json& value) const {
     if (!value.is_number_unsigned() || value.get<uint64_t>() >= kMaxTokens)

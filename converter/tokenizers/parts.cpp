@@ -61,6 +61,23 @@ std::optional<uint8_t> byte_of_token(std::string_view text) {
   return static_cast<uint8_t>(high * 16 + low);
 }
 
+std::optional<std::string> from_base64(std::string_view text) {
+  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
+  std::string bytes;
+  uint32_t value = 0, bits = 0;
+  for (const char c : text) {
+    const size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) return std::nullopt;
+    value = (value << 6 | static_cast<uint32_t>(digit)) & 0xFFFF;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<char>(value >> bits & 0xFF);
+  }
+  return bytes;
+}
+
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
     text.replace(at, from.size(), to);
@@ -76,8 +93,8 @@ std::optional<uint32_t> single_character(std::string_view text) {
   return character.code_point;
 }
 
-void fuse_splits(std::vector<SplitSpec>& splits) {
-  for (size_t i = 0; i + 1 < splits.size();) {
+void fuse_splits(std::vector<SplitSpec>& splits, size_t apart) {
+  for (size_t i = apart; i + 1 < splits.size();) {
     const SplitSpec& first = splits[i];
     const SplitSpec& second = splits[i + 1];
     const bool fits = first.regex->kind == Regex::Kind::characters && first.keep_matches && first.keep_rest &&

@@ -25,6 +25,9 @@ std::string from_byte_signs(const std::string& text);
 /// The byte of "<0x0A>".
 std::optional<uint8_t> byte_of_token(std::string_view text);
 
+/// The bytes that a base64 text stands for; nothing if it is none.
+std::optional<std::string> from_base64(std::string_view text);
+
 std::string replace_all(std::string text, const std::string& from, const std::string& to);
 
 /// The character of a text that has one only.
@@ -32,8 +35,8 @@ std::optional<uint32_t> single_character(std::string_view text);
 
 /// Merges steps into one another where that gives the same pieces: a step that cuts out single characters of
 /// a class becomes an alternative of the next, which then sees the other characters only. Fewer steps read
-/// text with less looking ahead.
-void fuse_splits(std::vector<SplitSpec>& splits);
+/// text with less looking ahead. Those before and after step number `apart` stay apart.
+void fuse_splits(std::vector<SplitSpec>& splits, size_t apart);
 
 /// Adds a step that cuts before runs of `sign` if no merge joins anything to a `sign` behind it: words then
 /// are short and the ids the same.

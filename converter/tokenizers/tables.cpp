@@ -7,18 +7,26 @@
 #include <map>
 
 #include "converter/error.h"
-#include "converter/tokenizers/dfa.h"
+#include "converter/readers/bytes.h"
 #include "converter/tokenizers/parts.h"
-#include "runtime/xxh64.h"
-#include "schema/block_formats.h"
+#include "converter/tokenizers/unicode_data.h"
+#include "runtime/arena.h"
+#include "runtime/tokenizer/window.h"
 
 namespace mote::convert {
 namespace {
 
-constexpr size_t kMaxReplacements = 4;
-constexpr size_t kMaxSplitters = 8;
+// Of an added token that is normalized: the most bytes for each of its own, and room for a part.
+constexpr size_t kMostExpansion = 16;
+constexpr size_t kPartRoom = 1024;
 
-/// Level by level, so that children lie side by side behind their parents.
+file::Blob moved(file::Blob blob, uint64_t offset) {
+  return {blob.offset() + offset, blob.bytes(), blob.xxh64()};
+}
+
+}  // namespace
+
+/// So that children lie side by side behind their parents.
 std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
   std::vector<TrieNode> nodes;
   if (texts.empty()) return nodes;
@@ -46,34 +54,30 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
   return nodes;
 }
 
-file::Blob moved(file::Blob blob, uint64_t offset) {
-  return {blob.offset() + offset, blob.bytes(), blob.xxh64()};
-}
-
-}  // namespace
-
-template <class T>
-file::Blob TokenizerTables::add(const std::vector<T>& table) {
-  const uint64_t offset = bytes_.size();
-  const uint64_t size = table.size() * sizeof(T);
-  bytes_.resize(align_up(offset + size, kAlignment));
-  if (size != 0) std::memcpy(bytes_.data() + offset, table.data(), size);
-  return {offset, size, xxh64(table.data(), size)};
-}
-
 TokenizerTables::TokenizerTables(const TokenizerSpec& spec) : spec_(spec) {
+  check_normalization();
   add_tokens();
   add_symbols();
-  add_merges();
-  add_added();
+  if (spec_.model == ModelSpec::bpe) {
+    add_merges();
+  } else {
+    add_pieces();
+  }
   add_splits();
+  add_added();
+}
+
+void TokenizerTables::check_normalization() const {
   if (spec_.segment_prefix.size() > kMaxPrefixBytes || spec_.piece_prefix.size() > kMaxPrefixBytes ||
-      spec_.replacements.size() > kMaxReplacements) {
+      spec_.replacements.size() > kMaxReplacements || spec_.normalizers.size() > kMaxNormalizers) {
     fail("the tokenizer's normalizer is too large");
   }
   for (const auto& [from, to] : spec_.replacements) {
     if (from.size() > kMaxReplacementBytes || to.size() > kMaxReplacementBytes) {
       fail("the tokenizer's normalizer replaces more than {} bytes", kMaxReplacementBytes);
+    }
+    if (!spec_.normalizers.empty() && !single_character(from)) {
+      fail("the tokenizer replaces '{}' after other normalizers", shown(from));
     }
   }
 }
@@ -88,15 +92,15 @@ void TokenizerTables::add_tokens() {
     offsets.push_back(static_cast<uint32_t>(text.size()));
     flags.push_back(token.flags);
   }
-  token_offsets_ = add(offsets);
-  token_text_ = add(text);
-  token_flags_ = add(flags);
+  token_offsets_ = bytes_.add(offsets);
+  token_text_ = bytes_.add(text);
+  token_flags_ = bytes_.add(flags);
 }
 
 void TokenizerTables::add_symbols() {
   std::vector<CharacterId> characters;
   for (const auto& [code_point, id] : spec_.characters) characters.push_back({code_point, id});
-  characters_ = add(characters);
+  characters_ = bytes_.add(characters);
   std::map<std::string, uint32_t> words;  // the first id of each text
   for (const uint32_t id : spec_.whole_words) {
     const auto [found, added] = words.emplace(spec_.tokens[id].text, id);
@@ -104,7 +108,7 @@ void TokenizerTables::add_symbols() {
   }
   std::vector<uint32_t> ordered;
   for (const auto& [text, id] : words) ordered.push_back(id);
-  whole_words_ = add(ordered);
+  whole_words_ = bytes_.add(ordered);
 }
 
 void TokenizerTables::add_merges() {
@@ -119,28 +123,66 @@ void TokenizerTables::add_merges() {
     ++offsets[pair.first + 1];
   }
   for (size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
-  merge_offsets_ = add(offsets);
-  merges_ = add(merges);
+  merge_offsets_ = bytes_.add(offsets);
+  merges_ = bytes_.add(merges);
 }
 
-std::string TokenizerTables::normalized(const std::string& text) const {
-  std::string result = text;
-  for (const auto& [from, to] : spec_.replacements) result = replace_all(std::move(result), from, to);
-  return spec_.segment_prefix + result;
+void TokenizerTables::add_pieces() {
+  std::map<std::string, int32_t> pieces;
+  for (const auto& [text, id] : spec_.pieces) pieces.emplace(text, static_cast<int32_t>(id));
+  pieces_ = bytes_.add(build_trie(pieces));
+  if (spec_.model != ModelSpec::unigram) return;
+  std::vector<double> scores = spec_.scores;
+  scores.resize(spec_.tokens.size());
+  scores_ = bytes_.add(scores);
+}
+
+/// The runtime's own normalization of whole texts, on the tables made so far.
+std::vector<std::string> TokenizerTables::normalized(const std::vector<std::string>& texts) const {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(write(builder, 0));
+  const auto* root = flatbuffers::GetRoot<file::Tokenizer>(builder.GetBufferPointer());
+  std::vector<uint64_t> segment(bytes().size() / sizeof(uint64_t));
+  std::memcpy(segment.data(), bytes().data(), bytes().size());
+  Tokenizer view;
+  mote_error error{};
+  const Segment in = {reinterpret_cast<const uint8_t*>(segment.data()), bytes().size()};
+  if (open_tokenizer(*root, in, tokens(), false, &view, &error) != MOTE_OK) fail("{}", error.text);
+  std::vector<std::string> result;
+  for (const std::string& text : texts) {
+    const auto room = static_cast<uint32_t>(text.size() * kMostExpansion + kPartRoom);
+    Arena counting(nullptr);
+    take_text_scratch(&counting, room);
+    std::vector<uint64_t> block(counting.used() / sizeof(uint64_t));
+    Arena arena(block.data());
+    Window window(view, take_text_scratch(&arena, room), reinterpret_cast<const uint8_t*>(text.data()));
+    window.start(0, static_cast<uint32_t>(text.size()));
+    window.fill();
+    if (!window.complete()) fail("the added token '{}' is too long when normalized", shown(text));
+    result.emplace_back(window.text() + window.begin(), window.text() + window.end());
+  }
+  return result;
 }
 
 void TokenizerTables::add_added() {
+  std::vector<std::string> texts;
+  for (const AddedTokenSpec& token : spec_.added) {
+    if (token.normalized) texts.push_back(token.text);
+  }
+  const std::vector<std::string> normal_texts = texts.empty() ? texts : normalized(texts);
+  auto next_normal = normal_texts.begin();
   std::vector<AddedToken> added;
   std::map<std::string, int32_t> raw, normal;
   for (const AddedTokenSpec& token : spec_.added) {
-    const std::string text = token.normalized ? normalized(token.text) : token.text;
+    const std::string text = token.normalized ? *next_normal++ : token.text;
+    if (text.empty()) continue;  // found nowhere
     (token.normalized ? normal : raw).emplace(text, static_cast<int32_t>(added.size()));
     if (token.normalized) longest_normal_ = std::max(longest_normal_, static_cast<uint32_t>(text.size()));
     added.push_back({static_cast<int32_t>(token.id), token.flags});
   }
-  added_ = add(added);
-  raw_trie_ = add(build_trie(raw));
-  normal_trie_ = add(build_trie(normal));
+  added_ = bytes_.add(added);
+  raw_trie_ = bytes_.add(build_trie(raw));
+  normal_trie_ = bytes_.add(build_trie(normal));
 }
 
 void TokenizerTables::add_splits() {
@@ -148,43 +190,81 @@ void TokenizerTables::add_splits() {
     fail("the tokenizer has more than {} pre-tokenizers", kMaxSplitters);
   std::vector<RegexPtr> expressions;
   for (const SplitSpec& split : spec_.splits) expressions.push_back(split.regex);
-  const CharClasses classes(expressions);
+  for (const NormalizerSpec& step : spec_.normalizers) {
+    if (step.matcher != nullptr) expressions.push_back(step.matcher);
+  }
+  const CharClasses classes(expressions, find_cuts(spec_.normalizers));
   classes_ = classes.count();
-  class_flags_ = add(classes.flags());
-  class_blocks_ = add(classes.blocks);
-  class_table_ = add(classes.table);
+  class_flags_ = bytes_.add(classes.flags());
+  class_blocks_ = bytes_.add(classes.blocks);
+  class_table_ = bytes_.add(classes.table);
   for (const SplitSpec& split : spec_.splits) {
     const Dfa dfa = build_dfa(split.regex, classes);
-    splitters_.push_back({dfa.states, add(dfa.transitions), split.keep_matches, split.keep_rest});
+    splitters_.push_back({dfa.states, bytes_.add(dfa.transitions), split.keep_matches, split.keep_rest});
   }
+  bool canonical = false, composed = false;
+  for (const NormalizerSpec& step : spec_.normalizers) {
+    normalizers_.push_back(add_normalizer(step, classes, bytes_));
+    composed = composed || step.kind == NormalizerKind::compose;
+    canonical = canonical || composed || step.kind == NormalizerKind::decompose;
+  }
+  if (canonical) combining_ = bytes_.add(combining_ranges());
+  if (composed) compositions_ = bytes_.add(compositions());
 }
+
+namespace {
+
+flatbuffers::Offset<file::Splitter> write_splitter(flatbuffers::FlatBufferBuilder& builder,
+                                                   const SplitterTable& splitter, uint64_t offset) {
+  const file::Blob transitions = moved(splitter.transitions, offset);
+  return file::CreateSplitter(builder, splitter.states, &transitions, splitter.keep_matches,
+                              splitter.keep_rest);
+}
+
+flatbuffers::Offset<file::Normalizer> write_normalizer(flatbuffers::FlatBufferBuilder& builder,
+                                                       const NormalizerTable& step, uint64_t offset) {
+  flatbuffers::Offset<file::Splitter> matcher;
+  if (step.matcher) matcher = write_splitter(builder, *step.matcher, offset);
+  const file::Blob blobs[] = {moved(step.blocks, offset), moved(step.table, offset),
+                              moved(step.text_offsets, offset), moved(step.text, offset),
+                              moved(step.trie, offset)};
+  return file::CreateNormalizer(builder, static_cast<file::NormalizerKind>(step.kind), &blobs[0], &blobs[1],
+                                &blobs[2], &blobs[3], &blobs[4], matcher, step.left, step.right);
+}
+
+}  // namespace
 
 flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBufferBuilder& builder,
                                                             uint64_t offset) const {
   std::vector<flatbuffers::Offset<file::Splitter>> splitters;
-  for (const SplitterTable& splitter : splitters_) {
-    const file::Blob transitions = moved(splitter.transitions, offset);
-    splitters.push_back(file::CreateSplitter(builder, splitter.states, &transitions, splitter.keep_matches,
-                                             splitter.keep_rest));
-  }
+  for (const SplitterTable& splitter : splitters_)
+    splitters.push_back(write_splitter(builder, splitter, offset));
   std::vector<flatbuffers::Offset<file::Replacement>> replacements;
   for (const auto& [from, to] : spec_.replacements) {
     replacements.push_back(
         file::CreateReplacement(builder, builder.CreateString(from), builder.CreateString(to)));
   }
+  std::vector<flatbuffers::Offset<file::Normalizer>> normalizers;
+  for (const NormalizerTable& step : normalizers_)
+    normalizers.push_back(write_normalizer(builder, step, offset));
   const file::Blob blobs[] = {
       moved(token_offsets_, offset), moved(token_text_, offset),    moved(token_flags_, offset),
       moved(characters_, offset),    moved(merge_offsets_, offset), moved(merges_, offset),
       moved(whole_words_, offset),   moved(class_flags_, offset),   moved(class_blocks_, offset),
       moved(class_table_, offset),   moved(added_, offset),         moved(raw_trie_, offset),
-      moved(normal_trie_, offset)};
+      moved(normal_trie_, offset),   moved(combining_, offset),     moved(compositions_, offset),
+      moved(pieces_, offset),        moved(scores_, offset)};
   return file::CreateTokenizerDirect(
-      builder, file::TokenModel::bpe, unicode_version(), tokens(), &blobs[0], &blobs[1], &blobs[2],
-      &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5], &blobs[6],
-      classes_, &blobs[7], &blobs[8], &blobs[9], &splitters, &blobs[10], &blobs[11], &blobs[12],
+      builder, static_cast<file::TokenModel>(spec_.model), unicode_version(), tokens(), &blobs[0], &blobs[1],
+      &blobs[2], &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5],
+      &blobs[6], classes_, &blobs[7], &blobs[8], &blobs[9], &splitters, &blobs[10], &blobs[11], &blobs[12],
       longest_normal_, spec_.segment_prefix.c_str(), &replacements, spec_.piece_prefix.c_str(),
-      static_cast<file::PrefixRule>(spec_.piece_prefix_rule), &spec_.before_ids, &spec_.after_ids,
-      spec_.trim_offsets, spec_.trim_keeps_prefix, spec_.strip_spaces, spec_.strip_first_token);
+      static_cast<file::PrefixRule>(spec_.piece_prefix_rule), &spec_.single.before, &spec_.single.after,
+      spec_.trim_offsets, spec_.trim_keeps_prefix, spec_.strip_spaces, spec_.strip_first_token, &normalizers,
+      &blobs[13], &blobs[14], spec_.prefix_depth, &spec_.last_byte_ids, &blobs[15],
+      spec_.continuing_prefix.c_str(), spec_.word_characters, &blobs[16], spec_.unknown_score,
+      &spec_.pair.before, &spec_.pair.between, &spec_.pair.after, &spec_.single.types, &spec_.pair.types,
+      &spec_.plain_pair_types, spec_.no_pairs);
 }
 
 }  // namespace mote::convert

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "converter/source.h"
+#include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/regex.h"
 #include "schema/text_formats.h"
 
@@ -42,23 +43,43 @@ struct SplitSpec {
 
 enum class PrefixSpec : uint8_t { none, always, unless_present, first_unless_present };  // file::PrefixRule
 
+enum class ModelSpec : uint8_t { bpe, wordpiece, unigram };  // file::TokenModel
+
+/// What is added around one text or two, with the token types of these parts and of the texts, in order.
+struct TemplateSpec {
+  std::vector<int32_t> before, between, after;
+  std::vector<uint8_t> types;  // empty: 0, and 1 for the second text
+};
+
 struct TokenizerSpec {
+  ModelSpec model = ModelSpec::bpe;
   std::vector<TokenSpec> tokens;            // by id
   std::vector<int32_t> byte_ids;            // 256 or none
+  std::vector<int32_t> last_byte_ids;       // of bytes that end a word, where these differ
   std::map<uint32_t, uint32_t> characters;  // ids by code point; empty: merging starts from bytes
   int32_t unknown_id = -1;
   bool fuse_unknown = false;
   std::vector<MergeSpec> merges;
   std::vector<uint32_t> whole_words;  // tokens that a word is taken as whole, in any order
 
+  std::map<std::string, uint32_t> pieces;  // of WordPiece and Unigram
+  std::string continuing_prefix;
+  uint32_t word_characters = 0;
+  std::vector<double> scores;  // by id
+  double unknown_score = 0;
+
   std::vector<AddedTokenSpec> added;
   std::string segment_prefix;
+  std::vector<NormalizerSpec> normalizers;
   std::vector<std::pair<std::string, std::string>> replacements;
   std::string piece_prefix;
   PrefixSpec piece_prefix_rule = PrefixSpec::none;
+  uint32_t prefix_depth = 0;  // splits before the piece prefix
   std::vector<SplitSpec> splits;
 
-  std::vector<int32_t> before_ids, after_ids;
+  TemplateSpec single, pair;
+  std::vector<uint8_t> plain_pair_types;
+  bool no_pairs = false;
   bool trim_offsets = false, trim_keeps_prefix = false;
   uint32_t strip_spaces = 0;
   bool strip_first_token = false;
@@ -72,6 +93,10 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source);
 
 /// From the bytes of a tokenizer.json; `where` names it in messages.
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where);
+
+/// From the lines of a vocab.txt and the bytes of the tokenizer_config.json beside it, if there is one: BERT's.
+TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
+                                   const std::string& where);
 
 /// From a GGUF's metadata; nothing if it has none.
 std::optional<TokenizerSpec> read_gguf_tokenizer(std::span<const std::byte> file, const std::string& where);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/tokenizer/added.h"
 
+#include "runtime/tokenizer/trie.h"
 #include "runtime/tokenizer/utf8.h"
 
 namespace mote {
@@ -13,21 +14,6 @@ uint32_t step_back(const uint8_t* text, uint32_t floor, uint32_t end) {
   uint32_t at = end - 1;
   while (at > floor && end - at < 4 && utf8_continues(text[at])) --at;
   return at;
-}
-
-const TrieNode* child(const Table<TrieNode>& trie, const TrieNode& node, uint8_t byte) {
-  uint32_t low = node.first_child;
-  uint32_t high = low + node.children;
-  while (low < high) {
-    const uint32_t middle = low + (high - low) / 2;
-    if (trie[middle].byte < byte) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  const bool found = low < node.first_child + node.children && trie[low].byte == byte;
-  return found ? &trie[low] : nullptr;
 }
 
 bool is_single_word(const Tokenizer& t, const AddedSearch& search, uint32_t begin, uint32_t end) {
@@ -60,7 +46,7 @@ AddedMatch find_added(const Tokenizer& tokenizer, const AddedSearch& search, uin
     uint32_t end = begin;
     const TrieNode* node = &trie[0];
     for (uint32_t at = begin; at < search.end; ++at) {
-      node = child(trie, *node, search.text[at]);
+      node = trie_child(trie, *node, search.text[at]);
       if (node == nullptr) break;
       if (node->added >= 0) {
         found = node->added;

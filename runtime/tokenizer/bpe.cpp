@@ -114,9 +114,9 @@ class Symbols {
   Symbols(const Tokenizer& tokenizer, const TextScratch& scratch, uint32_t begin)
       : t_(tokenizer), s_(scratch), first_(begin), at_(begin) {}
 
-  void add_bytes(const uint8_t* text, uint32_t count) {
+  void add_bytes(const Table<int32_t>& ids, const uint8_t* text, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
-      const int32_t id = t_.byte_ids[text[i]];
+      const int32_t id = ids[text[i]];
       if (id >= 0) {
         add(static_cast<uint32_t>(id), 1);
       } else {
@@ -138,7 +138,7 @@ class Symbols {
     if (low < t_.characters.count && t_.characters[low].code_point == character.code_point) {
       add(t_.characters[low].id, character.bytes);
     } else if (t_.byte_ids.count != 0) {
-      add_bytes(text, character.bytes);
+      add_bytes(t_.byte_ids, text, character.bytes);
     } else {
       add_unknown(character.bytes);
     }
@@ -210,7 +210,9 @@ uint32_t encode_bpe(const Tokenizer& tokenizer, const TextScratch& scratch, uint
   }
   Symbols symbols(tokenizer, scratch, begin);
   if (tokenizer.characters.count == 0) {
-    symbols.add_bytes(text + begin, end - begin);
+    const bool own_ends = tokenizer.last_byte_ids.count != 0;
+    symbols.add_bytes(tokenizer.byte_ids, text + begin, end - begin - (own_ends ? 1 : 0));
+    if (own_ends) symbols.add_bytes(tokenizer.last_byte_ids, text + end - 1, 1);
   } else {
     for (uint32_t at = begin; at < end;) {
       const Utf8Character character = utf8_decode(text + at, text + end);

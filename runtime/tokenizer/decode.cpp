@@ -69,20 +69,30 @@ class Writer {
   uint8_t* out_;
 };
 
+/// Whether tokens are whole characters but for byte tokens.
+bool is_by_characters(const Tokenizer& t) {
+  return t.model != file::TokenModel::bpe || t.characters.count != 0;
+}
+
 }  // namespace
 
 uint32_t decode_room(const Tokenizer& tokenizer) {
   // Each byte, those pending included, becomes at most U+FFFD.
-  return (tokenizer.longest_token + 4) * static_cast<uint32_t>(sizeof kReplacementUtf8);
+  return (tokenizer.continuing_prefix.count + tokenizer.longest_token + 4) *
+         static_cast<uint32_t>(sizeof kReplacementUtf8);
 }
 
 uint32_t decode_next(const Tokenizer& tokenizer, mote_detokenizer* state, uint32_t id, uint8_t* out) {
   const uint8_t flags = tokenizer.token_flags[id];
   if ((state->flags & MOTE_SKIP_SPECIAL) != 0 && (flags & kTokenSpecial) != 0) return 0;
-  const bool by_characters = tokenizer.characters.count != 0;
+  const bool by_characters = is_by_characters(tokenizer);
   Writer writer(state, by_characters, out);
   if (by_characters && (flags & kTokenByte) == 0) writer.break_off();
   const Table<uint8_t> text = tokenizer.text_of(id);
+  if (state->started == 0 && (flags & kTokenInner) != 0) {
+    const Table<uint8_t> prefix = tokenizer.continuing_prefix;
+    for (uint32_t i = 0; i < prefix.count; ++i) writer.put(prefix[i]);
+  }
   const bool strip_all = tokenizer.strip_first_token && state->started == 0;
   state->started = 1;
   for (uint32_t i = 0; i < text.count; ++i) {
@@ -92,7 +102,7 @@ uint32_t decode_next(const Tokenizer& tokenizer, mote_detokenizer* state, uint32
 }
 
 uint32_t decode_finish(const Tokenizer& tokenizer, mote_detokenizer* state, uint8_t* out) {
-  Writer writer(state, tokenizer.characters.count != 0, out);
+  Writer writer(state, is_by_characters(tokenizer), out);
   writer.break_off();
   return writer.written();
 }

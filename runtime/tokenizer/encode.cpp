@@ -9,8 +9,10 @@
 #include "runtime/error.h"
 #include "runtime/tokenizer/added.h"
 #include "runtime/tokenizer/bpe.h"
+#include "runtime/tokenizer/unigram.h"
 #include "runtime/tokenizer/utf8.h"
 #include "runtime/tokenizer/window.h"
+#include "runtime/tokenizer/wordpiece.h"
 
 namespace mote {
 namespace {
@@ -23,23 +25,16 @@ struct Match {
 
 class Encoder {
  public:
-  Encoder(const Tokenizer& tokenizer, const TextScratch& scratch, const uint8_t* text, uint32_t bytes,
-          bool parse_special, int32_t* ids, mote_span* offsets, uint32_t capacity)
+  Encoder(const Tokenizer& tokenizer, const TextScratch& scratch, Given text, bool parse_special,
+          TokenSink* sink)
       : t_(tokenizer),
         s_(scratch),
-        text_(text),
-        bytes_(bytes),
+        text_(text.data),
+        bytes_(text.bytes),
         parse_special_(parse_special),
-        ids_(ids),
-        offsets_(offsets),
-        capacity_(capacity),
-        window_(tokenizer, scratch, text) {}
-
-  uint32_t count() const { return count_; }
-
-  void put_all(const Table<int32_t>& ids) {
-    for (uint32_t i = 0; i < ids.count; ++i) put(static_cast<uint32_t>(ids[i]), {0, 0});
-  }
+        sink_(sink),
+        first_(sink->count),
+        window_(tokenizer, scratch, text.data) {}
 
   /// False if a word is too long, at `too_long()` in the given text.
   bool encode() {
@@ -55,7 +50,7 @@ class Encoder {
     return true;
   }
 
-  uint32_t too_long() const { return window_.origin(window_.begin(), window_.begin() + 1).begin; }
+  uint32_t too_long() const { return window_.position(); }
 
  private:
   bool encode_segment(uint32_t begin, uint32_t end) {
@@ -70,7 +65,7 @@ class Encoder {
       const uint32_t limit = found ? match.begin : ended ? window_.end() : certain_end();
       const uint32_t before = window_.begin();
       if (at_piece_start && window_.begin() < limit) {
-        window_.put_piece_prefix();
+        if (t_.prefix_depth == 0) window_.consume_to(window_.put_piece_prefix(window_.begin(), limit));
         at_piece_start = false;
       }
       window_.consume_to(split(0, window_.begin(), limit, ended));
@@ -111,6 +106,7 @@ class Encoder {
   /// not certain; that is `end` if the text ends there (`ended`).
   uint32_t split(uint32_t depth, uint32_t begin, uint32_t end, bool ended) {
     if (begin == end) return end;
+    if (depth != 0 && depth == t_.prefix_depth) begin = window_.put_piece_prefix(begin, end);
     if (depth == t_.splitter_count) {
       if (!ended) return begin;
       encode_word(begin, end);
@@ -158,15 +154,31 @@ class Encoder {
   }
 
   void encode_word(uint32_t begin, uint32_t end) {
-    for (uint32_t at = encode_bpe(t_, s_, begin, end); at < end; at += s_.length[at]) {
-      put_word_token(s_.id[at], at, at + s_.length[at]);
+    uint32_t at = begin;
+    if (t_.model == file::TokenModel::bpe) at = encode_bpe(t_, s_, begin, end);
+    if (t_.model == file::TokenModel::wordpiece) encode_wordpiece(t_, s_, begin, end);
+    if (t_.model == file::TokenModel::unigram) encode_unigram(t_, s_, begin, end);
+    for (; at < end; at += s_.length[at]) {
+      if (t_.model == file::TokenModel::unigram && s_.id[at] == kUnknownCharacters) {
+        put_unknown(at, at + s_.length[at]);
+      } else {
+        put_word_token(s_.id[at], at, at + s_.length[at]);
+      }
+    }
+  }
+
+  /// As a token for each byte, if there are such, or as one.
+  void put_unknown(uint32_t begin, uint32_t end) {
+    if (t_.byte_ids.count == 0) return put_word_token(static_cast<uint32_t>(t_.unknown_id), begin, end);
+    for (uint32_t at = begin; at < end; ++at) {
+      put_word_token(static_cast<uint32_t>(t_.byte_ids[window_.text()[at]]), begin, end);
     }
   }
 
   /// With trimmed offsets, those leave out the token's spaces at both ends.
   void put_word_token(uint32_t id, uint32_t begin, uint32_t end) {
     const Span span = window_.origin(begin, end);
-    if (offsets_ == nullptr || !t_.trim_offsets) return put(id, span);
+    if (sink_->offsets == nullptr || !t_.trim_offsets) return sink_->put(id, span);
     const uint8_t* text = window_.text();
     uint32_t leading = 0, trailing = 0;
     while (leading < end - begin && text[begin + leading] == ' ') ++leading;
@@ -175,7 +187,7 @@ class Encoder {
   }
 
   void put_added(int32_t id, Span span) {
-    if (offsets_ == nullptr || !t_.trim_offsets) return put(static_cast<uint32_t>(id), span);
+    if (sink_->offsets == nullptr || !t_.trim_offsets) return sink_->put(static_cast<uint32_t>(id), span);
     uint32_t end = skip_space_back(t_, text_, span.begin, span.end);
     uint32_t begin = span.begin;
     while (begin < end) {
@@ -187,19 +199,11 @@ class Encoder {
   }
 
   void put_trimmed(uint32_t id, Span span, uint32_t leading, uint32_t trailing) {
-    const bool first = count_ == 0 || span.begin == 0;
+    const bool first = sink_->count == first_ || span.begin == 0;
     if (leading != 0 && first && t_.trim_keeps_prefix) --leading;
     span.begin = span.begin + leading < span.end ? span.begin + leading : span.end;
     if (span.end >= trailing) span.end = span.end - trailing > span.begin ? span.end - trailing : span.begin;
-    put(id, span);
-  }
-
-  void put(uint32_t id, Span span) {
-    if (count_ < capacity_) {
-      ids_[count_] = static_cast<int32_t>(id);
-      if (offsets_ != nullptr) offsets_[count_] = {span.begin, span.end};
-    }
-    ++count_;
+    sink_->put(id, span);
   }
 
   const Tokenizer& t_;
@@ -207,30 +211,44 @@ class Encoder {
   const uint8_t* text_;
   uint32_t bytes_;
   bool parse_special_;
-  int32_t* ids_;
-  mote_span* offsets_;
-  uint32_t capacity_;
-  uint32_t count_ = 0;
+  TokenSink* sink_;
+  uint32_t first_;  // tokens before this text's
   Window window_;
 };
 
 }  // namespace
 
-mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, const uint8_t* text,
-                        uint32_t bytes, uint32_t flags, int32_t* ids, mote_span* offsets, uint32_t capacity,
-                        uint32_t* count, mote_error* error) {
-  Encoder encoder(tokenizer, scratch, text, bytes, (flags & MOTE_PARSE_SPECIAL) != 0, ids, offsets, capacity);
-  if ((flags & MOTE_ADD_SPECIAL) != 0) encoder.put_all(tokenizer.before_ids);
-  if (!encoder.encode()) {
-    *count = 0;
+mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, Given first,
+                        const Given* second, uint32_t flags, TokenSink* sink, mote_error* error) {
+  const TemplateView plain{};
+  const TemplateView& with = second == nullptr ? tokenizer.single : tokenizer.pair;
+  const TemplateView& without = second == nullptr ? plain : tokenizer.plain_pair;
+  const TemplateView& pattern = (flags & MOTE_ADD_SPECIAL) != 0 ? with : without;
+  uint32_t part = 0;
+  const auto put_added = [&](const Table<int32_t>& ids) {
+    sink->text = MOTE_NO_TEXT;
+    for (uint32_t i = 0; i < ids.count; ++i, ++part) {
+      sink->type = pattern.types.count != 0 ? pattern.types[part] : uint8_t{0};
+      sink->put(static_cast<uint32_t>(ids[i]), {0, 0});
+    }
+  };
+  const Given* texts[2] = {&first, second};
+  put_added(pattern.before);
+  for (uint8_t i = 0; i < 2 && texts[i] != nullptr; ++i) {
+    if (i != 0) put_added(pattern.between);
+    sink->text = i;
+    sink->type = pattern.types.count != 0 ? pattern.types[part] : i;
+    ++part;
+    Encoder encoder(tokenizer, scratch, *texts[i], (flags & MOTE_PARSE_SPECIAL) != 0, sink);
+    if (encoder.encode()) continue;
+    sink->count = 0;
     return fail(error, MOTE_TEXT_TOO_LONG, "the word from byte ", encoder.too_long(),
-                " on is longer than the session's text_bytes");
+                i == 0 ? "" : " of the second text", " on is longer than the session's text_bytes");
   }
-  if ((flags & MOTE_ADD_SPECIAL) != 0) encoder.put_all(tokenizer.after_ids);
-  *count = encoder.count();
-  if (encoder.count() <= capacity) return MOTE_OK;
-  return fail(error, MOTE_TOO_SMALL, "the text has ", encoder.count(), " tokens, there is room for ",
-              capacity);
+  put_added(pattern.after);
+  if (sink->count <= sink->capacity) return MOTE_OK;
+  return fail(error, MOTE_TOO_SMALL, "the text has ", sink->count, " tokens, there is room for ",
+              sink->capacity);
 }
 
 }  // namespace mote

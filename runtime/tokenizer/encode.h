@@ -6,13 +6,38 @@
 #include "mote/mote.h"
 #include "runtime/tokenizer/scratch.h"
 #include "runtime/tokenizer/tokenizer.h"
+#include "runtime/tokenizer/window.h"
 
 namespace mote {
 
-/// As mote_tokenize, on arguments that are in order: `text` of `bytes` below 2^32, scratch taken, `ids` (and
-/// `offsets`, unless null) of `capacity`.
-mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, const uint8_t* text,
-                        uint32_t bytes, uint32_t flags, int32_t* ids, mote_span* offsets, uint32_t capacity,
-                        uint32_t* count, mote_error* error);
+/// A text that the caller gave, of fewer than 2^32 bytes.
+struct Given {
+  const uint8_t* data;
+  uint32_t bytes;
+};
+
+/// Where tokens go. What does not fit is counted only.
+struct TokenSink {
+  int32_t* ids;            // [capacity]
+  mote_span* offsets;      // [capacity] or null
+  mote_token_kind* kinds;  // [capacity] or null
+  uint32_t capacity;
+  uint32_t count;
+  uint8_t type, text;  // of the tokens that follow
+
+  void put(uint32_t id, Span span) {
+    if (count < capacity) {
+      ids[count] = static_cast<int32_t>(id);
+      if (offsets != nullptr) offsets[count] = {span.begin, span.end};
+      if (kinds != nullptr) kinds[count] = {type, text};
+    }
+    ++count;
+  }
+};
+
+/// As mote_tokenize, and with `second` as mote_tokenize_pair, on arguments that are in order and taken
+/// scratch. The sink starts empty.
+mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, Given first,
+                        const Given* second, uint32_t flags, TokenSink* sink, mote_error* error);
 
 }  // namespace mote

@@ -1,76 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.h"
-#include "runtime/tokenizer/tokenizer.h"
-#include "runtime/xxh64.h"
-#include "schema/block_formats.h"
+#include "runtime/tokenizer/opener.h"
 
 namespace mote {
 namespace {
 
-constexpr uint32_t kMaxTableBytes = 1u << 30;
 constexpr uint32_t kMaxStates = 1u << 15;
 constexpr uint32_t kMaxClasses = 256;
-
-/// Takes tables out of the segment; the first failure stays.
-class Opener {
- public:
-  Opener(Segment segment, bool hashes, mote_error* error)
-      : segment_(segment), hashes_(hashes), error_(error) {}
-
-  mote_status status() const { return status_; }
-
-  /// False after a failure.
-  template <class T>
-  bool table(const file::Blob* blob, const char* name, Table<T>* out) {
-    *out = {nullptr, 0};
-    if (status_ != MOTE_OK || blob == nullptr || blob->bytes() == 0) return status_ == MOTE_OK;
-    if (blob->offset() % kAlignment != 0 || blob->bytes() % sizeof(T) != 0 ||
-        blob->bytes() > kMaxTableBytes || blob->bytes() > segment_.bytes ||
-        blob->offset() > segment_.bytes - blob->bytes()) {
-      return refuse(name, "lies outside the file");
-    }
-    const uint8_t* data = segment_.data + blob->offset();
-    if (hashes_ && xxh64(data, static_cast<size_t>(blob->bytes())) != blob->xxh64()) {
-      return refuse(name, "hash differs; copy or download the file again");
-    }
-    *out = {reinterpret_cast<const T*>(data), static_cast<uint32_t>(blob->bytes() / sizeof(T))};
-    return true;
-  }
-
-  bool refuse(const char* name, const char* what) {
-    if (status_ == MOTE_OK) status_ = fail(error_, MOTE_CORRUPT_FILE, "tokenizer: ", name, ": ", what);
-    return false;
-  }
-  bool expect(bool condition, const char* name, const char* what) {
-    return condition ? status_ == MOTE_OK : refuse(name, what);
-  }
-
- private:
-  Segment segment_;
-  bool hashes_;
-  mote_error* error_;
-  mote_status status_ = MOTE_OK;
-};
-
-template <class T>
-Table<T> vector_table(const flatbuffers::Vector<T>* vector) {
-  if (vector == nullptr || vector->size() == 0) return {nullptr, 0};
-  return {vector->data(), vector->size()};
-}
-
-Table<uint8_t> string_table(const flatbuffers::String* string) {
-  if (string == nullptr || string->size() == 0) return {nullptr, 0};
-  return {string->Data(), string->size()};
-}
-
-/// Offsets into a table of `count` elements: ascending from 0 to `count`.
-bool are_offsets(const Table<uint32_t>& offsets, uint32_t tokens, uint32_t count) {
-  if (offsets.count != tokens + 1 || offsets[0] != 0 || offsets[tokens] != count) return false;
-  for (uint32_t i = 0; i < tokens; ++i) {
-    if (offsets[i] > offsets[i + 1]) return false;
-  }
-  return true;
-}
 
 void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, Tokenizer* t) {
   t->tokens = root.tokens();
@@ -91,62 +26,6 @@ void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, To
     if (text.count > t->longest_token) t->longest_token = text.count;
     const bool byte = (t->token_flags[i] & kTokenByte) != 0;
     if (byte && text.count != 1) opener->refuse("token_flags", "a byte token is not one byte");
-  }
-}
-
-void open_symbols(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  t->byte_ids = vector_table(root.byte_ids());
-  t->unknown_id = root.unknown_id();
-  t->fuse_unknown = root.fuse_unknown();
-  if (!opener->table(root.characters(), "characters", &t->characters)) return;
-  opener->expect(t->byte_ids.count == 256 || (t->byte_ids.count == 0 && t->characters.count != 0), "byte_ids",
-                 "not 256");
-  for (uint32_t i = 0; i < t->byte_ids.count; ++i) {
-    opener->expect(t->byte_ids[i] == -1 || t->has_token(t->byte_ids[i]), "byte_ids", "no such token");
-  }
-  opener->expect(t->unknown_id == -1 || t->has_token(t->unknown_id), "unknown_id", "no such token");
-  for (uint32_t i = 0; i < t->characters.count; ++i) {
-    const bool ascends = i == 0 || t->characters[i - 1].code_point < t->characters[i].code_point;
-    if (!opener->expect(ascends && t->characters[i].id < t->tokens, "characters", "not ascending")) return;
-  }
-}
-
-void open_merges(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  if (!opener->table(root.merge_offsets(), "merge_offsets", &t->merge_offsets) ||
-      !opener->table(root.merges(), "merges", &t->merges)) {
-    return;
-  }
-  if (!opener->expect(are_offsets(t->merge_offsets, t->tokens, t->merges.count), "merge_offsets",
-                      "not ascending")) {
-    return;
-  }
-  for (uint32_t left = 0; left < t->tokens; ++left) {
-    for (uint32_t i = t->merge_offsets[left]; i < t->merge_offsets[left + 1]; ++i) {
-      const Merge& merge = t->merges[i];
-      const bool ascends = i == t->merge_offsets[left] || t->merges[i - 1].right < merge.right;
-      if (!opener->expect(ascends && merge.right < t->tokens && merge.merged < t->tokens, "merges",
-                          "not ascending or no such token")) {
-        return;
-      }
-    }
-  }
-}
-
-/// Less, equal or greater than 0, by bytes.
-int compare(Table<uint8_t> a, Table<uint8_t> b) {
-  for (uint32_t i = 0; i < a.count && i < b.count; ++i) {
-    if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-  }
-  return a.count < b.count ? -1 : a.count > b.count ? 1 : 0;
-}
-
-void open_whole_words(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  if (!opener->table(root.whole_words(), "whole_words", &t->whole_words)) return;
-  for (uint32_t i = 0; i < t->whole_words.count; ++i) {
-    if (!opener->expect(t->whole_words[i] < t->tokens, "whole_words", "no such token")) return;
-    const bool ascends =
-        i == 0 || compare(t->text_of(t->whole_words[i - 1]), t->text_of(t->whole_words[i])) < 0;
-    if (!opener->expect(ascends, "whole_words", "not ascending")) return;
   }
 }
 
@@ -174,24 +53,67 @@ void open_splitters(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   t->splitter_count = root.splitters()->size();
   if (!opener->expect(t->splitter_count <= kMaxSplitters, "splitters", "too many")) return;
   for (uint32_t i = 0; i < t->splitter_count; ++i) {
-    const file::Splitter* splitter = root.splitters()->Get(i);
-    const uint32_t states = splitter->states();
-    Table<uint16_t> transitions;
-    if (!opener->table(splitter->transitions(), "transitions", &transitions)) return;
-    if (!opener->expect(states > kDfaStart && states <= kMaxStates &&
-                            transitions.count == uint64_t{states} * (t->classes + 1),
-                        "transitions", "not one for each state and class")) {
-      return;
-    }
-    for (uint32_t k = 0; k < transitions.count; ++k) {
-      if (!opener->expect((transitions[k] & kDfaState) < states, "transitions", "no such state")) return;
-    }
-    t->splitters[i] = {transitions.data, splitter->keep_matches(), splitter->keep_rest()};
+    open_splitter(*root.splitters()->Get(i), opener, *t, &t->splitters[i]);
   }
 }
 
+void open_added(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  if (!opener->table(root.added(), "added", &t->added)) return;
+  for (uint32_t i = 0; i < t->added.count; ++i) {
+    if (!opener->expect(t->has_token(t->added[i].id), "added", "no such token")) return;
+  }
+  open_trie(root.raw_trie(), "raw_trie", t->added.count, opener, &t->raw_trie);
+  open_trie(root.normal_trie(), "normal_trie", t->added.count, opener, &t->normal_trie);
+  t->longest_normal = root.longest_normal();
+}
+
+/// The ids around texts, and types for these and the texts, of which there are `texts`.
+void open_template(const flatbuffers::Vector<int32_t>* before, const flatbuffers::Vector<int32_t>* between,
+                   const flatbuffers::Vector<int32_t>* after, const flatbuffers::Vector<uint8_t>* types,
+                   uint32_t texts, Opener* opener, const Tokenizer& t, TemplateView* view) {
+  *view = {vector_table(before), vector_table(between), vector_table(after), vector_table(types)};
+  uint64_t parts = texts;
+  for (const Table<int32_t>& ids : {view->before, view->between, view->after}) {
+    parts += ids.count;
+    for (uint32_t i = 0; i < ids.count; ++i) {
+      opener->expect(t.has_token(ids[i]), "ids around the text", "no such token");
+    }
+  }
+  opener->expect(view->types.count == 0 || view->types.count == parts, "types", "not one for each part");
+}
+
+void open_templates(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  open_template(root.before_ids(), nullptr, root.after_ids(), root.types(), 1, opener, *t, &t->single);
+  open_template(root.pair_before_ids(), root.pair_between_ids(), root.pair_after_ids(), root.pair_types(), 2,
+                opener, *t, &t->pair);
+  open_template(nullptr, nullptr, nullptr, root.plain_pair_types(), 2, opener, *t, &t->plain_pair);
+  t->no_pairs = root.no_pairs();
+  t->trim_offsets = root.trim_offsets();
+  t->trim_keeps_prefix = root.trim_keeps_prefix();
+  t->strip_spaces = root.strip_spaces();
+  t->strip_first_token = root.strip_first_token();
+  opener->expect(t->strip_spaces <= UINT8_MAX, "strip_spaces", "too many");
+}
+
+}  // namespace
+
+void open_splitter(const file::Splitter& splitter, Opener* opener, const Tokenizer& t, SplitterView* view) {
+  const uint32_t states = splitter.states();
+  Table<uint16_t> transitions;
+  if (!opener->table(splitter.transitions(), "transitions", &transitions)) return;
+  if (!opener->expect(states > kDfaStart && states <= kMaxStates &&
+                          transitions.count == uint64_t{states} * (t.classes + 1),
+                      "transitions", "not one for each state and class")) {
+    return;
+  }
+  for (uint32_t i = 0; i < transitions.count; ++i) {
+    if (!opener->expect((transitions[i] & kDfaState) < states, "transitions", "no such state")) return;
+  }
+  *view = {transitions.data, splitter.keep_matches(), splitter.keep_rest()};
+}
+
 /// A node's children lie behind it, so every walk from the root ends.
-void open_trie(const file::Blob* blob, const char* name, Opener* opener, const Tokenizer& t,
+void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener* opener,
                Table<TrieNode>* trie) {
   if (!opener->table(blob, name, trie)) return;
   for (uint32_t i = 0; i < trie->count; ++i) {
@@ -204,56 +126,10 @@ void open_trie(const file::Blob* blob, const char* name, Opener* opener, const T
       if (!opener->expect(ascends, name, "children not ascending")) return;
     }
     const bool known =
-        node.added == -1 || (i != 0 && node.added >= 0 && static_cast<uint32_t>(node.added) < t.added.count);
-    if (!opener->expect(known, name, "no such added token")) return;
+        node.added == -1 || (i != 0 && node.added >= 0 && static_cast<uint32_t>(node.added) < values);
+    if (!opener->expect(known, name, "no such value")) return;
   }
 }
-
-void open_added(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  if (!opener->table(root.added(), "added", &t->added)) return;
-  for (uint32_t i = 0; i < t->added.count; ++i) {
-    if (!opener->expect(t->has_token(t->added[i].id), "added", "no such token")) return;
-  }
-  open_trie(root.raw_trie(), "raw_trie", opener, *t, &t->raw_trie);
-  open_trie(root.normal_trie(), "normal_trie", opener, *t, &t->normal_trie);
-  t->longest_normal = root.longest_normal();
-}
-
-void open_normalization(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  t->segment_prefix = string_table(root.segment_prefix());
-  t->piece_prefix = string_table(root.piece_prefix());
-  t->piece_prefix_rule = root.piece_prefix_rule();
-  opener->expect(t->segment_prefix.count <= kMaxPrefixBytes && t->piece_prefix.count <= kMaxPrefixBytes,
-                 "prefix", "too long");
-  opener->expect(t->piece_prefix_rule <= file::PrefixRule::MAX, "piece_prefix_rule", "unknown");
-  t->replacement_count = root.replacements() == nullptr ? 0 : root.replacements()->size();
-  if (!opener->expect(t->replacement_count <= kMaxReplacements, "replacements", "too many")) return;
-  for (uint32_t i = 0; i < t->replacement_count; ++i) {
-    const file::Replacement* replacement = root.replacements()->Get(i);
-    ReplacementView& view = t->replacements[i];
-    view = {string_table(replacement->from()), string_table(replacement->to())};
-    opener->expect(view.from.count != 0 && view.from.count <= kMaxReplacementBytes &&
-                       view.to.count <= kMaxReplacementBytes,
-                   "replacements", "empty or too long");
-  }
-}
-
-void open_template(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  t->before_ids = vector_table(root.before_ids());
-  t->after_ids = vector_table(root.after_ids());
-  for (const Table<int32_t>& ids : {t->before_ids, t->after_ids}) {
-    for (uint32_t i = 0; i < ids.count; ++i) {
-      opener->expect(t->has_token(ids[i]), "before_ids or after_ids", "no such token");
-    }
-  }
-  t->trim_offsets = root.trim_offsets();
-  t->trim_keeps_prefix = root.trim_keeps_prefix();
-  t->strip_spaces = root.strip_spaces();
-  t->strip_first_token = root.strip_first_token();
-  opener->expect(t->strip_spaces <= UINT8_MAX, "strip_spaces", "too many");
-}
-
-}  // namespace
 
 mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool hashes,
                            Tokenizer* tokenizer, mote_error* error) {
@@ -261,16 +137,15 @@ mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_
     return fail(error, MOTE_UNSUPPORTED_FILE, "tokenizer of an unknown kind");
   }
   *tokenizer = {};
+  tokenizer->model = root.model();
   Opener opener(segment, hashes, error);
   open_tokens(root, vocab, &opener, tokenizer);
-  if (opener.status() == MOTE_OK) open_symbols(root, &opener, tokenizer);
-  if (opener.status() == MOTE_OK) open_merges(root, &opener, tokenizer);
-  if (opener.status() == MOTE_OK) open_whole_words(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_model(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_classes(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_splitters(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_added(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_normalization(root, &opener, tokenizer);
-  if (opener.status() == MOTE_OK) open_template(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_templates(root, &opener, tokenizer);
   return opener.status();
 }
 

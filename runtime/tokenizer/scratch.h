@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What tokenizing needs besides the tables, in the session's arena: a window onto the normalized text and the
-// merge loop's lists. A slot is a byte of a word.
+// lists of the merge loop, the lattice or, between words, normalization. A slot is a byte of a word.
 #pragma once
 
 #include <stdint.h>
@@ -23,6 +23,7 @@ struct TextScratch {
   uint32_t* rank;    // [slots] of the merge of the symbol at a slot with the next
   uint32_t* heap;    // [slots] starts of mergeable symbols, the best first
   uint32_t* where;   // [slots] a symbol's index in the heap
+  double* score;     // [slots] in place of rank and heap: of the best way to a slot
 };
 
 /// Slots before the text: a prefix is put before a piece in place of consumed text, or here.
@@ -39,8 +40,9 @@ inline TextScratch take_text_scratch(Arena* arena, uint32_t text_bytes) {
   scratch.origin_bytes = arena->take<uint8_t>(slots);
   scratch.id = arena->take<uint32_t>(slots);
   scratch.length = arena->take<uint32_t>(slots);
-  scratch.rank = arena->take<uint32_t>(slots);
-  scratch.heap = arena->take<uint32_t>(slots);
+  scratch.score = arena->take<double>(slots);
+  scratch.rank = reinterpret_cast<uint32_t*>(scratch.score);
+  scratch.heap = scratch.rank + slots;
   scratch.where = arena->take<uint32_t>(slots);
   return scratch;
 }

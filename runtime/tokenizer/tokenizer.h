@@ -29,22 +29,55 @@ struct ReplacementView {
   Table<uint8_t> from, to;
 };
 
+/// A step of normalization, file::Normalizer.
+struct NormalizerView {
+  file::NormalizerKind kind;
+  Table<uint16_t> blocks, table;
+  Table<uint32_t> text_offsets, text;
+  Table<TrieNode> trie;
+  SplitterView matcher;
+  bool left, right;
+
+  Table<uint32_t> text_at(uint32_t index) const {
+    return {text.data + text_offsets[index], text_offsets[index + 1] - text_offsets[index]};
+  }
+  Table<uint32_t> text_for(uint32_t code_point) const {
+    return text_at(table[size_t{blocks[code_point / kClassBlockSize]} * kClassBlockSize +
+                         code_point % kClassBlockSize]);
+  }
+};
+
+inline constexpr uint32_t kMaxNormalizers = 16;
 inline constexpr uint32_t kMaxSplitters = 8;
 inline constexpr uint32_t kMaxReplacements = 4;
 
+/// What is added around one text or two, and the token types of all parts in their order.
+struct TemplateView {
+  Table<int32_t> before, between, after;
+  Table<uint8_t> types;  // null: 0 for the first text and 1 for the second
+};
+
 struct Tokenizer {
+  file::TokenModel model;
   uint32_t tokens;
   Table<uint32_t> token_offsets;
   Table<uint8_t> token_text, token_flags;
   uint32_t longest_token;  // in bytes
 
-  Table<int32_t> byte_ids;
+  Table<int32_t> byte_ids, last_byte_ids;
   Table<CharacterId> characters;
   int32_t unknown_id;
   bool fuse_unknown;
   Table<uint32_t> merge_offsets;
   Table<Merge> merges;
   Table<uint32_t> whole_words;
+
+  Table<TrieNode> pieces;
+  uint32_t continuing_node;  // of the trie: where pieces inside a word start
+  Table<uint8_t> continuing_prefix;
+  uint32_t word_characters;
+  Table<double> scores;
+  double unknown_score;
 
   uint32_t classes;
   Table<uint8_t> class_flags, class_table;
@@ -58,10 +91,16 @@ struct Tokenizer {
 
   Table<uint8_t> segment_prefix, piece_prefix;
   file::PrefixRule piece_prefix_rule;
+  uint32_t prefix_depth;  // splitters before the piece prefix
+  NormalizerView normalizers[kMaxNormalizers];
+  uint32_t normalizer_count;
+  Table<CombiningRange> combining;
+  Table<Composition> compositions;
   ReplacementView replacements[kMaxReplacements];
   uint32_t replacement_count;
 
-  Table<int32_t> before_ids, after_ids;
+  TemplateView single, pair, plain_pair;
+  bool no_pairs;
   bool trim_offsets, trim_keeps_prefix;
   uint32_t strip_spaces;
   bool strip_first_token;

@@ -49,4 +49,24 @@ inline Utf8Character utf8_decode(const uint8_t* at, const uint8_t* end) {
   return {code_point, length, true};
 }
 
+/// Bytes that a code point takes.
+inline uint32_t utf8_size(uint32_t code_point) {
+  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+}
+
+/// Writes a code point that is no surrogate; returns its bytes.
+inline uint32_t utf8_encode(uint32_t code_point, uint8_t* out) {
+  const uint32_t bytes = utf8_size(code_point);
+  if (bytes == 1) {
+    *out = static_cast<uint8_t>(code_point);
+    return 1;
+  }
+  for (uint32_t i = bytes - 1; i > 0; --i, code_point >>= 6) {
+    out[i] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
+  }
+  const uint32_t lead = bytes == 2 ? 0xC0 : bytes == 3 ? 0xE0 : 0xF0;
+  out[0] = static_cast<uint8_t>(lead | code_point);
+  return bytes;
+}
+
 }  // namespace mote

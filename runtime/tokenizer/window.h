@@ -4,8 +4,13 @@
 // that a text of any length takes memory for its longest word only.
 //
 //   slots   | headroom | consumed | begin ... end | free |
+//
+// Without normalizers characters and replacements are copied one by one. With them the text goes in parts of
+// some hundred characters, cut where no step looks across: between a character whose class closes and one
+// whose class opens. A part that has no such place must fit into the window as a whole.
 #pragma once
 
+#include "runtime/tokenizer/normalize.h"
 #include "runtime/tokenizer/scratch.h"
 #include "runtime/tokenizer/tokenizer.h"
 
@@ -31,14 +36,18 @@ class Window {
   /// Whether all of the text is in the window.
   bool complete() const { return next_ == given_end_; }
 
-  /// Puts the piece prefix before the text if its rule says so.
-  void put_piece_prefix();
+  /// Puts the piece prefix before the piece [begin, end), one not empty, if its rule says so. What lies before
+  /// it is headroom or done with. Returns where the piece starts then.
+  uint32_t put_piece_prefix(uint32_t begin, uint32_t end);
 
   /// Positions are slots.
   uint32_t begin() const { return begin_; }
   uint32_t end() const { return end_; }
   void consume_to(uint32_t slot) { begin_ = slot; }
   const uint8_t* text() const { return scratch_.text; }
+
+  /// Where in the given text the window starts.
+  uint32_t position() const { return begin_ < end_ ? scratch_.origin[begin_] : next_; }
 
   /// What the slots [begin, end), at least one, came from.
   Span origin(uint32_t begin, uint32_t end) const {
@@ -48,13 +57,16 @@ class Window {
 
  private:
   void append(Table<uint8_t> bytes, uint32_t origin, uint32_t origin_bytes);
-  uint32_t plain_run();
-  bool starts_with(Table<uint8_t> prefix) const;
+  bool append_part(uint32_t characters);
+  bool append_normal(const NormalText& text);
+  const ReplacementView* find_replacement(const uint8_t* at, const uint8_t* end) const;
 
   const Tokenizer& tokenizer_;
   TextScratch scratch_;
   const uint8_t* given_;
+  uint32_t given_begin_ = 0;
   uint32_t next_ = 0, given_end_ = 0;  // of the given text, not yet normalized
+  uint32_t next_origin_ = 0;           // next_, but where normalization makes origins late
   uint32_t begin_ = 0, end_ = 0;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 /// The pieces that the expression cuts a text into, matches and what lies between them.
 std::vector<std::string> pieces(const RegexPtr& regex, const std::string& text) {
-  const CharClasses classes({regex});
+  const CharClasses classes({regex}, {});
   const Dfa dfa = build_dfa(regex, classes);
   const std::vector<uint32_t> input = code_points(text);
   std::vector<std::string> result;

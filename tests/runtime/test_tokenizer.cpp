@@ -33,7 +33,7 @@ mote::convert::TokenizerSpec sentence_piece() {
   spec.added = {{"<s>", 1, mote::kAddedSpecial, false}};
   spec.segment_prefix = "\u2581";
   spec.replacements = {{" ", "\u2581"}};
-  spec.before_ids = {1};
+  spec.single.before = {1};
   spec.strip_spaces = 1;
   return spec;
 }

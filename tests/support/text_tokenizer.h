@@ -42,20 +42,22 @@ class TextTokenizer {
     scratch_ = mote::take_text_scratch(&arena, text_bytes);
   }
 
+  static mote::Given given(const std::string& text) {
+    return {reinterpret_cast<const uint8_t*>(text.data()), static_cast<uint32_t>(text.size())};
+  }
+
   mote_status try_encode(const std::string& text, uint32_t flags, std::vector<int32_t>* ids,
                          std::vector<mote_span>* spans, mote_error* error) const {
     // A text of n bytes has at most so many tokens: normalization writes at most a prefix for each added
     // token.
-    const size_t most = 8 * text.size() + 64;
+    const size_t most = 16 * text.size() + 64;
     ids->resize(most);
     spans->resize(most);
-    uint32_t count = 0;
+    mote::TokenSink sink{ids->data(), spans->data(), nullptr, static_cast<uint32_t>(most), 0, 0, 0};
     const mote_status status =
-        mote::encode_text(tokenizer_, scratch_, reinterpret_cast<const uint8_t*>(text.data()),
-                          static_cast<uint32_t>(text.size()), flags, ids->data(), spans->data(),
-                          static_cast<uint32_t>(most), &count, error);
-    ids->resize(count);
-    spans->resize(count);
+        mote::encode_text(tokenizer_, scratch_, given(text), nullptr, flags, &sink, error);
+    ids->resize(sink.count);
+    spans->resize(sink.count);
     return status;
   }
 

@@ -97,7 +97,7 @@ typedef struct mote_session_options {
   mote_platform platform; /* copied; `user` must outlive the session */
   mote_trace trace;       /* or null */
   void* trace_user;
-  uint32_t text_bytes;  /* longest word that mote_tokenize takes, 26 bytes of arena each; 0: none */
+  uint32_t text_bytes;  /* longest word, normalized, that mote_tokenize takes, 26 bytes of arena each; 0: none */
   uint32_t unused;      /* 0 */
   uint64_t reserved[7]; /* 0 */
 } mote_session_options;
@@ -170,6 +170,23 @@ enum {
    tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
+
+#define MOTE_NO_TEXT 255
+
+/* What a token is in a text or a pair of texts. */
+typedef struct mote_token_kind {
+  uint8_t type; /* the token type id that the model wants with it */
+  uint8_t text; /* 0: from the first text, 1: from the second, MOTE_NO_TEXT: added around them */
+} mote_token_kind;
+
+/* As mote_tokenize, of two texts put together the model's way, "[CLS] first [SEP] second [SEP]" for BERT, when
+   MOTE_ADD_SPECIAL asks for it. A null `second` leaves the first alone. Offsets are in the token's own text.
+   Unless null, `kinds`, [capacity], says what each token is. MOTE_UNSUPPORTED_FILE: the model's way is one
+   that mote does not know, for example with the second text first. */
+mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t first_bytes,
+                               const char* second, size_t second_bytes, uint32_t flags, int32_t* ids,
+                               uint32_t capacity, uint32_t* count, mote_span* offsets, mote_token_kind* kinds,
+                               mote_error* error);
 
 enum {
   MOTE_SKIP_SPECIAL = 1,      /* tokens that are signs for the model give no text */

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/tokenizers/normalizer_spec.h"
+#include "converter/tokenizers/unicode_data.h"
+#include "runtime/tokenizer/utf8.h"
+
+namespace mote::convert {
+
+NormalizerSpec canonical_form(bool compatible, bool compose) {
+  NormalizerSpec step{compose ? NormalizerKind::compose : NormalizerKind::decompose, CharacterMap(), {}, {}, {}};
+  step.map->set_each([&](uint32_t c) { return decomposition(c, compatible); });
+  return step;
+}
+
+void add_map(std::vector<NormalizerSpec>& steps, const CharacterMap& map) {
+  if (!steps.empty() && steps.back().kind == NormalizerKind::map) {
+    steps.back().map = steps.back().map->then(map);
+  } else {
+    steps.push_back({NormalizerKind::map, map, {}, {}, {}});
+  }
+}
+
+void add_bert_steps(std::vector<NormalizerSpec>& steps, const BertOptions& options) {
+  CharacterMap cleaned;
+  if (options.clean) cleaned.set(space_set(), U" ").set(control_set(), U"");
+  CharacterMap spaced;
+  if (options.spaced_ideographs) {
+    spaced.set(ideograph_set(), {U' ', static_cast<char32_t>(kSameCharacter), U' '});
+  }
+  if (options.clean || options.spaced_ideographs) add_map(steps, cleaned.then(spaced));
+  if (options.strip_accents) {
+    steps.push_back(canonical_form(false, false));
+    add_map(steps, CharacterMap().set(nonspacing_mark_set(), U""));
+  }
+  if (options.lowercase) add_map(steps, CharacterMap().set_each(lower_case));
+}
+
+// ---- Precompiled maps ----
+
+namespace {
+
+/// Darts-clone's units: a label or, in a leaf, a value; the distance to the children.
+class DoubleArray {
+ public:
+  explicit DoubleArray(std::vector<uint32_t> units) : units_(std::move(units)) {}
+
+  /// Calls `found` with each key that no shorter one starts, and its value.
+  template <class Found>
+  void walk(const Found& found) const {
+    std::string key;
+    walk_from(child_base(0), key, found);
+  }
+
+ private:
+  static constexpr size_t kLongestKey = 64;
+
+  uint32_t unit(uint32_t at) const {
+    if (at >= units_.size()) fail("a precompiled character map leads outside itself");
+    return units_[at];
+  }
+  uint32_t child_base(uint32_t at) const {
+    const uint32_t u = unit(at);
+    return at ^ (u >> 10 << ((u & 1u << 9) >> 6));
+  }
+
+  template <class Found>
+  void walk_from(uint32_t base, std::string& key, const Found& found) const {
+    if (key.size() > kLongestKey) fail("a precompiled character map has a key that does not end");
+    for (uint32_t byte = 1; byte < 256; ++byte) {
+      const uint32_t at = base ^ byte;
+      if (at >= units_.size() || (units_[at] & (1u << 31 | 0xFF)) != byte) continue;
+      key += static_cast<char>(byte);
+      const uint32_t next = child_base(at);
+      if ((units_[at] >> 8 & 1) != 0) {
+        found(key, unit(next) & 0x7FFFFFFF);
+      } else {
+        walk_from(next, key, found);
+      }
+      key.pop_back();
+    }
+  }
+
+  std::vector<uint32_t> units_;
+};
+
+}  // namespace
+
+NormalizerSpec precompiled_map(const std::string& bytes) {
+  const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
+  const uint32_t array_bytes = bytes.size() < 4 ? 0 : load<uint32_t>(data);
+  if (array_bytes % 4 != 0 || array_bytes == 0 || array_bytes > bytes.size() - 4) {
+    fail("a precompiled character map is damaged");
+  }
+  std::vector<uint32_t> units;
+  for (uint32_t at = 4; at < 4 + array_bytes; at += 4) units.push_back(load<uint32_t>(data + at));
+  const std::string texts = bytes.substr(4 + array_bytes);
+  NormalizerSpec step{NormalizerKind::clusters, {}, {}, grapheme_cluster(), {}};
+  DoubleArray(std::move(units)).walk([&](const std::string& key, uint32_t at) {
+    if (at >= texts.size()) fail("a precompiled character map has no text at {}", at);
+    std::u32string text;
+    for (const uint32_t c : code_points(texts.c_str() + at)) text += static_cast<char32_t>(c);
+    step.keys[key] = text;
+  });
+  return step;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of a tokenizer.json: a normalizer, a pre-tokenizer, a model, a post-processor and a decoder, each
+// of a type with its own keys. Each reader below adds what it reads to the draft; all throw Error, naming what
+// is not understood. The order of the calls is that of the declarations.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "converter/tokenizers/json_values.h"
+#include "converter/tokenizers/tokenizer_spec.h"
+
+namespace mote::convert {
+
+struct TokenizerDraft {
+  TokenizerSpec spec;
+  std::vector<std::string> vocabulary;            // as written, by id
+  std::unordered_map<std::string, uint32_t> ids;  // of the model's own tokens
+  bool byte_level = false;
+  bool has_no_spaces = false;  // a pre-tokenizer has taken them out
+};
+
+void read_normalizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+void read_pre_tokenizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+void read_token_model(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+void read_decoders(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+void read_post_processors(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+
+/// Replaces one text by another while text is copied, after the normalizers: one pass, so what later
+/// replacements make of an earlier one's text is worked out here.
+void add_replacement(const JsonValues& values, const std::string& from, const std::string& to,
+                     TokenizerSpec& spec);
+
+/// From a parsed tokenizer.json.
+TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where);
+
+}  // namespace mote::convert
