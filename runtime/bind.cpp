@@ -11,10 +11,11 @@ namespace {
 static_assert(static_cast<int>(file::DType::q4mg32) == static_cast<int>(DType::q4mg32) &&
               static_cast<int>(file::DType::MAX) + 1 == kDTypeCount);
 static_assert(static_cast<int>(file::OpArgs::Embed) == static_cast<int>(Op::kEmbed) + 1 &&
-              static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kSelect) + 1);
-static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::quick_gelu));
-static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::rms));
+              static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kPool) + 1);
+static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::tanh));
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::l2));
 static_assert(static_cast<int>(file::RopeKind::MAX) == static_cast<int>(RopeKind::interleaved));
+static_assert(static_cast<int>(file::PoolKind::MAX) == static_cast<int>(PoolKind::max));
 
 template <class T>
 T* at(T* base, uint64_t bytes) {
@@ -68,10 +69,8 @@ class Binder {
           what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
           buffer->width());
     operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
-    const bool selected = operand.unit == file::RowUnit::selected;
-    const uint64_t rows = selected ? places_.selected_rows : places_.token_rows;
-    operand.data = at(selected ? places_.selected_buffers : places_.token_buffers,
-                      buffer->offset() * rows + uint64_t{slice->column()} * 4);
+    const Region region = region_of(operand.unit);
+    operand.data = at(region.buffers, buffer->offset() * region.rows + uint64_t{slice->column()} * 4);
     return operand;
   }
   Operand f32_slice(const file::Slice* from, const char* what) {
@@ -98,6 +97,19 @@ class Binder {
     return tensors->Get(static_cast<uint32_t>(index));
   }
   const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
+
+  /// A row-major table that a row index looks up: positions of sequences or types of tokens.
+  const int32_t* index(file::RowIndex kind, const file::Tensor* table) {
+    const uint32_t context = model_.root->context(), types = model_.root->token_types();
+    check(kind <= file::RowIndex::MAX, "unknown index");
+    if (kind == file::RowIndex::position) {
+      check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
+      return places_.positions;
+    }
+    check(model_.encoder, "only encoders know token types");
+    check(table->rows() >= types, "table has ", table->rows(), " rows for ", types, " token types");
+    return places_.token_types;
+  }
 
   /// A row-major f32 tensor of one row.
   const float* vector(int32_t index, uint32_t width, const char* what) {
@@ -167,9 +179,7 @@ class Binder {
     of_tokens(x, "x");
     width(x, table->cols(), "x");
     check(table->packing() == file::Packing::rows, "table is not row-major");
-    check(table->rows() >= model_.root->context(), "table has ", table->rows(), " rows for a context of ",
-          model_.root->context());
-    step->positions = {data(table), table->cols(), places_.positions, x.rows()};
+    step->positions = {data(table), table->cols(), index(op.index(), table), x.rows()};
     step->unit = x.unit;
     step->work_per_row = x.width;
     kernel(step, Op::kPositions, DType::f32, static_cast<DType>(table->dtype()));
@@ -192,7 +202,7 @@ class Binder {
                   op.eps(),
                   op.groups(),
                   in.width,
-                  vector(op.weight(), part, "weight"),
+                  optional_vector(op.weight(), part, "weight"),
                   optional_vector(op.bias(), part, "bias"),
                   in.const_rows(),
                   out.rows()};
@@ -309,14 +319,30 @@ class Binder {
     }
     check(uint64_t{op.heads()} * cache->head_dim() == q.width, "q has width ", q.width);
     width(out, q.width, "out");
-    step->attention = {view,      op.heads(),        cache->window(),   op.scale(),
-                       0,         places_.positions, places_.sequences, q.const_rows(),
-                       out.rows()};
+    uint32_t reach = 0;
+    const float* bias = attention_bias(op, &reach);
+    const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
+    step->attention = {view, op.heads(), cache->window(),   op.scale(), bias,
+                       reach, 0,         places_.positions, last_seen,  places_.sequences,
+                       q.const_rows(), out.rows()};
     step->attention.cache.kv_heads = cache->kv_heads();
     step->attention.cache.head_dim = cache->head_dim();
     step->unit = q.unit;
     step->work_per_row = q.width;
     kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
+  }
+
+  /// Null for none. The table covers every distance within the context.
+  const float* attention_bias(const file::Attention& op, uint32_t* reach) {
+    if (op.bias() == -1) return nullptr;
+    const file::Tensor* table = tensor(op.bias(), "bias");
+    if (table == nullptr) return nullptr;
+    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows, "bias is not f32 in rows");
+    check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
+    *reach = table->cols() / 2 + 1;
+    check(table->cols() % 2 == 1 && *reach >= model_.root->context(), "bias has ", table->cols(),
+          " columns for a context of ", model_.root->context());
+    return static_cast<const float*>(data(table));
   }
 
   void bind(const file::Gate& op, Step* step) {
@@ -349,7 +375,31 @@ class Binder {
     kernel(step, Op::kSelect, DType::f32, DType::f32);
   }
 
+  void bind(const file::Pool& op, Step* step) {
+    const Operand in = f32_slice(op.in(), "in");
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    of_tokens(in, "in");
+    check(out.unit == file::RowUnit::sequence, "out is not per sequence");
+    check(op.kind() <= file::PoolKind::MAX, "unknown kind");
+    width(out, in.width, "out");
+    step->pool = {static_cast<PoolKind>(op.kind()), in.width, places_.starts, in.const_rows(), out.rows()};
+    step->unit = out.unit;
+    step->work_per_row = in.width;
+    kernel(step, Op::kPool, DType::f32, DType::f32);
+  }
+
  private:
+  struct Region {
+    uint8_t* buffers;
+    uint64_t rows;
+  };
+  Region region_of(file::RowUnit unit) const {
+    if (unit == file::RowUnit::sequence) return {places_.sequence_buffers, places_.sequence_rows};
+    if (unit == file::RowUnit::selected) return {places_.selected_buffers, places_.selected_rows};
+    return {places_.token_buffers, places_.token_rows};
+  }
+
   const mote_model& model_;
   const Places& places_;
   const uint32_t op_;
@@ -396,6 +446,9 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t index, 
       break;
     case file::OpArgs::Select:
       binder.bind(*op->args_as_Select(), step);
+      break;
+    case file::OpArgs::Pool:
+      binder.bind(*op->args_as_Pool(), step);
       break;
     default:
       return fail_at(error, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(index), "op ", index,

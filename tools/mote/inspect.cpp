@@ -138,6 +138,7 @@ json plan_list(const file::Program& program) {
   }
   return {{"token_row_bytes", program.token_row_bytes()},
           {"selected_row_bytes", program.selected_row_bytes()},
+          {"sequence_row_bytes", program.sequence_row_bytes()},
           {"buffers", std::move(buffers)}};
 }
 

@@ -51,6 +51,8 @@ int run(int argc, char** argv) {
   mote::cli::add_convert(app);
   mote::cli::add_run(app);
   mote::cli::add_chat(app);
+  mote::cli::add_embed(app);
+  mote::cli::add_classify(app);
   mote::cli::add_forward(app);
   mote::cli::add_bench(app);
   mote::cli::add_inspect(app);
