@@ -75,7 +75,8 @@ void TransformerBuilder::encoder_head() {
   graph_.output_kind = head.kind;
   graph_.probabilities = head.probabilities;
   graph_.labels = head.labels;
-  if (head.kind == OutputKind::masked_token) return vocabulary_logits(head.output, head.output_bias, features);
+  if (head.kind == OutputKind::masked_token)
+    return vocabulary_logits(head.output, head.output_bias, features);
   graph_.output = features;
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);

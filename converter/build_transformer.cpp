@@ -39,8 +39,7 @@ int32_t TransformerBuilder::add_matrix(const std::string& name, DType dtype, boo
 
 Projection TransformerBuilder::projection(const std::string& label, const std::string& source, uint32_t rows,
                                           uint32_t cols, Role role, bool bias_required) {
-  WeightPart part =
-      tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
+  WeightPart part = tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
   const DType dtype = policy_.dtype(role, *part.tensor);
   std::optional<std::vector<float>> bias;
   if (bias_required || tensors_.has(source + ".bias")) bias = tensors_.vector(source + ".bias", rows);
@@ -58,13 +57,12 @@ void TransformerBuilder::probe(const std::string& name, View view) {
   graph_.probes.push_back({name, static_cast<uint32_t>(graph_.nodes.size() - 1), view});
 }
 
-void TransformerBuilder::norm(NormKind kind, const std::string& label, const std::string& source, uint32_t groups,
-                              View in, View out) {
+void TransformerBuilder::norm(NormKind kind, const std::string& label, const std::string& source,
+                              uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
   const int32_t weight = add_vector(label, tensors_.vector(source + ".weight", width));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
-  const int32_t bias =
-      has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
+  const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
 }
 
@@ -97,8 +95,8 @@ void TransformerBuilder::linear(const std::string& prefix, Input& in, std::span<
   add(LinearNode{weight, bias_index, activation, input, out, residual});
 }
 
-void TransformerBuilder::linears(const std::string& prefix, View in, std::vector<Projection> projections, View out,
-                                 Activation activation, std::optional<View> residual) {
+void TransformerBuilder::linears(const std::string& prefix, View in, std::vector<Projection> projections,
+                                 View out, Activation activation, std::optional<View> residual) {
   Input input{in, std::nullopt};
   uint32_t column = 0;
   for (size_t first = 0; first < projections.size();) {
@@ -114,8 +112,8 @@ void TransformerBuilder::linears(const std::string& prefix, View in, std::vector
   }
 }
 
-void TransformerBuilder::linear(const std::string& label, const std::string& source, Role role, View in, View out,
-                                Activation activation, bool bias_required) {
+void TransformerBuilder::linear(const std::string& label, const std::string& source, Role role, View in,
+                                View out, Activation activation, bool bias_required) {
   linears("", in, {projection(label, source, out.width, in.width, role, bias_required)}, out, activation,
           std::nullopt);
 }
@@ -151,7 +149,8 @@ void TransformerBuilder::embed() {
   if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
   if (!names.embedding_projection.empty()) {
     const View projected = new_value(spec_.width, Unit::token);
-    linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none, true);
+    linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none,
+           true);
     x_ = projected;
   }
   probe("hidden.0", x_);
@@ -183,8 +182,8 @@ View TransformerBuilder::qkv(uint32_t layer, View in) {
   const uint32_t kv_width = spec_.kv_heads * spec_.head_dim;
   std::vector<Projection> projections;
   const auto project = [&](const char* label, const std::string& name, uint32_t rows) {
-    projections.push_back(projection(label, of_layer(name, weights_of(layer)), rows, spec_.width, Role::matrix,
-                                     spec_.qkv_bias));
+    projections.push_back(projection(label, of_layer(name, weights_of(layer)), rows, spec_.width,
+                                     Role::matrix, spec_.qkv_bias));
   };
   if (names.qkv.empty()) {
     project("q", names.q, q_width);
@@ -194,7 +193,8 @@ View TransformerBuilder::qkv(uint32_t layer, View in) {
     project("qkv", names.qkv, q_width + 2 * kv_width);
   }
   const View out = new_value(q_width + 2 * kv_width, Unit::token);
-  linears(of_layer("layer.{}.", weights_of(layer)), in, std::move(projections), out, Activation::none, std::nullopt);
+  linears(of_layer("layer.{}.", weights_of(layer)), in, std::move(projections), out, Activation::none,
+          std::nullopt);
   return out;
 }
 
@@ -210,7 +210,8 @@ uint32_t TransformerBuilder::cache_of(uint32_t layer) {
 void TransformerBuilder::attention(uint32_t layer) {
   const WeightNames& names = spec_.names;
   const uint32_t shared = weights_of(layer);
-  const std::string prefix = of_layer("layer.{}.", shared), norm_name = of_layer(names.attention_norm, shared);
+  const std::string prefix = of_layer("layer.{}.", shared),
+                    norm_name = of_layer(names.attention_norm, shared);
   const uint32_t q_width = spec_.heads * spec_.head_dim;
   const uint32_t kv_width = spec_.kv_heads * spec_.head_dim;
   const View all = qkv(layer, block_input(prefix + "attention_norm", norm_name));
@@ -255,9 +256,10 @@ void TransformerBuilder::ffn(uint32_t layer) {
     inner = new_value(width, Unit::token);
     linears(prefix, in, {std::move(up)}, inner, spec_.activation, std::nullopt);
   }
-  linears(prefix, inner,
-          {projection("down", of_layer(names.down, shared), spec_.width, width, Role::matrix, spec_.ffn_bias)},
-          x_, Activation::none, x_);
+  linears(
+      prefix, inner,
+      {projection("down", of_layer(names.down, shared), spec_.width, width, Role::matrix, spec_.ffn_bias)},
+      x_, Activation::none, x_);
   block_output(prefix + "ffn_norm", norm_name);
   if (layer + 1 < spec_.layers) probe(fmt::format("hidden.{}", layer + 1), x_);
 }

@@ -95,9 +95,11 @@ std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Gra
   if (!spec) return std::nullopt;
   std::optional<TokenizerTables> tables(*spec);
   if (tables->tokens() > graph.vocab) {
-    fail("the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert --no-tokenizer leaves "
-         "the text out)",
-         tables->tokens(), graph.vocab);
+    fail(
+        "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
+        "--no-tokenizer leaves "
+        "the text out)",
+        tables->tokens(), graph.vocab);
   }
   return tables;
 }
@@ -140,11 +142,16 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (std::filesystem::equivalent(path, target, none))
     fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
-  Metadata metadata{&graph,          &plan,
-                    source.name,     architecture.name,
-                    source.stop_ids, hash_sources(source, progress),
-                    lay_out(graph),  {},
-                    false,           choose_chat_format(options, source),
+  Metadata metadata{&graph,
+                    &plan,
+                    source.name,
+                    architecture.name,
+                    source.stop_ids,
+                    hash_sources(source, progress),
+                    lay_out(graph),
+                    {},
+                    false,
+                    choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
   ConvertReport report{};
   report.name = source.name;

@@ -12,13 +12,15 @@
 namespace mote::convert {
 
 struct ConvertOptions {
-  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else q8.
+  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32); empty: a GGUF's own types, else
+  /// q8.
   std::string type = {};
   /// Called with what is being done and the share done so far, 0 to 1; may be empty.
   std::function<void(const std::string& stage, double share)> progress = {};
   /// Name of a chat format; empty: the one that the model's template follows, if it is known.
   std::string chat_format = {};
-  /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source says.
+  /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
+  /// says.
   std::string pooling = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;

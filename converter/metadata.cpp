@@ -117,9 +117,10 @@ Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& gra
     probes.push_back(file::CreateProbeDirect(builder, probe.name.c_str(), probe.node, &view));
   }
   const auto output = writer.slice(graph.output);
-  return file::CreateProgramDirect(builder, is_encoder(graph.output_kind) ? "encode" : "decode", &ops, &buffers,
-                                   plan.bytes(Unit::token), plan.bytes(Unit::selected), &output, &probes,
-                                   plan.bytes(Unit::sequence), static_cast<file::OutputKind>(graph.output_kind),
+  return file::CreateProgramDirect(builder, is_encoder(graph.output_kind) ? "encode" : "decode", &ops,
+                                   &buffers, plan.bytes(Unit::token), plan.bytes(Unit::selected), &output,
+                                   &probes, plan.bytes(Unit::sequence),
+                                   static_cast<file::OutputKind>(graph.output_kind),
                                    static_cast<file::Probabilities>(graph.probabilities));
 }
 

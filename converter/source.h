@@ -84,12 +84,12 @@ struct SentencePooling {
 };
 
 struct Source {
-  std::string format;             // "hf", "gguf" or "llama2c", for messages
-  std::string name;               // of the model
+  std::string format;               // "hf", "gguf" or "llama2c", for messages
+  std::string name;                 // of the model
   std::filesystem::path directory;  // of "hf"
-  nlohmann::json config;          // config.json's keys; GGUF's and llama2.c's headers translated to them
-  std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
-  std::string chat_template;      // Jinja text, empty if there is none
+  nlohmann::json config;            // config.json's keys; GGUF's and llama2.c's headers translated to them
+  std::vector<int32_t> stop_ids;    // from generation_config.json, else config's eos_token_id
+  std::string chat_template;        // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data

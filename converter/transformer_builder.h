@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks that graphs of transformers are put together from. Fusion happens here: weights that read the same input
-// become one linear, a norm is quantized once for all its readers, residuals are added by the linear that ends a block.
-// build_transformer.cpp has the embedding and the layers, build_head.cpp what follows them.
+// The blocks that graphs of transformers are put together from. Fusion happens here: weights that read the
+// same input become one linear, a norm is quantized once for all its readers, residuals are added by the
+// linear that ends a block. build_transformer.cpp has the embedding and the layers, build_head.cpp what
+// follows them.
 #pragma once
 
 #include <optional>
@@ -25,7 +26,9 @@ struct Projection {
   std::optional<std::vector<float>> bias;
 };
 
-inline View columns(View view, uint32_t column, uint32_t width) { return {view.value, view.column + column, width}; }
+inline View columns(View view, uint32_t column, uint32_t width) {
+  return {view.value, view.column + column, width};
+}
 
 class TransformerBuilder {
  public:
@@ -42,8 +45,8 @@ class TransformerBuilder {
   int32_t add_matrix(const std::string& name, DType dtype, bool row_major, uint32_t cols,
                      std::vector<WeightPart> parts);
   /// `source` and `label` name the weight; its bias is `source` + ".bias".
-  Projection projection(const std::string& label, const std::string& source, uint32_t rows, uint32_t cols, Role role,
-                        bool bias_required);
+  Projection projection(const std::string& label, const std::string& source, uint32_t rows, uint32_t cols,
+                        Role role, bool bias_required);
 
   // ---- Operations ----
 
@@ -53,7 +56,8 @@ class TransformerBuilder {
   void probe(const std::string& name, View view);
 
   /// norm(in) by the spec's kind; `source` and `label` name its weight.
-  void norm(NormKind kind, const std::string& label, const std::string& source, uint32_t groups, View in, View out);
+  void norm(NormKind kind, const std::string& label, const std::string& source, uint32_t groups, View in,
+            View out);
   void norm(const std::string& label, const std::string& source, View in, View out) {
     norm(spec_.norm, label, source, 1, in, out);
   }
@@ -68,8 +72,8 @@ class TransformerBuilder {
   /// Neighbours of one type become one linear; each writes its columns of `out`.
   void linears(const std::string& prefix, View in, std::vector<Projection> projections, View out,
                Activation activation, std::optional<View> residual);
-  void linear(const std::string& prefix, Input& in, std::span<Projection> fused, View out, Activation activation,
-              std::optional<View> residual);
+  void linear(const std::string& prefix, Input& in, std::span<Projection> fused, View out,
+              Activation activation, std::optional<View> residual);
   /// One linear by itself.
   void linear(const std::string& label, const std::string& source, Role role, View in, View out,
               Activation activation, bool bias_required);
@@ -80,7 +84,9 @@ class TransformerBuilder {
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
-  uint32_t weights_of(uint32_t layer) const { return spec_.weights_of.empty() ? layer : spec_.weights_of[layer]; }
+  uint32_t weights_of(uint32_t layer) const {
+    return spec_.weights_of.empty() ? layer : spec_.weights_of[layer];
+  }
   uint32_t cache_of(uint32_t layer);
   View qkv(uint32_t layer, View in);
   void attention(uint32_t layer);

@@ -20,18 +20,20 @@ mote_status check_types(const mote_session* session, const int32_t* types, uint3
   const uint32_t known = session->model->root->token_types();
   for (uint32_t i = 0; types != nullptr && i < n; ++i) {
     if (types[i] < 0 || static_cast<uint32_t>(types[i]) >= known) {
-      return fail(error, MOTE_INVALID_ARGUMENT, "token ", i, " is of type ", types[i], ", this model has 0 to ",
-                  known - 1);
+      return fail(error, MOTE_INVALID_ARGUMENT, "token ", i, " is of type ", types[i],
+                  ", this model has 0 to ", known - 1);
     }
   }
   return MOTE_OK;
 }
 
 /// Whether the sequences fit a run; *total is the number of their tokens.
-mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total, mote_error* error) {
+mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
+                          mote_error* error) {
   const mote_session_options& options = session->options;
   if (batch.count == 0 || batch.count > options.batch) {
-    return fail(error, MOTE_INVALID_ARGUMENT, batch.count, " sequences, the session takes 1 to ", options.batch);
+    return fail(error, MOTE_INVALID_ARGUMENT, batch.count, " sequences, the session takes 1 to ",
+                options.batch);
   }
   const uint32_t longest = options.context < options.chunk ? options.context : options.chunk;
   uint64_t tokens = 0;
@@ -52,10 +54,12 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
 }
 
 /// Whether the rows asked for are tokens of the run and have room.
-mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total, mote_error* error) {
+mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
+                       mote_error* error) {
   if (of_sequences(*session->model)) {
     if (batch.rows == nullptr) return MOTE_OK;
-    return fail(error, MOTE_INVALID_ARGUMENT, "this model's outputs are of sequences, not of tokens: rows must be null");
+    return fail(error, MOTE_INVALID_ARGUMENT,
+                "this model's outputs are of sequences, not of tokens: rows must be null");
   }
   const uint32_t count = batch.rows == nullptr ? total : batch.row_count;
   if (count > session->options.logit_rows) {
@@ -70,7 +74,8 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
   return MOTE_OK;
 }
 
-mote_status check_batch(const mote_session* session, const mote_batch& batch, uint32_t* total, mote_error* error) {
+mote_status check_batch(const mote_session* session, const mote_batch& batch, uint32_t* total,
+                        mote_error* error) {
   mote_status status = check_lengths(session, batch, total, error);
   if (status == MOTE_OK) status = check_ids(session, batch.ids, *total, error);
   if (status == MOTE_OK) status = check_types(session, batch.token_types, *total, error);
@@ -99,8 +104,8 @@ mote_status encode_text_alone(mote_session* session, const char* text, size_t by
   const mote_status status = mote_tokenize(session, text, bytes, flags | MOTE_ADD_SPECIAL, session->ids, most,
                                            &count, nullptr, error);
   if (status == MOTE_TOO_SMALL) {
-    return fail(error, MOTE_CONTEXT_FULL, "the text has ", count, " tokens; this session reads at most ", most,
-                " at once");
+    return fail(error, MOTE_CONTEXT_FULL, "the text has ", count, " tokens; this session reads at most ",
+                most, " at once");
   }
   if (status != MOTE_OK) return status;
   mote_batch batch{};
@@ -117,8 +122,8 @@ mote_status check_kind(const mote_session* session, file::OutputKind kind, const
   if (status != MOTE_OK) return status;
   const file::Program& program = *session->model->program;
   if (program.output_kind() != kind) {
-    return fail(error, MOTE_WRONG_STATE, "this model's output is ", file::EnumNameOutputKind(program.output_kind()),
-                ", not ", file::EnumNameOutputKind(kind));
+    return fail(error, MOTE_WRONG_STATE, "this model's output is ",
+                file::EnumNameOutputKind(program.output_kind()), ", not ", file::EnumNameOutputKind(kind));
   }
   if (out == nullptr || width != program.output()->width()) {
     return fail(error, MOTE_INVALID_ARGUMENT, "room for ", width, " numbers, the output has ",

@@ -143,7 +143,8 @@ mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error
   const uint32_t width = program.output()->width();
   const file::OutputKind kind = program.output_kind();
   if (kind > file::OutputKind::MAX || program.probabilities() > file::Probabilities::MAX) {
-    return fail(error, MOTE_UNSUPPORTED_FILE, "the output is of an unknown kind; a newer mote made this file");
+    return fail(error, MOTE_UNSUPPORTED_FILE,
+                "the output is of an unknown kind; a newer mote made this file");
   }
   const bool of_sequences = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
   const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
@@ -154,7 +155,8 @@ mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
   if (fits) return MOTE_OK;
-  return fail(error, MOTE_CORRUPT_FILE, "the output is not what its kind, ", file::EnumNameOutputKind(kind), ", says");
+  return fail(error, MOTE_CORRUPT_FILE, "the output is not what its kind, ", file::EnumNameOutputKind(kind),
+              ", says");
 }
 
 /// Keys and values outlive a run in decoders only; a window is for them alone.

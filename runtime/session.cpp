@@ -41,7 +41,8 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
                 options.chunk);
   }
   if (options.text_bytes > kMaxTextBytes) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ", kMaxTextBytes);
+    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ",
+                kMaxTextBytes);
   }
   const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
                                  ? 1
@@ -77,7 +78,8 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
 }
 
 uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {
-  const uint32_t most = cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
+  const uint32_t most =
+      cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
   const uint64_t whole = align_up(most, 16);
   if (cache.window() == 0) return static_cast<uint32_t>(whole);
   const uint64_t ring = align_up(uint64_t{cache.window()} + options.chunk - 1, kAttentionTile);

@@ -17,7 +17,8 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   if (config.size("layers", 1, kMaxLayers, spec.layers) != spec.layers) {
     fail("config: layers is not num_hidden_layers, {}", spec.layers);
   }
-  for (uint32_t layer = 0; layer < spec.layers; ++layer) spec.weights_of.push_back(layer * groups / spec.layers);
+  for (uint32_t layer = 0; layer < spec.layers; ++layer)
+    spec.weights_of.push_back(layer * groups / spec.layers);
   spec.activation = read_activation(config, "hidden_act", "gelu_new");
 
   const std::string layer = base + "encoder.albert_layer_groups.{}.albert_layers.0.";

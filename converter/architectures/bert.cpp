@@ -15,7 +15,8 @@ void set_equal_heads(TransformerSpec& spec, const std::string& width_key, const 
   }
   spec.kv_heads = spec.heads;
   spec.head_dim = spec.width / spec.heads;
-  if (spec.head_dim > kMaxHeadDim) fail("config: heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
+  if (spec.head_dim > kMaxHeadDim)
+    fail("config: heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
   spec.windows.assign(spec.layers, 0);
   spec.attention_scales.assign(spec.layers, static_cast<float>(1.0 / std::sqrt(spec.head_dim)));
 }
@@ -41,8 +42,10 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
   set_equal_heads(spec, "hidden_size", "num_attention_heads");
   set_positions(source, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
   const std::string positions = config.text("position_embedding_type", "absolute");
-  if (positions != "absolute") fail("config: position_embedding_type {} is not supported, only absolute is", positions);
-  if (config.flag("is_decoder", false)) fail("config: is_decoder is true: only encoders of this kind are supported");
+  if (positions != "absolute")
+    fail("config: position_embedding_type {} is not supported, only absolute is", positions);
+  if (config.flag("is_decoder", false))
+    fail("config: is_decoder is true: only encoders of this kind are supported");
   spec.token_types = config.size("type_vocab_size", 0, kMaxSize, 2);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));

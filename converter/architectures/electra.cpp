@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ELECTRA (Clark et al. 2020): BERT with an embedding that may be narrower; a discriminator finds replaced tokens.
+// ELECTRA (Clark et al. 2020): BERT with an embedding that may be narrower; a discriminator finds replaced
+// tokens.
 #include "converter/architectures/architecture.h"
 
 namespace mote::convert {
@@ -17,7 +18,8 @@ TransformerSpec read_electra(const Source& source, Config& config) {
   names.base = base;
   names.classifier = {"classifier.dense", "", Activation::gelu, spec.width};
   names.labels = "classifier.out_proj";
-  names.masked = {"generator_predictions.dense", "generator_predictions.LayerNorm", Activation::gelu, embedding};
+  names.masked = {"generator_predictions.dense", "generator_predictions.LayerNorm", Activation::gelu,
+                  embedding};
   names.vocabulary = "generator_lm_head";
   names.vocabulary_bias = "generator_lm_head.bias";
   if (source.tensors.count("discriminator_predictions.dense.weight") == 0 || source.pooling) {

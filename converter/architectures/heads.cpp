@@ -10,9 +10,9 @@ namespace mote::convert {
 namespace {
 
 // Starts of the names of weights of heads, which a bare model does without.
-const std::vector<std::string> kHeads = {"cls.",        "lm_head.",        "classifier.",  "qa_outputs.",
-                                         "vocab_",      "pre_classifier.", "predictions.", "sop_classifier.",
-                                         "generator_",  "discriminator_"};
+const std::vector<std::string> kHeads = {"cls.",       "lm_head.",        "classifier.",  "qa_outputs.",
+                                         "vocab_",     "pre_classifier.", "predictions.", "sop_classifier.",
+                                         "generator_", "discriminator_"};
 // The other half of a pretraining head, beside the masked tokens.
 const std::vector<std::string> kPairHeads = {"cls.seq_relationship.", "sop_classifier."};
 
@@ -38,7 +38,8 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
     const std::string key = std::to_string(i);
     labels.push_back("LABEL_" + key);
     if (given == nullptr) continue;
-    if (!given->is_object() || given->size() != count || !given->contains(key) || !(*given)[key].is_string()) {
+    if (!given->is_object() || given->size() != count || !given->contains(key) ||
+        !(*given)[key].is_string()) {
       fail("config: id2label does not name the {} labels of {}.weight", count, matrix);
     }
     labels.back() = (*given)[key].get<std::string>();
@@ -54,7 +55,8 @@ Probabilities read_probabilities(Config& config, size_t labels) {
   if (own != nullptr && own->is_object()) cross = own->value("activation_fn", cross);
   if (problem == "regression" || cross.ends_with(".Identity")) return Probabilities::none;
   if (problem == "multi_label_classification" || cross.ends_with(".Sigmoid")) return Probabilities::sigmoid;
-  if (!cross.empty()) fail("config: activation {} of the labels is not supported; supported are Identity, Sigmoid", cross);
+  if (!cross.empty())
+    fail("config: activation {} of the labels is not supported; supported are Identity, Sigmoid", cross);
   return labels == 1 ? Probabilities::sigmoid : Probabilities::softmax;
 }
 
@@ -117,9 +119,11 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
   } else if ((task == "ForMaskedLM" || task == "ForPreTraining") && !names.vocabulary.empty()) {
     read_masked(config, names, spec);
   } else {
-    fail("config: architectures {} is not supported; of encoders, bare models and those for sequence classification, "
-         "token classification, question answering and masked language modelling are",
-         (*config.value("architectures"))[0].dump());
+    fail(
+        "config: architectures {} is not supported; of encoders, bare models and those for sequence "
+        "classification, "
+        "token classification, question answering and masked language modelling are",
+        (*config.value("architectures"))[0].dump());
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MPNet (Song et al. 2020): BERT without token types, with a bias on attention scores by the distance of key and query
-// in buckets, which all layers share.
+// MPNet (Song et al. 2020): BERT without token types, with a bias on attention scores by the distance of key
+// and query in buckets, which all layers share.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,8 @@ namespace {
 
 constexpr uint32_t kBuckets = 32, kPaddingId = 1;  // the original's, whatever the config says
 
-/// T5's buckets (Raffel et al. 2019): of 16 for each direction 8 are single distances, 8 grow up to 128. In f32, as the
-/// original computes them: at powers of two it is the rounding that decides.
+/// T5's buckets (Raffel et al. 2019): of 16 for each direction 8 are single distances, 8 grow up to 128. In
+/// f32, as the original computes them: at powers of two it is the rounding that decides.
 uint32_t bucket_of(int32_t key_minus_query) {
   constexpr uint32_t kDirection = kBuckets / 2, kSingle = kDirection / 2;
   constexpr double kFarthest = 128;
@@ -28,11 +28,13 @@ uint32_t bucket_of(int32_t key_minus_query) {
 }
 
 /// [heads, 2 context - 1] by key - query + context - 1.
-std::vector<float> attention_bias(const Source& source, const std::string& name, uint32_t heads, uint32_t context) {
+std::vector<float> attention_bias(const Source& source, const std::string& name, uint32_t heads,
+                                  uint32_t context) {
   const auto found = source.tensors.find(name);
   if (found == source.tensors.end()) fail("tensor {} is missing", name);
   const SourceTensor& table = found->second;
-  if (table.shape != std::vector<uint64_t>{kBuckets, heads}) fail("tensor {} is not [{}, {}]", name, kBuckets, heads);
+  if (table.shape != std::vector<uint64_t>{kBuckets, heads})
+    fail("tensor {} is not [{}, {}]", name, kBuckets, heads);
   std::vector<std::vector<float>> rows(kBuckets, std::vector<float>(heads));
   for (uint32_t bucket = 0; bucket < kBuckets; ++bucket) read_row(table, bucket, rows[bucket]);
   const uint32_t columns = 2 * context - 1;

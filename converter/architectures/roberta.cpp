@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RoBERTa (Liu et al. 2019) and XLM-RoBERTa: BERT whose positions start after the padding token's id and whose heads
-// have other names.
+// RoBERTa (Liu et al. 2019) and XLM-RoBERTa: BERT whose positions start after the padding token's id and
+// whose heads have other names.
 #include "converter/architectures/architecture.h"
 
 namespace mote::convert {

@@ -50,16 +50,18 @@ struct HeadSpec {
   OutputKind kind = OutputKind::next_token;  // a decoder's logits
   PoolKind pool = PoolKind::first;           // of outputs per sequence
   DenseSpec dense;
-  std::string output, output_bias;  // the bias where it is not output + ".bias"; logits over a tied vocabulary have
-                                    // the embedding for output. Neither for vectors and hidden states
-  uint32_t width = 0;               // of the output
-  bool normalize = false;           // vectors have length 1
+  std::string output,
+      output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
+                           // the embedding for output. Neither for vectors and hidden states
+  uint32_t width = 0;      // of the output
+  bool normalize = false;  // vectors have length 1
   Probabilities probabilities = Probabilities::softmax;
   std::vector<std::string> labels;  // [width]
   DenseSpec pooler;                 // of a bare model: an output besides
 };
 
-/// Layers are x += attention(norm(x)), x += ffn(norm(x)), or with norms after: x = norm(x + attention(x)) and so on.
+/// Layers are x += attention(norm(x)), x += ffn(norm(x)), or with norms after: x = norm(x + attention(x)) and
+/// so on.
 struct TransformerSpec {
   uint32_t vocab, width, layers, context;
   uint32_t heads, kv_heads, head_dim;
@@ -67,12 +69,13 @@ struct TransformerSpec {
   NormKind norm = NormKind::rms;
   float norm_eps;
   bool norm_bias = false;
-  bool norm_after = false;        // else before the attention and the feed-forward, and one after the last layer
-  uint32_t embedding_width = 0;   // 0: width, else the embedding is projected to width
-  uint32_t token_types = 0;       // rows of their table; 0: there is none
-  uint32_t position_rows = 0;     // of the table of positions; 0: the context
-  uint32_t first_position = 0;    // its row that sequences start at
-  std::vector<uint32_t> weights_of;  // [layers], the layer whose weights each has, if they share them; else empty
+  bool norm_after = false;  // else before the attention and the feed-forward, and one after the last layer
+  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
+  uint32_t token_types = 0;      // rows of their table; 0: there is none
+  uint32_t position_rows = 0;    // of the table of positions; 0: the context
+  uint32_t first_position = 0;   // its row that sequences start at
+  std::vector<uint32_t>
+      weights_of;  // [layers], the layer whose weights each has, if they share them; else empty
   std::vector<float> attention_bias;  // [heads, 2 context - 1] by key - query, or empty
   Positions positions = Positions::rope;
   RopeSpec rope;

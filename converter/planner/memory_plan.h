@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Places every value of a graph in the arena. There is a region for each unit, with a row per token of the chunk,
-// per selected token or per sequence; offsets are bytes per row, so one plan serves every chunk size.
+// Places every value of a graph in the arena. There is a region for each unit, with a row per token of the
+// chunk, per selected token or per sequence; offsets are bytes per row, so one plan serves every chunk size.
 //
 // A value lives from the first node that touches it to the last, both included. Values are placed from the
 // widest to the narrowest (ties: the earlier first), each into the smallest gap that holds it between the
@@ -29,7 +29,7 @@ struct PlannedBuffer {
 
 struct MemoryPlan {
   std::vector<PlannedBuffer> buffers;
-  std::vector<uint32_t> buffer_of;  // [values]
+  std::vector<uint32_t> buffer_of;                  // [values]
   std::array<uint32_t, kUnitCount> row_bytes = {};  // by unit
   uint32_t bytes(Unit unit) const { return row_bytes[static_cast<size_t>(unit)]; }
 };

@@ -71,7 +71,8 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
   const auto type = kWeightTypes.find(tensor.dtype);
   if (type != kWeightTypes.end()) {
-    source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(), tensor.bytes.size()};
+    source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(),
+                                          tensor.bytes.size()};
   } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
     fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
          name, tensor.dtype);

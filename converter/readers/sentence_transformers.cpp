@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a pooling and
-// perhaps a normalization, each with a folder of its own.
+// What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a
+// pooling and perhaps a normalization, each with a folder of its own.
 #include <algorithm>
 
 #include "converter/error.h"
@@ -47,11 +47,12 @@ PoolKind read_pooling(const fs::path& path) {
     }
   }
   for (const char* other : {"pooling_mode_mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens"}) {
-    if (is_set(config, other)) fail("{}: {} is not supported; cls, mean, max and lasttoken are", path.string(), other);
+    if (is_set(config, other))
+      fail("{}: {} is not supported; cls, mean, max and lasttoken are", path.string(), other);
   }
   if (chosen.size() != 1) {
-    fail("{}: {} pooling modes are set; exactly one of cls, mean, max and lasttoken is supported", path.string(),
-         chosen.size());
+    fail("{}: {} pooling modes are set; exactly one of cls, mean, max and lasttoken is supported",
+         path.string(), chosen.size());
   }
   return chosen.front();
 }

@@ -15,8 +15,8 @@
 
 namespace mote::ref {
 
-/// q and out [E]; positions first..last of one sequence and KV head; bias, if not null, is that of position 0; scores
-/// [kAttentionTile] is scratch.
+/// q and out [E]; positions first..last of one sequence and KV head; bias, if not null, is that of position
+/// 0; scores [kAttentionTile] is scratch.
 template <class Element>
 static inline void attend(const AttentionArgs& args, uint32_t sequence, uint32_t kv_head, uint32_t first,
                           uint32_t last, const float* q, const float* bias, float* out, float* scores) {

@@ -89,7 +89,8 @@ MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, 
   }
 }
 
-/// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores' work.
+/// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores'
+/// work.
 static inline void add_bias(float* scores, const float* bias, Span span) {
   for (uint32_t at = span.begin; at < span.end; at += kLanes) {
     const uint32_t left = span.end - at;
@@ -224,8 +225,8 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 /// Weighs the values of a tile into a row's output, its heads in groups.
 template <class T>
-static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t row, uint32_t tile, Span span,
-                      bool first_tile, const T* values) {
+static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t row, uint32_t tile,
+                      Span span, bool first_tile, const T* values) {
   const uint32_t width = args.cache.head_dim;
   float* out = args.out[row] + block.kv_head * block.heads * width;
   for (uint32_t begin = 0; begin < block.heads; begin += kMaxQueries) {

@@ -134,8 +134,8 @@ static inline __m256 gelu_avx2(__m256 x) {
   return _mm256_mul_ps(_mm256_mul_ps(x, _mm256_set1_ps(0.5f)), _mm256_add_ps(_mm256_set1_ps(1.0f), e));
 }
 
-/// tanh(x) to 3 ulp: (1 - e) / (1 + e) with e = exp(-2 |x|) and the sign of x; below 0.625, where 1 - e cancels,
-/// x + x t P(t) with t = x^2, P of degree 4 fitted to 8.6e-9 relative.
+/// tanh(x) to 3 ulp: (1 - e) / (1 + e) with e = exp(-2 |x|) and the sign of x; below 0.625, where 1 - e
+/// cancels, x + x t P(t) with t = x^2, P of degree 4 fitted to 8.6e-9 relative.
 static inline __m256 tanh_avx2(__m256 x) {
   const __m256 t = _mm256_mul_ps(x, x);
   __m256 p = _mm256_set1_ps(-0x1.75e1cap-8f);
@@ -152,7 +152,8 @@ static inline __m256 tanh_avx2(__m256 x) {
                           _mm256_cmp_ps(magnitude, _mm256_set1_ps(0.625f), _CMP_LT_OQ));
 }
 
-/// silu, gelu_tanh, quick_gelu, tanh: within 1.4e-7 |x| of the exact value; gelu: 2.4e-7 |x|. NaN stays NaN in all.
+/// silu, gelu_tanh, quick_gelu, tanh: within 1.4e-7 |x| of the exact value; gelu: 2.4e-7 |x|. NaN stays NaN
+/// in all.
 static inline __m256 activate_avx2(Activation kind, __m256 x) {
   switch (kind) {
     case Activation::silu:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias; l2: weight
-// * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a second pass over v - mean: a single one loses it where the mean is
-// large.
+// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
+// l2: weight
+// * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a second pass over v
+// - mean: a single one loses it where the mean is large.
 //
 // Sums run in 4 registers, as many as an addition's latency, of 8 lanes: 32 columns a step; the tail is
 // masked, one register at a time. A row is at most a few tens of KiB: the passes after the first read it from

@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// A golden model copied, to be changed.
 class Directory {
@@ -200,13 +202,15 @@ TEST("a sentence-transformers directory says how tokens are pooled and how many 
   TEST_ASSERT_TRUE(directory.spec().head.pool == PoolKind::first);
   directory.change("1_Pooling/config.json", [](json& config) { config["pooling_mode_max_tokens"] = true; });
   TEST_ASSERT_TRUE(contains(directory.error(), "2 pooling modes"));
-  directory.change("1_Pooling/config.json", [](json& config) { config["pooling_mode_weightedmean_tokens"] = true; });
+  directory.change("1_Pooling/config.json",
+                   [](json& config) { config["pooling_mode_weightedmean_tokens"] = true; });
   TEST_ASSERT_TRUE(contains(directory.error(), "pooling_mode_weightedmean_tokens"));
 }
 
 TEST("modules that are not understood or lie elsewhere are refused by name") {
   const Directory dense("mpnet_sentence");
-  dense.change("modules.json", [](json& modules) { modules[2]["type"] = "sentence_transformers.models.Dense"; });
+  dense.change("modules.json",
+               [](json& modules) { modules[2]["type"] = "sentence_transformers.models.Dense"; });
   TEST_ASSERT_TRUE(contains(dense.error(), "Dense"));
   const Directory outside("mpnet_sentence");
   outside.change("modules.json", [](json& modules) { modules[1]["path"] = "../1_Pooling"; });
@@ -219,9 +223,11 @@ TEST("modules that are not understood or lie elsewhere are refused by name") {
 TEST("gamma and beta of old checkpoints are a norm's weight and bias") {
   const Directory directory("bert");
   std::string weights = read_text(directory.path() / "model.safetensors");
-  for (const auto& [now, old] : {std::pair<std::string, std::string>("LayerNorm.weight\"", "LayerNorm.gamma\" "),
-                                 {"LayerNorm.bias\"", "LayerNorm.beta\""}}) {
-    for (size_t at = 0; (at = weights.find(now, at)) != std::string::npos;) weights.replace(at, now.size(), old);
+  for (const auto& [now, old] :
+       {std::pair<std::string, std::string>("LayerNorm.weight\"", "LayerNorm.gamma\" "),
+        {"LayerNorm.bias\"", "LayerNorm.beta\""}}) {
+    for (size_t at = 0; (at = weights.find(now, at)) != std::string::npos;)
+      weights.replace(at, now.size(), old);
   }
   write_text(directory.path() / "model.safetensors", weights);
   TEST_ASSERT_EQUAL_STRING("", directory.error());

@@ -160,7 +160,8 @@ TEST("every golden decoder gives the stored hidden states") {
       const std::vector<float> expected = golden.f32(hidden_name);
       CAPTURE(name, hidden_name);
       TEST_ASSERT_EQUAL_UINT32(expected.size(), values.size());
-      TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), values.data(), expected.size());
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), values.data(),
+                                     expected.size());
     }
   }
 }

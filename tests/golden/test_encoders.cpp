@@ -59,7 +59,8 @@ struct Collector {
       std::copy_n(data, width, to.begin() + static_cast<std::ptrdiff_t>(row * width));
     }
   }
-  static void trace(void* user, const char* name, const float* data, uint32_t, uint32_t width, size_t stride) {
+  static void trace(void* user, const char* name, const float* data, uint32_t, uint32_t width,
+                    size_t stride) {
     auto& self = *static_cast<Collector*>(user);
     std::string(name) == "pooler_output" ? self.sequence_rows(name, data, width, stride)
                                          : self.token_rows(name, data, width, stride);
@@ -111,7 +112,8 @@ Arrays encode(const test::OpenModel& model, mote_isa isa, const Input& input, si
       types.insert(types.end(), input.types[row].begin(), input.types[row].end());
       lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
     }
-    const mote_batch batch{ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, {}};
+    const mote_batch batch{
+        ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, {}};
     mote_error error{};
     const mote_status status = mote_encode(session.get(), &batch, &error);
     INFO(error.text);
@@ -143,8 +145,8 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
           REQUIRE(arrays.count(stored) == 1);
           const std::vector<float> expected = golden.f32(stored);
           TEST_ASSERT_EQUAL_UINT32(expected.size(), arrays.at(stored).size());
-          TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), arrays.at(stored).data(),
-                                         expected.size());
+          TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(),
+                                         arrays.at(stored).data(), expected.size());
         }
       }
     }
@@ -152,7 +154,8 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
 }
 
 TEST("encoders in 16 and 8 bits stay near the stored outputs") {
-  // Relative error of the last hidden states; of random weights, whose errors do not cancel as trained ones' do.
+  // Relative error of the last hidden states; of random weights, whose errors do not cancel as trained ones'
+  // do.
   for (const std::string& name : test::golden_names("encoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const Input input = read_input(golden);

@@ -30,7 +30,8 @@ class Scene {
         values_(cache_elems() * element_bytes(), Edge::end),
         bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end) {
     Random random(c.head_dim * 1000 + c.context);
-    for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i) bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
+    for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
+      bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
     q_.resize(size_t{2} * c.context * c.kv_heads * c.ratio * c.head_dim);
     k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
     v_.resize(k_.size());
@@ -88,18 +89,10 @@ class Scene {
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
     const KvCacheView cache = {keys_.data(), values_.data(), capacity_, case_.kv_heads, case_.head_dim};
-    const AttentionArgs args = {cache,
-                                heads(),
-                                case_.window,
-                                scale(),
-                                case_.bias ? bias_.data<float>() : nullptr,
-                                case_.context,
-                                n,
-                                positions.data(),
-                                last.data(),
-                                sequences.data(),
-                                q.const_view(),
-                                out.view()};
+    const AttentionArgs args = {
+        cache,          heads(),   case_.window,     scale(),     case_.bias ? bias_.data<float>() : nullptr,
+        case_.context,  n,         positions.data(), last.data(), sequences.data(),
+        q.const_view(), out.view()};
     const uint32_t blocks = (n + kAttentionRowBlock - 1) / kAttentionRowBlock;
     run_kernel(entry, args, case_.kv_heads * blocks, split, attention_scratch_bytes(case_.ratio));
   }
@@ -204,13 +197,15 @@ TEST("attention sees a window's positions alone, in a ring that wraps", "[attent
   });
 }
 
-TEST("attention sees all positions of the sequence where it is bidirectional, with and without a bias", "[attention]") {
+TEST("attention sees all positions of the sequence where it is bidirectional, with and without a bias",
+     "[attention]") {
   each_kernel(Op::kAttention, [](const KernelEntry& entry) {
     for (const uint32_t head_dim : {8u, 12u, 32u}) {
       for (const uint32_t context : {1u, 7u, 16u, 23u, 128u, 129u, 300u}) {
         for (const bool bias : {false, true}) {
           check_case(entry, {context, 1, 3, head_dim, context, 0, Edge::end, false, true, bias});
-          check_case(entry, {context, 2, 1, head_dim, context, 0, Edge::start, true, true, bias}, Split::halves);
+          check_case(entry, {context, 2, 1, head_dim, context, 0, Edge::start, true, true, bias},
+                     Split::halves);
         }
       }
     }
@@ -239,7 +234,8 @@ TEST("attention gives a row the same bits alone and among others, however the wo
       for (const uint32_t head_dim : {12u, 64u}) {
         for (const uint32_t ratio : {1u, 3u, 4u}) {
           const bool all_seen = window == 290;
-          const Case c{33, ratio, 2, head_dim, 290, all_seen ? 0 : window, Edge::end, false, all_seen, all_seen};
+          const Case c{33,        ratio, 2,        head_dim, 290, all_seen ? 0 : window,
+                       Edge::end, false, all_seen, all_seen};
           INFO("window " << window << ", E " << head_dim << ", H/G " << ratio);
           const Scene scene(entry.b, c);
           const size_t width = scene.heads() * head_dim;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every kernel, the reference included, is for layer and rms, and of l2 with sqrt(sum) for divisor, within (n + 16) 2^-24 (|w| (|v| + mean |v|) / divisor + |bias|) of
-// the formula in double precision, n the width of a group: its sums of n terms round once per term, in any
-// order.
+// Every kernel, the reference included, is for layer and rms, and of l2 with sqrt(sum) for divisor, within (n
+// + 16) 2^-24 (|w| (|v| + mean |v|) / divisor + |bias|) of the formula in double precision, n the width of a
+// group: its sums of n terms round once per term, in any order.
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
@@ -86,7 +86,8 @@ class Operands {
 };
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
-  INFO("kind " << static_cast<int>(c.kind) << ", T " << c.rows << ", groups " << c.groups << " of " << c.width);
+  INFO("kind " << static_cast<int>(c.kind) << ", T " << c.rows << ", groups " << c.groups << " of "
+               << c.width);
   const Operands operands(c);
   GuardedRows out(c.rows, c.groups * c.width, c.edge);
   operands.run(entry, out, split);
@@ -122,7 +123,8 @@ TEST("norm meets its formula at the widths of models and for each group by itsel
   });
 }
 
-TEST("norm without a weight is norm with ones, and l2 gives rows of length 1 but for rows of almost nothing", "[norm]") {
+TEST("norm without a weight is norm with ones, and l2 gives rows of length 1 but for rows of almost nothing",
+     "[norm]") {
   each_kernel(Op::kNorm, [](const KernelEntry& entry) {
     for (const uint32_t width : {1u, 3u, 8u, 24u, 37u, 384u}) {
       for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {

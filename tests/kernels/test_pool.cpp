@@ -9,7 +9,8 @@ namespace {
 constexpr uint32_t kStarts[] = {0, 1, 4, 5, 12};  // sequences of 1, 3, 1 and 7 rows
 constexpr uint32_t kSequences = 4, kRows = 12;
 
-double exact(PoolKind kind, const GuardedRows& in, uint32_t begin, uint32_t end, size_t i, double* magnitude) {
+double exact(PoolKind kind, const GuardedRows& in, uint32_t begin, uint32_t end, size_t i,
+             double* magnitude) {
   double sum = 0, most = -INFINITY;
   *magnitude = 0;
   for (uint32_t t = begin; t < end; ++t) {

@@ -101,8 +101,8 @@ TEST("nothing allocates between opening a model and restoring a session") {
     mote_span spans[64];
     uint32_t tokens = 0;
     if (status == MOTE_OK) {
-      status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids, 64, &tokens,
-                             spans, &error);
+      status = mote_tokenize(session, text, sizeof text, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL, ids, 64,
+                             &tokens, spans, &error);
     }
     mote_detokenizer detokenizer;
     if (status == MOTE_OK) status = mote_detokenizer_start(model, 0, &detokenizer, &error);

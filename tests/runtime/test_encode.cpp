@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote_encode: a sequence's outputs depend on nothing but the sequence, and calls that make no sense are refused.
+// mote_encode: a sequence's outputs depend on nothing but the sequence, and calls that make no sense are
+// refused.
 #include <cmath>
 
 #include "tests/support/test_model.h"
 
 namespace {
 
-const char* const kModels[] = {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence", "distilbert_classifier"};
+const char* const kModels[] = {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence",
+                               "distilbert_classifier"};
 
 /// Three sequences of a golden encoder's vocabulary.
 struct Texts {
@@ -78,7 +80,8 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
         CAPTURE(name, type, mote_isa_name(isa));
         mote_session_options options = options_for(model, 3);
         options.isa = isa;
-        const std::vector<float> together = encode(test::OpenSession(model, options).get(), output, texts.sequences);
+        const std::vector<float> together =
+            encode(test::OpenSession(model, options).get(), output, texts.sequences);
         std::vector<float> alone;
         const test::OpenSession one(model, options);
         for (const auto& sequence : texts.sequences) {
@@ -90,7 +93,8 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
           mote_posix_pool* pool = mote_posix_pool_create(threads);
           options.platform = mote_posix_pool_platform(pool);
           options.threads = threads;
-          const bool same = same_bits(together, encode(test::OpenSession(model, options).get(), output, texts.sequences));
+          const bool same =
+              same_bits(together, encode(test::OpenSession(model, options).get(), output, texts.sequences));
           mote_posix_pool_destroy(pool);
           REQUIRE(same);
         }
@@ -124,10 +128,12 @@ TEST("token types change the outputs and the first type is what none means") {
   const std::vector<float> none = encode(session.get(), output, {ids});
   const uint32_t length = 9;
   std::vector<int32_t> types(9, 0);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK,
+                        try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
   TEST_ASSERT_EQUAL_MEMORY(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float));
   types[8] = 1;
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK,
+                        try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
   REQUIRE(std::memcmp(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float)) != 0);
   types[8] = 2;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
@@ -169,7 +175,8 @@ TEST("calls of decoders are refused by encoders and the other way round") {
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_decode(session.get(), &id, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_generation_begin(session.get(), &id, 1, &generation, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_session_step(session.get(), 0, &event, nullptr));
-  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_session_save(session.get(), state, sizeof state, nullptr, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE,
+                        mote_session_save(session.get(), state, sizeof state, nullptr, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_session_restore(session.get(), state, sizeof state, nullptr));
   TEST_ASSERT_EQUAL_UINT64(0, mote_session_state_bytes(session.get()));
   encode(session.get(), output_of(model), {{5, 6}});
@@ -208,12 +215,12 @@ TEST("embed gives the vector of a text, of length 1, and truncates on request al
   const uint32_t width = output_of(model).width;
   std::vector<float> vector(width);
   const std::string text = "the tokenizer";
-  TEST_ASSERT_EQUAL_INT(MOTE_OK,
-                        mote_embed(session.get(), text.data(), text.size(), 0, vector.data(), width, nullptr));
+  TEST_ASSERT_EQUAL_INT(
+      MOTE_OK, mote_embed(session.get(), text.data(), text.size(), 0, vector.data(), width, nullptr));
   std::vector<int32_t> ids(32);
   uint32_t count = 0;
-  REQUIRE(mote_tokenize(session.get(), text.data(), text.size(), MOTE_ADD_SPECIAL, ids.data(), 32, &count, nullptr,
-                        nullptr) == MOTE_OK);
+  REQUIRE(mote_tokenize(session.get(), text.data(), text.size(), MOTE_ADD_SPECIAL, ids.data(), 32, &count,
+                        nullptr, nullptr) == MOTE_OK);
   ids.resize(count);
   REQUIRE(same_bits(vector, encode(session.get(), output_of(model), {ids})));
   double length = 0;
@@ -223,13 +230,13 @@ TEST("embed gives the vector of a text, of length 1, and truncates on request al
   std::string longer;
   for (int i = 0; i < 60; ++i) longer += "q7 ";
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_CONTEXT_FULL, mote_embed(session.get(), longer.data(), longer.size(), 0, vector.data(),
-                                                      width, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CONTEXT_FULL, mote_embed(session.get(), longer.data(), longer.size(), 0,
+                                                      vector.data(), width, &error));
   TEST_ASSERT_TRUE(std::string(error.text).find("at most 23") != std::string::npos);
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_embed(session.get(), longer.data(), longer.size(), MOTE_TRUNCATE,
                                             vector.data(), width, &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE,
-                        mote_classify(session.get(), text.data(), text.size(), 0, vector.data(), width, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_classify(session.get(), text.data(), text.size(), 0,
+                                                        vector.data(), width, nullptr));
 }
 
 TEST("classify gives probabilities that add up to 1, and the labels have names") {
@@ -245,7 +252,8 @@ TEST("classify gives probabilities that add up to 1, and the labels have names")
   const float* logits = mote_session_output(session.get(), 0);
   double total = 0;
   for (int i = 0; i < 3; ++i) total += std::exp(double{logits[i]});
-  for (int i = 0; i < 3; ++i) TEST_ASSERT_FLOAT_WITHIN(1e-6, std::exp(double{logits[i]}) / total, probabilities[i]);
+  for (int i = 0; i < 3; ++i)
+    TEST_ASSERT_FLOAT_WITHIN(1e-6, std::exp(double{logits[i]}) / total, probabilities[i]);
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
                         mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 2, nullptr));
 }

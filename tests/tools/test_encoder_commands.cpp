@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const char* const kEncoders[] = {"bert",          "bert_classifier", "distilbert_classifier", "roberta_masked_lm",
-                                 "xlm_roberta_tokens", "albert_qa", "electra_discriminator", "mpnet_sentence"};
+const char* const kEncoders[] = {
+    "bert",      "bert_classifier",       "distilbert_classifier", "roberta_masked_lm", "xlm_roberta_tokens",
+    "albert_qa", "electra_discriminator", "mpnet_sentence"};
 
 /// A golden model with a small tokenizer beside it, converted once.
 std::string with_tokenizer(const std::string& name, const std::string& options = "") {
@@ -49,8 +50,9 @@ double tolerance(const std::string& name) {
 void check_forward(const std::string& name, const std::string& isa, const std::string& options) {
   CAPTURE(name, isa, options);
   const std::string in = golden(name) + "/golden.safetensors", out = (scratch() / "encoder.out").string();
-  assert_works(run("forward " + converted(name, "f32") + " --hidden --input " + in + " --output " + out + options,
-                   "MOTE_ISA=" + isa));
+  assert_works(
+      run("forward " + converted(name, "f32") + " --hidden --input " + in + " --output " + out + options,
+          "MOTE_ISA=" + isa));
   const SafetensorsFile expected(in), got(out);
   for (const auto& [tensor, view] : expected.tensors()) {
     if (view.dtype != "F32") continue;
@@ -58,7 +60,8 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
     REQUIRE(got.has(tensor));
     TEST_ASSERT_TRUE(got.shape(tensor) == view.shape);
     const std::vector<float> a = expected.f32(tensor), b = got.f32(tensor);
-    for (size_t i = 0; i < a.size(); ++i) TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= tolerance(name));
+    for (size_t i = 0; i < a.size(); ++i)
+      TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= tolerance(name));
   }
 }
 
@@ -103,7 +106,8 @@ TEST_CASE("embed: a vector a line, the same in any batch, as JSON and as NumPy f
   TEST_ASSERT_TRUE(json_lines(run("embed " + model + " --file " + alone))[0] == vectors[1]);
 
   const std::string npy = (scratch() / "out.npy").string();
-  assert_works(run("embed " + model + " --file " + lines_file("the tokenizer\nhello there\n") + " --npy " + npy));
+  assert_works(
+      run("embed " + model + " --file " + lines_file("the tokenizer\nhello there\n") + " --npy " + npy));
   const std::string bytes = read_text(npy);
   TEST_ASSERT_TRUE(bytes.starts_with("\x93NUMPY") && contains(bytes, "(2, 24)"));
   const size_t header = bytes.size() - 2 * 24 * sizeof(float);
@@ -123,7 +127,8 @@ TEST_CASE("embed: ranks lines by their cosine with the query, the query itself f
   TEST_ASSERT_EQUAL_UINT64(2, ranked[0].at("line").get<size_t>());
   TEST_ASSERT_FLOAT_WITHIN(1e-5, 1.0, ranked[0].at("score").get<double>());
   TEST_ASSERT_TRUE(ranked[1].at("score").get<double>() >= ranked[2].at("score").get<double>());
-  const std::string top = assert_works(run("embed " + model + " --file " + lines + " --rank 'hello there' --top 1"));
+  const std::string top =
+      assert_works(run("embed " + model + " --file " + lines + " --rank 'hello there' --top 1"));
   TEST_ASSERT_TRUE(contains(top, "1.0000  hello there\n"));
 }
 
@@ -161,9 +166,11 @@ TEST_CASE("classify: labels with probabilities that add up to 1") {
 
 TEST_CASE("classify: entities and answers come with the characters they span") {
   const std::string text = "h\xc3\xa9llo there stop";
-  const json entities = json_lines(run("classify " + with_tokenizer("xlm_roberta_tokens") + " --json --text '" + text + "'"))[0];
+  const json entities = json_lines(
+      run("classify " + with_tokenizer("xlm_roberta_tokens") + " --json --text '" + text + "'"))[0];
   TEST_ASSERT_FALSE(entities.at("entities").empty());
-  const json answers = json_lines(run("classify " + with_tokenizer("albert_qa") + " --question who --top 3 --json --text '" + text + "'"))[0];
+  const json answers = json_lines(run("classify " + with_tokenizer("albert_qa") +
+                                      " --question who --top 3 --json --text '" + text + "'"))[0];
   TEST_ASSERT_EQUAL_UINT64(3, answers.at("answers").size());
   const std::string characters = "h?llo there stop";  // as many as the text has
   for (const json& list : {entities.at("entities"), answers.at("answers")}) {
@@ -179,8 +186,8 @@ TEST_CASE("classify: entities and answers come with the characters they span") {
 }
 
 TEST_CASE("classify: fills each mask with the likeliest words") {
-  const json result =
-      json_lines(run("classify " + with_tokenizer("roberta_masked_lm") + " --top 2 --json --text 'the <mask> says <mask>'"))[0];
+  const json result = json_lines(run("classify " + with_tokenizer("roberta_masked_lm") +
+                                     " --top 2 --json --text 'the <mask> says <mask>'"))[0];
   TEST_ASSERT_EQUAL_UINT64(2, result.at("masks").size());
   for (const json& mask : result.at("masks")) {
     TEST_ASSERT_EQUAL_UINT64(2, mask.size());
@@ -192,7 +199,10 @@ TEST_CASE("classify: fills each mask with the likeliest words") {
 TEST_CASE("eval: accuracy counts the labels that classify gives, and spearman ranks pairs") {
   const std::string model = with_tokenizer("bert_classifier");
   const auto likeliest = [&](const std::string& text) {
-    return json_lines(run("classify " + model + " --json --text '" + text + "'"))[0].at("labels")[0].at("label").get<std::string>();
+    return json_lines(run("classify " + model + " --json --text '" + text + "'"))[0]
+        .at("labels")[0]
+        .at("label")
+        .get<std::string>();
   };
   const std::string right = likeliest("hello there");
   const std::string wrong = likeliest("stop") == "LABEL_0" ? "1" : "LABEL_0";
@@ -204,6 +214,7 @@ TEST_CASE("eval: accuracy counts the labels that classify gives, and spearman ra
   assert_fails(run("eval " + model + " --accuracy " + lines_file("hello\tLABEL_9\n")), 1, "LABEL_9");
 
   const std::string pairs = lines_file("hello\thello\t5\nhello there\tstop 123\t1\n");
-  const json ranks = assert_json(run("eval " + with_tokenizer("mpnet_sentence") + " --json --spearman " + pairs));
+  const json ranks =
+      assert_json(run("eval " + with_tokenizer("mpnet_sentence") + " --json --spearman " + pairs));
   TEST_ASSERT_FLOAT_WITHIN(1e-9, 1.0, ranks.at("spearman").get<double>());
 }

@@ -34,8 +34,9 @@ std::vector<uint32_t> largest(const std::vector<float>& values, size_t k) {
   std::vector<uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0u);
   k = std::min(k, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
-                    [&](uint32_t a, uint32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
+      [&](uint32_t a, uint32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
   order.resize(k);
   return order;
 }
@@ -44,7 +45,9 @@ std::vector<uint32_t> largest(const std::vector<float>& values, size_t k) {
 class Classifier {
  public:
   Classifier(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool)
-      : arguments_(arguments), file_(file), encoder_(file, arguments.session, pool, arguments.truncate, rows(file)) {
+      : arguments_(arguments),
+        file_(file),
+        encoder_(file, arguments.session, pool, arguments.truncate, rows(file)) {
     const mote_output_kind kind = encoder_.output().kind;
     if (kind == MOTE_OUTPUT_EMBEDDING || kind == MOTE_OUTPUT_HIDDEN) {
       convert::fail("{} has no head that labels anything; mote embed makes vectors", file.path());
@@ -66,8 +69,9 @@ class Classifier {
     if (encoder_.output().kind == MOTE_OUTPUT_MASKED_TOKEN) {
       for (const EncodedText& text : texts_) rows.push_back(masks_of(text));
     }
-    encoder_.encode(texts_, [&](size_t i, uint32_t row) { show(texts_[i], row, rows.empty() ? kNoRows : rows[i]); },
-                    rows);
+    encoder_.encode(
+        texts_, [&](size_t i, uint32_t row) { show(texts_[i], row, rows.empty() ? kNoRows : rows[i]); },
+        rows);
     texts_.clear();
   }
 
@@ -84,7 +88,8 @@ class Classifier {
     if (!arguments_.question.empty()) return encoder_.tokenize_pair(arguments_.question, line);
     if (!arguments_.pairs) return encoder_.tokenize(line);
     const size_t tab = line.find('\t');
-    if (tab == std::string::npos) convert::fail("--pairs: \"{}\" has no tab between its texts", one_line(line));
+    if (tab == std::string::npos)
+      convert::fail("--pairs: \"{}\" has no tab between its texts", one_line(line));
     return encoder_.tokenize_pair(line.substr(0, tab), line.substr(tab + 1));
   }
 
@@ -208,16 +213,18 @@ void classify(const Arguments& arguments) {
 
 void add_classify(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("classify", "Label texts, find entities and answers in them, or fill masked words in");
+  CLI::App* command = app.add_subcommand(
+      "classify", "Label texts, find entities and answers in them, or fill masked words in");
   add_model_argument(*command, arguments->file);
   CLI::Option* text = command->add_option("--text", arguments->text, "The text")->type_name("TEXT");
   command->add_option("--file", arguments->lines, "A text file, a text a line (default: standard input)")
       ->type_name("LINES")
       ->excludes(text);
-  command->add_option("--question", arguments->question, "What models for question answering find in each text")
+  command
+      ->add_option("--question", arguments->question, "What models for question answering find in each text")
       ->type_name("TEXT");
-  command->add_flag("--pairs", arguments->pairs, "Lines are two texts with a tab between them, labelled together");
+  command->add_flag("--pairs", arguments->pairs,
+                    "Lines are two texts with a tab between them, labelled together");
   command->add_option("--top", arguments->top, "Most labels, answers or words to print (default: 5)")
       ->type_name("K")
       ->check(CLI::Range(1u, UINT32_MAX).description(""));

@@ -149,9 +149,10 @@ void add_convert(CLI::App& app) {
       ->type_name("NAME");
   CLI::Option* pooling =
       command
-          ->add_option("--pooling", arguments->pooling,
-                       "How an encoder's token vectors become one for the text (default: as a sentence-transformers "
-                       "directory says); none keeps them apart")
+          ->add_option(
+              "--pooling", arguments->pooling,
+              "How an encoder's token vectors become one for the text (default: as a sentence-transformers "
+              "directory says); none keeps them apart")
           ->type_name("KIND")
           ->check(CLI::IsMember({"mean", "cls", "max", "last", "none"}));
   command->add_flag("--normalize", arguments->normalize, "Scale that vector to length 1")->needs(pooling);

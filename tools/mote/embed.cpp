@@ -70,7 +70,8 @@ void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
   embed_lines(encoder, arguments.lines, [&](const std::string& text, const std::vector<float>& vector) {
     ranked.push_back({cosine(query, vector), ranked.size() + 1, text});
   });
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
   if (arguments.top != 0 && ranked.size() > arguments.top) ranked.resize(arguments.top);
   for (const Ranked& line : ranked) {
     if (arguments.json) {
@@ -86,7 +87,8 @@ void embed(const Arguments& arguments) {
   const ModelFile file(arguments.file);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) {
-    convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another", file.path());
+    convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",
+                  file.path());
   }
   if (arguments.ranks) return rank_lines(encoder, arguments);
   std::vector<float> all;
@@ -108,9 +110,11 @@ void add_embed(CLI::App& app) {
   command->add_option("--file", arguments->lines, "A text file, a text a line (default: standard input)")
       ->type_name("LINES");
   CLI::Option* npy =
-      command->add_option("--npy", arguments->npy, "Write the vectors to a NumPy file [lines, width]")->type_name("OUT");
+      command->add_option("--npy", arguments->npy, "Write the vectors to a NumPy file [lines, width]")
+          ->type_name("OUT");
   CLI::Option* rank =
-      command->add_option("--rank", arguments->query, "Print the lines, nearest to this text first")->type_name("QUERY");
+      command->add_option("--rank", arguments->query, "Print the lines, nearest to this text first")
+          ->type_name("QUERY");
   rank->excludes(npy);
   command->add_option("--top", arguments->top, "Print the K nearest only")->type_name("K")->needs(rank);
   command->add_flag("--truncate", arguments->truncate, "Cut texts that are too long instead of failing");

@@ -212,11 +212,14 @@ void eval_texts(const Arguments& arguments) {
   nlohmann::json result;
   if (!arguments.accuracy.empty()) {
     const LabelScore score = score_labels(file, encoder, arguments.accuracy, arguments.limit);
-    result = {{"accuracy", score.accuracy()}, {"right", score.right}, {"lines", score.lines},
-              {"f1", score.f1},               {"macro_f1", score.macro_f1}};
+    result = {{"accuracy", score.accuracy()},
+              {"right", score.right},
+              {"lines", score.lines},
+              {"f1", score.f1},
+              {"macro_f1", score.macro_f1}};
     if (!arguments.json) {
-      print("{} of {} labels right, {:.2f} %, macro F1 {:.4f}", score.right, score.lines, 100 * score.accuracy(),
-            score.macro_f1);
+      print("{} of {} labels right, {:.2f} %, macro F1 {:.4f}", score.right, score.lines,
+            100 * score.accuracy(), score.macro_f1);
     }
   } else {
     const PairScore score = score_pairs(encoder, arguments.spearman, arguments.limit);
@@ -246,9 +249,11 @@ void add_eval(CLI::App& app) {
       what->add_option("--perplexity", arguments->text, "A text file to predict")->type_name("TEXT");
   what->add_option("--exact", arguments->exact, "Questions and answers, a tab between them, a pair a line")
       ->type_name("TSV");
-  what->add_option("--accuracy", arguments->accuracy, "Texts and their labels, a tab between them, a pair a line")
+  what->add_option("--accuracy", arguments->accuracy,
+                   "Texts and their labels, a tab between them, a pair a line")
       ->type_name("TSV");
-  what->add_option("--spearman", arguments->spearman, "Two texts and how alike they are, tabs between them, a line each")
+  what->add_option("--spearman", arguments->spearman,
+                   "Two texts and how alike they are, tabs between them, a line each")
       ->type_name("TSV");
   what->require_option(1);
   command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space")->needs(text);

@@ -45,7 +45,8 @@ std::vector<std::vector<std::string>> read_table(const std::string& path, size_t
     ++number;
     std::vector<std::string> row = columns_of(line);
     if (row.size() != columns) {
-      convert::fail("{}: line {} has {} columns, expected {} with tabs between", path, number, row.size(), columns);
+      convert::fail("{}: line {} has {} columns, expected {} with tabs between", path, number, row.size(),
+                    columns);
     }
     if ((number == 1 && is_header(row)) || (limit != 0 && rows.size() == limit)) return;
     rows.push_back(std::move(row));
@@ -103,7 +104,8 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   return xx * yy > 0 ? xy / std::sqrt(xx * yy) : 0.0;
 }
 
-LabelScore score_labels(const ModelFile& file, TextEncoder& encoder, const std::string& path, uint64_t limit) {
+LabelScore score_labels(const ModelFile& file, TextEncoder& encoder, const std::string& path,
+                        uint64_t limit) {
   if (encoder.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS) convert::fail("{} labels no texts", file.path());
   const uint32_t labels = encoder.output().labels;
   if (labels < 2) convert::fail("{} has a single label: there is nothing to choose", file.path());
@@ -141,7 +143,8 @@ LabelScore score_labels(const ModelFile& file, TextEncoder& encoder, const std::
 }
 
 PairScore score_pairs(TextEncoder& encoder, const std::string& path, uint64_t limit) {
-  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) convert::fail("--spearman takes a model that gives vectors");
+  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING)
+    convert::fail("--spearman takes a model that gives vectors");
   const auto rows = read_table(path, 3, limit, [](const auto& row) { return !parse<double>(row[2]); });
   std::vector<double> expected, cosines;
   for (const auto& row : rows) {
@@ -150,7 +153,8 @@ PairScore score_pairs(TextEncoder& encoder, const std::string& path, uint64_t li
     expected.push_back(*score);
   }
   std::vector<std::vector<float>> first;
-  encode_column(encoder, rows, 0, "first texts", [&](size_t, uint32_t row) { first.push_back(encoder.row(row)); });
+  encode_column(encoder, rows, 0, "first texts",
+                [&](size_t, uint32_t row) { first.push_back(encoder.row(row)); });
   encode_column(encoder, rows, 1, "second texts",
                 [&](size_t i, uint32_t row) { cosines.push_back(cosine(first[i], encoder.row(row))); });
   return {rows.size(), spearman(expected, cosines)};

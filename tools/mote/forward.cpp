@@ -163,7 +163,8 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& prefix,
 
 /// An encoder keeps nothing between segments: there is one.
 void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
-  if (arguments.inputs.size() != 1) convert::fail("{} is an encoder, which reads a single --input", file.path());
+  if (arguments.inputs.size() != 1)
+    convert::fail("{} is an encoder, which reads a single --input", file.path());
   if (arguments.generate != 0) convert::fail("{} is an encoder, which generates nothing", file.path());
   Outputs outputs;
   for (const Case& item : read_cases(arguments.inputs[0])) {
@@ -205,9 +206,10 @@ void add_forward(CLI::App& app) {
   CLI::App* command = app.add_subcommand("forward", "Compute logits of arrays of ids, in .safetensors files");
   add_model_argument(*command, arguments->file);
   command
-      ->add_option("--input", arguments->inputs,
-                   "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
-                   "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
+      ->add_option(
+          "--input", arguments->inputs,
+          "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
+          "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
       ->type_name("FILE")
       ->required()
       ->expected(1)

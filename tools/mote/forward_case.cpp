@@ -18,16 +18,16 @@ Ids read_array(const convert::SafetensorsFile& file, const std::string& name) {
 }
 
 /// Nothing if the file has no such array; of the shape of `ids`.
-std::optional<Ids> read_like(const convert::SafetensorsFile& file, const std::string& name,
-                               const Ids& ids, const std::string& path) {
+std::optional<Ids> read_like(const convert::SafetensorsFile& file, const std::string& name, const Ids& ids,
+                             const std::string& path) {
   if (!file.has(name)) return std::nullopt;
   Ids array = read_array(file, name);
   if (array.shape != ids.shape) convert::fail("{}: {} has another shape than input_ids", path, name);
   return array;
 }
 
-Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std::optional<Ids>& types, size_t row,
-                       const std::string& what) {
+Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std::optional<Ids>& types,
+                       size_t row, const std::string& what) {
   Sequence sequence;
   const auto columns = static_cast<uint32_t>(ids.shape[1]);
   for (uint32_t column = 0; column < columns; ++column) {
@@ -96,8 +96,8 @@ void store_row(Outputs& outputs, const Case& item, const std::string& name, size
   std::copy_n(row, width, array.values.begin() + static_cast<std::ptrdiff_t>(at * width));
 }
 
-void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, const float* row,
-                        uint32_t width) {
+void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
+                        const float* row, uint32_t width) {
   Array<float>& array = outputs.rows[item.prefix + name];
   if (array.shape.empty()) {
     array.shape = {item.sequences.size(), width};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inputs and outputs of mote forward: one file, a segment, may hold several cases, told apart by a prefix of their
-// names.
+// The inputs and outputs of mote forward: one file, a segment, may hold several cases, told apart by a prefix
+// of their names.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ void store_row(Outputs& outputs, const Case& item, const std::string& name, size
                const float* row, uint32_t width);
 
 /// A row of [B, width].
-void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, const float* row,
-                        uint32_t width);
+void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
+                        const float* row, uint32_t width);
 
 /// The cases of a file: each name "<prefix>input_ids" is one. Throws convert::Error.
 std::vector<Case> read_cases(const std::string& path);

@@ -73,20 +73,22 @@ Group next_group(const Case& item, size_t first, uint32_t most) {
   return group;
 }
 
-void store_outputs(const Session& session, const mote_output_info& output, const Case& item, const Group& group,
-                   Outputs& outputs) {
+void store_outputs(const Session& session, const mote_output_info& output, const Case& item,
+                   const Group& group, Outputs& outputs) {
   if (output.kind == MOTE_OUTPUT_HIDDEN) return;  // traced as last_hidden_state
   if (output.of_sequences != 0) {
     const char* name = output.kind == MOTE_OUTPUT_EMBEDDING ? "sentence_embedding" : "logits";
     for_each_sequence(item, group, [&](size_t sequence, uint32_t row) {
-      store_sequence_row(outputs, item, name, sequence, mote_session_output(session.get(), row), output.width);
+      store_sequence_row(outputs, item, name, sequence, mote_session_output(session.get(), row),
+                         output.width);
     });
     return;
   }
   const bool span = output.kind == MOTE_OUTPUT_ANSWER_SPAN;
   for_each_token(item, group, [&](size_t sequence, size_t token, uint32_t row) {
     const float* values = mote_session_output(session.get(), row);
-    store_row(outputs, item, span ? "start_logits" : "logits", sequence, token, values, span ? 1 : output.width);
+    store_row(outputs, item, span ? "start_logits" : "logits", sequence, token, values,
+              span ? 1 : output.width);
     if (span) store_row(outputs, item, "end_logits", sequence, token, values + 1, 1);
   });
 }

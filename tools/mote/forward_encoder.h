@@ -8,10 +8,10 @@
 
 namespace mote::cli {
 
-/// Computes a case, as many sequences at once as the chunk holds, and stores what the model gives: logits [B, T, W],
-/// [B, W] of sequences or [B, T] of a single label; start_logits and end_logits [B, T]; sentence_embedding [B, D];
-/// last_hidden_state [B, T, D] and pooler_output [B, D] of models without a head. With `hidden` also hidden.0 and so
-/// on [B, T, D].
+/// Computes a case, as many sequences at once as the chunk holds, and stores what the model gives: logits [B,
+/// T, W], [B, W] of sequences or [B, T] of a single label; start_logits and end_logits [B, T];
+/// sentence_embedding [B, D]; last_hidden_state [B, T, D] and pooler_output [B, D] of models without a head.
+/// With `hidden` also hidden.0 and so on [B, T, D].
 void forward_encoder(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
                      Outputs& outputs);
 

@@ -47,8 +47,8 @@ std::vector<LabelledSpan> find_entities(const EncodedText& text, const std::vect
   return found;
 }
 
-std::vector<LabelledSpan> find_answers(const EncodedText& text, std::vector<float> first, std::vector<float> last,
-                                       size_t most) {
+std::vector<LabelledSpan> find_answers(const EncodedText& text, std::vector<float> first,
+                                       std::vector<float> last, size_t most) {
   if (first.empty()) return {};
   softmax(first);
   softmax(last);
@@ -61,8 +61,9 @@ std::vector<LabelledSpan> find_answers(const EncodedText& text, std::vector<floa
     }
   }
   most = std::min(most, found.size());
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
-                    [](const LabelledSpan& a, const LabelledSpan& b) { return a.probability > b.probability; });
+  std::partial_sort(
+      found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),
+      [](const LabelledSpan& a, const LabelledSpan& b) { return a.probability > b.probability; });
   found.resize(most);
   return found;
 }

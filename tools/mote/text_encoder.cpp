@@ -21,7 +21,8 @@ mote_session_options options_for(const ModelFile& file, const SessionFlags& flag
   mote_session_options options = session_options(file, flags, pool);
   if (flags.chunk == 0) options.chunk = options.context;
   options.batch = std::min(kTogether, options.chunk);
-  options.logit_rows = rows_wanted == 0 ? options.chunk : std::clamp(rows_wanted, options.batch, options.chunk);
+  options.logit_rows =
+      rows_wanted == 0 ? options.chunk : std::clamp(rows_wanted, options.batch, options.chunk);
   return options;
 }
 
@@ -33,8 +34,8 @@ mote_output_info output_of(const ModelFile& file) {
 
 }  // namespace
 
-TextEncoder::TextEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, bool truncate,
-                         uint32_t rows_wanted)
+TextEncoder::TextEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,
+                         bool truncate, uint32_t rows_wanted)
     : file_(file),
       output_(output_of(file)),
       options_(options_for(file, flags, pool, rows_wanted)),
@@ -54,7 +55,8 @@ EncodedText TextEncoder::tokenize_up_to(std::string text, uint32_t most, uint32_
                   one_line(encoded.text.substr(0, 40)), count, most);
   }
   check(status, error, file_.path());
-  if (count > most) note("\"{}...\": the first {} of {} tokens", one_line(encoded.text.substr(0, 40)), most, count);
+  if (count > most)
+    note("\"{}...\": the first {} of {} tokens", one_line(encoded.text.substr(0, 40)), most, count);
   encoded.ids.resize(std::min(count, most));
   encoded.spans.resize(encoded.ids.size());
   encoded.end = static_cast<uint32_t>(encoded.ids.size());
@@ -67,7 +69,8 @@ EncodedText TextEncoder::tokenize(std::string text) {
   return encoded;
 }
 
-/// What stands after (or before) every text: of an empty text there are only these, the last being the one after.
+/// What stands after (or before) every text: of an empty text there are only these, the last being the one
+/// after.
 std::vector<int32_t> TextEncoder::special_ids(bool after) {
   const std::vector<int32_t> ids = cli::tokenize(session_, "", MOTE_ADD_SPECIAL);
   const size_t before = ids.size() - std::min<size_t>(ids.size(), 1);
@@ -86,7 +89,8 @@ EncodedText TextEncoder::tokenize_pair(const std::string& first, std::string sec
   if (separator != nullptr && std::string_view(separator, bytes) == "</s>") {
     ids.insert(ids.end(), after.begin(), after.end());
   }
-  if (ids.size() + after.size() >= most_tokens_) convert::fail("the question alone has {} tokens", ids.size());
+  if (ids.size() + after.size() >= most_tokens_)
+    convert::fail("the question alone has {} tokens", ids.size());
   const auto room = static_cast<uint32_t>(most_tokens_ - ids.size() - after.size());
   EncodedText encoded = tokenize_up_to(std::move(second), room, 0);
   const auto head = static_cast<uint32_t>(ids.size());
@@ -110,7 +114,8 @@ void TextEncoder::encode(const std::vector<EncodedText>& texts, const Use& use,
     for (; end < texts.size() && lengths.size() < options_.batch; ++end) {
       const EncodedText& text = texts[end];
       const size_t more = rows.empty() ? 0 : rows[end].size();
-      const bool fits = ids.size() + text.ids.size() <= options_.chunk && wanted.size() + more <= options_.logit_rows;
+      const bool fits =
+          ids.size() + text.ids.size() <= options_.chunk && wanted.size() + more <= options_.logit_rows;
       if (!lengths.empty() && !fits) break;
       const auto start = static_cast<uint32_t>(ids.size());
       first_rows.push_back(output_.of_sequences != 0 ? static_cast<uint32_t>(lengths.size())

@@ -22,8 +22,9 @@ struct EncodedText {
 
 class TextEncoder {
  public:
-  /// `truncate`: texts that are too long are cut, which a note says; otherwise they fail. `rows_wanted`: most tokens
-  /// with outputs at once, 0: all. Throws convert::Error for a model that is no encoder or has no tokenizer.
+  /// `truncate`: texts that are too long are cut, which a note says; otherwise they fail. `rows_wanted`: most
+  /// tokens with outputs at once, 0: all. Throws convert::Error for a model that is no encoder or has no
+  /// tokenizer.
   TextEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, bool truncate,
               uint32_t rows_wanted = 0);
 
@@ -34,8 +35,8 @@ class TextEncoder {
   /// "[CLS] first [SEP] second [SEP]", the second of token type 1 where there is one. The second is cut.
   EncodedText tokenize_pair(const std::string& first, std::string second);
 
-  /// Calls use(text's index, its first row of outputs) in order. `rows`: of each text, the tokens whose outputs are
-  /// wanted; empty: all.
+  /// Calls use(text's index, its first row of outputs) in order. `rows`: of each text, the tokens whose
+  /// outputs are wanted; empty: all.
   using Use = std::function<void(size_t, uint32_t)>;
   void encode(const std::vector<EncodedText>& texts, const Use& use,
               const std::vector<std::vector<uint32_t>>& rows = {});
@@ -56,10 +57,12 @@ class TextEncoder {
   uint32_t most_tokens_;
 };
 
-/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left out.
+/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left
+/// out.
 void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take);
 
-/// Characters before each byte of a text, [bytes + 1]: what is not UTF-8 counts one for each byte that starts one.
+/// Characters before each byte of a text, [bytes + 1]: what is not UTF-8 counts one for each byte that starts
+/// one.
 std::vector<uint32_t> character_counts(std::string_view text);
 
 }  // namespace mote::cli

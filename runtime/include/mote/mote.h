@@ -103,8 +103,8 @@ typedef struct mote_session_options {
 } mote_session_options;
 
 /* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
-   mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is the context, and there is room
-   for the outputs of all tokens, or of 16 where each is a row of logits over the vocabulary. */
+   mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is the context, and there
+   is room for the outputs of all tokens, or of 16 where each is a row of logits over the vocabulary. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -175,8 +175,8 @@ typedef enum mote_probability_kind {
 
 typedef struct mote_output_info {
   mote_output_kind kind;
-  uint32_t width;       /* of a row */
-  int of_sequences;     /* 1: a row for each sequence; 0: for each token asked for */
+  uint32_t width;   /* of a row */
+  int of_sequences; /* 1: a row for each sequence; 0: for each token asked for */
   mote_probability_kind probabilities;
   uint32_t token_types; /* types are 0..token_types-1 */
   uint32_t labels;      /* of the columns; 0: they have none */
@@ -194,14 +194,15 @@ typedef struct mote_batch {
   const int32_t* token_types; /* [sum of lengths]; null: all 0 */
   const uint32_t* lengths;    /* [count], each from 1 to the session's context and chunk */
   uint32_t count;             /* sequences, at most the session's batch */
-  const uint32_t* rows;       /* [row_count] tokens whose outputs are wanted, counted over all sequences; null: all */
+  const uint32_t*
+      rows; /* [row_count] tokens whose outputs are wanted, counted over all sequences; null: all */
   uint32_t row_count;
   uint64_t reserved[2]; /* 0 */
 } mote_batch;
 
-/* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for each
-   token asked for, in order. Nothing is kept for later calls. A sequence's outputs do not depend on the others.
-   MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
+/* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for
+   each token asked for, in order. Nothing is kept for later calls. A sequence's outputs do not depend on the
+   others. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
 
 /* Row `row` of the outputs as probabilities, as the model means it: out [width]. */
@@ -209,7 +210,8 @@ mote_status mote_probabilities(const mote_session* session, uint32_t row, float*
                                mote_error* error);
 
 /* Tokenizes and encodes one text: its vector, or the probabilities of its labels, out [width]. `flags` of
-   mote_tokenize, MOTE_ADD_SPECIAL being understood; MOTE_CONTEXT_FULL for a text too long, unless MOTE_TRUNCATE. */
+   mote_tokenize, MOTE_ADD_SPECIAL being understood; MOTE_CONTEXT_FULL for a text too long, unless
+   MOTE_TRUNCATE. */
 mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
                        uint32_t width, mote_error* error);
 mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
@@ -224,17 +226,17 @@ typedef struct mote_span {
 } mote_span;
 
 enum {
-  MOTE_ADD_SPECIAL = 1,  /* the tokens that the model wants around a text */
+  MOTE_ADD_SPECIAL = 1,   /* the tokens that the model wants around a text */
   MOTE_PARSE_SPECIAL = 2, /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
-  MOTE_TRUNCATE = 4       /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
+  MOTE_TRUNCATE = 4 /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
 };
 
 /* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as
    U+FFFD.
-   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL, or MOTE_OK with MOTE_TRUNCATE:
-   `ids` holds the first).
-   Unless null, `offsets`, [capacity], says which bytes each token came from, whole characters; those of added
-   tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
+   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL, or MOTE_OK with
+   MOTE_TRUNCATE: `ids` holds the first). Unless null, `offsets`, [capacity], says which bytes each token came
+   from, whole characters; those of added tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's
+   text_bytes. */
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
 
