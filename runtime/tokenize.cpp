@@ -30,8 +30,8 @@ mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t 
       (second == nullptr && second_bytes != 0) || (ids == nullptr && capacity != 0)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: null pointer");
   }
-  if (first_bytes >= UINT32_MAX || second_bytes >= UINT32_MAX ||
-      (flags & ~static_cast<uint32_t>(MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL)) != 0) {
+  constexpr uint32_t kFlags = MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL | MOTE_TRUNCATE;
+  if (first_bytes >= UINT32_MAX || second_bytes >= UINT32_MAX || (flags & ~kFlags) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: text of 4 GiB or unknown flags");
   }
   const mote::Tokenizer& tokenizer = session->model->tokenizer;
@@ -45,7 +45,7 @@ mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t 
   const mote::Given texts[] = {
       {reinterpret_cast<const uint8_t*>(first), static_cast<uint32_t>(first_bytes)},
       {reinterpret_cast<const uint8_t*>(second), static_cast<uint32_t>(second_bytes)}};
-  mote::TokenSink sink{ids, offsets, kinds, capacity, 0, 0, 0};
+  mote::TokenSink sink{ids, offsets, kinds, capacity, capacity, 0, 0, 0, 0};
   const mote_status status = mote::encode_text(tokenizer, session->text, texts[0],
                                                second == nullptr ? nullptr : &texts[1], flags, &sink, error);
   *count = sink.count;

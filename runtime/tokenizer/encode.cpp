@@ -233,9 +233,13 @@ mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, 
     }
   };
   const Given* texts[2] = {&first, second};
+  const bool truncate = (flags & MOTE_TRUNCATE) != 0 && pattern.after.count <= sink->capacity;
+  if (truncate) sink->limit = sink->capacity - pattern.after.count;
+  bool whole = true;  // what comes before the last text is, which alone may be cut
   put_added(pattern.before);
   for (uint8_t i = 0; i < 2 && texts[i] != nullptr; ++i) {
     if (i != 0) put_added(pattern.between);
+    whole = sink->written == sink->count;
     sink->text = i;
     sink->type = pattern.types.count != 0 ? pattern.types[part] : i;
     ++part;
@@ -245,8 +249,9 @@ mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, 
     return fail(error, MOTE_TEXT_TOO_LONG, "the word from byte ", encoder.too_long(),
                 i == 0 ? "" : " of the second text", " on is longer than the session's text_bytes");
   }
+  sink->limit = sink->capacity;
   put_added(pattern.after);
-  if (sink->count <= sink->capacity) return MOTE_OK;
+  if (sink->count <= sink->capacity || (truncate && whole)) return MOTE_OK;
   return fail(error, MOTE_TOO_SMALL, "the text has ", sink->count, " tokens, there is room for ",
               sink->capacity);
 }

@@ -22,14 +22,17 @@ struct TokenSink {
   mote_span* offsets;      // [capacity] or null
   mote_token_kind* kinds;  // [capacity] or null
   uint32_t capacity;
-  uint32_t count;
+  uint32_t limit;  // of what is written for now, at most the capacity
+  uint32_t written;
+  uint32_t count;      // of all tokens
   uint8_t type, text;  // of the tokens that follow
 
   void put(uint32_t id, Span span) {
-    if (count < capacity) {
-      ids[count] = static_cast<int32_t>(id);
-      if (offsets != nullptr) offsets[count] = {span.begin, span.end};
-      if (kinds != nullptr) kinds[count] = {type, text};
+    if (written < limit) {
+      ids[written] = static_cast<int32_t>(id);
+      if (offsets != nullptr) offsets[written] = {span.begin, span.end};
+      if (kinds != nullptr) kinds[written] = {type, text};
+      ++written;
     }
     ++count;
   }
