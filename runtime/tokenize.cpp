@@ -45,7 +45,7 @@ mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t 
   const mote::Given texts[] = {
       {reinterpret_cast<const uint8_t*>(first), static_cast<uint32_t>(first_bytes)},
       {reinterpret_cast<const uint8_t*>(second), static_cast<uint32_t>(second_bytes)}};
-  mote::TokenSink sink{ids, offsets, kinds, capacity, capacity, 0, 0, 0, 0};
+  mote::TokenSink sink(ids, offsets, kinds, capacity);
   const mote_status status = mote::encode_text(tokenizer, session->text, texts[0],
                                                second == nullptr ? nullptr : &texts[1], flags, &sink, error);
   *count = sink.count;

@@ -23,9 +23,12 @@ struct TokenSink {
   mote_token_kind* kinds;  // [capacity] or null
   uint32_t capacity;
   uint32_t limit;  // of what is written for now, at most the capacity
-  uint32_t written;
-  uint32_t count;      // of all tokens
-  uint8_t type, text;  // of the tokens that follow
+  uint32_t written = 0;
+  uint32_t count = 0;          // of all tokens
+  uint8_t type = 0, text = 0;  // of the tokens that follow
+
+  TokenSink(int32_t* to_ids, mote_span* to_offsets, mote_token_kind* to_kinds, uint32_t room)
+      : ids(to_ids), offsets(to_offsets), kinds(to_kinds), capacity(room), limit(room) {}
 
   void put(uint32_t id, Span span) {
     if (written < limit) {

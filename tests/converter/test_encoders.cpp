@@ -52,7 +52,7 @@ class Directory {
     Config config(from.config);
     const TransformerSpec read = find_architecture(config).read(from, config);
     TensorSet tensors(from);
-    return build_transformer(read, TypePolicy("f32", from), tensors);
+    return build_transformer(read, TypePolicy("f32", from, true), tensors);
   }
   std::string error() const {
     return message_of<Error>([&] {

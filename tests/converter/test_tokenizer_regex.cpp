@@ -109,7 +109,7 @@ TEST("what is not read is refused by name") {
 
 TEST("steps that cut out single characters are fused into the next, with the same pieces") {
   std::vector<SplitSpec> splits = {{parse_regex(R"(\p{N})")}, {parse_regex(kGpt2Words)}};
-  fuse_splits(splits);
+  fuse_splits(splits, 0);
   TEST_ASSERT_EQUAL_UINT32(1, splits.size());
   REQUIRE(pieces(splits[0].regex, "a 12  3 b  c") == Pieces{"a", " ", "1", "2", "  ", "3", " b", " ", " c"});
 }

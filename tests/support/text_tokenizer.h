@@ -53,7 +53,7 @@ class TextTokenizer {
     const size_t most = 16 * text.size() + 64;
     ids->resize(most);
     spans->resize(most);
-    mote::TokenSink sink{ids->data(), spans->data(), nullptr, static_cast<uint32_t>(most), 0, 0, 0};
+    mote::TokenSink sink(ids->data(), spans->data(), nullptr, static_cast<uint32_t>(most));
     const mote_status status =
         mote::encode_text(tokenizer_, scratch_, given(text), nullptr, flags, &sink, error);
     ids->resize(sink.count);
@@ -73,11 +73,9 @@ class TextTokenizer {
 
   /// With room for ids->size() tokens.
   mote_status encode_into(const std::string& text, uint32_t flags, std::vector<int32_t>* ids) const {
-    uint32_t count = 0;
+    mote::TokenSink sink(ids->data(), nullptr, nullptr, static_cast<uint32_t>(ids->size()));
     mote_error error{};
-    return mote::encode_text(tokenizer_, scratch_, reinterpret_cast<const uint8_t*>(text.data()),
-                             static_cast<uint32_t>(text.size()), flags, ids->data(), nullptr,
-                             static_cast<uint32_t>(ids->size()), &count, &error);
+    return mote::encode_text(tokenizer_, scratch_, given(text), nullptr, flags, &sink, &error);
   }
 
   /// What each call of the detokenizer gave, the last that of finish.
