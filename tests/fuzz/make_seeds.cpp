@@ -66,8 +66,17 @@ void make_models(const fs::path& out) {
   options.type = "q4";
   options.chat_format = "zephyr";
   mote::convert::convert(text.path(), models / "text.mote", options);
-  fs::copy(source / "model.safetensors", folder(out, "safetensors") / "llama",
-           fs::copy_options::overwrite_existing);
+}
+
+void make_safetensors(const fs::path& out) {
+  const std::vector<float> values = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> ids = {7, 8};
+  mote::convert::NamedTensors tensors;
+  tensors["matrix"] = mote::convert::f32_tensor({2, 3}, values);
+  tensors["ids"] = mote::convert::i64_tensor({2}, ids);
+  tensors["scalar"] = mote::convert::f32_tensor({}, {values.data(), 1});
+  tensors["empty"] = {"BF16", {0, 4}, {}};
+  mote::convert::write_safetensors(folder(out, "safetensors") / "tensors", tensors);
 }
 
 /// An array of a GGUF's metadata.
@@ -154,6 +163,7 @@ int main(int argc, char** argv) {
   }
   try {
     make_models(argv[1]);
+    make_safetensors(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
     make_snapshots(argv[1]);

@@ -9,6 +9,8 @@
 #include <random>
 #include <vector>
 
+#include "schema/block_formats.h"
+
 namespace fuzz {
 namespace {
 
@@ -191,11 +193,16 @@ void Mutator::change_vtable() {
   entries[at] = values[below(std::size(values))];
 }
 
+/// Weights anywhere, tables mostly at their beginning: the large ones would else take all changes.
 void Mutator::change_segment() {
-  if (metadata_ == size_) return;
-  // Tables that are looked into are at the end, behind the weights.
-  const size_t room = size_ - metadata_;
-  size_t at = size_ - 1 - below(below(2) == 0 ? room : 1 + room / 8);
+  const size_t segment = mote::align_up(metadata_, mote::kAlignment);
+  if (segment >= size_) return;
+  size_t at = segment + below(size_ - segment);
+  const Spot* spot = pick(Spot::Kind::scalar, Spot::Kind::scalar);
+  if (spot != nullptr && spot->bytes == 8 && spot->name != nullptr &&
+      std::strcmp(spot->name, "offset") == 0) {
+    at = segment + static_cast<size_t>(load(*spot)) % (size_ - segment) + below(64);
+  }
   const auto value = static_cast<uint8_t>(below(256));
   for (size_t left = size_t{1} << below(4); left > 0 && at < size_; --left, ++at) {
     data_[at] = below(2) == 0 ? value : static_cast<uint8_t>(data_[at] + 1);
@@ -214,7 +221,6 @@ void Mutator::change() {
       return change_vtable();
     case 5:
     case 6:
-    case 7:
       return change_segment();
     default:
       return change_scalar();
@@ -225,10 +231,9 @@ void Mutator::change() {
 
 bool mutate_model(uint8_t* data, size_t size, uint32_t seed) {
   Mutator mutator(data, size, seed);
-  for (uint32_t left = 1 + seed % 4; left > 0; --left) {
-    if (!mutator.collect()) return left <= seed % 4;
-    mutator.change();
-  }
+  if (!mutator.collect()) return false;
+  mutator.change();
+  for (uint32_t more = seed % 4; more > 1 && mutator.collect(); --more) mutator.change();
   return true;
 }
 

@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-/// Makes one to four changes in place. False, and nothing changed, where the metadata is no valid FlatBuffer.
+/// Makes one to three changes in place. False, and nothing changed, where the metadata is no valid FlatBuffer.
 /// `data` is 8-byte aligned.
 bool mutate_model(uint8_t* data, size_t size, uint32_t seed);
 
