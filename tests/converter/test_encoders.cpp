@@ -164,7 +164,8 @@ TEST("MPNet's buckets become a bias by distance") {
   // The first distances of buckets 24 and up of the original's relative_position_bucket.
   const int32_t firsts[] = {8, 12, 16, 23, 32, 46, 64, 91};
   const Directory directory("mpnet_sentence");
-  directory.change("config.json", [](json& config) { config["max_position_embeddings"] = 30; });
+  directory.change("config.json", [](json& config) { config["max_position_embeddings"] = 302; });
+  directory.change("sentence_bert_config.json", [](json& config) { config["max_seq_length"] = 200; });
   const Source source = directory.source();
   const SourceTensor& table = source.tensors.at("encoder.relative_attention_bias.weight");
   const TransformerSpec spec = directory.spec();

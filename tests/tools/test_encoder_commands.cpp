@@ -19,13 +19,28 @@ const char* const kEncoders[] = {
     "bert",      "bert_classifier",       "distilbert_classifier", "roberta_masked_lm", "xlm_roberta_tokens",
     "albert_qa", "electra_discriminator", "mpnet_sentence"};
 
+/// The small tokenizer with a template for pairs.
+json tokenizer_of_pairs() {
+  json tokenizer = json::parse(read_text(golden("../tokenizers/small/tokenizer.json")));
+  json& pair = tokenizer.at("post_processor").at("pair");
+  const auto add = [&](const char* kind, const char* id, int type) {
+    pair.push_back({{kind, {{"id", id}, {"type_id", type}}}});
+  };
+  add("SpecialToken", "<s>", 0);
+  add("Sequence", "A", 0);
+  add("SpecialToken", "</s>", 0);
+  add("Sequence", "B", 1);
+  add("SpecialToken", "</s>", 1);
+  return tokenizer;
+}
+
 /// A golden model with a small tokenizer beside it, converted once.
 std::string with_tokenizer(const std::string& name, const std::string& options = "") {
   const fs::path folder = scratch() / ("text_" + name);
   const std::string path = (folder / "out.mote").string();
   if (fs::exists(path)) return path;
   fs::copy(golden(name), folder, fs::copy_options::recursive);
-  fs::copy(golden("../tokenizers/small/tokenizer.json"), folder);
+  write_text(folder / "tokenizer.json", tokenizer_of_pairs().dump());
   assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 " + options));
   return path;
 }

@@ -54,9 +54,9 @@ EncodedText TextEncoder::tokenize(const std::string* first, std::string text) {
   const std::string& head = first != nullptr ? *first : encoded.text;
   uint32_t count = 0;
   mote_error error = {};
-  const mote_status status = mote_tokenize_pair(session_.get(), head.data(), head.size(),
-                                                first != nullptr ? encoded.text.data() : nullptr,
-                                                encoded.text.size(), flags, encoded.ids.data(), most_tokens_,
+  const std::string_view second = first != nullptr ? std::string_view(encoded.text) : std::string_view();
+  const mote_status status = mote_tokenize_pair(session_.get(), head.data(), head.size(), second.data(),
+                                                second.size(), flags, encoded.ids.data(), most_tokens_,
                                                 &count, encoded.spans.data(), kinds.data(), &error);
   if (status == MOTE_TOO_SMALL) {
     convert::fail("\"{}...\" has {} tokens, there is room for {}; --truncate cuts what is longer",
