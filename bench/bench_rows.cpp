@@ -75,7 +75,7 @@ void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads sha
   args.heads = shape.heads;
   args.scale = 0.125f;
   args.rows = rows;
-  args.positions = positions.data();
+  args.positions = args.last_seen = positions.data();
   args.sequences = sequences.data();
   args.q = {q.get(), width * sizeof(float)};
   args.out = {out.get(), width * sizeof(float)};

@@ -8,7 +8,7 @@
 
 namespace mote::convert {
 
-/// The decoder that the spec describes, with its weights taken from `tensors`. Throws Error for a missing
+/// The model that the spec describes, with its weights taken from `tensors`. Throws Error for a missing
 /// tensor or one of a wrong shape.
 Graph build_transformer(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors);
 

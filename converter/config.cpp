@@ -22,12 +22,9 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "use_cache",
     "name_or_path",
     "initializer_range",
-    "attention_dropout",
-    "hidden_dropout",
     "resid_pdrop",
     "embd_pdrop",
     "attn_pdrop",
-    "classifier_dropout",
     "reorder_and_upcast_attn",
     "gradient_checkpointing",
     "use_bfloat16",
@@ -47,6 +44,13 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "tokenizer_class",
     "n_ctx",
     "is_decoder",
+    "output_past",
+    "tie_weights_",
+    "directionality",
+    "down_scale_factor",
+    "gap_size",
+    "net_structure_type",
+    "num_memory_blocks",
     "is_llama_config",
     "transformers.js_config",
     "tf_legacy_loss",
@@ -80,7 +84,7 @@ bool ends_with_any(std::string_view key, std::initializer_list<std::string_view>
 
 bool is_harmless_key(std::string_view key) {
   return key.starts_with("_") || key.starts_with("summary_") || key.starts_with("unsloth_") ||
-         ends_with_any(key, {"_token_id"}) ||
+         ends_with_any(key, {"_token_id", "dropout", "_dropout_prob"}) ||
          std::find(kHarmless.begin(), kHarmless.end(), key) != kHarmless.end();
 }
 

@@ -51,7 +51,7 @@ std::vector<TensorRecord> lay_out(const Graph& graph) {
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
-                        std::vector<float>(metadata.graph->vocab), 0.0f};
+                        std::vector<float>(metadata.graph->output.width), 0.0f};
   return build_metadata(metadata).size();
 }
 
@@ -95,11 +95,27 @@ std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Gra
   if (!spec) return std::nullopt;
   std::optional<TokenizerTables> tables(*spec);
   if (tables->tokens() > graph.vocab) {
-    fail("the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert --no-tokenizer leaves "
-         "the text out)",
-         tables->tokens(), graph.vocab);
+    fail(
+        "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
+        "--no-tokenizer leaves "
+        "the text out)",
+        tables->tokens(), graph.vocab);
   }
   return tables;
+}
+
+/// What the options say in place of the source.
+void choose_pooling(const ConvertOptions& options, Source& source) {
+  if (options.pooling.empty()) return;
+  const std::map<std::string, PoolKind> kinds = {
+      {"mean", PoolKind::mean}, {"cls", PoolKind::first}, {"max", PoolKind::max}, {"last", PoolKind::last}};
+  const auto kind = kinds.find(options.pooling);
+  if (kind == kinds.end() && options.pooling != "none") {
+    fail("pooling '{}' is unknown; there are mean, cls, max, last, none", options.pooling);
+  }
+  const uint32_t max_tokens = source.pooling ? source.pooling->max_tokens : 0;
+  source.pooling.reset();
+  if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize, max_tokens};
 }
 
 }  // namespace
@@ -107,12 +123,16 @@ std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Gra
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
                       const ConvertOptions& options) {
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
-  const Source source = read_source(path);
+  Source source = read_source(path);
+  choose_pooling(options, source);
   Config config(source.config);
   const Architecture& architecture = find_architecture(config);
   const TransformerSpec spec = architecture.read(source, config);
   config.finish();
-  const TypePolicy policy(options.type, source, spec.encoder);
+  if (source.pooling && !spec.is_encoder()) {
+    fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
+  }
+  const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
   const Graph graph = build_transformer(spec, policy, tensors);
   const MemoryPlan plan = plan_memory(graph);
@@ -122,11 +142,16 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (std::filesystem::equivalent(path, target, none))
     fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
-  Metadata metadata{&graph,          &plan,
-                    source.name,     architecture.name,
-                    source.stop_ids, hash_sources(source, progress),
-                    lay_out(graph),  {},
-                    false,           choose_chat_format(options, source),
+  Metadata metadata{&graph,
+                    &plan,
+                    source.name,
+                    architecture.name,
+                    source.stop_ids,
+                    hash_sources(source, progress),
+                    lay_out(graph),
+                    {},
+                    false,
+                    choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
   ConvertReport report{};
   report.name = source.name;

@@ -19,6 +19,11 @@ struct ConvertOptions {
   std::function<void(const std::string& stage, double share)> progress = {};
   /// Name of a chat format; empty: the one that the model's template follows, if it is known.
   std::string chat_format = {};
+  /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
+  /// says.
+  std::string pooling = {};
+  /// The vector gets length 1; with `pooling`.
+  bool normalize = false;
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
 };

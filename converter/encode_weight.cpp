@@ -55,10 +55,10 @@ class RowBlock {
     }
   }
 
-  /// A row's part and its row there.
+  /// A row's part and its row in the source.
   std::pair<const WeightPart*, uint32_t> locate(uint32_t row) const {
     for (const WeightPart& part : weight_.parts) {
-      if (row < part.rows) return {&part, row};
+      if (row < part.rows) return {&part, row + part.first_row};
       row -= part.rows;
     }
     return {nullptr, 0};
@@ -67,7 +67,8 @@ class RowBlock {
   /// [cols]
   void read(uint32_t row, std::span<float> out) const {
     if (!weight_.values.empty()) {
-      std::copy(weight_.values.begin(), weight_.values.end(), out.begin());
+      const size_t first = size_t{row} * weight_.cols;
+      std::copy_n(weight_.values.begin() + static_cast<ptrdiff_t>(first), weight_.cols, out.begin());
       return;
     }
     const auto [part, part_row] = locate(row);

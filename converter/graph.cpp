@@ -19,6 +19,7 @@ struct ViewsOf {
   std::vector<View> operator()(const AttentionNode& node) const { return {node.q, node.out}; }
   std::vector<View> operator()(const GateNode& node) const { return {node.gate, node.up, node.out}; }
   std::vector<View> operator()(const SelectNode& node) const { return {node.in, node.out}; }
+  std::vector<View> operator()(const PoolNode& node) const { return {node.in, node.out}; }
 };
 
 }  // namespace

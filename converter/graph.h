@@ -14,7 +14,8 @@
 
 namespace mote::convert {
 
-enum class Unit : uint8_t { token, selected };
+enum class Unit : uint8_t { token, selected, sequence };
+inline constexpr size_t kUnitCount = 3;
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
 struct Value {
@@ -36,20 +37,22 @@ struct WeightPart {
   const SourceTensor* tensor;  // the Source's
   bool transposed;             // stored as [cols, rows]
   uint32_t rows;
+  uint32_t first_row = 0;  // of the source's matrix, where that is not transposed
 };
 
-/// A tensor of the file. A matrix is the concatenation of its parts' rows; a vector is given by its values.
+/// A tensor of the file: the concatenation of its parts' rows, or values.
 struct Weight {
   std::string name;  // in the file
   DType dtype;
   bool row_major;  // else P16K4
   uint32_t rows, cols;
-  std::vector<WeightPart> parts;  // of a matrix
-  std::vector<float> values;      // of a vector [1, cols], f32
+  std::vector<WeightPart> parts;
+  std::vector<float> values;  // [rows, cols], f32, where there are no parts
 };
 
 struct Cache {
   uint32_t kv_heads, head_dim, window;
+  bool bidirectional = false;
 };
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do.
@@ -58,9 +61,11 @@ struct EmbedNode {
   int32_t table;
   View out;
 };
+enum class RowIndex : uint8_t { position, token_type };
 struct PositionsNode {
   int32_t table;
   View x;
+  RowIndex index = RowIndex::position;
 };
 struct NormNode {
   NormKind kind;
@@ -97,6 +102,7 @@ struct AttentionNode {
   uint32_t heads;
   float scale;
   View q, out;
+  int32_t bias = -1;
 };
 struct GateNode {
   Activation activation;
@@ -105,9 +111,13 @@ struct GateNode {
 struct SelectNode {
   View in, out;
 };
+struct PoolNode {
+  PoolKind kind;
+  View in, out;
+};
 
 using Node = std::variant<EmbedNode, PositionsNode, NormNode, QuantizeNode, LinearNode, RopeTableNode,
-                          RopeNode, KvStoreNode, AttentionNode, GateNode, SelectNode>;
+                          RopeNode, KvStoreNode, AttentionNode, GateNode, SelectNode, PoolNode>;
 
 /// Every view that a node reads or writes: what decides about lifetimes.
 std::vector<View> views_of(const Node& node);
@@ -119,13 +129,31 @@ struct GraphProbe {
   View view;
 };
 
+/// What a row of the output is; the schema's.
+enum class OutputKind : uint8_t {
+  next_token,
+  masked_token,
+  token_labels,
+  sequence_labels,
+  answer_span,
+  embedding,
+  hidden,
+};
+enum class Probabilities : uint8_t { softmax, sigmoid, none };
+
+inline bool is_encoder(OutputKind kind) { return kind != OutputKind::next_token; }
+
 struct Graph {
   std::vector<Value> values;
   std::vector<Weight> weights;
   std::vector<Cache> caches;
   std::vector<Node> nodes;
   std::vector<GraphProbe> probes;
-  View output;  // logits
+  View output;
+  OutputKind output_kind = OutputKind::next_token;
+  Probabilities probabilities = Probabilities::softmax;
+  std::vector<std::string> labels;  // of the output's columns
+  uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;
 };

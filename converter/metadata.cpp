@@ -28,7 +28,8 @@ class NodeWriter {
   }
   Offset<file::Op> operator()(const PositionsNode& node) const {
     const auto x = slice(node.x);
-    return op(file::OpArgs::Positions, file::CreatePositions(builder_, node.table, &x));
+    return op(file::OpArgs::Positions,
+              file::CreatePositions(builder_, node.table, &x, static_cast<file::RowIndex>(node.index)));
   }
   Offset<file::Op> operator()(const NormNode& node) const {
     const auto in = slice(node.in);
@@ -68,7 +69,7 @@ class NodeWriter {
     const auto q = slice(node.q);
     const auto out = slice(node.out);
     return op(file::OpArgs::Attention,
-              file::CreateAttention(builder_, node.cache, node.heads, node.scale, &q, &out));
+              file::CreateAttention(builder_, node.cache, node.heads, node.scale, &q, &out, node.bias));
   }
   Offset<file::Op> operator()(const GateNode& node) const {
     const auto gate = slice(node.gate);
@@ -81,6 +82,12 @@ class NodeWriter {
     const auto in = slice(node.in);
     const auto out = slice(node.out);
     return op(file::OpArgs::Select, file::CreateSelect(builder_, &in, &out));
+  }
+  Offset<file::Op> operator()(const PoolNode& node) const {
+    const auto in = slice(node.in);
+    const auto out = slice(node.out);
+    return op(file::OpArgs::Pool,
+              file::CreatePool(builder_, static_cast<file::PoolKind>(node.kind), &in, &out));
   }
 
   file::Slice slice(const View& view) const { return {plan_.buffer_of[view.value], view.column, view.width}; }
@@ -110,8 +117,11 @@ Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& gra
     probes.push_back(file::CreateProbeDirect(builder, probe.name.c_str(), probe.node, &view));
   }
   const auto output = writer.slice(graph.output);
-  return file::CreateProgramDirect(builder, "decode", &ops, &buffers, plan.token_row_bytes,
-                                   plan.selected_row_bytes, &output, &probes);
+  return file::CreateProgramDirect(builder, is_encoder(graph.output_kind) ? "encode" : "decode", &ops,
+                                   &buffers, plan.bytes(Unit::token), plan.bytes(Unit::selected), &output,
+                                   &probes, plan.bytes(Unit::sequence),
+                                   static_cast<file::OutputKind>(graph.output_kind),
+                                   static_cast<file::Probabilities>(graph.probabilities));
 }
 
 std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, const Metadata& metadata) {
@@ -144,7 +154,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const std::vector<Offset<file::Tensor>> tensors = write_tensors(builder, metadata);
   std::vector<Offset<file::KvCache>> caches;
   for (const Cache& cache : graph.caches) {
-    caches.push_back(file::CreateKvCache(builder, cache.kv_heads, cache.head_dim, cache.window));
+    caches.push_back(
+        file::CreateKvCache(builder, cache.kv_heads, cache.head_dim, cache.window, cache.bidirectional));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -159,10 +170,13 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   Offset<file::Tokenizer> tokenizer = 0;
   if (metadata.tokenizer != nullptr) tokenizer = metadata.tokenizer->write(builder, metadata.weight_bytes());
   const auto chat_format = write_chat_format(builder, metadata.chat_format);
+  std::vector<Offset<flatbuffers::String>> labels;
+  for (const std::string& label : graph.labels) labels.push_back(builder.CreateString(label));
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
-      &tensors, &caches, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer);
+      &tensors, &caches, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
+      labels.empty() ? nullptr : &labels, graph.token_types);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

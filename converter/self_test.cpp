@@ -53,6 +53,7 @@ SelfTestPlan plan_self_test(const Graph& graph) {
   const uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
+  if (is_encoder(graph.output_kind)) return {tokens, 0};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
   return {prompt, std::min(tokens - prompt + 1, graph.context - prompt)};
@@ -75,27 +76,33 @@ class ReferenceRun {
     mote_session_options options = mote_session_options_default(model);
     options.context = plan.prompt + plan.continuation;
     options.chunk = plan.prompt;
+    options.logit_rows = 1;
     options.isa = MOTE_ISA_REF;
     options.kv_dtype = kv_dtype;
     const size_t bytes = mote_session_bytes(model, &options);
     arena_.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
     check(mote_session_init(model, &options, arena_.get(), bytes, &session_, &error_), error_, "set up");
-    mote_model_info info;
-    mote_model_get_info(model, &info);
-    vocab_ = info.vocab;
+    mote_model_get_output(model, &output_);
   }
-  /// Logits after the ids, [vocab], valid until the next call.
-  std::span<const float> prefill(const std::vector<int32_t>& ids) {
+  /// Logits after the ids, or an encoder's first row of outputs for them; valid until the next call.
+  std::span<const float> compute(const std::vector<int32_t>& ids) {
     const uint32_t count = static_cast<uint32_t>(ids.size());
-    check(mote_prefill(session_, 0, ids.data(), count, MOTE_LOGITS_LAST, &error_), error_, "run");
-    return {mote_session_logits(session_, 0), vocab_};
+    if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
+      check(mote_prefill(session_, 0, ids.data(), count, MOTE_LOGITS_LAST, &error_), error_, "run");
+    } else {
+      const uint32_t first = 0;
+      const uint32_t* rows = output_.of_sequences != 0 ? nullptr : &first;
+      const mote_batch batch{ids.data(), nullptr, &count, 1, rows, 1, {}};
+      check(mote_encode(session_, &batch, &error_), error_, "run");
+    }
+    return {mote_session_output(session_, 0), output_.width};
   }
 
  private:
   Arena arena_;
   mote_session* session_ = nullptr;
   mote_error error_{};
-  uint32_t vocab_ = 0;
+  mote_output_info output_{};
 };
 
 float largest_difference(std::span<const float> a, std::span<const float> b) {
@@ -114,26 +121,28 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
     record.ids.push_back(static_cast<int32_t>((uint64_t{i} + 1) * 0x9E3779B1u % info.vocab));
   }
   ReferenceRun run(model_, plan, MOTE_KV_AUTO);
-  std::span<const float> logits = run.prefill(record.ids);
+  std::span<const float> logits = run.compute(record.ids);
   record.expected_logits.assign(logits.begin(), logits.end());
-  float largest = 1;
+  mote_output_info output;
+  mote_model_get_output(model_, &output);
+  float largest = output.kind == MOTE_OUTPUT_EMBEDDING ? 0 : 1;
   for (const float logit : logits) {
     if (!std::isfinite(logit)) {
-      fail("self test: the model computes {} as a logit; its weights may be damaged", logit);
+      fail("self test: the model computes {} as an output; its weights may be damaged", logit);
     }
     largest = std::max(largest, std::fabs(logit));
   }
   record.tolerance = 1e-4f * largest;
   if (coarsest != DType::f32) {
     ReferenceRun other(model_, plan, MOTE_KV_F32);
-    const float shaken = largest_difference(logits, other.prefill(record.ids));
+    const float shaken = largest_difference(logits, other.compute(record.ids));
     record.tolerance = std::max(2e-3f * largest, 3 * shaken);
   }
   while (record.expected_ids.size() < plan.continuation) {
     const BestTwo best = best_two(logits);
     if (!(best.gap > 2 * record.tolerance)) break;
     record.expected_ids.push_back(best.id);
-    if (record.expected_ids.size() < plan.continuation) logits = run.prefill({best.id});
+    if (record.expected_ids.size() < plan.continuation) logits = run.compute({best.id});
   }
   return record;
 }
@@ -141,10 +150,14 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
 std::vector<MemoryReport> OpenedModel::memory() const {
   mote_model_info info;
   mote_model_get_info(model_, &info);
+  mote_output_info output;
+  mote_model_get_output(model_, &output);
   std::vector<MemoryReport> reports;
-  mote_session_options options = mote_session_options_default(model_);
   for (uint32_t context = std::min(512u, info.context);; context = std::min(2 * context, info.context)) {
+    mote_session_options options = mote_session_options_default(model_);
     options.context = context;
+    if (output.kind != MOTE_OUTPUT_NEXT_TOKEN) options.chunk = std::min(context, options.chunk);
+    options.logit_rows = std::min(options.logit_rows, options.chunk);
     reports.push_back({context, mote_session_bytes(model_, &options)});
     if (context == info.context) return reports;
   }

@@ -29,14 +29,15 @@ class OpenedModel {
  public:
   explicit OpenedModel(const std::filesystem::path& path);
 
-  /// The prompt's ids are fixed by the vocabulary. The greedy continuation ends early where the best two
-  /// logits are closer than twice the tolerance, since a target may then choose the other.
+  /// The prompt's ids are fixed by the vocabulary; an encoder has no continuation, and its "logits" are the
+  /// first row of its outputs. The greedy continuation ends early where the best two logits are closer than
+  /// twice the tolerance, since a target may then choose the other.
   ///
-  /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them where all weights are f32. With
-  /// other weights, activations (or keys and values) are rounded to few bits, so another order of a sum, or
-  /// another exp, in an early layer flips roundings everywhere after it, and how far that moves the logits is
-  /// the model's own matter. It is measured, by a run with keys and values in f32 in place of f16, and taken
-  /// three times; at least 2e-3.
+  /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them, which counts as at least 1 but
+  /// for embeddings, where all weights are f32. With other weights, activations (or keys and values) are
+  /// rounded to few bits, so another order of a sum, or another exp, in an early layer flips roundings
+  /// everywhere after it, and how far that moves the logits is the model's own matter. It is measured, by a
+  /// run with keys and values in f32 in place of f16, and taken three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
   /// Arena bytes at context lengths up to the model's.

@@ -9,11 +9,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "converter/quant_row.h"
+#include "kernels/ops.h"
 
 namespace mote::convert {
 
@@ -74,13 +76,21 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
+/// How token vectors become one for the text, as a sentence-transformers directory or the user says.
+struct SentencePooling {
+  PoolKind kind = PoolKind::mean;
+  bool normalize = false;
+  uint32_t max_tokens = 0;  // 0: the model's
+};
+
 struct Source {
-  std::string format;             // "hf", "gguf" or "llama2c", for messages
-  std::string name;               // of the model
+  std::string format;               // "hf", "gguf" or "llama2c", for messages
+  std::string name;                 // of the model
   std::filesystem::path directory;  // of "hf"
-  nlohmann::json config;          // config.json's keys; GGUF's and llama2.c's headers translated to them
-  std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
-  std::string chat_template;      // Jinja text, empty if there is none
+  nlohmann::json config;            // config.json's keys; GGUF's and llama2.c's headers translated to them
+  std::vector<int32_t> stop_ids;    // from generation_config.json, else config's eos_token_id
+  std::string chat_template;        // Jinja text, empty if there is none
+  std::optional<SentencePooling> pooling;
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };

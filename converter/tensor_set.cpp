@@ -43,11 +43,15 @@ std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   return values;
 }
 
-void TensorSet::finish(const std::vector<std::string>& ignored_ends) const {
+void TensorSet::finish(const std::vector<std::string>& ignored_ends,
+                       const std::vector<std::string>& ignored_starts) const {
   for (const auto& [name, tensor] : source_.tensors) {
     if (taken_.count(name) != 0) continue;
-    const bool ignored = std::any_of(ignored_ends.begin(), ignored_ends.end(),
-                                     [&name = name](const std::string& end) { return name.ends_with(end); });
+    const bool ignored =
+        std::any_of(ignored_ends.begin(), ignored_ends.end(),
+                    [&name = name](const std::string& end) { return name.ends_with(end); }) ||
+        std::any_of(ignored_starts.begin(), ignored_starts.end(),
+                    [&name = name](const std::string& start) { return name.starts_with(start); });
     if (!ignored) fail("tensor {} is not part of this architecture", name);
   }
 }

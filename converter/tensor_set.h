@@ -29,9 +29,10 @@ class TensorSet {
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
 
-  /// Fails if a tensor was not taken whose name has none of these ends: weights that the architecture does
-  /// not use would change its results.
-  void finish(const std::vector<std::string>& ignored_ends) const;
+  /// Fails if a tensor was not taken whose name has none of these ends and starts: weights that the
+  /// architecture does not use would change its results.
+  void finish(const std::vector<std::string>& ignored_ends,
+              const std::vector<std::string>& ignored_starts = {}) const;
 
  private:
   const SourceTensor& take(const std::string& name);

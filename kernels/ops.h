@@ -52,7 +52,8 @@ enum class Op : uint8_t {
   kKvStore,
   kAttention,
   kGate,
-  kSelect
+  kSelect,
+  kPool
 };
 
 /// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32 or f16. Unit: a
@@ -65,27 +66,30 @@ struct EmbedArgs {
   Rows out;            // [T, K]
 };
 
-/// x[t] += table[positions[t]]. table row-major [max positions, K], f32 or f16. Unit: a row.
+/// x[t] += table[indices[t]], indices being positions or token types. table row-major [N, K], f32 or f16.
+/// Unit: a row.
 struct PositionsArgs {
   const void* table;
   uint32_t width;
-  const int32_t* positions;  // [T]
-  Rows x;                    // [T, K]
+  const int32_t* indices;  // [T]
+  Rows x;                  // [T, K]
 };
 
-enum class NormKind : uint8_t { layer = 0, rms = 1 };
+enum class NormKind : uint8_t { layer = 0, rms = 1, l2 = 2 };
 
 /// Each of `groups` equal parts v of a row is normalised by itself, with the same weight and bias:
 ///   layer: weight * (v - mean) / sqrt(variance + eps) + bias     (Ba et al. 2016; population variance)
-///   rms:   weight * v / sqrt(mean(v^2) + eps)                     (Zhang and Sennrich 2019)
-/// eps_outside_root: the divisor is sqrt(variance) + eps. bias may be null. in may be out. Unit: a row.
+///   rms:   weight * v / sqrt(mean(v^2) + eps) + bias              (Zhang and Sennrich 2019)
+///   l2:    weight * v / max(sqrt(sum of v^2), eps) + bias
+/// eps_outside_root: the divisor of layer and rms is sqrt(variance) + eps. weight and bias may be null: 1 and
+/// 0. in may be out. Unit: a row.
 struct NormArgs {
   NormKind kind;
   bool eps_outside_root;
   float eps;
   uint32_t groups;
   uint32_t width;       // of the row, a multiple of groups
-  const float* weight;  // [width / groups]
+  const float* weight;  // [width / groups] or null
   const float* bias;    // [width / groups] or null
   ConstRows in;
   Rows out;
@@ -102,7 +106,15 @@ struct QuantizeArgs {
   size_t out_stride_bytes;
 };
 
-enum class Activation : uint8_t { none = 0, silu = 1, gelu = 2, gelu_tanh = 3, relu = 4, quick_gelu = 5 };
+enum class Activation : uint8_t {
+  none = 0,
+  silu = 1,
+  gelu = 2,
+  gelu_tanh = 3,
+  relu = 4,
+  quick_gelu = 5,
+  tanh = 6
+};
 
 /// out[t] = activation(in[t] weight^T + bias) + residual[t]. weight [N, K] in P16K4. Unit: a panel of 16
 /// outputs.
@@ -176,11 +188,12 @@ struct KvStoreArgs {
 inline constexpr uint32_t kAttentionTile = 128;     // key positions, at absolute multiples of it
 inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
 
-/// out[t][h] = softmax(scale * q[t][h] K^T) V over the positions max(0, p - window + 1)..p of the row's
-/// sequence, p = positions[t], window 0 for all; query head h reads KV head h / (H / G).
+/// out[t][h] = softmax(scale * q[t][h] K^T + b) V over the positions max(0, l - window + 1)..l of the row's
+/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). b, where there is a
+/// bias, is bias[h][p - positions[t] + bias_reach - 1] for the key at position p.
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
-/// Dao et al. 2022): per tile, s = scale * dot with dot = fma over E in order; m' = max(m, max s); the
+/// Dao et al. 2022): per tile, s = scale * dot (+ b) with dot = fma over E in order; m' = max(m, max s); the
 /// running sum and output are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position
 /// order; at the end out / sum. A result depends on its own query and keys alone: not on T, the row's place
 /// in it, or the split of the work. NaN scores give NaN outputs for their query alone.
@@ -192,8 +205,11 @@ struct AttentionArgs {
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
+  const float* bias;         // [H, 2 * bias_reach - 1] or null
+  uint32_t bias_reach;       // above every position
   uint32_t rows;             // T
   const int32_t* positions;  // [T]
+  const int32_t* last_seen;  // [T], of causal attention the positions
   const int32_t* sequences;  // [T]
   ConstRows q;               // [T, H * E]
   Rows out;                  // [T, H * E]
@@ -214,6 +230,19 @@ struct SelectArgs {
   const uint32_t* selected;  // [R]
   ConstRows in;              // [T, width]
   Rows out;                  // [R, width]
+};
+
+enum class PoolKind : uint8_t { mean = 0, first = 1, last = 2, max = 3 };
+
+/// One row for each sequence, from its rows starts[s]..starts[s + 1] - 1 of in, at least one: their mean
+/// (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is the
+/// largest). Unit: an output row.
+struct PoolArgs {
+  PoolKind kind;
+  uint32_t width;
+  const uint32_t* starts;  // [S + 1]
+  ConstRows in;            // [T, width]
+  Rows out;                // [S, width]
 };
 
 }  // namespace mote

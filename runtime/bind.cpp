@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/bind.h"
 
-#include <math.h>
-
-#include "runtime/error.h"
+#include "runtime/proofs.h"
 
 namespace mote {
 namespace {
@@ -11,139 +9,16 @@ namespace {
 static_assert(static_cast<int>(file::DType::q8c) == static_cast<int>(DType::q8c) &&
               static_cast<int>(file::DType::MAX) + 1 == kDTypeCount);
 static_assert(static_cast<int>(file::OpArgs::Embed) == static_cast<int>(Op::kEmbed) + 1 &&
-              static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kSelect) + 1);
-static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::quick_gelu));
-static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::rms));
+              static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kPool) + 1);
+static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::tanh));
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::l2));
 static_assert(static_cast<int>(file::RopeKind::MAX) == static_cast<int>(RopeKind::interleaved));
+static_assert(static_cast<int>(file::PoolKind::MAX) == static_cast<int>(PoolKind::max));
 
-template <class T>
-T* at(T* base, uint64_t bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(base) + bytes);
-}
-
-/// A resolved operand: rows of `width` columns.
-struct Operand {
-  uint8_t* data;
-  size_t stride_bytes;
-  uint32_t width;
-  DType dtype;
-  file::RowUnit unit;
-  Rows rows() const { return {reinterpret_cast<float*>(data), stride_bytes}; }
-  ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
-};
-
-/// Binds one operation; the first check that fails fills the error and is what status() returns.
-class Binder {
+/// Binds one operation.
+class Binder : public Proofs {
  public:
-  Binder(const mote_model& model, const Places& places, uint32_t op, mote_error* error)
-      : model_(model), places_(places), op_(op), error_(error) {}
-
-  mote_status status() const { return status_; }
-
-  template <class... Pieces>
-  bool check(bool holds, Pieces... pieces) {
-    if (!holds && status_ == MOTE_OK) {
-      const char* name = file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type());
-      status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
-                        pieces...);
-    }
-    return holds;
-  }
-
-  /// `what` names the operand in messages.
-  Operand slice(const file::Slice* slice, const char* what) {
-    Operand operand{};
-    if (!check(slice != nullptr, what, " is missing")) return operand;
-    const auto* buffers = model_.program->buffers();
-    if (!check(slice->buffer() < buffers->size(), what, " names buffer ", slice->buffer(), " of ",
-               buffers->size())) {
-      return operand;
-    }
-    const file::Buffer* buffer = buffers->Get(slice->buffer());
-    operand.width = slice->width();
-    operand.dtype = static_cast<DType>(buffer->dtype());
-    operand.unit = buffer->unit();
-    check(slice->width() > 0 && slice->column() <= buffer->width() &&
-              slice->width() <= buffer->width() - slice->column(),
-          what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
-          buffer->width());
-    operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
-    const bool selected = operand.unit == file::RowUnit::selected;
-    const uint64_t rows = selected ? places_.selected_rows : places_.token_rows;
-    operand.data = at(selected ? places_.selected_buffers : places_.token_buffers,
-                      buffer->offset() * rows + uint64_t{slice->column()} * 4);
-    return operand;
-  }
-  Operand f32_slice(const file::Slice* from, const char* what) {
-    const Operand operand = slice(from, what);
-    check(operand.dtype == DType::f32, what, " is not f32");
-    return operand;
-  }
-  Operand quantized_slice(const file::Slice* from, const char* what) {
-    const Operand operand = slice(from, what);
-    if (status_ != MOTE_OK) return operand;
-    check(operand.dtype == DType::q8g32 || operand.dtype == DType::q8c, what, " is not quantized");
-    check(from->column() == 0 && from->width() == model_.program->buffers()->Get(from->buffer())->width(),
-          what, " is a part of a quantized row");
-    return operand;
-  }
-
-  /// A tensor whose range in the segment was proved at open; null on failure.
-  const file::Tensor* tensor(int32_t index, const char* what) {
-    const auto* tensors = model_.root->tensors();
-    if (!check(index >= 0 && static_cast<uint32_t>(index) < tensors->size(), what, " names tensor ", index,
-               " of ", tensors->size())) {
-      return nullptr;
-    }
-    return tensors->Get(static_cast<uint32_t>(index));
-  }
-  const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
-
-  /// A row-major f32 tensor of one row.
-  const float* vector(int32_t index, uint32_t width, const char* what) {
-    const file::Tensor* found = tensor(index, what);
-    if (found == nullptr) return nullptr;
-    check(found->dtype() == file::DType::f32 && found->packing() == file::Packing::rows &&
-              found->rows() == 1 && found->cols() == width,
-          what, " is not f32 [", width, "]");
-    return static_cast<const float*>(data(found));
-  }
-  const float* optional_vector(int32_t index, uint32_t width, const char* what) {
-    return index == -1 ? nullptr : vector(index, width, what);
-  }
-
-  void same_unit(const Operand& a, const Operand& b, const char* what) {
-    check(a.unit == b.unit, what, " has rows for something else");
-  }
-  void of_tokens(const Operand& a, const char* what) {
-    check(a.unit == file::RowUnit::token, what, " is not per token");
-  }
-  void width(const Operand& a, uint32_t expected, const char* what) {
-    check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
-  }
-  void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
-
-  const file::KvCache* cache(uint32_t index, KvCacheView* view) {
-    const auto* caches = model_.root->kv_caches();
-    if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
-    if (!places_.proving) *view = places_.caches[index];
-    return caches->Get(index);
-  }
-
-  /// The kernel for the step, unless only proving.
-  void kernel(Step* step, Op op, DType a, DType b) {
-    step->op = op;
-    step->kernel = nullptr;
-    if (places_.proving || status_ != MOTE_OK) return;
-    const KernelEntry* entry = find_kernel(op, a, b, places_.isa);
-    if (entry != nullptr) {
-      step->kernel = entry->run;
-    } else {
-      status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_, " ",
-                        file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type()),
-                        ": this build has no kernel for its types");
-    }
-  }
+  using Proofs::Proofs;
 
   void bind(const file::Embed& op, Step* step) {
     const Operand out = f32_slice(op.out(), "out");
@@ -167,9 +42,7 @@ class Binder {
     of_tokens(x, "x");
     width(x, table->cols(), "x");
     check(table->packing() == file::Packing::rows, "table is not row-major");
-    check(table->rows() >= model_.root->context(), "table has ", table->rows(), " rows for a context of ",
-          model_.root->context());
-    step->positions = {data(table), table->cols(), places_.positions, x.rows()};
+    step->positions = {data(table), table->cols(), index(op.index(), table), x.rows()};
     step->unit = x.unit;
     step->work_per_row = x.width;
     kernel(step, Op::kPositions, DType::f32, static_cast<DType>(table->dtype()));
@@ -192,7 +65,7 @@ class Binder {
                   op.eps(),
                   op.groups(),
                   in.width,
-                  vector(op.weight(), part, "weight"),
+                  optional_vector(op.weight(), part, "weight"),
                   optional_vector(op.bias(), part, "bias"),
                   in.const_rows(),
                   out.rows()};
@@ -313,9 +186,12 @@ class Binder {
     }
     check(uint64_t{op.heads()} * cache->head_dim() == q.width, "q has width ", q.width);
     width(out, q.width, "out");
-    step->attention = {view,      op.heads(),        cache->window(),   op.scale(),
-                       0,         places_.positions, places_.sequences, q.const_rows(),
-                       out.rows()};
+    uint32_t reach = 0;
+    const float* bias = attention_bias(op, &reach);
+    const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
+    step->attention = {view,           op.heads(), cache->window(),   op.scale(), bias,
+                       reach,          0,          places_.positions, last_seen,  places_.sequences,
+                       q.const_rows(), out.rows()};
     step->attention.cache.kv_heads = cache->kv_heads();
     step->attention.cache.head_dim = cache->head_dim();
     step->unit = q.unit;
@@ -353,12 +229,19 @@ class Binder {
     kernel(step, Op::kSelect, DType::f32, DType::f32);
   }
 
- private:
-  const mote_model& model_;
-  const Places& places_;
-  const uint32_t op_;
-  mote_error* const error_;
-  mote_status status_ = MOTE_OK;
+  void bind(const file::Pool& op, Step* step) {
+    const Operand in = f32_slice(op.in(), "in");
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return;
+    of_tokens(in, "in");
+    check(out.unit == file::RowUnit::sequence, "out is not per sequence");
+    check(op.kind() <= file::PoolKind::MAX, "unknown kind");
+    width(out, in.width, "out");
+    step->pool = {static_cast<PoolKind>(op.kind()), in.width, places_.starts, in.const_rows(), out.rows()};
+    step->unit = out.unit;
+    step->work_per_row = in.width;
+    kernel(step, Op::kPool, DType::f32, DType::f32);
+  }
 };
 
 }  // namespace
@@ -400,6 +283,9 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t index, 
       break;
     case file::OpArgs::Select:
       binder.bind(*op->args_as_Select(), step);
+      break;
+    case file::OpArgs::Pool:
+      binder.bind(*op->args_as_Pool(), step);
       break;
     default:
       return fail_at(error, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(index), "op ", index,

@@ -28,6 +28,7 @@ struct Step {
     AttentionArgs attention;  // .rows is set per run
     GateArgs gate;
     SelectArgs select;
+    PoolArgs pool;
   };
 };
 
@@ -38,12 +39,17 @@ struct Places {
   DType kv_dtype;
   uint8_t* token_buffers;     // of chunk rows
   uint8_t* selected_buffers;  // of logit_rows rows
+  uint8_t* sequence_buffers;  // of batch rows; of encoders
   uint32_t token_rows;
   uint32_t selected_rows;
+  uint32_t sequence_rows;
   const int32_t* ids;
   const int32_t* positions;
+  const int32_t* last_seen;    // of encoders: the last position of each row's sequence
+  const int32_t* token_types;  // of encoders
   const int32_t* sequences;
   const uint32_t* selected;
+  const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
   const KvCacheView* caches;
 };
 

@@ -37,6 +37,8 @@ void run_kernel(const Step& step, Range units, void* scratch) {
       return call(step, step.gate, units, scratch);
     case Op::kSelect:
       return call(step, step.select, units, scratch);
+    case Op::kPool:
+      return call(step, step.pool, units, scratch);
   }
 }
 
@@ -78,11 +80,14 @@ void run_part(void* context, uint32_t index) {
              fork.session->scratch + index * fork.session->scratch_bytes);
 }
 
+uint32_t rows_of(const Run& run, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return run.sequences;
+  return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
+}
+
 void run_step(mote_session* session, uint32_t index) {
   Step& step = session->steps[index];
-  const Run& run = session->run;
-  const uint32_t rows = step.unit == file::RowUnit::selected ? run.selected_rows : run.rows;
-  const Extent extent = prepare(&step, rows, run.last_position);
+  const Extent extent = prepare(&step, rows_of(session->run, step.unit), session->run.last_position);
   if (extent.units == 0) return;
   Fork fork{session, &step, extent.units, 1};
   if (extent.work >= kParallelWork) {
@@ -104,14 +109,14 @@ void trace(const mote_session* session, uint32_t index) {
     file::RowUnit unit;
     if (bind_slice(*session->model, session->places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
       continue;
-    const uint32_t count = unit == file::RowUnit::selected ? session->run.selected_rows : session->run.rows;
-    session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data, count,
-                           probe->value()->width(), rows.stride_bytes / sizeof(float));
+    session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data,
+                           rows_of(session->run, unit), probe->value()->width(),
+                           rows.stride_bytes / sizeof(float));
   }
 }
 
 void commit(mote_session* session) {
-  for (uint32_t row = 0; row < session->run.rows; ++row) {
+  for (uint32_t row = 0; row < session->run.rows && !session->model->encoder; ++row) {
     session->lengths[session->sequences[row]] = static_cast<uint32_t>(session->positions[row]) + 1;
   }
   session->run.active = false;
@@ -139,6 +144,22 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
     session->selected[run.selected_rows++] = run.rows;
   }
   ++run.rows;
+}
+
+void add_sequence(mote_session* session, const int32_t* ids, const int32_t* token_types, uint32_t length) {
+  Run& run = session->run;
+  for (uint32_t i = 0; i < length; ++i) {
+    const uint32_t row = run.rows + i;
+    session->ids[row] = ids[i];
+    session->token_types[row] = token_types == nullptr ? 0 : token_types[i];
+    session->positions[row] = static_cast<int32_t>(i);
+    session->last_seen[row] = static_cast<int32_t>(length - 1);
+    session->sequences[row] = static_cast<int32_t>(run.sequences);
+  }
+  session->starts[run.sequences++] = run.rows;
+  run.rows += length;
+  session->starts[run.sequences] = run.rows;
+  if (length - 1 > run.last_position) run.last_position = length - 1;
 }
 
 bool continue_run(mote_session* session, uint32_t max_ops) {

@@ -82,7 +82,8 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
   }
   const char* problem = mote::sampling_problem(generation->sampling);
   if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);
-  mote_status status = mote::check_ids(session, ids, n, error);
+  mote_status status = mote::check_decoder(session, error);
+  if (status == MOTE_OK) status = mote::check_ids(session, ids, n, error);
   if (status == MOTE_OK) status = mote::check_room(session, 0, n, error);
   if (status != MOTE_OK) return status;
   if (n == 0 && (session->run.active || mote_session_logits(session, 0) == nullptr)) {

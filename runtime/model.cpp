@@ -58,6 +58,10 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.kv_caches()->size(),
                 " KV caches");
   }
+  const uint32_t labels = root.labels() == nullptr ? 0 : root.labels()->size();
+  if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
+    return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
+  }
   for (uint32_t i = 0; i < root.kv_caches()->size(); ++i) {
     const file::KvCache* cache = root.kv_caches()->Get(i);
     if (cache->kv_heads() == 0 || cache->head_dim() == 0 || cache->head_dim() > kMaxHeadDim ||
@@ -100,13 +104,20 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
   return MOTE_OK;
 }
 
+/// Bytes of a row of the unit's buffers together.
+uint32_t plan_bytes(const file::Program& program, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return program.sequence_row_bytes();
+  return unit == file::RowUnit::selected ? program.selected_row_bytes() : program.token_row_bytes();
+}
+
 mote_status check_buffers(const file::Program& program, mote_error* error) {
   const auto* buffers = program.buffers();
   if (buffers->size() > kMaxBuffers) return fail(error, MOTE_CORRUPT_FILE, buffers->size(), " buffers");
-  if (program.token_row_bytes() > kMaxRowBytes || program.token_row_bytes() % kAlignment != 0 ||
-      program.selected_row_bytes() > kMaxRowBytes || program.selected_row_bytes() % kAlignment != 0) {
-    return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", program.token_row_bytes(), " + ",
-                program.selected_row_bytes(), " bytes");
+  for (const file::RowUnit unit : file::EnumValuesRowUnit()) {
+    const uint32_t bytes = plan_bytes(program, unit);
+    if (bytes > kMaxRowBytes || bytes % kAlignment != 0) {
+      return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", bytes, " bytes a row");
+    }
   }
   for (uint32_t i = 0; i < buffers->size(); ++i) {
     const file::Buffer* buffer = buffers->Get(i);
@@ -117,11 +128,45 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
     if (row == 0 || buffer->unit() > file::RowUnit::MAX) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
     }
-    const bool selected = buffer->unit() == file::RowUnit::selected;
-    const uint64_t room = selected ? program.selected_row_bytes() : program.token_row_bytes();
+    const uint64_t room = plan_bytes(program, buffer->unit());
     if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
       return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
     }
+  }
+  return MOTE_OK;
+}
+
+/// Whether the output's rows are what the program says they are.
+mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error* error) {
+  const file::Program& program = *model.program;
+  const uint32_t width = program.output()->width();
+  const file::OutputKind kind = program.output_kind();
+  if (kind > file::OutputKind::MAX || program.probabilities() > file::Probabilities::MAX) {
+    return fail(error, MOTE_UNSUPPORTED_FILE,
+                "the output is of an unknown kind; a newer mote made this file");
+  }
+  const bool of_sequences = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
+  const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
+  const bool of_labels = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::token_labels;
+  bool fits = unit == (of_sequences ? file::RowUnit::sequence : file::RowUnit::selected);
+  fits = fits && model.encoder == (kind != file::OutputKind::next_token);
+  if (of_vocab) fits = fits && width == model.root->vocab();
+  if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
+  if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
+  if (fits) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "the output is not what its kind, ", file::EnumNameOutputKind(kind),
+              ", says");
+}
+
+/// Keys and values outlive a run in decoders only; a window is for them alone.
+mote_status check_caches(const mote_model& model, mote_error* error) {
+  for (const file::KvCache* cache : *model.root->kv_caches()) {
+    if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
+      return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
+    }
+  }
+  if (!model.encoder && model.program->sequence_row_bytes() != 0) {
+    return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
   }
   return MOTE_OK;
 }
@@ -150,9 +195,8 @@ mote_status check_program(mote_model* model, mote_error* error) {
   file::RowUnit unit;
   mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
   if (status != MOTE_OK) return status;
-  if (unit != file::RowUnit::selected || program.output()->width() != model->root->vocab()) {
-    return fail(error, MOTE_CORRUPT_FILE, "the output is not a row of logits per selected row");
-  }
+  status = check_output(*model, unit, error);
+  if (status != MOTE_OK) return status;
   for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
     if (probe->op() > last)
@@ -163,15 +207,21 @@ mote_status check_program(mote_model* model, mote_error* error) {
   return MOTE_OK;
 }
 
-mote_status check_self_test(const file::Model& root, mote_error* error) {
+mote_status check_self_test(const mote_model& model, mote_error* error) {
+  const file::Model& root = *model.root;
   const file::SelfTest* test = root.self_test();
   if (test == nullptr) return MOTE_OK;
-  bool in_range = test->ids()->size() > 0 && test->expected_logits()->size() == root.vocab() &&
+  bool in_range = test->ids()->size() > 0 &&
+                  test->expected_logits()->size() == model.program->output()->width() &&
                   uint64_t{test->ids()->size()} + test->expected_ids()->size() <= root.context();
   for (const auto* ids : {test->ids(), test->expected_ids()}) {
     for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
   }
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
+}
+
+bool is_named(const file::Program& program, const char (&name)[7]) {
+  return program.name()->size() == 6 && memcmp(program.name()->data(), name, 6) == 0;
 }
 
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
@@ -183,13 +233,16 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   if (status != MOTE_OK) return status;
   model->program = nullptr;
   for (const file::Program* program : *model->root->programs()) {
-    if (strcmp(program->name()->c_str(), "decode") == 0) model->program = program;
+    if (!is_named(*program, "decode") && !is_named(*program, "encode")) continue;
+    model->program = program;
+    model->encoder = is_named(*program, "encode");
   }
   if (model->program == nullptr)
-    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no program named decode");
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no program named decode or encode");
   status = check_buffers(*model->program, error);
+  if (status == MOTE_OK) status = check_caches(*model, error);
   if (status == MOTE_OK) status = check_program(model, error);
-  if (status == MOTE_OK) status = check_self_test(*model->root, error);
+  if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
@@ -242,7 +295,7 @@ void mote_model_get_info(const mote_model* model, mote_model_info* info) {
   info->vocab = root->vocab();
   info->width = root->width();
   info->context = root->context();
-  info->layers = root->kv_caches()->size();
+  for (const mote::file::Op* op : *model->program->ops()) info->layers += op->args_as_Attention() != nullptr;
   info->bos_id = root->bos_id();
   if (root->stop_ids() != nullptr) {
     info->stop_ids = root->stop_ids()->data();

@@ -12,9 +12,10 @@
 
 struct mote_model {
   const mote::file::Model* root;
-  const mote::file::Program* program;  // "decode"
+  const mote::file::Program* program;  // "decode" or "encode"
+  bool encoder;
   const uint8_t* segment;
-  mote::DType first_linear;  // weight type: decides the default cache type
+  mote::DType first_linear;   // weight type: decides the default cache type
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
 
@@ -29,6 +30,8 @@ inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
 inline constexpr uint32_t kMaxCaches = 1u << 12;
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
+inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
+inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
 }  // namespace mote

@@ -176,6 +176,8 @@ mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampli
 }
 
 mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error) {
+  const mote_status status = mote::check_decoder(session, error);
+  if (status != MOTE_OK) return status;
   const float* logits = mote_session_logits(session, row);
   if (logits == nullptr)
     return fail(error, MOTE_WRONG_STATE, "there is no row ", row, " of logits to sample from");

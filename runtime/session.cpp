@@ -15,6 +15,7 @@ constexpr uint32_t kDefaultContext = 4096;
 constexpr uint32_t kDefaultChunk = 64;
 constexpr uint32_t kDefaultTextBytes = 1u << 16;
 constexpr uint32_t kMaxTextBytes = 1u << 30;
+constexpr uint32_t kDefaultMaskedRows = 16;
 constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
 
@@ -40,7 +41,8 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
                 options.chunk);
   }
   if (options.text_bytes > kMaxTextBytes) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ", kMaxTextBytes);
+    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ",
+                kMaxTextBytes);
   }
   const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
                                  ? 1
@@ -75,10 +77,12 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   return MOTE_OK;
 }
 
-uint32_t cache_capacity(const mote_session_options& options, uint32_t window) {
-  const uint64_t whole = align_up(options.context, 16);
-  if (window == 0) return static_cast<uint32_t>(whole);
-  const uint64_t ring = align_up(uint64_t{window} + options.chunk - 1, kAttentionTile);
+uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {
+  const uint32_t most =
+      cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
+  const uint64_t whole = align_up(most, 16);
+  if (cache.window() == 0) return static_cast<uint32_t>(whole);
+  const uint64_t ring = align_up(uint64_t{cache.window()} + options.chunk - 1, kAttentionTile);
   return static_cast<uint32_t>(ring < whole ? ring : whole);
 }
 
@@ -102,11 +106,17 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->selected = arena.take<uint32_t>(options.logit_rows);
   s->logit_index = arena.take<int32_t>(options.logit_rows);
   s->lengths = arena.take<uint32_t>(options.batch);
+  if (s->model->encoder) {
+    s->last_seen = arena.take<int32_t>(options.chunk);
+    s->token_types = arena.take<int32_t>(options.chunk);
+    s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
+  }
   s->caches = arena.take<KvCacheView>(caches->size());
   part(&memory->session);
 
   s->token_buffers = arena.take<uint8_t>(uint64_t{program.token_row_bytes()} * options.chunk);
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
+  s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
   part(&memory->activations);
 
   s->scratch_bytes = 0;
@@ -123,7 +133,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
 
   for (uint32_t i = 0; i < caches->size(); ++i) {
     const file::KvCache* cache = caches->Get(i);
-    const uint32_t capacity = cache_capacity(options, cache->window());
+    const uint32_t capacity = cache_capacity(options, *cache);
     const uint64_t elements = uint64_t{options.batch} * cache->kv_heads() * cache->head_dim() * capacity;
     const uint64_t bytes = elements * (s->kv_dtype == DType::f32 ? 4 : 2);
     void* keys = arena.take<uint8_t>(bytes);
@@ -132,8 +142,8 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   }
   part(&memory->kv_cache);
 
-  s->sampler.candidates = arena.take<Candidate>(s->model->root->vocab());
-  s->sampler.recent = arena.take<int32_t>(MOTE_REPETITION_WINDOW);
+  s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
+  s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
   part(&memory->sampler);
 
   s->text = take_text_scratch(&arena, s->model->tokenizer.tokens == 0 ? 0 : options.text_bytes);
@@ -146,23 +156,38 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->kv_dtype,
                s->token_buffers,
                s->selected_buffers,
+               s->sequence_buffers,
                s->options.chunk,
                s->options.logit_rows,
+               s->options.batch,
                s->ids,
                s->positions,
+               s->last_seen,
+               s->token_types,
                s->sequences,
                s->selected,
+               s->starts,
                s->caches};
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const mote_status status = bind(*s->model, s->places, i, &s->steps[i], error);
     if (status != MOTE_OK) return status;
   }
   file::RowUnit unit;
-  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->logits, &unit,
+  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
                     error);
 }
 
 }  // namespace
+
+mote_status check_decoder(const mote_session* session, mote_error* error) {
+  if (!session->model->encoder) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
+}
+
+mote_status check_encoder(const mote_session* session, mote_error* error) {
+  if (session->model->encoder) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
+}
 
 uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache) {
   const KvCacheView& view = session.caches[cache];
@@ -183,6 +208,12 @@ mote_session_options mote_session_options_default(const mote_model* model) {
   options.chunk = mote::kDefaultChunk;
   options.batch = 1;
   options.logit_rows = 1;
+  if (model->encoder) {  // a run takes whole sequences
+    options.chunk = options.context;
+    const bool masked = model->program->output_kind() == mote::file::OutputKind::masked_token;
+    const uint32_t rows = masked ? mote::kDefaultMaskedRows : options.chunk;
+    options.logit_rows = rows < options.chunk ? rows : options.chunk;
+  }
   options.text_bytes = model->tokenizer.tokens == 0 ? 0 : mote::kDefaultTextBytes;
   options.platform = mote_platform_default();
   return options;
@@ -229,7 +260,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   if (status != MOTE_OK) return status;
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
   fresh.sampler.vocab = model->root->vocab();
-  mote::sampler_start(&fresh.sampler, mote_sampling_default());
+  if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
   *session = static_cast<mote_session*>(arena);
   **session = fresh;
   return MOTE_OK;
@@ -242,8 +273,12 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
 }
 
 const float* mote_session_logits(const mote_session* session, uint32_t row) {
+  return mote_session_output(session, row);
+}
+
+const float* mote_session_output(const mote_session* session, uint32_t row) {
   if (row >= session->logit_count || session->logit_index[row] < 0) return nullptr;
-  return session->logits[static_cast<size_t>(session->logit_index[row])];
+  return session->outputs[static_cast<size_t>(session->logit_index[row])];
 }
 
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,

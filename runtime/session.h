@@ -16,6 +16,7 @@ namespace mote {
 struct Run {
   uint32_t rows;
   uint32_t selected_rows;
+  uint32_t sequences;  // of an encoder's run
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;
@@ -48,16 +49,20 @@ struct mote_session {
   int32_t* ids;          // [chunk]
   int32_t* positions;    // [chunk]
   int32_t* sequences;    // [chunk]
+  int32_t* last_seen;    // [chunk], of encoders
+  int32_t* token_types;  // [chunk], of encoders
+  uint32_t* starts;      // [batch + 1], of encoders
   uint32_t* selected;    // [logit_rows] rows of the chunk
   uint32_t* lengths;     // [batch] tokens of each sequence
-  int32_t* logit_index;  // [logit_rows] row of `logits` for each public row, -1 for none
+  int32_t* logit_index;  // [logit_rows] row of `outputs` for each public row, -1 for none
   uint32_t logit_count;  // public rows
   mote::KvCacheView* caches;
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
+  uint8_t* sequence_buffers;
   uint8_t* scratch;  // [threads][scratch_bytes]
   uint64_t scratch_bytes;
-  mote::ConstRows logits;  // [logit_rows, vocab]
+  mote::ConstRows outputs;  // [logit_rows or batch, output width]
 
   mote::Sampler sampler;
   mote::TextScratch text;
@@ -66,6 +71,10 @@ struct mote_session {
 };
 
 namespace mote {
+
+/// MOTE_WRONG_STATE for a model of the other kind.
+mote_status check_decoder(const mote_session* session, mote_error* error);
+mote_status check_encoder(const mote_session* session, mote_error* error);
 
 /// Bytes of a cache's keys (and of its values) in one session.
 uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache);

@@ -89,7 +89,7 @@ void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t s
   io.bytes(s.sampler.recent, MOTE_REPETITION_WINDOW * sizeof(int32_t));
   io.bytes(s.logit_index, logit_count * sizeof(int32_t));
   for (uint32_t row = 0; row < selected_rows; ++row) {
-    io.bytes(const_cast<float*>(s.logits[row]), s.sampler.vocab * sizeof(float));
+    io.bytes(const_cast<float*>(s.outputs[row]), s.sampler.vocab * sizeof(float));
   }
 }
 
@@ -180,11 +180,14 @@ using mote::fail;
 extern "C" {
 
 size_t mote_session_state_bytes(const mote_session* session) {
+  if (session->model->encoder) return 0;
   return static_cast<size_t>(mote::snapshot_bytes(*session, mote::header_of(*session), session->lengths));
 }
 
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error) {
+  const mote_status status = mote::check_decoder(session, error);
+  if (status != MOTE_OK) return status;
   mote::Header header = mote::header_of(*session);
   header.bytes = mote::snapshot_bytes(*session, header, session->lengths);
   if (out == nullptr || bytes < header.bytes) {
@@ -210,7 +213,8 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
     return fail(error, MOTE_NOT_ALIGNED, "a snapshot must be 8-byte aligned");
   const uint8_t* start = static_cast<const uint8_t*>(in);
   mote::Header header;
-  const mote_status status = mote::check(*session, start, bytes, &header, error);
+  mote_status status = mote::check_decoder(session, error);
+  if (status == MOTE_OK) status = mote::check(*session, start, bytes, &header, error);
   if (status != MOTE_OK) return status;
   const uint32_t* lengths = reinterpret_cast<const uint32_t*>(start + sizeof header);
   for (uint32_t i = 0; i < header.sequences; ++i) {

@@ -22,15 +22,26 @@ mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes,
       (ids == nullptr && capacity != 0)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: null pointer");
   }
-  if (bytes >= UINT32_MAX || (flags & ~static_cast<uint32_t>(MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL)) != 0) {
+  constexpr uint32_t kFlags = MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL | MOTE_TRUNCATE;
+  if (bytes >= UINT32_MAX || (flags & ~kFlags) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: text of 4 GiB or unknown flags");
   }
   if (session->model->tokenizer.tokens == 0) return no_tokenizer(error);
   if (session->text.slots == 0) {
     return fail(error, MOTE_WRONG_STATE, "the session was made with text_bytes 0: it takes ids only");
   }
-  return mote::encode_text(session->model->tokenizer, session->text, reinterpret_cast<const uint8_t*>(text),
-                           static_cast<uint32_t>(bytes), flags, ids, offsets, capacity, count, error);
+  const mote::Tokenizer& tokenizer = session->model->tokenizer;
+  const mote_status status =
+      mote::encode_text(tokenizer, session->text, reinterpret_cast<const uint8_t*>(text),
+                        static_cast<uint32_t>(bytes), flags, ids, offsets, capacity, count, error);
+  if (status != MOTE_TOO_SMALL || (flags & MOTE_TRUNCATE) == 0) return status;
+  const uint32_t last = (flags & MOTE_ADD_SPECIAL) != 0 ? tokenizer.after_ids.count : 0;
+  if (capacity < last + tokenizer.before_ids.count) return status;
+  for (uint32_t i = 0; i < last; ++i) {
+    ids[capacity - last + i] = tokenizer.after_ids[i];
+    if (offsets != nullptr) offsets[capacity - last + i] = {0, 0};
+  }
+  return MOTE_OK;
 }
 
 size_t mote_detokenizer_room(const mote_model* model) {

@@ -8,13 +8,13 @@
 
 namespace mote::convert {
 
-#define ARCHITECTURE(name) TransformerSpec read_##name(const Source& source, Config& config);
+#define ARCHITECTURE(name, type) TransformerSpec read_##name(const Source& source, Config& config);
 #include "converter/architectures/list.inc"
 #undef ARCHITECTURE
 
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> list = {
-#define ARCHITECTURE(name) {#name, read_##name},
+#define ARCHITECTURE(name, type) {type, read_##name},
 #include "converter/architectures/list.inc"
 #undef ARCHITECTURE
   };

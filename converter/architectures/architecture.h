@@ -33,6 +33,36 @@ inline constexpr uint32_t kMaxHeadDim = 1u << 10;
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config);
 
+/// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a
+/// plain feed-forward. `base` ("bert.") starts the names of the encoder's weights where the file has a head
+/// too.
+TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base);
+
+/// Sets the head count's consequences: head_dim, scales and windows of equal heads. `heads_key` for messages.
+void set_equal_heads(TransformerSpec& spec, const std::string& width_key, const std::string& heads_key);
+
+/// A learned table of `rows` positions whose first `first` stand for padding. The context is the rest of
+/// them, or fewer if a sentence pooling says so.
+void set_positions(const Source& source, uint32_t rows, uint32_t first, TransformerSpec& spec);
+
+/// The weights of the heads that a family of encoders knows; an empty name: it has none of that kind. Labels
+/// of tokens are `classifier`, answers are `qa_outputs` in all of them.
+struct HeadNames {
+  std::string base;      // "bert." or "": what the names of the encoder's weights start with
+  std::string pooler;    // of the first token, with tanh
+  DenseSpec classifier;  // before the labels of a sequence
+  std::string labels = "classifier";
+  DenseSpec masked;  // before the vocabulary
+  std::string vocabulary, vocabulary_bias;
+};
+
+/// Chooses the head that config.json's `architectures` names and fills spec.head, spec.tied_embedding and the
+/// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
+void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
+
+/// What the encoder's names start with: `base`, if the source has tensors of such names, else nothing.
+std::string base_of(const Source& source, const std::string& base);
+
 /// Windows per layer of a model that alternates by layer_types or from max_window_layers on (Qwen).
 std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers);
 

@@ -63,7 +63,7 @@ MemoryPlan plan_memory(const Graph& graph) {
 
   MemoryPlan plan;
   plan.buffer_of.resize(graph.values.size());
-  std::vector<Placed> regions[2];
+  std::vector<Placed> regions[kUnitCount];
   for (const uint32_t index : order) {
     const Value& value = graph.values[index];
     std::vector<Placed>& region = regions[static_cast<size_t>(value.unit)];
@@ -72,7 +72,7 @@ MemoryPlan plan_memory(const Graph& graph) {
     const auto after =
         std::find_if(region.begin(), region.end(), [&](const Placed& p) { return p.offset > offset; });
     region.insert(after, {offset, bytes, lives[index]});
-    uint32_t& extent = value.unit == Unit::token ? plan.token_row_bytes : plan.selected_row_bytes;
+    uint32_t& extent = plan.row_bytes[static_cast<size_t>(value.unit)];
     if (offset + bytes > kMaxRowBytes)
       fail("the model's intermediate rows would take {} bytes each", offset + bytes);
     extent = std::max(extent, static_cast<uint32_t>(offset + bytes));

@@ -57,13 +57,22 @@ std::vector<int32_t> stop_ids(const fs::path& directory, const json& config) {
   return eos_ids(config, directory / "config.json");
 }
 
+/// Checkpoints from TensorFlow's days call a norm's weight gamma and its bias beta.
+std::string current_name(const std::string& name) {
+  const std::string norm = name.substr(0, name.rfind('.') + 1);
+  if (name.ends_with(".LayerNorm.gamma")) return norm + "weight";
+  if (name.ends_with(".LayerNorm.beta")) return norm + "bias";
+  return name;
+}
+
 /// Integers and booleans are no weights (position ids, masks) and are left out.
 void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
   static const std::map<std::string, SourceType> kWeightTypes = {
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
   const auto type = kWeightTypes.find(tensor.dtype);
   if (type != kWeightTypes.end()) {
-    source.tensors[name] = {type->second, tensor.shape, tensor.bytes.data(), tensor.bytes.size()};
+    source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(),
+                                          tensor.bytes.size()};
   } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
     fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
          name, tensor.dtype);
@@ -124,7 +133,10 @@ std::string chat_template(const fs::path& directory) {
 
 }  // namespace
 
-Source read_hf_directory(const fs::path& directory) {
+Source read_hf_directory(const fs::path& root) {
+  std::optional<SentenceModules> sentence;
+  if (is_there(root / "modules.json")) sentence = read_sentence_modules(root);
+  const fs::path directory = sentence ? sentence->transformer : root;
   const fs::path config_path = directory / "config.json";
   if (!is_there(config_path)) {
     fail("{} has no config.json: expected a model directory with config.json and model.safetensors",
@@ -134,7 +146,8 @@ Source read_hf_directory(const fs::path& directory) {
   source.format = "hf";
   source.directory = directory;
   std::error_code error;
-  source.name = fs::weakly_canonical(directory, error).filename().string();
+  source.name = fs::weakly_canonical(root, error).filename().string();
+  if (sentence) source.pooling = sentence->pooling;
   source.config = read_json(config_path);
   source.stop_ids = stop_ids(directory, source.config);
   source.chat_template = chat_template(directory);

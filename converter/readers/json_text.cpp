@@ -11,7 +11,9 @@ namespace mote::convert {
 
 using nlohmann::json;
 
-json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth) {
+namespace {
+
+json parse_json(std::span<const std::byte> text, const std::string& where, int max_depth) {
   std::vector<std::set<std::string>> keys;  // seen so far in each open object
   const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
     switch (event) {
@@ -43,7 +45,20 @@ json parse_json_object(std::span<const std::byte> text, const std::string& where
   } catch (const json::exception& error) {
     fail("{}: not valid JSON: {}", where, shown(error.what()));
   }
+  return result;
+}
+
+}  // namespace
+
+json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth) {
+  json result = parse_json(text, where, max_depth);
   if (!result.is_object()) fail("{}: expected a JSON object, found {}", where, result.type_name());
+  return result;
+}
+
+json parse_json_array(std::span<const std::byte> text, const std::string& where, int max_depth) {
+  json result = parse_json(text, where, max_depth);
+  if (!result.is_array()) fail("{}: expected a JSON array, found {}", where, result.type_name());
   return result;
 }
 

@@ -8,8 +8,9 @@
 
 namespace mote::convert {
 
-/// A JSON object from untrusted text. `where` names it in messages. Throws Error where the text is not an
-/// object, is nested deeper than `max_depth` (1: an object of plain values) or has a key twice.
+/// A JSON object or array from untrusted text. `where` names it in messages. Throws Error where the text is
+/// no such thing, is nested deeper than `max_depth` (1: an object of plain values) or has a key twice.
 nlohmann::json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth);
+nlohmann::json parse_json_array(std::span<const std::byte> text, const std::string& where, int max_depth);
 
 }  // namespace mote::convert

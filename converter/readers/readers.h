@@ -14,6 +14,13 @@ namespace mote::convert {
 
 Source read_hf_directory(const std::filesystem::path& directory);
 
+/// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
+struct SentenceModules {
+  std::filesystem::path transformer;
+  SentencePooling pooling;
+};
+SentenceModules read_sentence_modules(const std::filesystem::path& directory);
+
 bool is_gguf(std::span<const std::byte> file);
 Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path);
 

@@ -6,7 +6,8 @@
 //   gelu_tanh   x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))        (the same)
 //   quick_gelu  x / (1 + e^(-1.702 x))                               (the same)
 //   relu        x below 0: 0, else x; a NaN stays one
-// At minus infinity all but relu and none are unspecified.
+//   tanh        (e^x - e^-x) / (e^x + e^-x)
+// At minus infinity all but relu, tanh and none are unspecified.
 #pragma once
 
 #include <math.h>
@@ -29,6 +30,8 @@ static inline float activate(Activation activation, float x) {
       return x < 0.0f ? 0.0f : x;
     case Activation::quick_gelu:
       return x / (1.0f + expf(-1.702f * x));
+    case Activation::tanh:
+      return tanhf(x);
   }
   return x;
 }

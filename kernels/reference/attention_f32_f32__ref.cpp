@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Causal attention over a cache of f32.
+// Attention over a cache of f32.
 #include "kernels/reference/attention.inl.h"
 
 namespace mote::ref {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps), for each
-// group v of a row. The variance is a second pass over v - mean: no cancellation.
+// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
+// l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance is a second
+// pass over v - mean: no cancellation.
 #include <math.h>
 
 #include "kernels/ops.h"
@@ -15,10 +16,16 @@ float mean(const float* v, uint32_t n) {
   return sum / static_cast<float>(n);
 }
 
-float mean_square(const float* v, uint32_t n, float centre) {
+float sum_squares(const float* v, uint32_t n, float centre) {
   float sum = 0.0f;
   for (uint32_t i = 0; i < n; ++i) sum += (v[i] - centre) * (v[i] - centre);
-  return sum / static_cast<float>(n);
+  return sum;
+}
+
+float divisor(const NormArgs& args, uint32_t n, float squares) {
+  if (args.kind == NormKind::l2) return fmaxf(sqrtf(squares), args.eps);
+  const float variance = squares / static_cast<float>(n);
+  return args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
 }
 
 }  // namespace
@@ -30,10 +37,10 @@ void norm_f32(const NormArgs& args, Range rows, void*) {
       const float* v = args.in[t] + group * n;
       float* out = args.out[t] + group * n;
       const float centre = args.kind == NormKind::layer ? mean(v, n) : 0.0f;
-      const float variance = mean_square(v, n, centre);
-      const float divisor = args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
+      const float scale = divisor(args, n, sum_squares(v, n, centre));
       for (uint32_t i = 0; i < n; ++i) {
-        out[i] = args.weight[i] * ((v[i] - centre) / divisor);
+        out[i] = (v[i] - centre) / scale;
+        if (args.weight != nullptr) out[i] *= args.weight[i];
         if (args.bias != nullptr) out[i] += args.bias[i];
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// x[t] += table[positions[t]], table f16 in rows. One rounding.
+// x[t] += table[indices[t]], table f16 in rows. One rounding.
 #include "kernels/reference/positions.inl.h"
 
 namespace mote::ref {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// out = softmax(scale q K^T) V by tiles of 128 positions, for a cache of f32 or f16 (ops.h has the
+// out = softmax(scale q K^T + bias) V by tiles of 128 positions, for a cache of f32 or f16 (ops.h has the
 // recurrence). Shapes: q, out [T, H, E]; of a KV head keys [capacity / 16][E][16] and values [capacity][E].
 //
 // A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
@@ -42,7 +42,7 @@ struct Span {
 
 /// What row sees of the tile that starts at position `tile`. *first: no earlier tile has any.
 static inline Span visible(const AttentionArgs& args, uint32_t row, uint32_t tile, bool* first) {
-  const uint32_t end = static_cast<uint32_t>(args.positions[row]) + 1;
+  const uint32_t end = static_cast<uint32_t>(args.last_seen[row]) + 1;
   const uint32_t begin = args.window != 0 && end > args.window ? end - args.window : 0;
   *first = begin >= tile;
   Span span = {begin > tile ? begin - tile : 0, end > tile ? end - tile : 0};
@@ -86,6 +86,15 @@ MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, 
   }
   for (; at < span.end; at += kBlock) {
     score_blocks<Q, 1>(q, keys + static_cast<size_t>(at) * width, width, scale, scores + at);
+  }
+}
+
+/// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores'
+/// work.
+static inline void add_bias(float* scores, const float* bias, Span span) {
+  for (uint32_t at = span.begin; at < span.end; at += kLanes) {
+    const uint32_t left = span.end - at;
+    store_first(scores + at, left, _mm256_add_ps(load_first(scores + at, left), load_first(bias + at, left)));
   }
 }
 
@@ -208,10 +217,16 @@ static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_
   }
 }
 
+/// The bias of a query over the tile.
+static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, uint32_t head, uint32_t tile) {
+  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[row]);
+  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero + tile;
+}
+
 /// Weighs the values of a tile into a row's output, its heads in groups.
 template <class T>
-static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t row, Span span,
-                      bool first_tile, const T* values) {
+static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t row, uint32_t tile,
+                      Span span, bool first_tile, const T* values) {
   const uint32_t width = args.cache.head_dim;
   float* out = args.out[row] + block.kv_head * block.heads * width;
   for (uint32_t begin = 0; begin < block.heads; begin += kMaxQueries) {
@@ -220,8 +235,10 @@ static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t
     float* scores = block.scores + query * kAttentionTile;
     float factors[kMaxQueries];
     for (uint32_t i = 0; i < count; ++i) {
-      factors[i] =
-          weigh_scores(scores + i * kAttentionTile, span, &block.max[query + i], &block.sum[query + i]);
+      float* own = scores + i * kAttentionTile;
+      const uint32_t head = block.kv_head * block.heads + begin + i;
+      if (args.bias != nullptr) add_bias(own, tile_bias(args, row, head, tile), span);
+      factors[i] = weigh_scores(own, span, &block.max[query + i], &block.sum[query + i]);
     }
     const float* factor = first_tile ? nullptr : factors;
     switch (count) {
@@ -262,7 +279,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
   score_rows(args, block, first, end, all, static_cast<const T*>(cache.keys) + start);
   for (uint32_t row = first; row < end; ++row) {
     const Span span = visible(args, row, tile, &first_tile);
-    if (!span.empty()) weigh_row(args, block, row, span, first_tile, values);
+    if (!span.empty()) weigh_row(args, block, row, tile, span, first_tile, values);
   }
 }
 
@@ -284,7 +301,7 @@ static void attend_rows(const AttentionArgs& args, const RowBlock& block) {
   uint32_t tiles_begin = UINT32_MAX;
   uint32_t tiles_end = 0;
   for (uint32_t row = block.begin; row < block.end; ++row) {
-    const uint32_t end = static_cast<uint32_t>(args.positions[row]) + 1;
+    const uint32_t end = static_cast<uint32_t>(args.last_seen[row]) + 1;
     const uint32_t begin = args.window != 0 && end > args.window ? end - args.window : 0;
     if (begin < tiles_begin) tiles_begin = begin / kAttentionTile * kAttentionTile;
     if (end > tiles_end) tiles_end = end;

@@ -37,6 +37,8 @@ void gate_f32(const GateArgs& args, Range rows, void*) {
       return gate_rows<Activation::relu>(args, rows);
     case Activation::quick_gelu:
       return gate_rows<Activation::quick_gelu>(args, rows);
+    case Activation::tanh:
+      return gate_rows<Activation::tanh>(args, rows);
   }
 }
 

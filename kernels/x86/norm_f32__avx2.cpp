@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps), for each
-// group v of a row. The variance takes a second pass over v - mean: a single one loses it where the mean is
-// large.
+// layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
+// l2: weight
+// * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a second pass over v
+// - mean: a single one loses it where the mean is large.
 //
 // Sums run in 4 registers, as many as an addition's latency, of 8 lanes: 32 columns a step; the tail is
 // masked, one register at a time. A row is at most a few tens of KiB: the passes after the first read it from
@@ -45,13 +46,18 @@ static inline float mean(const float* v, uint32_t n) {
   return sum / static_cast<float>(n);
 }
 
-static inline float mean_square(const float* v, uint32_t n, float centre) {
+static inline float sum_squares(const float* v, uint32_t n, float centre) {
   const __m256 c = _mm256_set1_ps(centre);
-  const float sum = sum_terms(v, n, [c](__m256 s, __m256 x) {
+  return sum_terms(v, n, [c](__m256 s, __m256 x) {
     const __m256 d = _mm256_sub_ps(x, c);
     return _mm256_fmadd_ps(d, d, s);
   });
-  return sum / static_cast<float>(n);
+}
+
+static inline float divisor(const NormArgs& args, uint32_t n, float squares) {
+  if (args.kind == NormKind::l2) return fmaxf(sqrtf(squares), args.eps);
+  const float variance = squares / static_cast<float>(n);
+  return args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
 }
 
 /// out = weight * ((v - centre) * factor) + bias.
@@ -59,12 +65,14 @@ static inline void scale_group(const float* v, uint32_t n, float centre, float f
                                const float* bias, float* out) {
   const __m256 c = _mm256_set1_ps(centre);
   const __m256 f = _mm256_set1_ps(factor);
+  const __m256 one = _mm256_set1_ps(1.0f);
   const __m256 none = _mm256_set1_ps(-0.0f);  // changes no sum
   for (uint32_t i = 0; i < n; i += kLanes) {
     const uint32_t left = n - i;
     const __m256 scaled = _mm256_mul_ps(_mm256_sub_ps(load_first(v + i, left), c), f);
     const __m256 b = bias != nullptr ? load_first(bias + i, left) : none;
-    store_first(out + i, left, _mm256_add_ps(_mm256_mul_ps(load_first(weight + i, left), scaled), b));
+    const __m256 w = weight != nullptr ? load_first(weight + i, left) : one;
+    store_first(out + i, left, _mm256_add_ps(_mm256_mul_ps(w, scaled), b));
   }
 }
 
@@ -75,9 +83,8 @@ void norm_f32(const NormArgs& args, Range rows, void*) {
     for (uint32_t group = 0; group < args.groups; ++group) {
       const float* v = args.in[t] + group * n;
       const float centre = args.kind == NormKind::layer ? mean(v, n) : 0.0f;
-      const float variance = mean_square(v, n, centre);
-      const float divisor = args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);
-      scale_group(v, n, centre, 1.0f / divisor, args.weight, args.bias, args.out[t] + group * n);
+      const float scale = 1.0f / divisor(args, n, sum_squares(v, n, centre));
+      scale_group(v, n, centre, scale, args.weight, args.bias, args.out[t] + group * n);
     }
   }
 }

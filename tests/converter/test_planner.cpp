@@ -38,8 +38,7 @@ void check_plan(const Graph& graph, const MemoryPlan& plan) {
     const Value& value = graph.values[a];
     TEST_ASSERT_TRUE(first.width == value.width && first.dtype == value.dtype && first.unit == value.unit);
     TEST_ASSERT_EQUAL_INT(0, first.offset % kAlignment);
-    TEST_ASSERT_LESS_OR_EQUAL(value.unit == Unit::token ? plan.token_row_bytes : plan.selected_row_bytes,
-                              end(a));
+    TEST_ASSERT_LESS_OR_EQUAL(plan.bytes(value.unit), end(a));
     for (uint32_t b = a + 1; b < graph.values.size(); ++b) {
       const PlannedBuffer& second = plan.buffers[plan.buffer_of[b]];
       const bool live_at_once = lives[a].first <= lives[b].last && lives[b].first <= lives[a].last;
@@ -54,7 +53,7 @@ Graph golden_graph(const std::string& name, const std::string& type) {
   Config config(source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source, spec.encoder), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
 }
 
 }  // namespace
@@ -75,7 +74,7 @@ TEST("planner: layers use the same buffers again") {
   for (const Value& value : graph.values) {
     if (value.unit == Unit::token) all += buffer_row_bytes(value.dtype, value.width);
   }
-  TEST_ASSERT_LESS_THAN(all, uint64_t{plan.token_row_bytes});
+  TEST_ASSERT_LESS_THAN(all, uint64_t{plan.bytes(Unit::token)});
   TEST_ASSERT_LESS_THAN(graph.values.size(), plan.buffers.size());
 }
 
@@ -83,8 +82,8 @@ TEST("planner: a chain needs two neighbours at a time") {
   const Graph graph = chain({64, 32, 48, 32, 16});
   const MemoryPlan plan = plan_memory(graph);
   check_plan(graph, plan);
-  TEST_ASSERT_EQUAL_UINT32((64 + 32) * 4, plan.token_row_bytes);
-  TEST_ASSERT_EQUAL_UINT32(0, plan.selected_row_bytes);
+  TEST_ASSERT_EQUAL_UINT32((64 + 32) * 4, plan.bytes(Unit::token));
+  TEST_ASSERT_EQUAL_UINT32(0, plan.bytes(Unit::selected));
 }
 
 TEST("planner: the output lives to the end") {

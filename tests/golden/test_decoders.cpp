@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every model in tests/golden/models, from its files to the outputs of the original implementation.
+// Every decoder in tests/golden/models, from its files to the outputs of the original implementation.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,29 +10,7 @@
 
 namespace {
 
-namespace fs = std::filesystem;
 using mote::convert::SafetensorsFile;
-
-std::vector<std::string> model_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(test::golden_folder()))
-    names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-double tolerance_of(const std::string& name) {
-  std::ifstream in(test::golden_folder() / name / "golden.json");
-  return nlohmann::json::parse(in).at("tolerance").get<double>();
-}
-
-std::vector<mote_isa> families(const test::OpenModel& model) {
-  mote_session_options options = mote_session_options_default(model.get());
-  const test::OpenSession best(model, options);
-  std::vector<mote_isa> found{MOTE_ISA_REF};
-  if (mote_session_isa(best.get()) != MOTE_ISA_REF) found.push_back(mote_session_isa(best.get()));
-  return found;
-}
 
 /// One case of a golden file: rows of ids with their padding taken out.
 struct Case {
@@ -148,17 +126,17 @@ double mean_divergence(const test::OpenModel& model, const SafetensorsFile& gold
 }  // namespace
 
 TEST("every golden decoder gives the stored logits and greedy ids") {
-  const std::vector<std::string> names = model_names();
+  const std::vector<std::string> names = test::golden_names("decoder");
   TEST_ASSERT_GREATER_OR_EQUAL(9u, names.size());
   for (const std::string& name : names) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    for (const mote_isa isa : families(model)) {
+    for (const mote_isa isa : test::two_families(model)) {
       for (const std::string prefix : {"", "padded_left.", "padded_right."}) {
         if (!golden.has(prefix + "input_ids")) continue;
         CAPTURE(name, mote_isa_name(isa), prefix);
         const Case c = read_case(golden, prefix);
-        compare_logits(model, isa, golden, c, tolerance_of(name));
+        compare_logits(model, isa, golden, c, test::golden_tolerance(name));
         if (golden.has(prefix + "greedy_ids")) compare_greedy(model, isa, golden, c);
       }
     }
@@ -166,7 +144,7 @@ TEST("every golden decoder gives the stored logits and greedy ids") {
 }
 
 TEST("every golden decoder gives the stored hidden states") {
-  for (const std::string& name : model_names()) {
+  for (const std::string& name : test::golden_names("decoder")) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     Hidden hidden;
@@ -182,13 +160,14 @@ TEST("every golden decoder gives the stored hidden states") {
       const std::vector<float> expected = golden.f32(hidden_name);
       CAPTURE(name, hidden_name);
       TEST_ASSERT_EQUAL_UINT32(expected.size(), values.size());
-      TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance_of(name), expected.data(), values.data(), expected.size());
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), values.data(),
+                                     expected.size());
     }
   }
 }
 
 TEST("8-bit weights keep the mean KL divergence of the logits under 0.01, a scale per row under 0.02") {
-  for (const std::string& name : model_names()) {
+  for (const std::string& name : test::golden_names("decoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const double q8 = mean_divergence(test::OpenModel(test::golden_file(name, "q8g32")), golden);
     const double q4 = mean_divergence(test::OpenModel(test::golden_file(name, "q4g32")), golden);
@@ -202,7 +181,7 @@ TEST("8-bit weights keep the mean KL divergence of the logits under 0.01, a scal
 }
 
 TEST("16-bit weights stay close to the stored logits") {
-  for (const std::string& name : model_names()) {
+  for (const std::string& name : test::golden_names("decoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     CAPTURE(name);
     TEST_ASSERT_LESS_THAN(1e-5, mean_divergence(test::OpenModel(test::golden_file(name, "f16")), golden));

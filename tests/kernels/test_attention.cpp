@@ -14,6 +14,8 @@ struct Case {
   uint32_t window = 0;
   Edge edge = Edge::end;
   bool two_sequences = false;  // rows alternate between sequence 0 and 1
+  bool bidirectional = false;
+  bool bias = false;
 };
 
 /// Queries, keys and values of two sequences, all of them in a cache where their slots still exist.
@@ -25,8 +27,11 @@ class Scene {
         capacity_(static_cast<uint32_t>(c.window != 0 ? align_up(c.window + c.rows - 1, kAttentionTile)
                                                       : align_up(c.context, 16))),
         keys_(cache_elems() * element_bytes(), Edge::end),
-        values_(cache_elems() * element_bytes(), Edge::end) {
+        values_(cache_elems() * element_bytes(), Edge::end),
+        bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end) {
     Random random(c.head_dim * 1000 + c.context);
+    for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
+      bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
     q_.resize(size_t{2} * c.context * c.kv_heads * c.ratio * c.head_dim);
     k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
     v_.resize(k_.size());
@@ -42,10 +47,15 @@ class Scene {
   uint32_t heads() const { return case_.kv_heads * case_.ratio; }
   uint32_t sequence(size_t t) const { return case_.two_sequences ? static_cast<uint32_t>(t) % 2 : 0; }
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
+  uint32_t last_seen(size_t t) const { return case_.bidirectional ? case_.context - 1 : position(t); }
   uint32_t first_seen(size_t t) const {
-    return case_.window != 0 && position(t) + 1 > case_.window ? position(t) + 1 - case_.window : 0;
+    return case_.window != 0 && last_seen(t) + 1 > case_.window ? last_seen(t) + 1 - case_.window : 0;
   }
-  uint32_t seen(size_t t) const { return position(t) + 1 - first_seen(t); }
+  uint32_t seen(size_t t) const { return last_seen(t) + 1 - first_seen(t); }
+  float bias(size_t t, uint32_t h, uint32_t p) const {
+    if (!case_.bias) return 0.0f;
+    return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)];
+  }
 
   float* k(uint32_t s, uint32_t p) { return &k_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
   float* v(uint32_t s, uint32_t p) { return &v_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
@@ -70,17 +80,19 @@ class Scene {
   /// Rows first..first + n - 1 of the case.
   void run(const KernelEntry& entry, GuardedRows& out, uint32_t first, uint32_t n,
            Split split = Split::whole) const {
-    std::vector<int32_t> positions(n), sequences(n);
+    std::vector<int32_t> positions(n), last(n), sequences(n);
     GuardedRows q(n, heads() * case_.head_dim, case_.edge);
     q.fill([&](size_t t, size_t i) { return query(first + t)[i]; });
     for (uint32_t t = 0; t < n; ++t) {
       positions[t] = static_cast<int32_t>(position(first + t));
+      last[t] = static_cast<int32_t>(last_seen(first + t));
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
     const KvCacheView cache = {keys_.data(), values_.data(), capacity_, case_.kv_heads, case_.head_dim};
-    const AttentionArgs args = {cache,     heads(),          case_.window,     scale(),
-                                n,         positions.data(), sequences.data(), q.const_view(),
-                                out.view()};
+    const AttentionArgs args = {
+        cache,          heads(),   case_.window,     scale(),     case_.bias ? bias_.data<float>() : nullptr,
+        case_.context,  n,         positions.data(), last.data(), sequences.data(),
+        q.const_view(), out.view()};
     const uint32_t blocks = (n + kAttentionRowBlock - 1) / kAttentionRowBlock;
     run_kernel(entry, args, case_.kv_heads * blocks, split, attention_scratch_bytes(case_.ratio));
   }
@@ -98,7 +110,7 @@ class Scene {
       double dot = 0;
       const float* key = k(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) dot += static_cast<double>(q[e]) * static_cast<double>(key[e]);
-      weights[p] = exp(dot * static_cast<double>(scale()));
+      weights[p] = exp(dot * static_cast<double>(scale()) + static_cast<double>(bias(t, h, first + p)));
       total += weights[p];
     }
     for (uint32_t p = 0; p < weights.size(); ++p) {
@@ -121,13 +133,14 @@ class Scene {
   Case case_;
   DType dtype_;
   uint32_t capacity_;
-  GuardedBuffer keys_, values_;
+  GuardedBuffer keys_, values_, bias_;
   std::vector<float> q_, k_, v_;
 };
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
   INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.head_dim << ", context "
-            << c.context << ", window " << c.window);
+            << c.context << ", window " << c.window << (c.bidirectional ? ", bidirectional" : "")
+            << (c.bias ? ", bias" : ""));
   Scene scene(entry.b, c);
   const size_t width = scene.heads() * c.head_dim;
   GuardedRows out(c.rows, width, c.edge);
@@ -184,6 +197,31 @@ TEST("attention sees a window's positions alone, in a ring that wraps", "[attent
   });
 }
 
+TEST("attention sees all positions of the sequence where it is bidirectional, with and without a bias",
+     "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t head_dim : {8u, 12u, 32u}) {
+      for (const uint32_t context : {1u, 7u, 16u, 23u, 128u, 129u, 300u}) {
+        for (const bool bias : {false, true}) {
+          check_case(entry, {context, 1, 3, head_dim, context, 0, Edge::end, false, true, bias});
+          check_case(entry, {context, 2, 1, head_dim, context, 0, Edge::start, true, true, bias},
+                     Split::halves);
+        }
+      }
+    }
+  });
+}
+
+TEST("attention adds a bias to causal scores and those of a window too", "[attention]") {
+  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+    for (const uint32_t window : {0u, 5u, 100u}) {
+      for (const uint32_t context : {20u, 140u, 300u}) {
+        check_case(entry, {17, 2, 2, 12, context, window, Edge::end, false, false, true});
+      }
+    }
+  });
+}
+
 TEST("attention keeps the sequences of a batch apart", "[attention]") {
   each_kernel(Op::kAttention, [](const KernelEntry& entry) {
     for (const uint32_t context : {20u, 140u}) check_case(entry, {17, 3, 2, 12, context, 0, Edge::end, true});
@@ -192,10 +230,12 @@ TEST("attention keeps the sequences of a batch apart", "[attention]") {
 
 TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
   each_kernel(Op::kAttention, [](const KernelEntry& entry) {
-    for (const uint32_t window : {0u, 50u}) {
+    for (const uint32_t window : {0u, 50u, 290u}) {  // the last stands for all positions, before and after
       for (const uint32_t head_dim : {12u, 64u}) {
         for (const uint32_t ratio : {1u, 3u, 4u}) {
-          const Case c{33, ratio, 2, head_dim, 290, window};
+          const bool all_seen = window == 290;
+          const Case c{33,        ratio, 2,        head_dim, 290, all_seen ? 0 : window,
+                       Edge::end, false, all_seen, all_seen};
           INFO("window " << window << ", E " << head_dim << ", H/G " << ratio);
           const Scene scene(entry.b, c);
           const size_t width = scene.heads() * head_dim;

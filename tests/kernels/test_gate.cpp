@@ -41,13 +41,30 @@ void check(const KernelEntry& entry, Activation activation, uint32_t rows, uint3
 
 TEST("gate meets its formula for every activation and width", "[gate]") {
   each_kernel(Op::kGate, [](const KernelEntry& entry) {
-    for (int activation = 0; activation <= 5; ++activation) {
+    for (int activation = 0; activation <= 6; ++activation) {
       for (uint32_t width = 1; width <= 40; ++width) {
         check(entry, static_cast<Activation>(activation), 3, width, Edge::end, Split::whole);
         check(entry, static_cast<Activation>(activation), 2, width, Edge::start, Split::ones_backwards);
       }
       check(entry, static_cast<Activation>(activation), 0, 8, Edge::end, Split::whole);
     }
+  });
+}
+
+TEST("tanh is within 4 units in the last place, its small values too", "[gate]") {
+  each_kernel(Op::kGate, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 4096;
+    GuardedRows gate(1, kWidth, Edge::end), up(1, kWidth, Edge::end), out(1, kWidth, Edge::end);
+    Random random(7);
+    gate.fill([&](size_t, size_t i) {
+      const float magnitude = i % 2 == 0 ? random.uniform(0.0f, 10.0f) : exp2f(random.uniform(-60.0f, 0.0f));
+      return i % 3 == 0 ? -magnitude : magnitude;
+    });
+    up.fill([](size_t, size_t) { return 1.0f; });
+    run_kernel(entry, GateArgs{Activation::tanh, kWidth, gate.const_view(), up.const_view(), out.view()}, 1);
+    check_within(
+        out, [&](size_t t, size_t i) { return tanh(static_cast<double>(gate[t][i])); },
+        [&](size_t t, size_t i) { return 4 * 0x1p-23 * fabs(tanh(static_cast<double>(gate[t][i]))); });
   });
 }
 
@@ -75,7 +92,7 @@ TEST("gate may write over either input", "[gate]") {
 
 TEST("gate gives the same bits wherever in a row a value stands", "[gate]") {
   each_kernel(Op::kGate, [](const KernelEntry& entry) {
-    for (int activation = 0; activation <= 5; ++activation) {
+    for (int activation = 0; activation <= 6; ++activation) {
       GuardedRows gate(1, 40, Edge::end), up(1, 40, Edge::end), out(1, 40, Edge::end);
       gate.fill([](size_t, size_t) { return 1.2345f; });
       up.fill([](size_t, size_t) { return 0.77f; });

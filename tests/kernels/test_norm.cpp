@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every kernel, the reference included, is within (n + 16) 2^-24 (|w| (|v| + mean |v|) / divisor + |bias|) of
-// the formula in double precision, n the width of a group: its sums of n terms round once per term, in any
-// order.
+// Every kernel, the reference included, is for layer and rms, and of l2 with sqrt(sum) for divisor, within (n
+// + 16) 2^-24 (|w| (|v| + mean |v|) / divisor + |bias|) of the formula in double precision, n the width of a
+// group: its sums of n terms round once per term, in any order.
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
@@ -15,6 +15,7 @@ struct Case {
   bool bias;
   Edge edge;
   float offset = 0.5f;  // mean of the values
+  bool weight = true;
 };
 
 /// The formula for column i of the group v [n].
@@ -25,10 +26,12 @@ double exact_norm(const Case& c, float eps, const float* v, size_t i, double wei
     mean += static_cast<double>(v[k]) / c.width;
     mean_abs += fabs(static_cast<double>(v[k])) / c.width;
   }
-  if (c.kind == NormKind::rms) mean = 0;
+  if (c.kind != NormKind::layer) mean = 0;
   for (uint32_t k = 0; k < c.width; ++k) variance += pow(static_cast<double>(v[k]) - mean, 2) / c.width;
   const double e = static_cast<double>(eps);
-  const double divisor = c.eps_outside_root ? sqrt(variance) + e : sqrt(variance + e);
+  const double divisor = c.kind == NormKind::l2 ? fmax(sqrt(variance * c.width), e)
+                         : c.eps_outside_root   ? sqrt(variance) + e
+                                                : sqrt(variance + e);
   *scale = fabs(weight) * (fabs(static_cast<double>(v[i])) + mean_abs) / divisor + fabs(bias);
   return weight * (static_cast<double>(v[i]) - mean) / divisor + bias;
 }
@@ -53,7 +56,7 @@ class Operands {
                            kEps,
                            case_.groups,
                            static_cast<uint32_t>(in.width()),
-                           weight[0],
+                           case_.weight ? weight[0] : nullptr,
                            case_.bias ? bias[0] : nullptr,
                            in.const_view(),
                            out.view()};
@@ -65,8 +68,8 @@ class Operands {
     const auto expected = [&](size_t t, size_t i) {
       const size_t in_group = i % case_.width;
       const double b = case_.bias ? static_cast<double>(bias[0][in_group]) : 0.0;
-      return exact_norm(case_, kEps, in[t] + i - in_group, in_group, static_cast<double>(weight[0][in_group]),
-                        b, &scale);
+      const double w = case_.weight ? static_cast<double>(weight[0][in_group]) : 1.0;
+      return exact_norm(case_, kEps, in[t] + i - in_group, in_group, w, b, &scale);
     };
     check_within(out, expected, [&](size_t t, size_t i) {
       expected(t, i);
@@ -83,8 +86,8 @@ class Operands {
 };
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
-  INFO((c.kind == NormKind::layer ? "layer" : "rms")
-       << ", T " << c.rows << ", groups " << c.groups << " of " << c.width);
+  INFO("kind " << static_cast<int>(c.kind) << ", T " << c.rows << ", groups " << c.groups << " of "
+               << c.width);
   const Operands operands(c);
   GuardedRows out(c.rows, c.groups * c.width, c.edge);
   operands.run(entry, out, split);
@@ -95,7 +98,7 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
 
 TEST("norm meets its formula at every width, kind and convention of eps", "[norm]") {
   each_kernel(Op::kNorm, [](const KernelEntry& entry) {
-    for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+    for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
       for (const bool outside : {false, true}) {
         for (uint32_t width = 2; width <= 40; ++width) {
           check_case(entry, {kind, outside, 2, 1, width, width % 2 == 0, Edge::end});
@@ -108,7 +111,7 @@ TEST("norm meets its formula at every width, kind and convention of eps", "[norm
 
 TEST("norm meets its formula at the widths of models and for each group by itself", "[norm]") {
   each_kernel(Op::kNorm, [](const KernelEntry& entry) {
-    for (const NormKind kind : {NormKind::layer, NormKind::rms}) {
+    for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
       for (const uint32_t width : {8u, 10u, 12u, 36u, 44u, 60u, 64u, 576u}) {
         for (const uint32_t groups : {1u, 2u, 3u}) {
           for (const uint32_t rows : {0u, 1u, 5u}) {
@@ -116,6 +119,28 @@ TEST("norm meets its formula at the widths of models and for each group by itsel
           }
         }
       }
+    }
+  });
+}
+
+TEST("norm without a weight is norm with ones, and l2 gives rows of length 1 but for rows of almost nothing",
+     "[norm]") {
+  each_kernel(Op::kNorm, [](const KernelEntry& entry) {
+    for (const uint32_t width : {1u, 3u, 8u, 24u, 37u, 384u}) {
+      for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
+        check_case(entry, {kind, false, 3, 1, width, width % 2 == 0, Edge::end, 0.5f, false});
+      }
+      const Case c{NormKind::l2, false, 2, 1, width, false, Edge::end, 0.5f, false};
+      Operands operands(c);
+      operands.in.fill([](size_t t, size_t i) { return t == 0 ? 0.0f : static_cast<float>(i + 1); });
+      GuardedRows out(2, width, Edge::end);
+      operands.run(entry, out);
+      double length = 0;
+      for (size_t i = 0; i < width; ++i) {
+        TEST_ASSERT_TRUE(out[0][i] == 0.0f);
+        length += pow(static_cast<double>(out[1][i]), 2);
+      }
+      TEST_ASSERT_FLOAT_WITHIN(1e-6, 1.0, length);
     }
   });
 }

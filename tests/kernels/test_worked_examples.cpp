@@ -85,7 +85,7 @@ TEST("projections of three tokens give the printed queries, keys and values", "[
 }
 
 TEST("attention of three tokens to each other gives the printed mixtures", "[worked]") {
-  // Without a mask every query sees all three keys: each takes the place of the last position.
+  // Without a mask every query sees all three keys.
   const Json& example = examples()["self_attention"];
   const Matrix keys = example["k"], values = example["v"];
   GuardedBuffer key_cache(2 * 16 * 4, Edge::end), value_cache(16 * 2 * 4, Edge::end);
@@ -97,7 +97,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
       value_cache.data<float>()[p * 2 + e] = values[p][e];
     }
   }
-  const int32_t positions[] = {2, 2, 2}, sequences[] = {0, 0, 0};
+  const int32_t positions[] = {0, 1, 2}, last_seen[] = {2, 2, 2}, sequences[] = {0, 0, 0};
   const GuardedRows q = rows_of(example["q"]);
   each_f32_kernel(Op::kAttention, [&](const KernelEntry& entry) {
     GuardedRows out(3, 2, Edge::end);
@@ -105,8 +105,11 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 1,
                                 0,
                                 1.0f / sqrtf(2.0f),
+                                nullptr,
+                                0,
                                 3,
                                 positions,
+                                last_seen,
                                 sequences,
                                 q.const_view(),
                                 out.view()};

@@ -24,6 +24,8 @@ inline double exact_activation(Activation activation, double x) {
       return x > 0.0 || isnan(x) ? x : 0.0;
     case Activation::quick_gelu:
       return x / (1.0 + exp(-1.702 * x));
+    case Activation::tanh:
+      return tanh(x);
   }
   return x;
 }

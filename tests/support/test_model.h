@@ -4,12 +4,15 @@
 #pragma once
 
 #include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,6 +26,22 @@ namespace test {
 
 inline std::filesystem::path golden_folder() {
   return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models";
+}
+
+/// Of tests/golden/models, in order; `family` as golden.json has it.
+inline std::vector<std::string> golden_names(const std::string& family) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder())) {
+    std::ifstream in(entry.path() / "golden.json");
+    if (nlohmann::json::parse(in).at("family") == family) names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+inline double golden_tolerance(const std::string& name) {
+  std::ifstream in(golden_folder() / name / "golden.json");
+  return nlohmann::json::parse(in).at("tolerance").get<double>();
 }
 
 /// A folder of this process alone, removed when it ends.
@@ -64,22 +83,22 @@ inline const AlignedBytes& golden_file(const std::string& name, const std::strin
   return found->second;
 }
 
-/// The golden llama with a small tokenizer and a chat format, converted once per process.
-inline const AlignedBytes& text_file(const std::string& type) {
+/// A golden model, by default llama, with a small tokenizer and a chat format, converted once per process.
+inline const AlignedBytes& text_file(const std::string& type, const std::string& name = "llama") {
   static std::map<std::string, AlignedBytes> files;
-  auto found = files.find(type);
+  auto found = files.find(name + "." + type);
   if (found == files.end()) {
-    const std::filesystem::path folder = temporary_folder() / "text";
+    const std::filesystem::path folder = temporary_folder() / ("text_" + name);
     using Options = std::filesystem::copy_options;
-    std::filesystem::copy(golden_folder() / "llama", folder, Options::recursive | Options::update_existing);
+    std::filesystem::copy(golden_folder() / name, folder, Options::recursive | Options::update_existing);
     std::filesystem::copy(golden_folder() / "../tokenizers/small/tokenizer.json", folder,
                           Options::update_existing);
-    const std::filesystem::path path = temporary_folder() / ("text." + type + ".mote");
+    const std::filesystem::path path = folder / (type + ".mote");
     mote::convert::ConvertOptions options;
     options.type = type;
     options.chat_format = "zephyr";
     mote::convert::convert(folder, path, options);
-    found = files.emplace(type, read_file(path)).first;
+    found = files.emplace(name + "." + type, read_file(path)).first;
   }
   return found->second;
 }
@@ -123,6 +142,14 @@ class OpenSession {
   AlignedBytes arena_;
   mote_session* session_ = nullptr;
 };
+
+/// The reference kernels, and the best of this processor where they are others.
+inline std::vector<mote_isa> two_families(const OpenModel& model) {
+  const OpenSession best(model, mote_session_options_default(model.get()));
+  std::vector<mote_isa> found{MOTE_ISA_REF};
+  if (mote_session_isa(best.get()) != MOTE_ISA_REF) found.push_back(mote_session_isa(best.get()));
+  return found;
+}
 
 inline mote_session_options small_options(const OpenModel& model) {
   mote_session_options options = mote_session_options_default(model.get());

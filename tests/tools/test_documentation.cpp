@@ -40,8 +40,8 @@ TEST_CASE("documentation: docs/cli.md has the options of --help, command by comm
   const std::string document = read_text(std::string(MOTE_SOURCE_DIR) + "/docs/cli.md");
   std::set<std::string> shared = options_in(section(document, "COMMAND"));
   TEST_ASSERT_TRUE(shared.count("--help") == 1);
-  for (const std::string name :
-       {"convert", "run", "chat", "forward", "bench", "inspect", "eval", "tokenize", "verify"}) {
+  for (const std::string name : {"convert", "run", "chat", "embed", "classify", "forward", "bench", "inspect",
+                                 "eval", "tokenize", "verify"}) {
     CAPTURE(name);
     const std::string text = section(document, name);
     TEST_ASSERT_FALSE(text.empty());
@@ -70,5 +70,5 @@ TEST_CASE("documentation: docs/cli.md has every command") {
     TEST_ASSERT_FALSE(section(document, name).empty());
     ++count;
   }
-  TEST_ASSERT_EQUAL_UINT64(9, count);
+  TEST_ASSERT_EQUAL_UINT64(11, count);
 }

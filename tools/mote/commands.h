@@ -13,6 +13,8 @@ namespace mote::cli {
 void add_convert(CLI::App& app);
 void add_run(CLI::App& app);
 void add_chat(CLI::App& app);
+void add_embed(CLI::App& app);
+void add_classify(CLI::App& app);
 void add_forward(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_inspect(CLI::App& app);

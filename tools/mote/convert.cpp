@@ -18,8 +18,8 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format;
-  bool list = false, verbose = false, no_tokenizer = false;
+  std::string source, output, type, chat_format, pooling;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -110,6 +110,8 @@ void convert_model(const Arguments& arguments) {
   options.type = arguments.type;
   options.chat_format = arguments.chat_format;
   options.no_tokenizer = arguments.no_tokenizer;
+  options.pooling = arguments.pooling;
+  options.normalize = arguments.normalize;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -145,6 +147,15 @@ void add_convert(CLI::App& app) {
       ->add_option("--chat-format", arguments->chat_format,
                    "How conversations become text (default: as the model's template says, if it is known)")
       ->type_name("NAME");
+  CLI::Option* pooling =
+      command
+          ->add_option(
+              "--pooling", arguments->pooling,
+              "How an encoder's token vectors become one for the text (default: as a sentence-transformers "
+              "directory says); none keeps them apart")
+          ->type_name("KIND")
+          ->check(CLI::IsMember({"mean", "cls", "max", "last", "none"}));
+  command->add_flag("--normalize", arguments->normalize, "Scale that vector to length 1")->needs(pooling);
   command->add_flag("--no-tokenizer", arguments->no_tokenizer,
                     "Leave the tokenizer out: the file then takes token ids only");
   command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");

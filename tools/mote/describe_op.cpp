@@ -38,6 +38,7 @@ struct Describer {
   }
   void describe(const file::Positions& op) {
     text.in = text.out = slice(op.x());
+    if (op.index() != file::RowIndex::position) detail(file::EnumNameRowIndex(op.index()));
     detail(tensor(op.table()));
   }
   void describe(const file::Norm& op) {
@@ -83,6 +84,8 @@ struct Describer {
     detail(fmt::format("{} heads, {} of keys and values, width {}, scale {:g}", op.heads(), cache->kv_heads(),
                        cache->head_dim(), op.scale()));
     if (cache->window() != 0) detail(fmt::format("window {}", cache->window()));
+    if (cache->bidirectional()) detail("bidirectional");
+    detail(tensor(op.bias()));
   }
   void describe(const file::Gate& op) {
     text.in = fmt::format("{} {}", slice(op.gate()), slice(op.up()));
@@ -92,6 +95,12 @@ struct Describer {
   void describe(const file::Select& op) {
     text.in = slice(op.in());
     text.out = slice(op.out());
+  }
+
+  void describe(const file::Pool& op) {
+    text.in = slice(op.in());
+    text.out = slice(op.out());
+    detail(file::EnumNamePoolKind(op.kind()));
   }
 
   template <class Table>
@@ -110,7 +119,7 @@ OpText describe_op(const file::Model& model, const file::Op& op) {
          describer.describe_if(op.args_as_Linear()) || describer.describe_if(op.args_as_RopeTable()) ||
          describer.describe_if(op.args_as_Rope()) || describer.describe_if(op.args_as_KvStore()) ||
          describer.describe_if(op.args_as_Attention()) || describer.describe_if(op.args_as_Gate()) ||
-         describer.describe_if(op.args_as_Select()));
+         describer.describe_if(op.args_as_Select()) || describer.describe_if(op.args_as_Pool()));
   return describer.text;
 }
 

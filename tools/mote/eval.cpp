@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote eval: perplexity on a text, how far a file's predictions are from another's, exact answers to
-// questions.
+// questions, labels and likeness of texts.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "converter/error.h"
 #include "tools/mote/commands.h"
 #include "tools/mote/eval_exact.h"
+#include "tools/mote/eval_texts.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -22,10 +23,10 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string file, text, exact, other;
+  std::string file, text, exact, other, accuracy, spearman;
   uint32_t window = 0;
   uint64_t limit = 0;
-  bool ids = false, json = false;
+  bool ids = false, json = false, truncate = false;
   SessionFlags session;
 };
 
@@ -203,17 +204,56 @@ void eval_exact(const Arguments& arguments) {
         100.0 * score.accuracy(), seconds);
 }
 
+void eval_texts(const Arguments& arguments) {
+  Timer timer;
+  const ThreadPool pool(arguments.session.threads);
+  const ModelFile file(arguments.file);
+  TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
+  nlohmann::json result;
+  if (!arguments.accuracy.empty()) {
+    const LabelScore score = score_labels(file, encoder, arguments.accuracy, arguments.limit);
+    result = {{"accuracy", score.accuracy()},
+              {"right", score.right},
+              {"lines", score.lines},
+              {"f1", score.f1},
+              {"macro_f1", score.macro_f1}};
+    if (!arguments.json) {
+      print("{} of {} labels right, {:.2f} %, macro F1 {:.4f}", score.right, score.lines,
+            100 * score.accuracy(), score.macro_f1);
+    }
+  } else {
+    const PairScore score = score_pairs(encoder, arguments.spearman, arguments.limit);
+    result = {{"spearman", score.spearman}, {"lines", score.lines}};
+    if (!arguments.json) print("Spearman {:.4f} over {} pairs", score.spearman, score.lines);
+  }
+  const double seconds = timer.ms() / 1000.0;
+  result["seconds"] = seconds;
+  arguments.json ? print_json(result) : print(", {:.1f} s\n", seconds);
+}
+
+void eval(const Arguments& arguments) {
+  if (!arguments.exact.empty()) return eval_exact(arguments);
+  if (!arguments.text.empty()) return eval_perplexity(arguments);
+  eval_texts(arguments);
+}
+
 }  // namespace
 
 void add_eval(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("eval", "Measure perplexity or exact answers, and compare two files");
+      app.add_subcommand("eval", "Measure perplexity, exact answers or labels, and compare two files");
   add_model_argument(*command, arguments->file);
   CLI::Option_group* what = command->add_option_group("measure", "One of these");
   CLI::Option* text =
       what->add_option("--perplexity", arguments->text, "A text file to predict")->type_name("TEXT");
   what->add_option("--exact", arguments->exact, "Questions and answers, a tab between them, a pair a line")
+      ->type_name("TSV");
+  what->add_option("--accuracy", arguments->accuracy,
+                   "Texts and their labels, a tab between them, a pair a line")
+      ->type_name("TSV");
+  what->add_option("--spearman", arguments->spearman,
+                   "Two texts and how alike they are, tabs between them, a line each")
       ->type_name("TSV");
   what->require_option(1);
   command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space")->needs(text);
@@ -233,8 +273,8 @@ void add_eval(CLI::App& app) {
       ->type_name("OTHER");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print a JSON object");
-  command->callback(
-      [arguments] { arguments->exact.empty() ? eval_perplexity(*arguments) : eval_exact(*arguments); });
+  command->add_flag("--truncate", arguments->truncate, "Cut texts that are too long instead of failing");
+  command->callback([arguments] { eval(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "converter/error.h"
-#include "converter/readers/safetensors.h"
 #include "tools/mote/commands.h"
 #include "tools/mote/forward_case.h"
+#include "tools/mote/forward_encoder.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -28,27 +28,6 @@ struct Arguments {
   SessionFlags session;
 };
 
-template <class T>
-struct Array {
-  std::vector<uint64_t> shape;
-  std::vector<T> values;
-};
-
-/// Of a segment, by name.
-struct Outputs {
-  std::map<std::string, Array<float>> rows;   // logits, hidden.0 ... [B, T, width]
-  std::map<std::string, Array<int64_t>> ids;  // greedy_ids
-};
-
-void write_outputs(const std::string& path, const Outputs& outputs) {
-  convert::NamedTensors tensors;
-  for (const auto& [name, array] : outputs.rows)
-    tensors[name] = convert::f32_tensor(array.shape, array.values);
-  for (const auto& [name, array] : outputs.ids)
-    tensors[name] = convert::i64_tensor(array.shape, array.values);
-  convert::write_safetensors(path, tensors);
-}
-
 /// Where the rows of the piece being computed go.
 struct Tracer {
   Outputs* outputs = nullptr;  // null: nothing is wanted
@@ -56,23 +35,6 @@ struct Tracer {
   size_t sequence = 0, first = 0;      // of the piece's tokens
   std::map<std::string, size_t> rows;  // already seen of the piece, by name
 };
-
-/// A row of [B, T, width] for each token, 0 where there is none.
-Array<float>& rows_array(Outputs& outputs, const Case& item, const std::string& name, uint32_t width) {
-  Array<float>& array = outputs.rows[item.prefix + name];
-  if (array.shape.empty()) {
-    array.shape = {item.sequences.size(), item.columns, width};
-    array.values.resize(item.sequences.size() * item.columns * size_t{width});
-  }
-  return array;
-}
-
-void store_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
-               const float* row, uint32_t width) {
-  Array<float>& array = rows_array(outputs, item, name, width);
-  const size_t at = sequence * item.columns + item.sequences[sequence].columns[token];
-  std::copy_n(row, width, array.values.begin() + static_cast<std::ptrdiff_t>(at * width));
-}
 
 void on_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
   auto& tracer = *static_cast<Tracer*>(user);
@@ -199,6 +161,18 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& prefix,
   convert::fail("{}: no {}input_ids, which the first segment has", path, prefix);
 }
 
+/// An encoder keeps nothing between segments: there is one.
+void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+  if (arguments.inputs.size() != 1)
+    convert::fail("{} is an encoder, which reads a single --input", file.path());
+  if (arguments.generate != 0) convert::fail("{} is an encoder, which generates nothing", file.path());
+  Outputs outputs;
+  for (const Case& item : read_cases(arguments.inputs[0])) {
+    forward_encoder(file, session_options(file, arguments.session, pool), item, arguments.hidden, outputs);
+  }
+  outputs.write(arguments.outputs[0]);
+}
+
 void forward_model(const Arguments& arguments) {
   if (arguments.inputs.size() != arguments.outputs.size()) {
     usage_fail("{} --input but {} --output; each segment takes one of both", arguments.inputs.size(),
@@ -206,6 +180,7 @@ void forward_model(const Arguments& arguments) {
   }
   const ModelFile file(arguments.file);
   const ThreadPool pool(arguments.session.threads);
+  if (is_encoder(file)) return encode(arguments, file, pool);
   std::vector<std::vector<Case>> segments;
   for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
   std::vector<Outputs> outputs(segments.size());
@@ -221,7 +196,7 @@ void forward_model(const Arguments& arguments) {
     }
     if (arguments.generate != 0) outputs.back().ids[first.prefix + "greedy_ids"] = run.generate();
   }
-  for (size_t i = 0; i < outputs.size(); ++i) write_outputs(arguments.outputs[i], outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].write(arguments.outputs[i]);
 }
 
 }  // namespace
@@ -231,17 +206,17 @@ void add_forward(CLI::App& app) {
   CLI::App* command = app.add_subcommand("forward", "Compute logits of arrays of ids, in .safetensors files");
   add_model_argument(*command, arguments->file);
   command
-      ->add_option("--input", arguments->inputs,
-                   "input_ids [B,T], maybe attention_mask and position_ids [B,T]; names may have a prefix, "
-                   "each prefix "
-                   "being a case of its own. Repeated: further segments of the same sessions")
+      ->add_option(
+          "--input", arguments->inputs,
+          "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
+          "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
       ->type_name("FILE")
       ->required()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
       ->add_option("--output", arguments->outputs,
-                   "Gets logits [B,T,V], 0 where masked, and what else is asked for; one for each input")
+                   "Gets logits [B,T,V], 0 where masked, or what else the model gives; one for each input")
       ->type_name("FILE")
       ->required()
       ->expected(1)

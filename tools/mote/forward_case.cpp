@@ -11,26 +11,23 @@
 namespace mote::cli {
 namespace {
 
-struct Array {
-  std::vector<uint64_t> shape;
-  std::vector<int64_t> values;
-};
+using Ids = Array<int64_t>;
 
-Array read_array(const convert::SafetensorsFile& file, const std::string& name) {
+Ids read_array(const convert::SafetensorsFile& file, const std::string& name) {
   return {file.shape(name), file.i64(name)};
 }
 
 /// Nothing if the file has no such array; of the shape of `ids`.
-std::optional<Array> read_like(const convert::SafetensorsFile& file, const std::string& name,
-                               const Array& ids, const std::string& path) {
+std::optional<Ids> read_like(const convert::SafetensorsFile& file, const std::string& name, const Ids& ids,
+                             const std::string& path) {
   if (!file.has(name)) return std::nullopt;
-  Array array = read_array(file, name);
+  Ids array = read_array(file, name);
   if (array.shape != ids.shape) convert::fail("{}: {} has another shape than input_ids", path, name);
   return array;
 }
 
-Sequence read_sequence(const Array& ids, const std::optional<Array>& mask, size_t row,
-                       const std::string& what) {
+Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std::optional<Ids>& types,
+                       size_t row, const std::string& what) {
   Sequence sequence;
   const auto columns = static_cast<uint32_t>(ids.shape[1]);
   for (uint32_t column = 0; column < columns; ++column) {
@@ -43,6 +40,10 @@ Sequence read_sequence(const Array& ids, const std::optional<Array>& mask, size_
     if (id < 0 || id > INT32_MAX) convert::fail("{}: input_ids holds {}, which is no token id", what, id);
     sequence.ids.push_back(static_cast<int32_t>(id));
     sequence.columns.push_back(column);
+    if (!types) continue;
+    const int64_t type = types->values[at];
+    if (type < 0 || type > INT32_MAX) convert::fail("{}: token_type_ids holds {}", what, type);
+    sequence.types.push_back(static_cast<int32_t>(type));
   }
   return sequence;
 }
@@ -50,15 +51,16 @@ Sequence read_sequence(const Array& ids, const std::optional<Array>& mask, size_
 Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, const std::string& path) {
   const std::string name = prefix + "input_ids";
   const std::string what = path + ": " + name;
-  const Array ids = read_array(file, name);
+  const Ids ids = read_array(file, name);
   if (ids.shape.size() != 2 || ids.values.empty() || ids.values.size() > INT32_MAX) {
     convert::fail("{} must be [sequences, tokens], at least one of each", what);
   }
   const auto mask = read_like(file, prefix + "attention_mask", ids, path);
+  const auto types = read_like(file, prefix + "token_type_ids", ids, path);
   const auto positions = read_like(file, prefix + "position_ids", ids, path);
   Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}};
   for (size_t row = 0; row < ids.shape[0]; ++row)
-    item.sequences.push_back(read_sequence(ids, mask, row, what));
+    item.sequences.push_back(read_sequence(ids, mask, types, row, what));
   if (positions) item.position_ids = positions->values;
   return item;
 }
@@ -69,6 +71,39 @@ uint32_t Case::longest() const {
   size_t most = 0;
   for (const Sequence& sequence : sequences) most = std::max(most, sequence.ids.size());
   return static_cast<uint32_t>(most);
+}
+
+void Outputs::write(const std::string& path) const {
+  convert::NamedTensors tensors;
+  for (const auto& [name, array] : rows) tensors[name] = convert::f32_tensor(array.shape, array.values);
+  for (const auto& [name, array] : ids) tensors[name] = convert::i64_tensor(array.shape, array.values);
+  convert::write_safetensors(path, tensors);
+}
+
+Array<float>& rows_array(Outputs& outputs, const Case& item, const std::string& name, uint32_t width) {
+  Array<float>& array = outputs.rows[item.prefix + name];
+  if (array.shape.empty()) {
+    array.shape = {item.sequences.size(), item.columns, width};
+    array.values.resize(item.sequences.size() * item.columns * size_t{width});
+  }
+  return array;
+}
+
+void store_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
+               const float* row, uint32_t width) {
+  Array<float>& array = rows_array(outputs, item, name, width);
+  const size_t at = sequence * item.columns + item.sequences[sequence].columns[token];
+  std::copy_n(row, width, array.values.begin() + static_cast<std::ptrdiff_t>(at * width));
+}
+
+void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
+                        const float* row, uint32_t width) {
+  Array<float>& array = outputs.rows[item.prefix + name];
+  if (array.shape.empty()) {
+    array.shape = {item.sequences.size(), width};
+    array.values.resize(item.sequences.size() * size_t{width});
+  }
+  std::copy_n(row, width, array.values.begin() + static_cast<std::ptrdiff_t>(sequence * width));
 }
 
 std::vector<Case> read_cases(const std::string& path) {

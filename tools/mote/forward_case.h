@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inputs of mote forward: one file, a segment, may hold several cases, told apart by a prefix of their
-// names.
+// The inputs and outputs of mote forward: one file, a segment, may hold several cases, told apart by a prefix
+// of their names.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace mote::cli {
 /// A row without its padding.
 struct Sequence {
   std::vector<int32_t> ids;
+  std::vector<int32_t> types;     // of the tokens, or empty
   std::vector<uint32_t> columns;  // where each was in the row
 };
 
@@ -25,6 +27,29 @@ struct Case {
 
   uint32_t longest() const;
 };
+
+template <class T>
+struct Array {
+  std::vector<uint64_t> shape;
+  std::vector<T> values;
+};
+
+/// Of a segment, by name.
+struct Outputs {
+  std::map<std::string, Array<float>> rows;   // logits, hidden.0 ... [B, T, width], or [B, width]
+  std::map<std::string, Array<int64_t>> ids;  // greedy_ids
+
+  void write(const std::string& path) const;
+};
+
+/// A row of [B, T, width] for each token, 0 where there is none.
+Array<float>& rows_array(Outputs& outputs, const Case& item, const std::string& name, uint32_t width);
+void store_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
+               const float* row, uint32_t width);
+
+/// A row of [B, width].
+void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
+                        const float* row, uint32_t width);
 
 /// The cases of a file: each name "<prefix>input_ids" is one. Throws convert::Error.
 std::vector<Case> read_cases(const std::string& path);

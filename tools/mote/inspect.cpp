@@ -103,7 +103,8 @@ void print_memory(const json& memory) {
   print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
         memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
-  for (const char* key : {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes"}) {
+  for (const char* key :
+       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();
     table.row({key, std::to_string(bytes), human_bytes(bytes)});
   }
@@ -138,6 +139,7 @@ json plan_list(const file::Program& program) {
   }
   return {{"token_row_bytes", program.token_row_bytes()},
           {"selected_row_bytes", program.selected_row_bytes()},
+          {"sequence_row_bytes", program.sequence_row_bytes()},
           {"buffers", std::move(buffers)}};
 }
 

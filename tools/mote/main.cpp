@@ -31,7 +31,8 @@ std::string usage_message(const CLI::App& app, const CLI::ParseError& error, int
   if (given.empty() && argc > 1 && argv[1][0] != '-') {
     std::vector<std::string> names;
     for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-    return fmt::format("no command '{}'{}; see {}", argv[1], mote::convert::did_you_mean(argv[1], names), help);
+    return fmt::format("no command '{}'{}; see {}", argv[1], mote::convert::did_you_mean(argv[1], names),
+                       help);
   }
   if (given.empty() && argc == 1) return "no command given; see " + help;
   return fmt::format("{}; see {}", error.what(), help);
@@ -51,6 +52,8 @@ int run(int argc, char** argv) {
   mote::cli::add_convert(app);
   mote::cli::add_run(app);
   mote::cli::add_chat(app);
+  mote::cli::add_embed(app);
+  mote::cli::add_classify(app);
   mote::cli::add_forward(app);
   mote::cli::add_bench(app);
   mote::cli::add_inspect(app);

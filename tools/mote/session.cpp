@@ -26,6 +26,12 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags) : path_(path), fil
   mote_model_get_info(model_, &info_);
 }
 
+bool is_encoder(const ModelFile& file) {
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  return output.kind != MOTE_OUTPUT_NEXT_TOKEN;
+}
+
 void add_model_argument(CLI::App& command, std::string& path) {
   command.add_option("FILE", path, "The .mote file, made by mote convert")->required()->type_name("");
 }

@@ -47,6 +47,8 @@ struct SessionFlags {
   std::string kv;
 };
 
+bool is_encoder(const ModelFile& file);
+
 void add_model_argument(CLI::App& command, std::string& path);
 void add_session_flags(CLI::App& command, SessionFlags& flags);
 

@@ -10,6 +10,7 @@
 #include "tools/mote/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -55,14 +56,9 @@ Tokens tokenize(const ModelFile& file, const std::string& text, uint32_t flags) 
   return tokens;
 }
 
-/// Offsets in characters, as other tools count; what is not UTF-8 counts a character for each byte that
-/// starts one.
+/// Offsets in characters, as other tools count.
 nlohmann::json character_offsets(const std::string& text, const std::vector<mote_span>& spans) {
-  std::vector<uint32_t> character(text.size() + 1);
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool starts = (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80;
-    character[i + 1] = character[i] + (starts ? 1 : 0);
-  }
+  const std::vector<uint32_t> character = character_counts(text);
   nlohmann::json offsets = nlohmann::json::array();
   for (const mote_span& span : spans) offsets.push_back({character[span.begin], character[span.end]});
   return offsets;

@@ -34,8 +34,10 @@ void verify_model(const Arguments& arguments) {
   const mote_status status = mote_session_self_test(session.get(), &result, &error);
   if (status != MOTE_OK) flush_output();
   check(status, error, file.path() + ": self test");
-  print("ok: self test on {}, {} of {} ids equal, logits within {:.3g} (tolerance {:.3g})\n", session.isa(),
-        result.equal_ids, result.ids, result.largest_difference, result.tolerance);
+  const std::string ids =
+      result.ids == 0 ? "" : fmt::format(", {} of {} ids equal", result.equal_ids, result.ids);
+  print("ok: self test on {}{}, {} within {:.3g} (tolerance {:.3g})\n", session.isa(), ids,
+        is_encoder(file) ? "outputs" : "logits", result.largest_difference, result.tolerance);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ typedef struct mote_model_info {
   uint32_t vocab;   /* ids are 0..vocab-1 */
   uint32_t width;   /* of a hidden row */
   uint32_t context; /* positions the model was made for */
-  uint32_t layers;  /* KV caches */
+  uint32_t layers;  /* that attend */
   int32_t bos_id;   /* -1: none */
   const int32_t* stop_ids;
   uint32_t stop_count;
@@ -82,7 +82,7 @@ typedef struct mote_session mote_session;
 
 /* Called after the operation that computes a named intermediate result ("hidden.0" and so on): `rows` rows of
    `width` floats, `stride` floats apart, for the running chunk's tokens or, after the last layer, its tokens
-   with logits. */
+   with logits; of "pooler_output" for the sequences. */
 typedef void (*mote_trace)(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
                            size_t stride);
 
@@ -90,7 +90,7 @@ typedef struct mote_session_options {
   uint32_t context;    /* positions per sequence, 1 to the model's */
   uint32_t chunk;      /* most tokens computed at once, at least `batch`; 64 by default */
   uint32_t batch;      /* sequences, 1 by default */
-  uint32_t logit_rows; /* most rows of logits of one call, at least `batch` */
+  uint32_t logit_rows; /* most rows of logits or of tokens' outputs of one call, at least `batch` */
   uint32_t threads;    /* at most the platform's; 0: the platform's */
   mote_kv_dtype kv_dtype;
   mote_isa isa;           /* MOTE_ISA_AUTO: the platform's */
@@ -103,7 +103,8 @@ typedef struct mote_session_options {
 } mote_session_options;
 
 /* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
-   mote_platform_default(). */
+   mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is the context, and there
+   is room for the outputs of all tokens, or of 16 where each is a row of logits over the vocabulary. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -142,6 +143,9 @@ mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* e
    null if there is none. */
 const float* mote_session_logits(const mote_session* session, uint32_t row);
 
+/* The same of any output, of mote_encode too: [width] of mote_output_info. */
+const float* mote_session_output(const mote_session* session, uint32_t row);
+
 /* Tokens of a sequence. */
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
@@ -149,6 +153,69 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
    possible (MOTE_INVALID_ARGUMENT). */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
+
+/* ---- Whole sequences in, outputs out: encoders
+ * ----------------------------------------------------------------- */
+
+typedef enum mote_output_kind {
+  MOTE_OUTPUT_NEXT_TOKEN = 0,      /* a decoder's logits; the others are of encoders */
+  MOTE_OUTPUT_MASKED_TOKEN = 1,    /* logits of a token itself, over the vocabulary */
+  MOTE_OUTPUT_TOKEN_LABELS = 2,    /* logits of a token's labels */
+  MOTE_OUTPUT_SEQUENCE_LABELS = 3, /* logits of a sequence's labels */
+  MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
+  MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
+  MOTE_OUTPUT_HIDDEN = 6           /* a token's last hidden state */
+} mote_output_kind;
+
+typedef enum mote_probability_kind {
+  MOTE_PROBABILITY_SOFTMAX = 0,
+  MOTE_PROBABILITY_SIGMOID = 1,
+  MOTE_PROBABILITY_NONE = 2 /* the outputs are numbers of their own */
+} mote_probability_kind;
+
+typedef struct mote_output_info {
+  mote_output_kind kind;
+  uint32_t width;   /* of a row */
+  int of_sequences; /* 1: a row for each sequence; 0: for each token asked for */
+  mote_probability_kind probabilities;
+  uint32_t token_types; /* types are 0..token_types-1 */
+  uint32_t labels;      /* of the columns; 0: they have none */
+  uint64_t reserved[4];
+} mote_output_info;
+
+void mote_model_get_output(const mote_model* model, mote_output_info* info);
+
+/* Zero-terminated, in the file; null for one that there is not. */
+const char* mote_model_label(const mote_model* model, uint32_t label);
+
+/* Sequences one after the other, without padding. */
+typedef struct mote_batch {
+  const int32_t* ids;         /* [sum of lengths] */
+  const int32_t* token_types; /* [sum of lengths]; null: all 0 */
+  const uint32_t* lengths;    /* [count], each from 1 to the session's context and chunk */
+  uint32_t count;             /* sequences, at most the session's batch */
+  const uint32_t*
+      rows; /* [row_count] tokens whose outputs are wanted, counted over all sequences; null: all */
+  uint32_t row_count;
+  uint64_t reserved[2]; /* 0 */
+} mote_batch;
+
+/* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for
+   each token asked for, in order. Nothing is kept for later calls. A sequence's outputs do not depend on the
+   others. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
+mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
+
+/* Row `row` of the outputs as probabilities, as the model means it: out [width]. */
+mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,
+                               mote_error* error);
+
+/* Tokenizes and encodes one text: its vector, or the probabilities of its labels, out [width]. `flags` of
+   mote_tokenize, MOTE_ADD_SPECIAL being understood; MOTE_CONTEXT_FULL for a text too long, unless
+   MOTE_TRUNCATE. */
+mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
+                       uint32_t width, mote_error* error);
+mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
+                          uint32_t width, mote_error* error);
 
 /* ---- Text
  * ----------------------------------------------------------------------------------------------------- */
@@ -159,15 +226,17 @@ typedef struct mote_span {
 } mote_span;
 
 enum {
-  MOTE_ADD_SPECIAL = 1,  /* the tokens that the model wants around a text */
-  MOTE_PARSE_SPECIAL = 2 /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
+  MOTE_ADD_SPECIAL = 1,   /* the tokens that the model wants around a text */
+  MOTE_PARSE_SPECIAL = 2, /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
+  MOTE_TRUNCATE = 4 /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
 };
 
 /* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as
    U+FFFD.
-   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL: `ids` holds the first).
-   Unless null, `offsets`, [capacity], says which bytes each token came from, whole characters; those of added
-   tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's text_bytes. */
+   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL, or MOTE_OK with
+   MOTE_TRUNCATE: `ids` holds the first). Unless null, `offsets`, [capacity], says which bytes each token came
+   from, whole characters; those of added tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's
+   text_bytes. */
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
 

@@ -32,6 +32,12 @@ class Model {
     mote_model_get_info(model_, &info);
     return info;
   }
+  mote_output_info output() const {
+    mote_output_info info;
+    mote_model_get_output(model_, &info);
+    return info;
+  }
+  const char* label(uint32_t index) const { return mote_model_label(model_, index); }
   mote_session_options default_options() const { return mote_session_options_default(model_); }
   size_t session_bytes(const mote_session_options& options) const {
     return mote_session_bytes(model_, &options);
@@ -60,6 +66,21 @@ class Session {
     return mote_decode(session_, ids, error);
   }
   const float* logits(uint32_t row = 0) const { return mote_session_logits(session_, row); }
+
+  // Encoders.
+  [[nodiscard]] mote_status encode(const mote_batch& batch, mote_error* error) {
+    return mote_encode(session_, &batch, error);
+  }
+  const float* output(uint32_t row = 0) const { return mote_session_output(session_, row); }
+  [[nodiscard]] mote_status embed(const char* text, size_t bytes, float* out, uint32_t width, mote_error* error,
+                                  uint32_t flags = 0) {
+    return mote_embed(session_, text, bytes, flags, out, width, error);
+  }
+  [[nodiscard]] mote_status classify(const char* text, size_t bytes, float* out, uint32_t width, mote_error* error,
+                                     uint32_t flags = 0) {
+    return mote_classify(session_, text, bytes, flags, out, width, error);
+  }
+
   uint32_t length(uint32_t sequence = 0) const { return mote_session_length(session_, sequence); }
   [[nodiscard]] mote_status truncate(uint32_t length, mote_error* error, uint32_t sequence = 0) {
     return mote_session_truncate(session_, sequence, length, error);

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which head an encoder has, from config.json's architectures: "BertForTokenClassification" and so on.
+#include <algorithm>
+
+#include "converter/architectures/architecture.h"
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+// Starts of the names of weights of heads, which a bare model does without.
+const std::vector<std::string> kHeads = {"cls.",       "lm_head.",        "classifier.",  "qa_outputs.",
+                                         "vocab_",     "pre_classifier.", "predictions.", "sop_classifier.",
+                                         "generator_", "discriminator_"};
+// The other half of a pretraining head, beside the masked tokens.
+const std::vector<std::string> kPairHeads = {"cls.seq_relationship.", "sop_classifier."};
+
+/// "ForTokenClassification"; "" for a bare model.
+std::string task_of(Config& config) {
+  const nlohmann::json* list = config.value("architectures");
+  if (list == nullptr || !list->is_array() || list->empty() || !list->front().is_string()) return "";
+  const std::string name = list->front().get<std::string>();
+  const size_t at = name.find("For");
+  if (at != std::string::npos) return name.substr(at);
+  if (name.ends_with("Model") && !name.ends_with("LMHeadModel")) return "";
+  return name;
+}
+
+/// One for each row of the matrix of labels.
+std::vector<std::string> read_labels(const Source& source, Config& config, const std::string& matrix) {
+  const auto found = source.tensors.find(matrix + ".weight");
+  if (found == source.tensors.end()) fail("tensor {}.weight is missing", matrix);
+  const uint64_t count = found->second.rows();
+  const nlohmann::json* given = config.value("id2label");
+  std::vector<std::string> labels;
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string key = std::to_string(i);
+    labels.push_back("LABEL_" + key);
+    if (given == nullptr) continue;
+    if (!given->is_object() || given->size() != count || !given->contains(key) ||
+        !(*given)[key].is_string()) {
+      fail("config: id2label does not name the {} labels of {}.weight", count, matrix);
+    }
+    labels.back() = (*given)[key].get<std::string>();
+  }
+  return labels;
+}
+
+/// As Hugging Face's pipelines do; cross encoders of sentence-transformers may say otherwise.
+Probabilities read_probabilities(Config& config, size_t labels) {
+  const std::string problem = config.text("problem_type", "");
+  std::string cross = config.text("sbert_ce_default_activation_function", "");
+  const nlohmann::json* own = config.value("sentence_transformers");
+  if (own != nullptr && own->is_object()) cross = own->value("activation_fn", cross);
+  if (problem == "regression" || cross.ends_with(".Identity")) return Probabilities::none;
+  if (problem == "multi_label_classification" || cross.ends_with(".Sigmoid")) return Probabilities::sigmoid;
+  if (!cross.empty())
+    fail("config: activation {} of the labels is not supported; supported are Identity, Sigmoid", cross);
+  return labels == 1 ? Probabilities::sigmoid : Probabilities::softmax;
+}
+
+void set_labels(HeadSpec& head, OutputKind kind, const std::string& output, std::vector<std::string> labels) {
+  head.kind = kind;
+  head.output = output;
+  head.labels = std::move(labels);
+  head.width = static_cast<uint32_t>(head.labels.size());
+}
+
+void read_masked(Config& config, const HeadNames& names, TransformerSpec& spec) {
+  spec.head.kind = OutputKind::masked_token;
+  spec.head.dense = names.masked;
+  spec.head.output = names.vocabulary;
+  spec.head.output_bias = names.vocabulary_bias;
+  spec.tied_embedding = config.flag("tie_word_embeddings", true);
+}
+
+/// Token vectors, or one vector for a text.
+void read_bare(const Source& source, const HeadNames& names, TransformerSpec& spec) {
+  spec.head.kind = source.pooling ? OutputKind::embedding : OutputKind::hidden;
+  spec.head.probabilities = Probabilities::none;
+  if (source.pooling) {
+    spec.head.pool = source.pooling->kind;
+    spec.head.normalize = source.pooling->normalize;
+  }
+  const std::string pooler = names.base + names.pooler;
+  if (!names.pooler.empty() && source.tensors.count(pooler + ".weight") != 0) {
+    spec.head.pooler = {pooler, "", Activation::tanh, spec.width};
+  }
+}
+
+}  // namespace
+
+std::string base_of(const Source& source, const std::string& base) {
+  const auto first = source.tensors.lower_bound(base);
+  return first != source.tensors.end() && first->first.starts_with(base) ? base : "";
+}
+
+void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec) {
+  const std::string task = source.pooling ? "" : task_of(config);
+  HeadSpec& head = spec.head;
+  // Checkpoints keep poolers that their heads do without.
+  spec.names.ignored_starts = kPairHeads;
+  if (!names.pooler.empty()) spec.names.ignored_starts.push_back(names.base + names.pooler + ".");
+  config.flag("tie_word_embeddings", true);
+  if (task.empty()) {
+    read_bare(source, names, spec);
+    if (!names.base.empty()) spec.names.ignored_starts = kHeads;
+  } else if (task == "ForSequenceClassification") {
+    set_labels(head, OutputKind::sequence_labels, names.labels, read_labels(source, config, names.labels));
+    head.probabilities = read_probabilities(config, head.width);
+    head.dense = names.classifier;
+  } else if (task == "ForTokenClassification") {
+    set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));
+  } else if (task == "ForQuestionAnswering") {
+    head.kind = OutputKind::answer_span;
+    head.output = "qa_outputs";
+    head.width = 2;
+  } else if ((task == "ForMaskedLM" || task == "ForPreTraining") && !names.vocabulary.empty()) {
+    read_masked(config, names, spec);
+  } else {
+    fail(
+        "config: architectures {} is not supported; of encoders, bare models and those for sequence "
+        "classification, "
+        "token classification, question answering and masked language modelling are",
+        (*config.value("architectures"))[0].dump());
+  }
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MPNet (Song et al. 2020): BERT without token types, with a bias on attention scores by the distance of key
+// and query in buckets, which all layers share.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/architectures/architecture.h"
+#include "converter/error.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr uint32_t kBuckets = 32, kPaddingId = 1;  // the original's, whatever the config says
+
+/// T5's buckets (Raffel et al. 2019): of 16 for each direction 8 are single distances, 8 grow up to 128. In
+/// f32, as the original computes them: at powers of two it is the rounding that decides.
+uint32_t bucket_of(int32_t key_minus_query) {
+  constexpr uint32_t kDirection = kBuckets / 2, kSingle = kDirection / 2;
+  constexpr double kFarthest = 128;
+  const uint32_t direction = key_minus_query > 0 ? kDirection : 0;
+  const uint32_t distance = static_cast<uint32_t>(std::abs(key_minus_query));
+  if (distance < kSingle) return direction + distance;
+  const float growth = static_cast<float>(std::log(kFarthest / kSingle));
+  const float share = std::log(static_cast<float>(distance) / static_cast<float>(kSingle)) / growth;
+  const uint32_t large = kSingle + static_cast<uint32_t>(share * static_cast<float>(kDirection - kSingle));
+  return direction + std::min(large, kDirection - 1);
+}
+
+/// [heads, 2 context - 1] by key - query + context - 1.
+std::vector<float> attention_bias(const Source& source, const std::string& name, uint32_t heads,
+                                  uint32_t context) {
+  const auto found = source.tensors.find(name);
+  if (found == source.tensors.end()) fail("tensor {} is missing", name);
+  const SourceTensor& table = found->second;
+  if (table.shape != std::vector<uint64_t>{kBuckets, heads})
+    fail("tensor {} is not [{}, {}]", name, kBuckets, heads);
+  std::vector<std::vector<float>> rows(kBuckets, std::vector<float>(heads));
+  for (uint32_t bucket = 0; bucket < kBuckets; ++bucket) read_row(table, bucket, rows[bucket]);
+  const uint32_t columns = 2 * context - 1;
+  std::vector<float> bias(size_t{heads} * columns);
+  for (uint32_t column = 0; column < columns; ++column) {
+    const uint32_t bucket = bucket_of(static_cast<int32_t>(column) - static_cast<int32_t>(context - 1));
+    for (uint32_t head = 0; head < heads; ++head) bias[size_t{head} * columns + column] = rows[bucket][head];
+  }
+  return bias;
+}
+
+}  // namespace
+
+TransformerSpec read_mpnet(const Source& source, Config& config) {
+  const std::string base = base_of(source, "mpnet.");
+  TransformerSpec spec = read_bert_like(source, config, base);
+  set_positions(source, spec.position_rows, kPaddingId + 1, spec);
+  spec.token_types = 0;
+  if (config.size("relative_attention_num_buckets", 1, kMaxSize, kBuckets) != kBuckets) {
+    fail("config: relative_attention_num_buckets other than {} is not supported", kBuckets);
+  }
+  const std::string table = "encoder.relative_attention_bias.weight";
+  spec.attention_bias = attention_bias(source, base + table, spec.heads, spec.context);
+
+  WeightNames& names = spec.names;
+  const std::string layer = base + "encoder.layer.{}.attention.";
+  names.q = layer + "attn.q";
+  names.k = layer + "attn.k";
+  names.v = layer + "attn.v";
+  names.o = layer + "attn.o";
+  names.attention_norm = layer + "LayerNorm";
+  names.ignored.push_back(table);  // taken above
+  HeadNames heads;
+  heads.base = base;
+  heads.pooler = "pooler.dense";
+  heads.classifier = {"classifier.dense", "", Activation::tanh, spec.width};
+  heads.labels = "classifier.out_proj";
+  heads.masked = {"lm_head.dense", "lm_head.layer_norm", Activation::gelu, spec.width};
+  heads.vocabulary = "lm_head.decoder";
+  heads.vocabulary_bias = "lm_head.bias";
+  read_head(source, config, heads, spec);
+  return spec;
+}
+
+}  // namespace mote::convert

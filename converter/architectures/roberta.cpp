@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RoBERTa (Liu et al. 2019) and XLM-RoBERTa: BERT whose positions start after the padding token's id and
+// whose heads have other names.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_roberta(const Source& source, Config& config) {
+  const std::string base = base_of(source, "roberta.");
+  TransformerSpec spec = read_bert_like(source, config, base);
+  const uint32_t padding = config.size("pad_token_id", 0, kMaxSize, 1);
+  set_positions(source, spec.position_rows, padding + 1, spec);
+  HeadNames names;
+  names.base = base;
+  names.pooler = "pooler.dense";
+  names.classifier = {"classifier.dense", "", Activation::tanh, spec.width};
+  names.labels = "classifier.out_proj";
+  names.masked = {"lm_head.dense", "lm_head.layer_norm", Activation::gelu, spec.width};
+  names.vocabulary = "lm_head.decoder";
+  names.vocabulary_bias = "lm_head.bias";
+  read_head(source, config, names, spec);
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What follows the layers: a decoder's logits, or what an encoder's head makes of the last hidden states.
+#include <fmt/format.h>
+
+#include "converter/transformer_builder.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr float kSmallestLength = 1e-12f;  // vectors shorter than this are not scaled up to length 1
+
+}  // namespace
+
+void TransformerBuilder::vocabulary_logits(const std::string& name, const std::string& bias_name, View in) {
+  graph_.output = new_value(spec_.vocab, Unit::selected);
+  if (!spec_.tied_embedding && bias_name.empty()) {
+    return linear("head", name, Role::head, in, graph_.output, Activation::none, false);
+  }
+  int32_t bias = -1, weight = table_;
+  if (!bias_name.empty()) {  // it may be stored under either name, or both
+    const bool own = tensors_.has(bias_name);
+    bias = add_vector("head.bias", tensors_.vector(own ? bias_name : name + ".bias", spec_.vocab));
+    tensors_.ignore(name + ".bias");
+  }
+  if (spec_.tied_embedding) {
+    tensors_.ignore(name + ".weight");
+  } else {
+    WeightPart part = tensors_.matrix(name + ".weight", spec_.vocab, in.width, false);
+    const DType dtype = policy_.dtype(Role::head, *part.tensor);
+    weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
+  }
+  Input input{in, {}};
+  const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
+  add(LinearNode{weight, bias, Activation::none, from, graph_.output, std::nullopt});
+}
+
+void TransformerBuilder::decoder_head() {
+  const View last = new_value(spec_.width, Unit::selected);
+  add(SelectNode{x_, last});
+  norm("final_norm", spec_.names.final_norm, last, last);
+  probe(fmt::format("hidden.{}", spec_.layers), last);
+  vocabulary_logits(spec_.names.head, "", last);
+}
+
+View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, View in) {
+  if (spec.name.empty()) return in;
+  const View out = new_value(spec.width, graph_.values[in.value].unit);
+  linear(label, spec.name, Role::matrix, in, out, spec.activation, true);
+  if (!spec.norm.empty()) norm(label + ".norm", spec.norm, out, out);
+  return out;
+}
+
+void TransformerBuilder::pooler() {
+  const View first = new_value(spec_.width, Unit::sequence);
+  add(PoolNode{PoolKind::first, x_, first});
+  probe("pooler_output", dense("pooler", spec_.head.pooler, first));
+}
+
+void TransformerBuilder::encoder_head() {
+  const HeadSpec& head = spec_.head;
+  if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
+  probe(fmt::format("hidden.{}", spec_.layers), x_);
+  probe("last_hidden_state", x_);
+  if (!head.pooler.name.empty()) pooler();
+
+  const bool of_sequences = head.kind == OutputKind::sequence_labels || head.kind == OutputKind::embedding;
+  const View taken = new_value(spec_.width, of_sequences ? Unit::sequence : Unit::selected);
+  if (of_sequences) {
+    add(PoolNode{head.pool, x_, taken});
+  } else {
+    add(SelectNode{x_, taken});
+  }
+  const View features = dense("head.dense", head.dense, taken);
+  graph_.output_kind = head.kind;
+  graph_.probabilities = head.probabilities;
+  graph_.labels = head.labels;
+  if (head.kind == OutputKind::masked_token)
+    return vocabulary_logits(head.output, head.output_bias, features);
+  graph_.output = features;
+  if (!head.output.empty()) {
+    graph_.output = new_value(head.width, graph_.values[features.value].unit);
+    linear("head", head.output, Role::head, features, graph_.output, Activation::none, false);
+  }
+  if (head.normalize) add(NormNode{NormKind::l2, kSmallestLength, 1, -1, -1, graph_.output, graph_.output});
+}
+
+void TransformerBuilder::head() {
+  if (spec_.is_encoder()) {
+    encoder_head();
+  } else {
+    decoder_head();
+  }
+}
+
+}  // namespace mote::convert

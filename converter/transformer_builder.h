@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The blocks that graphs of transformers are put together from. Fusion happens here: weights that read the
+// same input become one linear, a norm is quantized once for all its readers, residuals are added by the
+// linear that ends a block. build_transformer.cpp has the embedding and the layers, build_head.cpp what
+// follows them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "converter/architectures/transformer_spec.h"
+#include "converter/quantizers/policy.h"
+#include "converter/tensor_set.h"
+
+namespace mote::convert {
+
+/// A linear's weight and bias by their name in the source.
+struct Projection {
+  std::string label;  // in the file's names
+  WeightPart part;
+  DType dtype;
+  std::optional<std::vector<float>> bias;
+};
+
+inline View columns(View view, uint32_t column, uint32_t width) {
+  return {view.value, view.column + column, width};
+}
+
+class TransformerBuilder {
+ public:
+  TransformerBuilder(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors)
+      : spec_(spec), policy_(policy), tensors_(tensors) {}
+
+  Graph build();
+
+ private:
+  // ---- Weights. Two of one name are the same one: layers may share theirs. ----
+
+  int32_t add_weight(Weight weight);
+  int32_t add_vector(const std::string& name, std::vector<float> values);
+  int32_t add_matrix(const std::string& name, DType dtype, bool row_major, uint32_t cols,
+                     std::vector<WeightPart> parts);
+  /// `source` and `label` name the weight; its bias is `source` + ".bias".
+  Projection projection(const std::string& label, const std::string& source, uint32_t rows, uint32_t cols,
+                        Role role, bool bias_required);
+
+  // ---- Operations ----
+
+  View new_value(uint32_t width, DType dtype, Unit unit);
+  View new_value(uint32_t width, Unit unit) { return new_value(width, DType::f32, unit); }
+  void add(Node node) { graph_.nodes.push_back(std::move(node)); }
+  void probe(const std::string& name, View view);
+
+  /// norm(in) by the spec's kind; `source` and `label` name its weight.
+  void norm(NormKind kind, const std::string& label, const std::string& source, uint32_t groups, View in,
+            View out);
+  void norm(const std::string& label, const std::string& source, View in, View out) {
+    norm(spec_.norm, label, source, 1, in, out);
+  }
+
+  /// `in` for weights of several types: quantized at most once in each way.
+  struct Input {
+    View f32;
+    std::array<std::optional<View>, kDTypeCount> quantized;
+  };
+  View input_for(Input& input, DType weight);
+
+  /// Neighbours of one type become one linear; each writes its columns of `out`.
+  void linears(const std::string& prefix, View in, std::vector<Projection> projections, View out,
+               Activation activation, std::optional<View> residual);
+  void linear(const std::string& prefix, Input& in, std::span<Projection> fused, View out,
+              Activation activation, std::optional<View> residual);
+  /// One linear by itself.
+  void linear(const std::string& label, const std::string& source, Role role, View in, View out,
+              Activation activation, bool bias_required);
+
+  // ---- Blocks ----
+
+  void embed();
+  /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
+  void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
+                uint32_t rows, RowIndex index);
+  uint32_t weights_of(uint32_t layer) const {
+    return spec_.weights_of.empty() ? layer : spec_.weights_of[layer];
+  }
+  uint32_t cache_of(uint32_t layer);
+  View qkv(uint32_t layer, View in);
+  void attention(uint32_t layer);
+  void ffn(uint32_t layer);
+
+  /// The residual stream or, with norms before, a new value with its norm.
+  View block_input(const std::string& label, const std::string& source);
+  void block_output(const std::string& label, const std::string& source);
+
+  // ---- Heads ----
+
+  void head();
+  void decoder_head();
+  void encoder_head();
+  /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
+  void vocabulary_logits(const std::string& name, const std::string& bias, View in);
+  View dense(const std::string& label, const DenseSpec& spec, View in);
+  void pooler();
+
+  const TransformerSpec& spec_;
+  const TypePolicy& policy_;
+  TensorSet& tensors_;
+  Graph graph_;
+  View x_{};  // the residual stream
+  View rope_table_{};
+  int32_t table_ = -1;  // the embedding
+  int32_t bias_ = -1;   // of attention scores
+};
+
+inline bool takes_quantized(DType weight) { return activation_dtype(weight) != DType::f32; }
+
+}  // namespace mote::convert

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every encoder in tests/golden/models, from its files to the outputs of the original implementation.
+#include <cmath>
+
+#include "converter/readers/safetensors.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+using mote::convert::SafetensorsFile;
+
+/// The golden input: rows without their padding.
+struct Input {
+  size_t rows, columns;
+  std::vector<std::vector<int32_t>> ids, types;
+};
+
+Input read_input(const SafetensorsFile& golden) {
+  const auto& shape = golden.shape("input_ids");
+  Input input{shape.at(0), shape.at(1), {}, {}};
+  const std::vector<int64_t> ids = golden.i64("input_ids"), mask = golden.i64("attention_mask");
+  const std::vector<int64_t> types =
+      golden.has("token_type_ids") ? golden.i64("token_type_ids") : std::vector<int64_t>(ids.size());
+  for (size_t row = 0; row < input.rows; ++row) {
+    input.ids.emplace_back();
+    input.types.emplace_back();
+    for (size_t i = row * input.columns; i < (row + 1) * input.columns; ++i) {
+      if (mask[i] == 0) continue;  // at the end of the row
+      input.ids.back().push_back(static_cast<int32_t>(ids[i]));
+      input.types.back().push_back(static_cast<int32_t>(types[i]));
+    }
+  }
+  return input;
+}
+
+/// Arrays by their golden name, 0 where a row is padding.
+using Arrays = std::map<std::string, std::vector<float>>;
+
+/// Takes what a run gives of the sequences from `first` on.
+struct Collector {
+  const Input& input;
+  Arrays& arrays;
+  size_t first = 0, count = 0;
+
+  void token_rows(const std::string& name, const float* data, uint32_t width, size_t stride) {
+    std::vector<float>& to = arrays[name];
+    to.resize(input.rows * input.columns * width);
+    for (size_t row = first; row < first + count; ++row) {
+      for (size_t i = 0; i < input.ids[row].size(); ++i, data += stride) {
+        std::copy_n(data, width, to.begin() + static_cast<std::ptrdiff_t>((row * input.columns + i) * width));
+      }
+    }
+  }
+  void sequence_rows(const std::string& name, const float* data, uint32_t width, size_t stride) {
+    std::vector<float>& to = arrays[name];
+    to.resize(input.rows * width);
+    for (size_t row = first; row < first + count; ++row, data += stride) {
+      std::copy_n(data, width, to.begin() + static_cast<std::ptrdiff_t>(row * width));
+    }
+  }
+  static void trace(void* user, const char* name, const float* data, uint32_t, uint32_t width,
+                    size_t stride) {
+    auto& self = *static_cast<Collector*>(user);
+    std::string(name) == "pooler_output" ? self.sequence_rows(name, data, width, stride)
+                                         : self.token_rows(name, data, width, stride);
+  }
+};
+
+/// Column `column` of rows of 2.
+std::vector<float> column_of(const std::vector<float>& rows, size_t column) {
+  std::vector<float> values;
+  for (size_t i = column; i < rows.size(); i += 2) values.push_back(rows[i]);
+  return values;
+}
+
+/// The output under its golden name; outputs lie one after the other.
+void collect_output(mote_session* session, const mote_output_info& output, Collector& collector) {
+  const float* first = mote_session_output(session, 0);
+  REQUIRE(first != nullptr);
+  const size_t stride = output.of_sequences != 0 && collector.count == 1
+                            ? output.width
+                            : static_cast<size_t>(mote_session_output(session, 1) - first);
+  const char* name = output.kind == MOTE_OUTPUT_EMBEDDING ? "sentence_embedding"
+                     : output.kind == MOTE_OUTPUT_HIDDEN  ? "last_hidden_state"
+                                                          : "logits";
+  if (output.of_sequences != 0) {
+    collector.sequence_rows(name, first, output.width, stride);
+  } else {
+    collector.token_rows(name, first, output.width, stride);
+  }
+}
+
+/// Sequences in runs of `together`.
+Arrays encode(const test::OpenModel& model, mote_isa isa, const Input& input, size_t together) {
+  Arrays arrays;
+  Collector collector{input, arrays};
+  mote_output_info output;
+  mote_model_get_output(model.get(), &output);
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.batch = static_cast<uint32_t>(together);
+  options.chunk = options.logit_rows = static_cast<uint32_t>(input.rows * input.columns);
+  options.trace = Collector::trace;
+  options.trace_user = &collector;
+  const test::OpenSession session(model, options);
+  for (collector.count = together; collector.first < input.rows; collector.first += together) {
+    std::vector<int32_t> ids, types;
+    std::vector<uint32_t> lengths;
+    for (size_t row = collector.first; row < collector.first + together; ++row) {
+      ids.insert(ids.end(), input.ids[row].begin(), input.ids[row].end());
+      types.insert(types.end(), input.types[row].begin(), input.types[row].end());
+      lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
+    }
+    const mote_batch batch{
+        ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, {}};
+    mote_error error{};
+    const mote_status status = mote_encode(session.get(), &batch, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+    collect_output(session.get(), output, collector);
+  }
+  if (output.kind == MOTE_OUTPUT_ANSWER_SPAN) {
+    arrays["start_logits"] = column_of(arrays["logits"], 0);
+    arrays["end_logits"] = column_of(arrays["logits"], 1);
+  }
+  return arrays;
+}
+
+}  // namespace
+
+TEST("every golden encoder gives every stored output, padded rows too, alone and together") {
+  const std::vector<std::string> names = test::golden_names("encoder");
+  TEST_ASSERT_GREATER_OR_EQUAL(8u, names.size());
+  for (const std::string& name : names) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    const Input input = read_input(golden);
+    for (const mote_isa isa : test::two_families(model)) {
+      for (const size_t together : {size_t{1}, input.rows}) {
+        const Arrays arrays = encode(model, isa, input, together);
+        for (const auto& [stored, tensor] : golden.tensors()) {
+          if (tensor.dtype != "F32") continue;
+          CAPTURE(name, mote_isa_name(isa), together, stored);
+          REQUIRE(arrays.count(stored) == 1);
+          const std::vector<float> expected = golden.f32(stored);
+          TEST_ASSERT_EQUAL_UINT32(expected.size(), arrays.at(stored).size());
+          TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(),
+                                         arrays.at(stored).data(), expected.size());
+        }
+      }
+    }
+  }
+}
+
+TEST("encoders in 16 and 8 bits stay near the stored outputs") {
+  // Relative error of the last hidden states; of random weights, whose errors do not cancel as trained ones'
+  // do.
+  for (const std::string& name : test::golden_names("encoder")) {
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    const Input input = read_input(golden);
+    for (const auto& [type, bound] : {std::pair("f16", 2e-3), std::pair("q8g32", 2e-2)}) {
+      const test::OpenModel model(test::golden_file(name, type));
+      const Arrays arrays = encode(model, MOTE_ISA_AUTO, input, input.rows);
+      std::string last;
+      for (uint32_t layer = 0; golden.has("hidden." + std::to_string(layer)); ++layer) {
+        last = "hidden." + std::to_string(layer);
+      }
+      const std::vector<float> expected = golden.f32(last);
+      double error = 0, energy = 0;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        error += std::pow(double{arrays.at(last)[i]} - double{expected[i]}, 2);
+        energy += std::pow(double{expected[i]}, 2);
+      }
+      CAPTURE(name, type);
+      TEST_ASSERT_LESS_THAN(bound, std::sqrt(error / energy));
+    }
+  }
+}

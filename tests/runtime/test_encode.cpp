@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote_encode: a sequence's outputs depend on nothing but the sequence, and calls that make no sense are
+// refused.
+#include <cmath>
+
+#include "tests/support/test_model.h"
+
+namespace {
+
+const char* const kModels[] = {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence",
+                               "distilbert_classifier"};
+
+/// Three sequences of a golden encoder's vocabulary.
+struct Texts {
+  std::vector<std::vector<int32_t>> sequences = {test::some_ids(23, 100, 1), test::some_ids(1, 100, 2),
+                                                 test::some_ids(17, 100, 3)};
+};
+
+mote_session_options options_for(const test::OpenModel& model, uint32_t batch, uint32_t threads = 1) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.batch = batch;
+  options.chunk = options.logit_rows = 64;
+  options.threads = threads;
+  return options;
+}
+
+mote_output_info output_of(const test::OpenModel& model) {
+  mote_output_info info;
+  mote_model_get_output(model.get(), &info);
+  return info;
+}
+
+/// All rows of outputs of some sequences in one run.
+std::vector<float> encode(mote_session* session, const mote_output_info& output,
+                          const std::vector<std::vector<int32_t>>& sequences) {
+  std::vector<int32_t> ids;
+  std::vector<uint32_t> lengths;
+  for (const auto& sequence : sequences) {
+    ids.insert(ids.end(), sequence.begin(), sequence.end());
+    lengths.push_back(static_cast<uint32_t>(sequence.size()));
+  }
+  const auto count = static_cast<uint32_t>(sequences.size());
+  const mote_batch batch{ids.data(), nullptr, lengths.data(), count, nullptr, 0, {}};
+  mote_error error{};
+  const mote_status status = mote_encode(session, &batch, &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+  std::vector<float> rows;
+  const size_t row_count = output.of_sequences != 0 ? sequences.size() : ids.size();
+  for (uint32_t row = 0; row < row_count; ++row) {
+    const float* values = mote_session_output(session, row);
+    REQUIRE(values != nullptr);
+    rows.insert(rows.end(), values, values + output.width);
+  }
+  REQUIRE(mote_session_output(session, static_cast<uint32_t>(row_count)) == nullptr);
+  return rows;
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+mote_status try_batch(mote_session* session, mote_batch batch) {
+  mote_error error{};
+  const mote_status status = mote_encode(session, &batch, &error);
+  REQUIRE((status == MOTE_OK) == (error.text[0] == '\0'));
+  return status;
+}
+
+}  // namespace
+
+TEST("an encoder gives the same bits for any threads and any company in the run") {
+  const Texts texts;
+  for (const char* name : kModels) {
+    for (const char* type : {"f32", "q8g32"}) {
+      const test::OpenModel model(test::golden_file(name, type));
+      const mote_output_info output = output_of(model);
+      for (const mote_isa isa : test::two_families(model)) {
+        CAPTURE(name, type, mote_isa_name(isa));
+        mote_session_options options = options_for(model, 3);
+        options.isa = isa;
+        const std::vector<float> together =
+            encode(test::OpenSession(model, options).get(), output, texts.sequences);
+        std::vector<float> alone;
+        const test::OpenSession one(model, options);
+        for (const auto& sequence : texts.sequences) {
+          const std::vector<float> rows = encode(one.get(), output, {sequence});
+          alone.insert(alone.end(), rows.begin(), rows.end());
+        }
+        REQUIRE(same_bits(together, alone));
+        for (const uint32_t threads : {2u, 3u}) {
+          mote_posix_pool* pool = mote_posix_pool_create(threads);
+          options.platform = mote_posix_pool_platform(pool);
+          options.threads = threads;
+          const bool same =
+              same_bits(together, encode(test::OpenSession(model, options).get(), output, texts.sequences));
+          mote_posix_pool_destroy(pool);
+          REQUIRE(same);
+        }
+      }
+    }
+  }
+}
+
+TEST("rows choose the tokens whose outputs are computed") {
+  const test::OpenModel model(test::golden_file("roberta_masked_lm", "f32"));
+  const mote_output_info output = output_of(model);
+  TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_MASKED_TOKEN, output.kind);
+  TEST_ASSERT_EQUAL_UINT32(100, output.width);
+  const test::OpenSession session(model, options_for(model, 2));
+  const std::vector<int32_t> ids = test::some_ids(20, 100);
+  const std::vector<float> all = encode(session.get(), output, {ids});
+  const uint32_t length = 20, rows[] = {7, 0, 19};
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, &length, 1, rows, 3, {}}));
+  for (uint32_t i = 0; i < 3; ++i) {
+    TEST_ASSERT_EQUAL_MEMORY(&all[rows[i] * 100], mote_session_output(session.get(), i), 100 * sizeof(float));
+  }
+  TEST_ASSERT_NULL(mote_session_output(session.get(), 3));
+}
+
+TEST("token types change the outputs and the first type is what none means") {
+  const test::OpenModel model(test::golden_file("bert_classifier", "f32"));
+  const mote_output_info output = output_of(model);
+  TEST_ASSERT_EQUAL_UINT32(2, output.token_types);
+  const test::OpenSession session(model, options_for(model, 1));
+  const std::vector<int32_t> ids = test::some_ids(9, 100);
+  const std::vector<float> none = encode(session.get(), output, {ids});
+  const uint32_t length = 9;
+  std::vector<int32_t> types(9, 0);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK,
+                        try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
+  TEST_ASSERT_EQUAL_MEMORY(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float));
+  types[8] = 1;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK,
+                        try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
+  REQUIRE(std::memcmp(none.data(), mote_session_output(session.get(), 0), none.size() * sizeof(float)) != 0);
+  types[8] = 2;
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                        try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, {}}));
+}
+
+TEST("batches that make no sense are refused with a message") {
+  const test::OpenModel model(test::golden_file("roberta_masked_lm", "f32"));
+  mote_session_options options = options_for(model, 2);
+  options.logit_rows = 4;
+  const test::OpenSession session(model, options);
+  const std::vector<int32_t> ids = test::some_ids(70, 100);
+  const int32_t wrong_ids[] = {5, 100};
+  const uint32_t good[] = {20, 20, 20}, none[] = {3, 0}, too_long[] = {29}, two = 2, far[] = {40};
+  const auto refused = [&](mote_batch batch, mote_status expected) {
+    TEST_ASSERT_EQUAL_INT(expected, try_batch(session.get(), batch));
+  };
+  refused({nullptr, nullptr, good, 1, good, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, nullptr, 1, good, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 0, good, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 3, good, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, none, 2, good, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, too_long, 1, good, 1, {}}, MOTE_CONTEXT_FULL);
+  refused({wrong_ids, nullptr, &two, 1, none + 1, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 2, far, 1, {}}, MOTE_INVALID_ARGUMENT);
+  refused({ids.data(), nullptr, good, 2, nullptr, 0, {}}, MOTE_INVALID_ARGUMENT);  // 40 rows, room for 4
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session.get(), {ids.data(), nullptr, good, 2, good, 1, {}}));
+}
+
+TEST("calls of decoders are refused by encoders and the other way round") {
+  const test::OpenModel model(test::golden_file("mpnet_sentence", "f32"));
+  const test::OpenSession session(model, options_for(model, 1));
+  const int32_t id = 5;
+  mote_generation generation = mote_generation_default();
+  char state[8192];
+  int32_t sampled;
+  mote_event event;
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_prefill(session.get(), 0, &id, 1, MOTE_LOGITS_LAST, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_decode(session.get(), &id, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_generation_begin(session.get(), &id, 1, &generation, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_session_step(session.get(), 0, &event, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE,
+                        mote_session_save(session.get(), state, sizeof state, nullptr, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_session_restore(session.get(), state, sizeof state, nullptr));
+  TEST_ASSERT_EQUAL_UINT64(0, mote_session_state_bytes(session.get()));
+  encode(session.get(), output_of(model), {{5, 6}});
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_sample(session.get(), 0, &sampled, nullptr));
+  TEST_ASSERT_EQUAL_UINT32(0, mote_session_length(session.get(), 0));
+
+  const test::OpenModel decoder(test::golden_file("llama", "f32"));
+  const test::OpenSession other(decoder, test::small_options(decoder));
+  const uint32_t one = 1;
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, try_batch(other.get(), {&id, nullptr, &one, 1, nullptr, 0, {}}));
+  TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_NEXT_TOKEN, output_of(decoder).kind);
+}
+
+TEST("an encoder's self test is replayed") {
+  for (const char* name : kModels) {
+    for (const char* type : {"f32", "q8g32", "q4g32"}) {
+      const test::OpenModel model(test::golden_file(name, type));
+      for (const mote_isa isa : test::two_families(model)) {
+        mote_session_options options = options_for(model, 1);
+        options.isa = isa;
+        const test::OpenSession session(model, options);
+        mote_self_test result{};
+        mote_error error{};
+        const mote_status status = mote_session_self_test(session.get(), &result, &error);
+        CAPTURE(name, type, mote_isa_name(isa), result.largest_difference, result.tolerance, error.text);
+        REQUIRE(status == MOTE_OK);
+        TEST_ASSERT_GREATER_THAN(0.0f, result.tolerance);
+      }
+    }
+  }
+}
+
+TEST("embed gives the vector of a text, of length 1, and truncates on request alone") {
+  const test::OpenModel model(test::text_file("f32", "mpnet_sentence"));
+  const test::OpenSession session(model, options_for(model, 1));
+  const uint32_t width = output_of(model).width;
+  std::vector<float> vector(width);
+  const std::string text = "the tokenizer";
+  TEST_ASSERT_EQUAL_INT(
+      MOTE_OK, mote_embed(session.get(), text.data(), text.size(), 0, vector.data(), width, nullptr));
+  std::vector<int32_t> ids(32);
+  uint32_t count = 0;
+  REQUIRE(mote_tokenize(session.get(), text.data(), text.size(), MOTE_ADD_SPECIAL, ids.data(), 32, &count,
+                        nullptr, nullptr) == MOTE_OK);
+  ids.resize(count);
+  REQUIRE(same_bits(vector, encode(session.get(), output_of(model), {ids})));
+  double length = 0;
+  for (const float value : vector) length += double{value} * double{value};
+  TEST_ASSERT_FLOAT_WITHIN(1e-6, 1.0, length);
+
+  std::string longer;
+  for (int i = 0; i < 60; ++i) longer += "q7 ";
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_CONTEXT_FULL, mote_embed(session.get(), longer.data(), longer.size(), 0,
+                                                      vector.data(), width, &error));
+  TEST_ASSERT_TRUE(std::string(error.text).find("at most 23") != std::string::npos);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_embed(session.get(), longer.data(), longer.size(), MOTE_TRUNCATE,
+                                            vector.data(), width, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_classify(session.get(), text.data(), text.size(), 0,
+                                                        vector.data(), width, nullptr));
+}
+
+TEST("classify gives probabilities that add up to 1, and the labels have names") {
+  const test::OpenModel model(test::text_file("f32", "bert_classifier"));
+  const test::OpenSession session(model, options_for(model, 1));
+  const mote_output_info output = output_of(model);
+  TEST_ASSERT_EQUAL_UINT32(3, output.labels);
+  TEST_ASSERT_EQUAL_STRING("LABEL_2", mote_model_label(model.get(), 2));
+  TEST_ASSERT_NULL(mote_model_label(model.get(), 3));
+  float probabilities[3];
+  const std::string text = "hello stop";
+  REQUIRE(mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 3, nullptr) == MOTE_OK);
+  const float* logits = mote_session_output(session.get(), 0);
+  double total = 0;
+  for (int i = 0; i < 3; ++i) total += std::exp(double{logits[i]});
+  for (int i = 0; i < 3; ++i)
+    TEST_ASSERT_FLOAT_WITHIN(1e-6, std::exp(double{logits[i]}) / total, probabilities[i]);
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                        mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 2, nullptr));
+}

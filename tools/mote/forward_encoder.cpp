@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/forward_encoder.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "converter/error.h"
+
+namespace mote::cli {
+namespace {
+
+constexpr uint32_t kMostTokens = 4096;  // of a session's chunk
+
+/// Sequences [first, end) of a case, which are computed together; those without tokens are left out.
+struct Group {
+  size_t first = 0, end = 0;
+  std::vector<int32_t> ids, types;
+  std::vector<uint32_t> lengths;
+};
+
+/// Where the rows of the group being computed go.
+struct Tracer {
+  Outputs& outputs;
+  const Case& item;
+  const Group* group;
+  bool hidden;
+  bool bare;  // no head: the last hidden states are an output
+};
+
+/// Calls take(sequence, token, row) for the rows of a group's tokens.
+template <class Take>
+void for_each_token(const Case& item, const Group& group, Take take) {
+  uint32_t row = 0;
+  for (size_t sequence = group.first; sequence < group.end; ++sequence) {
+    for (size_t token = 0; token < item.sequences[sequence].ids.size(); ++token) take(sequence, token, row++);
+  }
+}
+
+/// Calls take(sequence, row) for the rows of a group's sequences.
+template <class Take>
+void for_each_sequence(const Case& item, const Group& group, Take take) {
+  uint32_t row = 0;
+  for (size_t sequence = group.first; sequence < group.end; ++sequence) {
+    if (!item.sequences[sequence].ids.empty()) take(sequence, row++);
+  }
+}
+
+void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_t width, size_t stride) {
+  const auto& tracer = *static_cast<const Tracer*>(user);
+  const std::string_view what = name;
+  if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare) return;
+  if (what == "pooler_output") {
+    for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
+      store_sequence_row(tracer.outputs, tracer.item, name, sequence, data + row * stride, width);
+    });
+    return;
+  }
+  for_each_token(tracer.item, *tracer.group, [&](size_t sequence, size_t token, uint32_t row) {
+    store_row(tracer.outputs, tracer.item, name, sequence, token, data + row * stride, width);
+  });
+}
+
+/// The next sequences that fit `most` tokens together, at least one.
+Group next_group(const Case& item, size_t first, uint32_t most) {
+  Group group{first, first, {}, {}, {}};
+  for (; group.end < item.sequences.size(); ++group.end) {
+    const Sequence& sequence = item.sequences[group.end];
+    if (!group.ids.empty() && group.ids.size() + sequence.ids.size() > most) break;
+    group.ids.insert(group.ids.end(), sequence.ids.begin(), sequence.ids.end());
+    group.types.insert(group.types.end(), sequence.types.begin(), sequence.types.end());
+    if (!sequence.ids.empty()) group.lengths.push_back(static_cast<uint32_t>(sequence.ids.size()));
+  }
+  return group;
+}
+
+void store_outputs(const Session& session, const mote_output_info& output, const Case& item,
+                   const Group& group, Outputs& outputs) {
+  if (output.kind == MOTE_OUTPUT_HIDDEN) return;  // traced as last_hidden_state
+  if (output.of_sequences != 0) {
+    const char* name = output.kind == MOTE_OUTPUT_EMBEDDING ? "sentence_embedding" : "logits";
+    for_each_sequence(item, group, [&](size_t sequence, uint32_t row) {
+      store_sequence_row(outputs, item, name, sequence, mote_session_output(session.get(), row),
+                         output.width);
+    });
+    return;
+  }
+  const bool span = output.kind == MOTE_OUTPUT_ANSWER_SPAN;
+  for_each_token(item, group, [&](size_t sequence, size_t token, uint32_t row) {
+    const float* values = mote_session_output(session.get(), row);
+    store_row(outputs, item, span ? "start_logits" : "logits", sequence, token, values,
+              span ? 1 : output.width);
+    if (span) store_row(outputs, item, "end_logits", sequence, token, values + 1, 1);
+  });
+}
+
+/// [B, T, 1] is written as [B, T].
+void drop_single_columns(Outputs& outputs) {
+  for (auto& [name, array] : outputs.rows) {
+    if (array.shape.size() == 3 && array.shape.back() == 1) array.shape.pop_back();
+  }
+}
+
+}  // namespace
+
+void forward_encoder(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
+                     Outputs& outputs) {
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  size_t tokens = 0;
+  for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
+  options.batch = static_cast<uint32_t>(item.sequences.size());
+  options.chunk = static_cast<uint32_t>(std::clamp<size_t>(tokens, options.batch, kMostTokens));
+  options.logit_rows = options.chunk;
+  Tracer tracer{outputs, item, nullptr, hidden,
+                output.kind == MOTE_OUTPUT_HIDDEN || output.kind == MOTE_OUTPUT_EMBEDDING};
+  options.trace = on_trace;
+  options.trace_user = &tracer;
+  Session session(file, options);
+  for (Group group; group.end < item.sequences.size();) {
+    group = next_group(item, group.end, options.chunk);
+    if (group.ids.empty()) continue;
+    tracer.group = &group;
+    mote_batch batch{};
+    batch.ids = group.ids.data();
+    batch.token_types = group.types.empty() ? nullptr : group.types.data();
+    batch.lengths = group.lengths.data();
+    batch.count = static_cast<uint32_t>(group.lengths.size());
+    mote_error error = {};
+    check(mote_encode(session.get(), &batch, &error), error, "forward: " + item.prefix + "input_ids");
+    store_outputs(session, output, item, group, outputs);
+  }
+  drop_single_columns(outputs);
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts through an encoder, as many at once as a session holds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+/// A text as the model reads it.
+struct EncodedText {
+  std::string text;  // the whole, or the second one of a pair
+  std::vector<int32_t> ids, types;
+  std::vector<mote_span> spans;  // bytes of `text`; of tokens that are not of it {0, 0}
+  uint32_t begin = 0, end = 0;   // tokens of `text`
+};
+
+class TextEncoder {
+ public:
+  /// `truncate`: texts that are too long are cut, which a note says; otherwise they fail. `rows_wanted`: most
+  /// tokens with outputs at once, 0: all. Throws convert::Error for a model that is no encoder or has no
+  /// tokenizer.
+  TextEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, bool truncate,
+              uint32_t rows_wanted = 0);
+
+  const mote_output_info& output() const { return output_; }
+  const Session& session() const { return session_; }
+
+  EncodedText tokenize(std::string text);
+  /// "[CLS] first [SEP] second [SEP]", the second of token type 1 where there is one. The second is cut.
+  EncodedText tokenize_pair(const std::string& first, std::string second);
+
+  /// Calls use(text's index, its first row of outputs) in order. `rows`: of each text, the tokens whose
+  /// outputs are wanted; empty: all.
+  using Use = std::function<void(size_t, uint32_t)>;
+  void encode(const std::vector<EncodedText>& texts, const Use& use,
+              const std::vector<std::vector<uint32_t>>& rows = {});
+
+  /// A row of outputs, and the same as probabilities.
+  std::vector<float> row(uint32_t index) const;
+  std::vector<float> probabilities(uint32_t index) const;
+
+ private:
+  std::vector<int32_t> special_ids(bool after);
+  EncodedText tokenize_up_to(std::string text, uint32_t most, uint32_t flags);
+
+  const ModelFile& file_;
+  mote_output_info output_;
+  mote_session_options options_;
+  Session session_;
+  bool truncate_;
+  uint32_t most_tokens_;
+};
+
+/// Calls take(line) for each line of a file, "-" being standard input, without its end; empty lines are left
+/// out.
+void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take);
+
+/// Characters before each byte of a text, [bytes + 1]: what is not UTF-8 counts one for each byte that starts
+/// one.
+std::vector<uint32_t> character_counts(std::string_view text);
+
+}  // namespace mote::cli
