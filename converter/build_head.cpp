@@ -86,7 +86,7 @@ void TransformerBuilder::encoder_head() {
 }
 
 void TransformerBuilder::head() {
-  if (is_encoder(spec_.head.kind)) {
+  if (spec_.is_encoder()) {
     encoder_head();
   } else {
     decoder_head();

@@ -201,7 +201,7 @@ View TransformerBuilder::qkv(uint32_t layer, View in) {
 }
 
 uint32_t TransformerBuilder::cache_of(uint32_t layer) {
-  const bool encoder = is_encoder(spec_.head.kind);
+  const bool encoder = spec_.is_encoder();
   if (encoder && !graph_.caches.empty()) return 0;  // no layer needs another's
   // A window that holds the whole context is none, and saves the ring.
   const uint32_t window = spec_.windows[layer] >= spec_.context ? 0 : spec_.windows[layer];

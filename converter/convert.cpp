@@ -129,10 +129,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Architecture& architecture = find_architecture(config);
   const TransformerSpec spec = architecture.read(source, config);
   config.finish();
-  if (source.pooling && !is_encoder(spec.head.kind)) {
+  if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
-  const TypePolicy policy(options.type, source, is_encoder(spec.head.kind));
+  const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
   const Graph graph = build_transformer(spec, policy, tensors);
   const MemoryPlan plan = plan_memory(graph);

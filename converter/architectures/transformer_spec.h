@@ -86,12 +86,12 @@ struct TransformerSpec {
   Activation activation;
   // Biases that must be there; where this is false, a bias is used if the source has one.
   bool qkv_bias = false, o_bias = false, ffn_bias = false;
-  bool encoder =
-      false;  // reads a whole text at once and generates none: the speed of matmuls of many rows counts
   bool tied_embedding;      // the head is the embedding
   bool transposed = false;  // the source has matrices as [in, out]
   int32_t bos_id = -1;
   HeadSpec head;
+  /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
+  bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;
 };
 
