@@ -20,7 +20,7 @@ Graph graph_of(const Source& source, const std::string& type) {
   Config config(source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source, spec.encoder), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
 }
 
 std::string graph_error(const TinyLlama& model) {
@@ -89,10 +89,9 @@ TEST(
   TinyLlama().write(directory.path());
   const Source source = read_source(directory.path());
   Config config(source.config);
-  TransformerSpec spec = find_architecture(config).read(source, config);
-  spec.encoder = true;
+  const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  const Graph graph = build_transformer(spec, TypePolicy("q8", source, spec.encoder), tensors);
+  const Graph graph = build_transformer(spec, TypePolicy("q8", source, true), tensors);
   const std::vector<LinearNode> linears = nodes_of<LinearNode>(graph);
   TEST_ASSERT_EQUAL_UINT64(2 * 4 + 1, nodes_of<QuantizeNode>(graph).size());
   for (size_t i = 0; i < linears.size(); ++i) {

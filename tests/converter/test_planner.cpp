@@ -53,7 +53,7 @@ Graph golden_graph(const std::string& name, const std::string& type) {
   Config config(source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source, spec.encoder), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
 }
 
 }  // namespace
