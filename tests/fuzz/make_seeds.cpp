@@ -59,6 +59,11 @@ void make_models(const fs::path& out) {
     options.type = type;
     mote::convert::convert(source.path(), models / (std::string(type) + ".mote"), options);
   }
+  for (const char* name : {"bert_classifier", "mpnet_sentence"}) {
+    mote::convert::ConvertOptions options;
+    options.type = "q8c";
+    mote::convert::convert(kGolden / "models" / name, models / (std::string(name) + ".mote"), options);
+  }
   const mote::test::TempDirectory text;
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());

@@ -64,6 +64,29 @@ inline mote_status generate_some(mote_session* session) {
   return status;
 }
 
+/// Two sequences at once, and a text.
+inline mote_status encode_some(const mote_model* model, mote_session* session) {
+  const int32_t ids[] = {0, 0, 0, 0};
+  const uint32_t lengths[] = {3, 1};
+  mote_batch batch{};
+  batch.ids = ids;
+  batch.lengths = lengths;
+  batch.count = 2;
+  mote_error error{};
+  const mote_status status = mote_encode(session, &batch, &error);
+  if (status != MOTE_OK) return status;
+  mote_output_info output;
+  mote_model_get_output(model, &output);
+  for (uint32_t i = 0; i < output.labels; ++i) must(std::strlen(mote_model_label(model, i)) < SIZE_MAX);
+  const AlignedBytes row(output.width * sizeof(float));
+  auto* const numbers = reinterpret_cast<float*>(row.data());
+  must(mote_session_output(session, 0) != nullptr);
+  mote_probabilities(session, 0, numbers, output.width, &error);
+  mote_embed(session, "hello", 5, MOTE_TRUNCATE, numbers, output.width, &error);
+  mote_classify(session, "hello", 5, MOTE_TRUNCATE, numbers, output.width, &error);
+  return MOTE_OK;
+}
+
 /// MOTE_OK where it opened and ran. Arenas of more than 1 MiB are not given (MOTE_TOO_SMALL).
 inline mote_status open_and_run(const AlignedBytes& file) {
   static const AlignedBytes storage(mote_model_bytes());
@@ -78,13 +101,18 @@ inline mote_status open_and_run(const AlignedBytes& file) {
   }
   mote_session_options options = mote_session_options_default(model);
   if (options.context > 16) options.context = 16;
-  options.chunk = 4;
+  mote_output_info output;
+  mote_model_get_output(model, &output);
+  const bool encoder = output.kind != MOTE_OUTPUT_NEXT_TOKEN;
+  options.chunk = encoder ? 16 : 4;
+  options.batch = encoder ? 2 : 1;
+  options.logit_rows = encoder ? 16 : 1;
   if (options.text_bytes > 256) options.text_bytes = 256;
   if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
   mote_session* session = nullptr;
   status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
   if (status != MOTE_OK) return status;
-  status = generate_some(session);
+  status = encoder ? encode_some(model, session) : generate_some(session);
   use_tokenizer(model, session);
   use_chat(model, session);
   const AlignedBytes saved(mote_session_state_bytes(session));
