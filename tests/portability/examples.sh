@@ -38,7 +38,8 @@ printf 'stop 123\nhello there\n\nthe tokenizer\n' >"$here/lines.txt"
 expect embed "$("$example/embed" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
   "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//; s/  */ /g')"
 expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sort)" \
-  "$(mote classify "$work/classify.mote" --text "hello there" | sed 's/  */ /g' | sort)"
+  "$(mote classify "$work/classify.mote" --text "hello there" | sed 's/: hello there$//; s/, /\n/g' |
+    awk '{ print $2, $1 }' | sort)"
 
 # The README's function, with what it leaves out.
 {
