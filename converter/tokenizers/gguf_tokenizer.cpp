@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GGUF's tokenizer.ggml.* keys: "gpt2" is byte-level BPE whose pre-tokenizer is known by name only, "llama"
-// is SentencePiece's BPE with scores in place of merges. Both as llama.cpp runs them.
+// is SentencePiece's BPE with scores in place of merges, both as llama.cpp runs them; "bert" is WordPiece, of
+// which GGUF keeps the pieces alone.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -11,7 +12,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/tokenizers/parts.h"
-#include "converter/tokenizers/tokenizer_spec.h"
+#include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {
 namespace {
@@ -99,6 +100,8 @@ class GgufTokenizer {
       read_byte_level();
     } else if (model == "llama") {
       read_sentence_piece();
+    } else if (model == "bert") {
+      return read_bert_pieces(pieces_of_bert(), nlohmann::json::object(), where_);
     } else {
       refuse("tokenizer model '{}' is not supported", shown(model));
     }
@@ -229,6 +232,20 @@ class GgufTokenizer {
       if (pre->whole_words && types_[id] == kNormal) spec_.whole_words.push_back(id);
     }
     read_template(pre->add_bos, false);
+  }
+
+  // ---- WordPiece ----
+
+  /// GGUF marks the pieces that start words, where BERT marks the others.
+  std::vector<std::string> pieces_of_bert() const {
+    const std::string start = kSpaceSign;
+    std::vector<std::string> pieces;
+    for (const std::string& token : vocabulary_) {
+      const bool bracketed = token.size() > 1 && token.front() == '[' && token.back() == ']';
+      const bool starts = token.compare(0, start.size(), start) == 0;
+      pieces.push_back(starts ? token.substr(start.size()) : bracketed ? token : "##" + token);
+    }
+    return pieces;
   }
 
   // ---- SentencePiece BPE ----

@@ -229,6 +229,7 @@ class JsonModel {
     for (const auto& [token, id] : draft_.ids) {
       if (!token.empty()) draft_.spec.pieces[token] = id;
     }
+    if (draft_.spec.pieces.empty()) values_.refuse("the vocabulary is empty");
   }
 
   const JsonValues& values_;

@@ -47,13 +47,14 @@ class DoubleArray {
 
   /// Calls `found` with each key that no shorter one starts, and its value.
   template <class Found>
-  void walk(const Found& found) const {
+  void walk(const Found& found) {
     std::string key;
     walk_from(child_base(0), key, found);
   }
 
  private:
   static constexpr size_t kLongestKey = 64;
+  static constexpr size_t kMostSteps = 1 << 20;  // keys may share their ends, so the array's size is no bound
 
   uint32_t unit(uint32_t at) const {
     if (at >= units_.size()) fail("a precompiled character map leads outside itself");
@@ -65,11 +66,12 @@ class DoubleArray {
   }
 
   template <class Found>
-  void walk_from(uint32_t base, std::string& key, const Found& found) const {
-    if (key.size() > kLongestKey) fail("a precompiled character map has a key that does not end");
+  void walk_from(uint32_t base, std::string& key, const Found& found) {
+    if (key.size() > kLongestKey) fail("a precompiled character map has a key of more than {} bytes", kLongestKey);
     for (uint32_t byte = 1; byte < 256; ++byte) {
       const uint32_t at = base ^ byte;
       if (at >= units_.size() || (units_[at] & (1u << 31 | 0xFF)) != byte) continue;
+      if (++steps_ > kMostSteps) fail("a precompiled character map has too many keys");
       key += static_cast<char>(byte);
       const uint32_t next = child_base(at);
       if ((units_[at] >> 8 & 1) != 0) {
@@ -82,6 +84,7 @@ class DoubleArray {
   }
 
   std::vector<uint32_t> units_;
+  size_t steps_ = 0;
 };
 
 }  // namespace

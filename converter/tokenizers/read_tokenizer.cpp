@@ -17,7 +17,16 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source) {
     const MappedFile file(path);
     return read_tokenizer_json(file.bytes(), path.string());
   }
-  for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json", "vocab.txt"}) {
+  const std::filesystem::path pieces = source.directory / "vocab.txt";
+  if (std::filesystem::exists(pieces, ignored)) {
+    const std::filesystem::path settings = source.directory / "tokenizer_config.json";
+    const MappedFile vocabulary(pieces);
+    if (!std::filesystem::exists(settings, ignored)) {
+      return read_bert_vocabulary(vocabulary.bytes(), {}, pieces.string());
+    }
+    return read_bert_vocabulary(vocabulary.bytes(), MappedFile(settings).bytes(), pieces.string());
+  }
+  for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;
     fail(
         "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), "

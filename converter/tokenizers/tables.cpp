@@ -69,6 +69,7 @@ TokenizerTables::TokenizerTables(const TokenizerSpec& spec) : spec_(spec) {
 
 void TokenizerTables::check_normalization() const {
   if (spec_.segment_prefix.size() > kMaxPrefixBytes || spec_.piece_prefix.size() > kMaxPrefixBytes ||
+      spec_.continuing_prefix.size() > kMaxPrefixBytes ||
       spec_.replacements.size() > kMaxReplacements || spec_.normalizers.size() > kMaxNormalizers) {
     fail("the tokenizer's normalizer is too large");
   }

@@ -37,4 +37,9 @@ void add_replacement(const JsonValues& values, const std::string& from, const st
 /// From a parsed tokenizer.json.
 TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where);
 
+/// BERT's tokenizer with these pieces, "##" before those inside words, and the settings of a
+/// tokenizer_config.json.
+TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const nlohmann::json& config,
+                               const std::string& where);
+
 }  // namespace mote::convert

@@ -70,7 +70,10 @@ __attribute__((always_inline)) static inline void integer_group(const typename F
     for (uint32_t r = 0; r < R; ++r) {
       __m256i d = dot[r][h];
       if constexpr (Format::kOffset != 0) {
-        d = _mm256_sub_epi32(d, _mm256_set1_epi32(Format::kOffset * sum_a[r][group]));
+        // Unsigned, because a file that was tampered with can present any sums.
+        const uint32_t offset =
+            static_cast<uint32_t>(Format::kOffset) * static_cast<uint32_t>(sum_a[r][group]);
+        d = _mm256_sub_epi32(d, _mm256_set1_epi32(static_cast<int32_t>(offset)));
       }
       const __m256 scale = _mm256_mul_ps(_mm256_set1_ps(scale_a[r][group]), scale_w);
       acc[r][h] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(d), acc[r][h]);

@@ -9,6 +9,8 @@ void open_symbols(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   t->byte_ids = vector_table(root.byte_ids());
   t->unknown_id = root.unknown_id();
   t->fuse_unknown = root.fuse_unknown();
+  t->continuing_prefix = string_table(root.continuing_prefix());
+  opener->expect(t->continuing_prefix.count <= kMaxPrefixBytes, "continuing_prefix", "too long");
   if (!opener->table(root.characters(), "characters", &t->characters)) return;
   t->last_byte_ids = vector_table(root.last_byte_ids());
   const bool by_bytes = t->model == file::TokenModel::bpe && t->characters.count == 0;
@@ -71,19 +73,13 @@ void open_whole_words(const file::Tokenizer& root, Opener* opener, Tokenizer* t)
 
 void open_pieces(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   open_trie(root.pieces(), "pieces", t->tokens, opener, &t->pieces);
-  t->continuing_prefix = string_table(root.continuing_prefix());
   t->word_characters = root.word_characters();
-  if (!opener->expect(t->pieces.count != 0 && t->continuing_prefix.count <= kMaxPrefixBytes, "pieces",
-                      "none, or the prefix is too long")) {
-    return;
-  }
+  if (!opener->expect(t->pieces.count != 0, "pieces", "none")) return;
   const TrieNode* node = &t->pieces[0];
   for (uint32_t i = 0; i < t->continuing_prefix.count && node != nullptr; ++i) {
     node = trie_child(t->pieces, *node, t->continuing_prefix[i]);
   }
-  if (opener->expect(node != nullptr, "continuing_prefix", "no piece has it")) {
-    t->continuing_node = static_cast<uint32_t>(node - t->pieces.data);
-  }
+  t->continuing_node = node == nullptr ? kNoNode : static_cast<uint32_t>(node - t->pieces.data);
 }
 
 void open_scores(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {

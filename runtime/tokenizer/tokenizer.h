@@ -47,6 +47,8 @@ struct NormalizerView {
   }
 };
 
+inline constexpr uint32_t kNoNode = UINT32_MAX;
+
 inline constexpr uint32_t kMaxNormalizers = 16;
 inline constexpr uint32_t kMaxSplitters = 8;
 inline constexpr uint32_t kMaxReplacements = 4;
@@ -73,7 +75,7 @@ struct Tokenizer {
   Table<uint32_t> whole_words;
 
   Table<TrieNode> pieces;
-  uint32_t continuing_node;  // of the trie: where pieces inside a word start
+  uint32_t continuing_node;  // of the trie: where pieces inside a word start, or kNoNode
   Table<uint8_t> continuing_prefix;
   uint32_t word_characters;
   Table<double> scores;

@@ -52,7 +52,6 @@ class Lattice {
  private:
   /// Whether one of the pieces from `at` on ends at `next`, as its first character does.
   bool offer_pieces(uint32_t at, uint32_t next) {
-    if (t_.pieces.count == 0) return false;
     bool single = false;
     const TrieNode* node = &t_.pieces[0];
     for (uint32_t to = at; to < end_;) {

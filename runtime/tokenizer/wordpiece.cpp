@@ -21,9 +21,10 @@ bool is_long(const Tokenizer& t, const uint8_t* text, uint32_t begin, uint32_t e
 
 /// False if some place has no piece.
 bool find_pieces(const Tokenizer& t, const TextScratch& s, uint32_t begin, uint32_t end) {
-  if (t.pieces.count == 0) return false;
   for (uint32_t at = begin; at < end;) {
-    const TrieNode* node = &t.pieces[at == begin ? 0 : t.continuing_node];
+    const uint32_t start = at == begin ? 0 : t.continuing_node;
+    if (start == kNoNode) return false;
+    const TrieNode* node = &t.pieces[start];
     uint32_t piece_end = at;
     for (uint32_t next = at; next < end && node != nullptr;) {
       node = trie_child(t.pieces, *node, s.text[next++]);

@@ -12,7 +12,7 @@ namespace fuzz {
 inline const test::TextTokenizer& pick_tokenizer(uint8_t byte) {
   static const std::vector<test::TextTokenizer> tokenizers = [] {
     std::vector<test::TextTokenizer> list;
-    for (const char* name : {"small", "own_gpt4"}) {
+    for (const char* name : {"small", "own_gpt4", "own_wordpiece", "own_unigram", "own_clip"}) {
       const auto folder = std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/tokenizers";
       list.emplace_back(test::read_json_tokenizer(folder / name / "tokenizer.json"), 4096);
     }

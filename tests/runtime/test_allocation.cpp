@@ -177,3 +177,26 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
   }
 #endif
 }
+
+TEST("nothing allocates while texts are normalized and put together") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::OpenModel model(test::pair_file());
+  const test::OpenSession session(model, test::small_options(model));
+  int32_t ids[64];
+  mote_span spans[64];
+  mote_token_kind kinds[64];
+  uint32_t tokens = 0;
+  mote_error error{};
+  const char first[] = "who went to the cafe\u0301 \u4e2d?", second[] = "THEY WENT HOME\u0323\u0301.";
+  calls = 0;
+  counting = true;
+  const mote_status status =
+      mote_tokenize_pair(session.get(), first, sizeof first - 1, second, sizeof second - 1, MOTE_ADD_SPECIAL,
+                         ids, 64, &tokens, spans, kinds, &error);
+  counting = false;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, calls.load());
+#endif
+}

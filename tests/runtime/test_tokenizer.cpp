@@ -10,8 +10,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path own_gpt4() { return fs::path(MOTE_SOURCE_DIR) / "tests/golden/tokenizers/own_gpt4/tokenizer.json"; }
-
 /// SentencePiece style: characters, byte tokens for the rest, a merge for each doubling of "a" and of the
 /// space sign.
 mote::convert::TokenizerSpec sentence_piece() {
@@ -38,10 +36,22 @@ mote::convert::TokenizerSpec sentence_piece() {
   return spec;
 }
 
+mote::convert::TokenizerSpec own(const std::string& name) {
+  return test::read_json_tokenizer(fs::path(MOTE_SOURCE_DIR) / "tests/golden/tokenizers" / name / "tokenizer.json");
+}
+
+/// One of each kind.
+const std::vector<mote::convert::TokenizerSpec>& all_kinds() {
+  static const std::vector<mote::convert::TokenizerSpec> kinds = {
+      own("own_gpt4"), sentence_piece(), own("own_wordpiece"), own("own_unigram"), own("own_clip")};
+  return kinds;
+}
+
 /// Texts of random bytes, some of them spelling whole characters and added tokens.
 std::string random_text(uint32_t seed, size_t bytes) {
-  static const char* const kPieces[] = {
-      "<|endoftext|>", "<s>", "\xF0\x9F\xA6\x99", "\xE2\x82", " ", "  ", "\r\n", "'s", "12"};
+  static const char* const kPieces[] = {"<|endoftext|>", "<s>", "\xF0\x9F\xA6\x99", "\xE2\x82", " ",
+                                        "  ",            "\r\n", "'s", "12", "\u0301\u0323", "\ufb01",
+                                        "\u4e2d",        "light "};
   std::string text;
   uint32_t state = seed * 2654435761u + 1;
   const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 16; };
@@ -105,7 +115,7 @@ TEST("characters without a token become byte tokens and come back") {
 }
 
 TEST("special tokens in a text count only where that is asked for") {
-  const test::TextTokenizer tokenizer(test::read_json_tokenizer(own_gpt4()));
+  const test::TextTokenizer tokenizer(own("own_gpt4"));
   REQUIRE(tokenizer.encode("<|endoftext|>", MOTE_PARSE_SPECIAL) == std::vector<int32_t>{0});
   const auto plain = tokenizer.encode("<|endoftext|>", 0);
   TEST_ASSERT_GREATER_THAN(1, plain.size());
@@ -115,7 +125,7 @@ TEST("special tokens in a text count only where that is asked for") {
 }
 
 TEST("a text of any length takes no more scratch than its longest word") {
-  for (const auto& spec : {test::read_json_tokenizer(own_gpt4()), sentence_piece()}) {
+  for (const auto& spec : all_kinds()) {
     const test::TextTokenizer large(spec);
     test::TextTokenizer small(spec, 64);
     for (uint32_t seed = 0; seed < 40; ++seed) {
@@ -136,7 +146,7 @@ TEST("a text of any length takes no more scratch than its longest word") {
 }
 
 TEST("a word of 64 KiB takes milliseconds, a longer one is refused") {
-  for (const auto& spec : {test::read_json_tokenizer(own_gpt4()), sentence_piece()}) {
+  for (const auto& spec : {own("own_gpt4"), sentence_piece(), own("own_unigram")}) {
     const test::TextTokenizer tokenizer(spec);
     for (const std::string unit : {"a", "on", "wor"}) {
       std::string word;
@@ -157,8 +167,33 @@ TEST("a word of 64 KiB takes milliseconds, a longer one is refused") {
   }
 }
 
+TEST("a word of 64 KiB is one unknown WordPiece, a longer one is refused") {
+  const test::TextTokenizer tokenizer(own("own_wordpiece"));
+  std::vector<mote_span> spans;
+  const auto ids = tokenizer.encode("a " + std::string(65530, 'a'), 0, &spans);
+  TEST_ASSERT_EQUAL_UINT32(2, ids.size());
+  TEST_ASSERT_EQUAL_UINT32(2, spans[1].begin);
+  TEST_ASSERT_EQUAL_UINT32(65532, spans[1].end);
+  std::vector<int32_t> more;
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_TEXT_TOO_LONG,
+                        tokenizer.try_encode("a " + std::string(70000, 'a'), 0, &more, &spans, &error));
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "the word from byte 2 "));
+}
+
+TEST("a part of a text that cannot be cut is refused where it exceeds the scratch") {
+  test::TextTokenizer tokenizer(own("own_wordpiece"), 64);
+  std::string marks = "a ";
+  for (int i = 0; i < 2000; ++i) marks += "\u0301";
+  std::vector<int32_t> ids;
+  std::vector<mote_span> spans;
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_TEXT_TOO_LONG, tokenizer.try_encode(marks, 0, &ids, &spans, &error));
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "the word from byte"));
+}
+
 TEST("empty texts, zeros and bytes that are no UTF-8 are texts like others") {
-  const test::TextTokenizer tokenizer(test::read_json_tokenizer(own_gpt4()));
+  const test::TextTokenizer tokenizer(own("own_gpt4"));
   REQUIRE(tokenizer.encode("", MOTE_ADD_SPECIAL).empty());
   const std::string zeros("a\0b\0", 4);
   TEST_ASSERT_EQUAL_STRING(zeros, tokenizer.decode(tokenizer.encode(zeros, 0), 0));
@@ -171,7 +206,7 @@ TEST("empty texts, zeros and bytes that are no UTF-8 are texts like others") {
 }
 
 TEST("text streamed token by token is whole characters and equals the text decoded at once") {
-  const auto gpt4 = test::read_json_tokenizer(own_gpt4());
+  const auto gpt4 = own("own_gpt4");
   for (const auto& spec : {gpt4, sentence_piece()}) {
     const test::TextTokenizer tokenizer(spec);
     for (uint32_t seed = 0; seed < 200; ++seed) {
@@ -203,7 +238,7 @@ TEST("text streamed token by token is whole characters and equals the text decod
 }
 
 TEST("offsets are of whole characters and in order") {
-  const test::TextTokenizer tokenizer(test::read_json_tokenizer(own_gpt4()));
+  const test::TextTokenizer tokenizer(own("own_gpt4"));
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const std::string text = random_text(seed, 200);
     std::vector<mote_span> spans;
@@ -220,7 +255,7 @@ TEST("offsets are of whole characters and in order") {
 }
 
 TEST("any byte of the tables flipped gives an error or a normal run") {
-  for (const auto& spec : {test::read_json_tokenizer(own_gpt4()), sentence_piece()}) {
+  for (const auto& spec : all_kinds()) {
     test::TextTokenizer tokenizer(spec, 256);
     const std::string text = random_text(3, 100) + "<|endoftext|> <s>a b 123   x";
     uint32_t refused = 0, tried = 0;

@@ -20,6 +20,7 @@
 #include "mote/mote.h"
 #include "mote/posix.h"
 #include "tests/support/aligned_bytes.h"
+#include "tests/support/pair_tokenizer.h"
 #include "tests/support/unity_style.h"
 
 namespace test {
@@ -101,6 +102,21 @@ inline const AlignedBytes& text_file(const std::string& type, const std::string&
     found = files.emplace(name + "." + type, read_file(path)).first;
   }
   return found->second;
+}
+
+/// The golden llama, whose weights do not matter here, with a tokenizer for pairs of texts.
+inline const AlignedBytes& pair_file() {
+  static const AlignedBytes kFile = [] {
+    const std::filesystem::path folder = temporary_folder() / "pair";
+    using Options = std::filesystem::copy_options;
+    std::filesystem::copy(golden_folder() / "llama", folder, Options::recursive | Options::update_existing);
+    std::ofstream(folder / "tokenizer.json") << kPairTokenizer;
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    mote::convert::convert(folder, temporary_folder() / "pair.mote", options);
+    return read_file(temporary_folder() / "pair.mote");
+  }();
+  return kFile;
 }
 
 /// An opened model and its storage.

@@ -16,6 +16,12 @@
 
 namespace test {
 
+struct TokenizedPair {
+  std::vector<int32_t> ids;
+  std::vector<mote_span> spans;
+  std::vector<mote_token_kind> kinds;
+};
+
 class TextTokenizer {
  public:
   explicit TextTokenizer(const mote::convert::TokenizerSpec& spec, uint32_t text_bytes = 1 << 16) {
@@ -76,6 +82,24 @@ class TextTokenizer {
     mote::TokenSink sink(ids->data(), nullptr, nullptr, static_cast<uint32_t>(ids->size()));
     mote_error error{};
     return mote::encode_text(tokenizer_, scratch_, given(text), nullptr, flags, &sink, &error);
+  }
+
+  TokenizedPair encode_pair(const std::string& first, const std::string& second, uint32_t flags) const {
+    const size_t most = 16 * (first.size() + second.size()) + 64;
+    TokenizedPair pair{std::vector<int32_t>(most), std::vector<mote_span>(most),
+                       std::vector<mote_token_kind>(most)};
+    mote::TokenSink sink{pair.ids.data(), pair.spans.data(), pair.kinds.data(), static_cast<uint32_t>(most),
+                         0,               0,                 0};
+    const mote::Given second_text = given(second);
+    mote_error error{};
+    const mote_status status =
+        mote::encode_text(tokenizer_, scratch_, given(first), &second_text, flags, &sink, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+    pair.ids.resize(sink.count);
+    pair.spans.resize(sink.count);
+    pair.kinds.resize(sink.count);
+    return pair;
   }
 
   /// What each call of the detokenizer gave, the last that of finish.

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <sstream>
 
+#include "tests/support/pair_tokenizer.h"
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -129,6 +130,22 @@ TEST_CASE("run: prompts that are no proper text are read as they are") {
     TEST_ASSERT_TRUE(result.at("prompt_ids").size() >= 1);
     TEST_ASSERT_EQUAL_SIZE_T(4, result.at("output_ids").size());
   }
+}
+
+TEST_CASE("tokenize: two texts are put together, with types and places") {
+  const std::filesystem::path folder = scratch() / "pair";
+  const std::string path = (scratch() / "pair.mote").string();
+  std::filesystem::copy(golden("llama"), folder, std::filesystem::copy_options::recursive);
+  write_text(folder / "tokenizer.json", ::test::kPairTokenizer);
+  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32"));
+  const Outcome output = run("tokenize " + path + " -p 'Who went?' --pair 'Caf\u00E9 \u4E2D' --json");
+  assert_works(output);
+  const json result = json::parse(output.out);
+  CHECK(result["ids"] == json({2, 4, 5, 7, 3, 10, 13, 3}));
+  CHECK(result["types"] == json({0, 0, 0, 0, 0, 1, 1, 1}));
+  CHECK(result["texts"] == json({nullptr, 0, 0, 0, nullptr, 1, 1, nullptr}));
+  CHECK(result["offsets"][6] == json({5, 6}));
+  TEST_ASSERT_EQUAL_STRING("2 4 3\n", run("tokenize " + path + " -p who").out);
 }
 
 TEST_CASE("run: an empty prompt is what the tokenizer puts around texts") {

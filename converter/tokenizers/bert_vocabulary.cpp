@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// BERT's tokenizer from a list of pieces: what its tokenizer.json would say, read as that.
+#include "converter/readers/json_text.h"
+#include "converter/tokenizers/tokenizer_json.h"
+
+namespace mote::convert {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kConfigDepth = 16;
+
+/// A special token's text, given as such or as an object, in the config of some vocab.txt.
+std::string special_token(const json& config, const char* key, const char* otherwise) {
+  const auto found = config.find(key);
+  if (found == config.end()) return otherwise;
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_object() && found->contains("content") && (*found)["content"].is_string()) {
+    return (*found)["content"].get<std::string>();
+  }
+  return otherwise;
+}
+
+}  // namespace
+
+TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const json& config,
+                               const std::string& where) {
+  const JsonValues values(where);
+  json vocabulary = json::object(), added = json::array(), special = json::object();
+  for (size_t id = 0; id < pieces.size(); ++id) vocabulary[pieces[id]] = id;
+  const std::string unknown = special_token(config, "unk_token", "[UNK]");
+  const std::string cls = special_token(config, "cls_token", "[CLS]");
+  const std::string sep = special_token(config, "sep_token", "[SEP]");
+  for (const std::string& token : {special_token(config, "pad_token", "[PAD]"), unknown, cls, sep,
+                                   special_token(config, "mask_token", "[MASK]")}) {
+    if (vocabulary.contains(token)) {
+      added.push_back({{"id", vocabulary[token]}, {"content", token}, {"special", true}, {"normalized", false}});
+    }
+  }
+  for (const std::string& token : {unknown, cls, sep}) {
+    if (!vocabulary.contains(token)) values.refuse("the vocabulary has no '{}'", shown(token));
+  }
+  const bool lower = values.flag(config, "do_lower_case", true);
+  return read_tokenizer_json(
+      {{"added_tokens", added},
+       {"normalizer",
+        {{"type", "BertNormalizer"},
+         {"handle_chinese_chars", values.flag(config, "tokenize_chinese_chars", true)},
+         {"strip_accents", values.flag(config, "strip_accents", lower)},
+         {"lowercase", lower}}},
+       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+       {"model", {{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
+       {"post_processor",
+        {{"type", "BertProcessing"},
+         {"cls", json::array({cls, vocabulary[cls]})},
+         {"sep", json::array({sep, vocabulary[sep]})}}},
+       {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}}}},
+      where);
+}
+
+TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
+                                   const std::string& where) {
+  std::vector<std::string> pieces;
+  std::string_view text(reinterpret_cast<const char*>(vocabulary.data()), vocabulary.size());
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t'))
+      line.remove_suffix(1);
+    pieces.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  const json settings = config.empty() ? json::object() : parse_json_object(config, where, kConfigDepth);
+  return read_bert_pieces(pieces, settings, where);
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two texts through the C interface.
+#include "tests/support/test_model.h"
+
+namespace {
+
+struct Pair {
+  mote_status status;
+  std::vector<int32_t> ids;
+  std::vector<mote_span> spans;
+  std::vector<mote_token_kind> kinds;
+  mote_error error;
+};
+
+Pair tokenize(mote_session* session, const char* first, const char* second, uint32_t flags,
+              uint32_t capacity = 32) {
+  Pair pair{MOTE_OK, std::vector<int32_t>(capacity), std::vector<mote_span>(capacity),
+            std::vector<mote_token_kind>(capacity), {}};
+  uint32_t count = 0;
+  pair.status = mote_tokenize_pair(session, first, std::strlen(first), second,
+                                   second == nullptr ? 0 : std::strlen(second), flags, pair.ids.data(), capacity,
+                                   &count, pair.spans.data(), pair.kinds.data(), &pair.error);
+  if (pair.status == MOTE_OK) {
+    pair.ids.resize(count);
+    pair.spans.resize(count);
+    pair.kinds.resize(count);
+  }
+  return pair;
+}
+
+class PairSession {
+ public:
+  PairSession() : model_(test::pair_file()), session_(model_, test::small_options(model_)) {}
+  mote_session* get() const { return session_.get(); }
+
+ private:
+  test::OpenModel model_;
+  test::OpenSession session_;
+};
+
+}  // namespace
+
+TEST("a question and a text are put together with their types and places") {
+  const PairSession session;
+  const Pair pair = tokenize(session.get(), "Who went?", "They went to CAF\u00C9S.", MOTE_ADD_SPECIAL);
+  REQUIRE(pair.status == MOTE_OK);
+  //                              [CLS] who went ? [SEP] the ##y went [UNK] cafe ##s . [SEP]
+  REQUIRE(pair.ids == std::vector<int32_t>{2, 4, 5, 7, 3, 8, 9, 5, 1, 10, 11, 12, 3});
+  std::vector<int> types, texts;
+  for (const mote_token_kind kind : pair.kinds) {
+    types.push_back(kind.type);
+    texts.push_back(kind.text);
+  }
+  REQUIRE(types == std::vector<int>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
+  REQUIRE(texts == std::vector<int>{255, 0, 0, 0, 255, 1, 1, 1, 1, 1, 1, 1, 255});
+  TEST_ASSERT_EQUAL_UINT32(13, pair.spans[9].begin);  // bytes of the second text
+  TEST_ASSERT_EQUAL_UINT32(18, pair.spans[9].end);
+  TEST_ASSERT_EQUAL_UINT32(0, pair.spans[12].end);
+}
+
+TEST("without a second text, or without added tokens, only the texts are there") {
+  const PairSession session;
+  REQUIRE(tokenize(session.get(), "who", nullptr, MOTE_ADD_SPECIAL).ids == std::vector<int32_t>{2, 4, 3});
+  const Pair plain = tokenize(session.get(), "who", "went", 0);
+  REQUIRE(plain.ids == std::vector<int32_t>{4, 5});
+  TEST_ASSERT_EQUAL_UINT32(0, plain.kinds[0].type);
+  TEST_ASSERT_EQUAL_UINT32(1, plain.kinds[1].type);
+  REQUIRE(tokenize(session.get(), "", "", MOTE_ADD_SPECIAL).ids == std::vector<int32_t>{2, 3, 3});
+}
+
+TEST("a word of too many characters is unknown, and so is one with a gap") {
+  const PairSession session;
+  REQUIRE(tokenize(session.get(), "thethethe homes", nullptr, 0).ids == std::vector<int32_t>{1, 6, 11});
+  REQUIRE(tokenize(session.get(), "homex", nullptr, 0).ids == std::vector<int32_t>{1});
+}
+
+TEST("a pair that does not fit is counted, null pointers and unknown flags are refused") {
+  const PairSession session;
+  uint32_t count = 0;
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
+                        mote_tokenize_pair(session.get(), "who", 3, "went", 4, MOTE_ADD_SPECIAL, nullptr, 0, &count,
+                                           nullptr, nullptr, &error));
+  TEST_ASSERT_EQUAL_UINT32(5, count);
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                        mote_tokenize_pair(session.get(), "who", 3, nullptr, 4, 0, nullptr, 0, &count, nullptr,
+                                           nullptr, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 4).status);
+}
