@@ -7,6 +7,7 @@
 
 #include "runtime/tokenizer/window.h"
 #include "tests/support/text_tokenizer.h"
+#include "tests/support/unity_style.h"
 
 namespace {
 
@@ -112,7 +113,8 @@ TEST("a text of marks alone takes milliseconds") {
 
 TEST("a character maps to itself, to nothing or to any text, and each byte knows its character") {
   CharacterMap map;
-  map.set('b', U"").set('c', U"xyz");
+  map.set('b', U"");
+  map.set('c', U"xyz");
   map.set(CharSet::of(0xE9), U" \u00e9 ");
   const test::TextTokenizer tokenizer(normalizing({{NormalizerKind::map, map, {}, {}, {}}}));
   std::vector<mote_span> spans;

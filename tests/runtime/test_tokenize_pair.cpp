@@ -15,12 +15,15 @@ struct Pair {
 
 Pair tokenize(mote_session* session, const char* first, const char* second, uint32_t flags,
               uint32_t capacity = 32) {
-  Pair pair{MOTE_OK, std::vector<int32_t>(capacity), std::vector<mote_span>(capacity),
-            std::vector<mote_token_kind>(capacity), {}};
+  Pair pair{MOTE_OK,
+            std::vector<int32_t>(capacity),
+            std::vector<mote_span>(capacity),
+            std::vector<mote_token_kind>(capacity),
+            {}};
   uint32_t count = 0;
   pair.status = mote_tokenize_pair(session, first, std::strlen(first), second,
-                                   second == nullptr ? 0 : std::strlen(second), flags, pair.ids.data(), capacity,
-                                   &count, pair.spans.data(), pair.kinds.data(), &pair.error);
+                                   second == nullptr ? 0 : std::strlen(second), flags, pair.ids.data(),
+                                   capacity, &count, pair.spans.data(), pair.kinds.data(), &pair.error);
   if (pair.status == MOTE_OK) {
     pair.ids.resize(count);
     pair.spans.resize(count);
@@ -80,11 +83,32 @@ TEST("a pair that does not fit is counted, null pointers and unknown flags are r
   uint32_t count = 0;
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
-                        mote_tokenize_pair(session.get(), "who", 3, "went", 4, MOTE_ADD_SPECIAL, nullptr, 0, &count,
-                                           nullptr, nullptr, &error));
+                        mote_tokenize_pair(session.get(), "who", 3, "went", 4, MOTE_ADD_SPECIAL, nullptr, 0,
+                                           &count, nullptr, nullptr, &error));
   TEST_ASSERT_EQUAL_UINT32(5, count);
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
-                        mote_tokenize_pair(session.get(), "who", 3, nullptr, 4, 0, nullptr, 0, &count, nullptr,
-                                           nullptr, &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 4).status);
+                        mote_tokenize_pair(session.get(), "who", 3, nullptr, 4, 0, nullptr, 0, &count,
+                                           nullptr, nullptr, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 8).status);
+}
+
+TEST("truncation cuts the last text and keeps what is added around, or refuses") {
+  const PairSession session;
+  const auto cut = [&](uint32_t capacity, const char* second, std::vector<int32_t>* ids) {
+    ids->assign(capacity, -1);
+    uint32_t count = 0;
+    mote_error error{};
+    return mote_tokenize_pair(session.get(), "who went", 8, second, second == nullptr ? 0 : 9,
+                              MOTE_ADD_SPECIAL | MOTE_TRUNCATE, ids->data(), capacity, &count, nullptr,
+                              nullptr, &error);
+  };
+  std::vector<int32_t> ids;
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, cut(6, "went home", &ids));  // [CLS] who went [SEP] went [SEP]
+  TEST_ASSERT_TRUE(ids == std::vector<int32_t>({2, 4, 5, 3, 5, 3}));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, cut(5, "went home", &ids));
+  TEST_ASSERT_TRUE(ids == std::vector<int32_t>({2, 4, 5, 3, 3}));
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, cut(4, "went home", &ids));  // the first is never cut
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, cut(3, nullptr, &ids));
+  TEST_ASSERT_TRUE(ids == std::vector<int32_t>({2, 4, 3}));
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, cut(1, nullptr, &ids));
 }
