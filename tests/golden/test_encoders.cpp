@@ -159,7 +159,8 @@ TEST("encoders in 16 and 8 bits stay near the stored outputs") {
   for (const std::string& name : test::golden_names("encoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const Input input = read_input(golden);
-    for (const auto& [type, bound] : {std::pair("f16", 2e-3), std::pair("q8g32", 2e-2)}) {
+    for (const auto& [type, bound] :
+         {std::pair("f16", 2e-3), std::pair("q8g32", 2e-2), std::pair("q8c", 2e-2)}) {
       const test::OpenModel model(test::golden_file(name, type));
       const Arrays arrays = encode(model, MOTE_ISA_AUTO, input, input.rows);
       std::string last;
