@@ -29,8 +29,9 @@ bool is_utf8(const std::string& text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const test::TextTokenizer& tokenizer = fuzz::pick_tokenizer(data[0]);
+  const test::TextTokenizer* const picked = size == 0 ? nullptr : fuzz::pick_tokenizer(data[0]);
+  if (picked == nullptr) return 0;
+  const test::TextTokenizer& tokenizer = *picked;
   std::vector<int32_t> ids;
   for (size_t at = 1; at + 1 < size; at += 2) {
     ids.push_back(static_cast<int32_t>((data[at] | uint32_t{data[at + 1]} << 8) % tokenizer.view().tokens));

@@ -7,8 +7,9 @@
 #include "tests/support/any_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const test::TextTokenizer& tokenizer = fuzz::pick_tokenizer(data[0]);
+  const test::TextTokenizer* const picked = size == 0 ? nullptr : fuzz::pick_tokenizer(data[0]);
+  if (picked == nullptr) return 0;
+  const test::TextTokenizer& tokenizer = *picked;
   const uint32_t flags = data[0] >> 6;  // MOTE_ADD_SPECIAL, MOTE_PARSE_SPECIAL
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   std::vector<int32_t> ids;

@@ -36,10 +36,10 @@ expect chat "$(printf 'hello\nthe end\n' | "$example/chat" "$text_model")" \
   "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 256 --repeat-penalty 1)"
 printf 'stop 123\nhello there\n\nthe tokenizer\n' >"$here/lines.txt"
 expect embed "$("$example/embed" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
-  "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//; s/  */ /g')"
-expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sort)" \
-  "$(mote classify "$work/classify.mote" --text "hello there" | sed 's/: hello there$//; s/, /\n/g' |
-    awk '{ print $2, $1 }' | sort)"
+  "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/  */ /g; s/^ //')"
+expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sort -r |
+  awk '{ printf "%s%s %s", comma, $2, $1; comma = ", " }'): hello there" \
+  "$(mote classify "$work/classify.mote" --text "hello there")"
 
 # The README's function, with what it leaves out.
 {

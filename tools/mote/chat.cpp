@@ -152,18 +152,19 @@ void report(const Arguments& arguments, const Conversation& conversation, const 
        human_bytes(session.arena_bytes()));
 }
 
-/// A line of standard input; none at its end. Ctrl-C at the prompt drops the line.
+/// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.
 std::optional<std::string> read_line(bool terminal) {
-  for (;;) {
-    if (terminal) fmt::print(stderr, "> ");
-    std::string line;
-    if (std::getline(std::cin, line)) return line;
+  InterruptGuard::clear();
+  if (terminal) fmt::print(stderr, "> ");
+  // A terminal gives whole lines: once there is something to read, getline does not wait.
+  while (terminal && !InterruptGuard::wait_readable(STDIN_FILENO)) {
     if (!InterruptGuard::interrupted()) return std::nullopt;
     InterruptGuard::clear();
-    std::cin.clear();
-    clearerr(stdin);
     note("\n(/exit or Ctrl-D ends)");
+    fmt::print(stderr, "> ");
   }
+  std::string line;
+  return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
 }
 
 void talk(Conversation& conversation, const Arguments& arguments, const Session& session, uint32_t context) {
@@ -177,7 +178,6 @@ void talk(Conversation& conversation, const Arguments& arguments, const Session&
       conversation.forget();
       continue;
     }
-    InterruptGuard::clear();
     try {
       conversation.say(*line);
     } catch (const convert::Error& error) {

@@ -138,10 +138,10 @@ void add_convert(CLI::App& app) {
   command->add_option("-o,--output", arguments->output, "The .mote file to write, replaced if it exists")
       ->type_name("FILE");
   command
-      ->add_option(
-          "--type", arguments->type,
-          "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q8c for all "
-          "(default: a GGUF's own types, else q8)")
+      ->add_option("--type", arguments->type,
+                   "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+                   "q8c for all "
+                   "(default: a GGUF's own types, else q8)")
       ->type_name("TYPE");
   command
       ->add_option("--chat-format", arguments->chat_format,

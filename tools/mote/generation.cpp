@@ -2,6 +2,7 @@
 #include "tools/mote/generation.h"
 
 #include <signal.h>
+#include <sys/select.h>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,19 @@ InterruptGuard::InterruptGuard() {
 InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previous_action, nullptr); }
 bool InterruptGuard::interrupted() { return interrupt_seen; }
 void InterruptGuard::clear() { interrupt_seen = false; }
+bool InterruptGuard::wait_readable(int fd) {
+  // Blocked but within pselect: a signal just before the wait would be lost otherwise.
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupt, &before);
+  fd_set readable;
+  FD_ZERO(&readable);
+  FD_SET(fd, &readable);
+  const bool ready = !interrupt_seen && pselect(fd + 1, &readable, nullptr, nullptr, nullptr, &before) >= 0;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return ready && !interrupt_seen;
+}
 
 double Answer::prompt_per_s(size_t prompt) const {
   return per_second(static_cast<double>(prompt), prompt_ms);

@@ -57,6 +57,8 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   static bool interrupted();
   static void clear();
+  /// Waits until there is something to read, or the end of it; false when Ctrl-C comes first, or came already.
+  static bool wait_readable(int fd);
 };
 
 }  // namespace mote::cli
