@@ -42,7 +42,7 @@ inline TextScratch take_text_scratch(Arena* arena, uint32_t text_bytes) {
   scratch.length = arena->take<uint32_t>(slots);
   scratch.score = arena->take<double>(slots);
   scratch.rank = reinterpret_cast<uint32_t*>(scratch.score);
-  scratch.heap = scratch.rank + slots;
+  scratch.heap = scratch.rank == nullptr ? nullptr : scratch.rank + slots;  // null while counting
   scratch.where = arena->take<uint32_t>(slots);
   return scratch;
 }
