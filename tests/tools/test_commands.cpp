@@ -57,7 +57,7 @@ TEST_CASE("forward: logits, hidden rows and greedy ids are the golden ones, padd
     const std::string in = golden(name) + "/golden.safetensors";
     const std::string out = (scratch() / "forward.safetensors").string();
     assert_works(run("forward " + converted(name, "f32") + " --hidden --generate 24 --input " + in +
-                      " --output " + out));
+                     " --output " + out));
     const SafetensorsFile expected(in), got(out);
     for (const auto& [tensor, view] : expected.tensors()) {
       CAPTURE(tensor);
@@ -78,10 +78,10 @@ TEST_CASE("forward: segments of a session give the bits of the whole, whatever t
   write_ids(path("first.st"), {1, 4}, {ids.begin(), ids.begin() + 4});
   write_ids(path("second.st"), {1, 6}, {ids.begin() + 4, ids.end()}, {4, 5, 6, 7, 8, 9});
   assert_works(run("forward " + llama() + " --threads 1 --input " + path("whole.st") + " --output " +
-                    path("whole.out")));
+                   path("whole.out")));
   assert_works(run("forward " + llama() + " --threads 3 --chunk 3 --generate 5 --input " + path("first.st") +
-                    " --output " + path("first.out") + " --input " + path("second.st") + " --output " +
-                    path("second.out")));
+                   " --output " + path("first.out") + " --input " + path("second.st") + " --output " +
+                   path("second.out")));
   std::vector<float> joined = SafetensorsFile(path("first.out")).f32("logits");
   const SafetensorsFile second(path("second.out"));
   for (const float value : second.f32("logits")) joined.push_back(value);
@@ -103,7 +103,7 @@ TEST_CASE("forward: after the stop id a row repeats it") {
   const std::string in = golden("llama") + "/golden.safetensors", out = (scratch() / "stop.st").string();
   const std::vector<int64_t> greedy = SafetensorsFile(in).i64("greedy_ids");
   assert_works(run("forward " + llama() + " --generate 24 --stop-id " + std::to_string(greedy[3]) +
-                    " --input " + in + " --output " + out));
+                   " --input " + in + " --output " + out));
   const std::vector<int64_t> got = SafetensorsFile(out).i64("greedy_ids");
   TEST_ASSERT_EQUAL_UINT64(24, got.size());
   for (size_t i = 0; i < got.size(); ++i) TEST_ASSERT_TRUE(got[i] == greedy[std::min<size_t>(i, 3)]);
@@ -130,8 +130,8 @@ TEST_CASE("run: streams the golden ids, and prints the same ones as JSON") {
 TEST_CASE("run: sampling depends on the seed and on nothing else") {
   const auto sample = [](int seed, const char* options) {
     return assert_json(run("run " + llama() +
-                            " --json --ids 5,6 -n 20 --ignore-stop --temp 1.5 --top-k 50 --top-p 0.99 " +
-                            options + " --seed " + std::to_string(seed)))
+                           " --json --ids 5,6 -n 20 --ignore-stop --temp 1.5 --top-k 50 --top-p 0.99 " +
+                           options + " --seed " + std::to_string(seed)))
         .at("output_ids")
         .dump();
   };
@@ -140,8 +140,8 @@ TEST_CASE("run: sampling depends on the seed and on nothing else") {
 }
 
 TEST_CASE("bench: measures what it is asked for") {
-  const json result = assert_json(
-      run("bench " + llama() + " --prompt 8 --decode 4 --depth 5 --threads 2 --repeat 2 --json"));
+  const json result =
+      assert_json(run("bench " + llama() + " --prompt 8 --decode 4 --depth 5 --threads 2 --repeat 2 --json"));
   for (const char* key : {"prompt_tokens_per_s", "decode_tokens_per_s", "load_ms", "arena_bytes",
                           "model_bytes", "bytes_per_token", "read_bandwidth_gb_s", "share_of_bandwidth"}) {
     CAPTURE(key);
@@ -151,6 +151,35 @@ TEST_CASE("bench: measures what it is asked for") {
   TEST_ASSERT_TRUE(result.at("model_bytes").get<uint64_t>() == std::filesystem::file_size(llama()));
   const std::string table = assert_works(run("bench " + llama() + " --prompt 8 --decode 4 --repeat 1"));
   TEST_ASSERT_TRUE(contains(table, "GB/s"));
+}
+
+TEST_CASE("bench: the process holds the file, the arena and little besides") {
+  const json result = assert_json(run("bench " + llama() + " --prompt 8 --decode 4 --threads 2 --json"));
+  if (!result.contains("arena_resident_bytes")) {
+    WARN("no /proc/self/smaps here");
+    return;
+  }
+  const uint64_t page = 4096;
+  const auto pages = [&](const char* key) { return (result.at(key).get<uint64_t>() + page - 1) / page; };
+  TEST_ASSERT_TRUE(pages("model_resident_bytes") > 0);
+  TEST_ASSERT_TRUE(pages("model_resident_bytes") <= pages("model_bytes"));
+  TEST_ASSERT_TRUE(pages("arena_resident_bytes") > 0);
+  TEST_ASSERT_TRUE(pages("arena_resident_bytes") <= pages("arena_bytes"));
+#ifndef MOTE_SANITIZED
+  // The command's own lists and buffers.
+  TEST_ASSERT_TRUE(pages("other_resident_bytes") < 32);
+#endif
+}
+
+TEST_CASE("bench: batches of an encoder and of a decoder") {
+  const std::string encoder = converted("bert", "f32");
+  const json encoded = assert_json(run("bench " + encoder + " --prompt 8 --batch 3 --repeat 2 --json"));
+  TEST_ASSERT_TRUE(encoded.at("prompt_tokens_per_s").get<double>() > 0.0);
+  TEST_ASSERT_TRUE(encoded.at("decode_tokens_per_s") == 0.0);
+  assert_fails(run("bench " + encoder + " --decode 4"), 1, "is an encoder");
+  const json decoded = assert_json(run("bench " + llama() + " --prompt 0 --decode 4 --batch 3 --json"));
+  TEST_ASSERT_EQUAL_INT(3, decoded.at("batch").get<int>());
+  TEST_ASSERT_TRUE(decoded.at("decode_tokens_per_s").get<double>() > 0.0);
 }
 
 TEST_CASE("inspect: operations, plan and tensors as tables and as JSON") {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// mote bench: tokens per second, and the share of this machine's memory bandwidth that decoding reaches.
+// mote bench: tokens per second, and the shares of this machine's limits that they reach: decoding is bound
+// by reading memory, prompts and encoders by multiplying.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "schema/mote_generated.h"
+#include "converter/error.h"
 #include "tools/mote/bandwidth.h"
 #include "tools/mote/commands.h"
+#include "tools/mote/dot_rate.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_work.h"
 #include "tools/mote/output.h"
+#include "tools/mote/resident.h"
 #include "tools/mote/session.h"
 #include "tools/mote/timer.h"
 
@@ -20,7 +24,7 @@ namespace {
 struct Arguments {
   std::string file;
   std::optional<uint32_t> prompt, decode;
-  uint32_t depth = 0, repeat = 3;
+  uint32_t depth = 0, batch = 1, repeat = 3;
   bool json = false;
   SessionFlags session;
 };
@@ -37,35 +41,36 @@ struct Times {
   double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
 };
 
-struct Result {
-  uint32_t prompt = 0, decode = 0;
-  Times prompt_times, decode_times;
-  double load_ms = 0, bytes_per_s = 0;
-  uint64_t bytes_per_token = 0;
+/// What is measured: `prompt` tokens at once (of an encoder in each of the batch's sequences), and `decode`
+/// tokens one after the other in each sequence.
+struct Work {
+  bool encoder;
+  uint32_t prompt, decode, depth, batch;
+  std::vector<int32_t> ids;  // of the longest sequence
 
-  double prompt_per_s() const { return per_second(prompt, prompt_times.median()); }
-  double decode_per_s() const { return per_second(decode, decode_times.median()); }
-  double share() const {
-    return bytes_per_s > 0.0 ? decode_per_s() * static_cast<double>(bytes_per_token) / bytes_per_s : 0.0;
-  }
+  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encoder ? batch : 1); }
+  uint64_t decode_tokens() const { return uint64_t{decode} * batch; }
 };
 
-uint64_t tensor_bytes(const file::Model& model, int32_t index) {
-  return index < 0 ? 0 : model.tensors()->Get(static_cast<uint32_t>(index))->bytes();
-}
+struct Result {
+  Times prompt, decode;
+  double load_ms = 0;
+  uint64_t bytes_per_token = 0;       // that a decoding step reads
+  double bytes_per_s = 0;             // of this machine's memory
+  double prompt_rate = 0, limit = 0;  // multiply-adds per second; 0: not known
+  std::optional<Resident> before, after;
+  double prompt_per_s = 0, decode_per_s = 0;
 
-/// Of the matrices and vectors that decoding a token reads in full; a lookup's row is too little to count.
-uint64_t weight_bytes_per_token(const file::Model& model) {
-  uint64_t bytes = 0;
-  for (const file::Op* op : *model.programs()->Get(0)->ops()) {
-    if (const file::Linear* linear = op->args_as_Linear()) {
-      bytes += tensor_bytes(model, linear->weight()) + tensor_bytes(model, linear->bias());
-    } else if (const file::Norm* norm = op->args_as_Norm()) {
-      bytes += tensor_bytes(model, norm->weight()) + tensor_bytes(model, norm->bias());
-    }
+  double decode_share(const Work& work) const {
+    const double steps = per_second(work.decode, decode.median());
+    return bytes_per_s > 0.0 ? steps * static_cast<double>(bytes_per_token) / bytes_per_s : 0.0;
   }
-  return bytes;
-}
+  double prompt_share() const { return limit > 0.0 ? prompt_rate / limit : 0.0; }
+  /// Heap and stacks that came with the model and the session.
+  uint64_t other_bytes() const {
+    return after->anonymous > before->anonymous ? after->anonymous - before->anonymous : 0;
+  }
+};
 
 /// Whether the session's cache is f32: MOTE_KV_AUTO leaves it to the runtime, which tells it by the bytes.
 bool kv_is_f32(const ModelFile& file, mote_session_options options) {
@@ -76,113 +81,206 @@ bool kv_is_f32(const ModelFile& file, mote_session_options options) {
   return chosen.kv_cache == f32.kv_cache;
 }
 
-/// Keys and values that attention reads for a token at this position.
-uint64_t kv_bytes_per_token(const file::Model& model, uint64_t position, bool f32) {
-  uint64_t bytes = 0;
-  for (const file::KvCache* cache : *model.kv_caches()) {
-    const uint64_t seen =
-        cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
-    bytes += seen * cache->kv_heads() * cache->head_dim() * 2 * (f32 ? 4 : 2);
+// ---- Setting up ----
+
+Work plan(const Arguments& arguments, const ModelFile& file) {
+  const uint32_t context = file.info().context;
+  const uint32_t left = context - std::min(arguments.depth, context);
+  Work work{is_encoder(file), 0, 0, arguments.depth, arguments.batch, {}};
+  if (work.encoder && (arguments.decode.value_or(0) != 0 || arguments.depth != 0)) {
+    convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
   }
-  return bytes;
+  work.prompt = arguments.prompt.value_or(std::min(work.encoder ? 128u : 512u, left));
+  work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(128u, left));
+  const uint64_t longest = uint64_t{work.depth} + std::max(work.prompt, work.decode);
+  work.ids = pseudo_random_ids(static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, UINT32_MAX)),
+                               file.info().vocab);
+  return work;
 }
 
-/// Empties the session and puts `depth` tokens into it.
-void fill(Session& session, const std::vector<int32_t>& ids, uint32_t depth) {
-  mote_error error = {};
-  check(mote_session_truncate(session.get(), 0, 0, &error), error, "bench");
-  if (depth == 0) return;
-  check(mote_prefill(session.get(), 0, ids.data(), depth, MOTE_LOGITS_NONE, &error), error, "bench: --depth");
+mote_session_options options_for(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool,
+                                 const Work& work) {
+  mote_session_options options = session_options(file, arguments.session, pool);
+  if (arguments.session.context == 0) options.context = static_cast<uint32_t>(work.ids.size());
+  options.batch = work.batch;
+  options.logit_rows = work.batch;
+  if (!work.encoder) return options;
+  const uint64_t tokens = std::max<uint64_t>(1, work.prompt_tokens());
+  if (tokens > UINT32_MAX) convert::fail("bench: {} tokens at once are too many", tokens);
+  options.chunk = static_cast<uint32_t>(tokens);
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  if (output.of_sequences == 0) options.logit_rows = options.chunk;
+  return options;
 }
 
-void measure(Session& session, const std::vector<int32_t>& ids, const Arguments& arguments, Result& result) {
+// ---- Measuring ----
+
+/// Empties the session and puts `depth` tokens into each of `sequences`.
+void fill(Session& session, const Work& work, uint32_t sequences) {
   mote_error error = {};
-  const uint32_t steps = arguments.repeat * ((result.prompt > 0) + (result.decode > 0));
-  uint32_t done = 0;
-  for (uint32_t repeat = 0; repeat < arguments.repeat && result.prompt > 0; ++repeat) {
-    show_progress("prompt", static_cast<double>(done++) / steps);
-    fill(session, ids, arguments.depth);
-    Timer timer;
-    check(
-        mote_prefill(session.get(), 0, ids.data() + arguments.depth, result.prompt, MOTE_LOGITS_LAST, &error),
+  for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
+    check(mote_session_truncate(session.get(), sequence, 0, &error), error, "bench");
+    if (work.depth == 0) continue;
+    check(mote_prefill(session.get(), sequence, work.ids.data(), work.depth, MOTE_LOGITS_NONE, &error), error,
+          "bench: --depth");
+  }
+}
+
+double prompt_ms(Session& session, const Work& work) {
+  mote_error error = {};
+  fill(session, work, 1);
+  Timer timer;
+  check(mote_prefill(session.get(), 0, work.ids.data() + work.depth, work.prompt, MOTE_LOGITS_LAST, &error),
         error, "bench: --prompt");
-    result.prompt_times.ms.push_back(timer.ms());
+  return timer.ms();
+}
+
+double encode_ms(Session& session, const Work& work) {
+  std::vector<int32_t> ids;
+  for (uint32_t i = 0; i < work.batch; ++i) ids.insert(ids.end(), work.ids.begin(), work.ids.end());
+  const std::vector<uint32_t> lengths(work.batch, work.prompt);
+  mote_batch batch{};
+  batch.ids = ids.data();
+  batch.lengths = lengths.data();
+  batch.count = work.batch;
+  mote_error error = {};
+  Timer timer;
+  check(mote_encode(session.get(), &batch, &error), error, "bench: --prompt");
+  return timer.ms();
+}
+
+double decode_ms(Session& session, const Work& work) {
+  mote_error error = {};
+  fill(session, work, work.batch);
+  Timer timer;
+  for (uint32_t i = 0; i < work.decode; ++i) {
+    const std::vector<int32_t> ids(work.batch, work.ids[work.depth + i]);
+    check(mote_decode(session.get(), ids.data(), &error), error, "bench: --decode");
   }
-  for (uint32_t repeat = 0; repeat < arguments.repeat && result.decode > 0; ++repeat) {
-    show_progress("decode", static_cast<double>(done++) / steps);
-    fill(session, ids, arguments.depth);
-    Timer timer;
-    for (uint32_t i = 0; i < result.decode; ++i) {
-      check(mote_decode(session.get(), ids.data() + arguments.depth + i, &error), error, "bench: --decode");
+  return timer.ms();
+}
+
+/// The two tests take turns: what disturbs the machine meets both.
+void measure(Session& session, const Work& work, uint32_t repeat, Result& result) {
+  for (uint32_t i = 0; i < repeat; ++i) {
+    show_progress("measuring", static_cast<double>(i) / repeat);
+    if (work.prompt > 0) {
+      result.prompt.ms.push_back(work.encoder ? encode_ms(session, work) : prompt_ms(session, work));
     }
-    result.decode_times.ms.push_back(timer.ms());
+    if (work.decode > 0) result.decode.ms.push_back(decode_ms(session, work));
   }
   clear_progress();
+  result.prompt_per_s = per_second(static_cast<double>(work.prompt_tokens()), result.prompt.median());
+  result.decode_per_s = per_second(static_cast<double>(work.decode_tokens()), result.decode.median());
 }
 
-void print_result(const Arguments& arguments, const ModelFile& file, const Session& session, uint32_t threads,
-                  const Result& result) {
-  if (arguments.json) {
-    return print_json({{"model", one_line(file.info().name)},
-                       {"isa", session.isa()},
-                       {"threads", threads},
-                       {"prompt", result.prompt},
-                       {"decode", result.decode},
-                       {"depth", arguments.depth},
-                       {"repeat", arguments.repeat},
-                       {"prompt_tokens_per_s", result.prompt_per_s()},
-                       {"prompt_tokens_per_s_best", per_second(result.prompt, result.prompt_times.least())},
-                       {"decode_tokens_per_s", result.decode_per_s()},
-                       {"decode_tokens_per_s_best", per_second(result.decode, result.decode_times.least())},
-                       {"load_ms", result.load_ms},
-                       {"arena_bytes", session.arena_bytes()},
-                       {"model_bytes", file.bytes().size()},
-                       {"bytes_per_token", result.bytes_per_token},
-                       {"read_bandwidth_gb_s", result.bytes_per_s / 1e9},
-                       {"share_of_bandwidth", result.share()}});
-  }
-  using enum Table::Align;
-  Table table({{"test"}, {"tokens", right}, {"median tokens/s", right}, {"best", right}});
-  const auto row = [&](const char* name, uint32_t tokens, const Times& times) {
-    if (tokens == 0) return;
-    table.row({name, std::to_string(tokens), fmt::format("{:.1f}", per_second(tokens, times.median())),
-               fmt::format("{:.1f}", per_second(tokens, times.least()))});
+/// What the machine could do at most.
+void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_session_options& options,
+                    const Work& work, Result& result) {
+  const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
+  const uint64_t position = uint64_t{work.depth} + work.decode / 2;
+  result.bytes_per_token =
+      weight_bytes(model) +
+      (work.encoder ? 0 : work.batch * kv_bytes(model, position, kv_is_f32(file, options)));
+  result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
+  const LinearWork linear = linear_work(model);
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  const double tokens = static_cast<double>(work.prompt_tokens());
+  const double outputs = !work.encoder ? 1 : output.of_sequences != 0 ? work.batch : tokens;
+  result.prompt_rate =
+      per_second(linear.per_token * tokens + linear.per_output * outputs, result.prompt.median());
+  const DotRate rate = dot_rate(pool);
+  result.limit = linear.integer ? rate.int8 : rate.f32;
+}
+
+// ---- Printing ----
+
+void print_as_json(const Arguments& arguments, const ModelFile& file, const Session& session,
+                   uint32_t threads, const Work& work, const Result& result) {
+  const auto best = [](uint64_t tokens, const Times& times) {
+    return per_second(static_cast<double>(tokens), times.least());
   };
-  row("prompt", result.prompt, result.prompt_times);
-  row("decode", result.decode, result.decode_times);
-  print("{}, {}; {}, {} threads, depth {}\n", one_line(file.info().name), human_bytes(file.bytes().size()),
-        session.isa(), threads, arguments.depth);
+  nlohmann::json values = {{"model", one_line(file.info().name)},
+                           {"isa", session.isa()},
+                           {"threads", threads},
+                           {"prompt", work.prompt},
+                           {"decode", work.decode},
+                           {"depth", work.depth},
+                           {"batch", work.batch},
+                           {"repeat", arguments.repeat},
+                           {"prompt_ms", result.prompt.median()},
+                           {"prompt_tokens_per_s", result.prompt_per_s},
+                           {"prompt_tokens_per_s_best", best(work.prompt_tokens(), result.prompt)},
+                           {"decode_tokens_per_s", result.decode_per_s},
+                           {"decode_tokens_per_s_best", best(work.decode_tokens(), result.decode)},
+                           {"load_ms", result.load_ms},
+                           {"arena_bytes", session.arena_bytes()},
+                           {"model_bytes", file.bytes().size()},
+                           {"bytes_per_token", result.bytes_per_token},
+                           {"read_bandwidth_gb_s", result.bytes_per_s / 1e9},
+                           {"share_of_bandwidth", result.decode_share(work)},
+                           {"multiply_adds_g_s", result.limit / 1e9},
+                           {"share_of_multiply_adds", result.prompt_share()}};
+  if (result.after) {
+    values["model_resident_bytes"] = result.after->file;
+    values["arena_resident_bytes"] = result.after->arena;
+    values["other_resident_bytes"] = result.other_bytes();
+  }
+  print_json(values);
+}
+
+void print_for_people(const ModelFile& file, const Session& session, uint32_t threads, const Work& work,
+                      const Result& result) {
+  using enum Table::Align;
+  Table table({{"test"}, {"tokens", right}, {"median tokens/s", right}, {"best", right}, {"median", right}});
+  const auto row = [&](const char* name, uint64_t tokens, const Times& times) {
+    if (tokens == 0) return;
+    const auto speed = [&](double ms) {
+      return fmt::format("{:.1f}", per_second(static_cast<double>(tokens), ms));
+    };
+    table.row({name, std::to_string(tokens), speed(times.median()), speed(times.least()),
+               human_ms(times.median())});
+  };
+  row(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt);
+  row("decode", work.decode_tokens(), result.decode);
+  print("{}, {}; {}, {} threads, depth {}, batch {}\n", one_line(file.info().name),
+        human_bytes(file.bytes().size()), session.isa(), threads, work.depth, work.batch);
   table.print();
   print("load {}, arena {} bytes ({})\n", human_ms(result.load_ms), session.arena_bytes(),
         human_bytes(session.arena_bytes()));
-  print("a token reads {}: {:.2f} GB/s of the {:.2f} GB/s that this machine reads, {:.0f} %\n",
-        human_bytes(result.bytes_per_token),
-        result.decode_per_s() * static_cast<double>(result.bytes_per_token) / 1e9, result.bytes_per_s / 1e9,
-        100.0 * result.share());
+  if (result.after) {
+    print("in memory: {} of the file, {} of the arena, {} besides\n", human_bytes(result.after->file),
+          human_bytes(result.after->arena), human_bytes(result.other_bytes()));
+  }
+  if (work.prompt > 0 && result.limit > 0.0) {
+    print("{}: {:.1f} of the {:.1f} billion multiply-adds per second that this machine does, {:.0f} %\n",
+          work.encoder ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
+          100.0 * result.prompt_share());
+  }
+  if (work.decode > 0) {
+    print("decode: a step reads {}; {:.2f} of the {:.2f} GB/s that this machine reads, {:.0f} %\n",
+          human_bytes(result.bytes_per_token), result.decode_share(work) * result.bytes_per_s / 1e9,
+          result.bytes_per_s / 1e9, 100.0 * result.decode_share(work));
+  }
 }
 
 void bench_model(const Arguments& arguments) {
+  const ThreadPool pool(arguments.session.threads);
+  Result result;
+  result.before = resident_memory(nullptr, nullptr);
   Timer timer;
   const ModelFile file(arguments.file);
-  const uint32_t left = file.info().context - std::min(arguments.depth, file.info().context);
-  Result result;
-  result.prompt = arguments.prompt.value_or(std::min(512u, left));
-  result.decode = arguments.decode.value_or(std::min(128u, left));
-  const uint64_t context = uint64_t{arguments.depth} + std::max(result.prompt, result.decode);
-  const ThreadPool pool(arguments.session.threads);
-  mote_session_options options = session_options(file, arguments.session, pool);
-  if (arguments.session.context == 0) {
-    options.context = static_cast<uint32_t>(std::clamp<uint64_t>(context, 1, UINT32_MAX));
-  }
+  const Work work = plan(arguments, file);
+  const mote_session_options options = options_for(arguments, file, pool, work);
   Session session(file, options);
   result.load_ms = timer.ms();
-  measure(session, pseudo_random_ids(static_cast<uint32_t>(context), file.info().vocab), arguments, result);
-  const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
-  result.bytes_per_token =
-      weight_bytes_per_token(model) +
-      kv_bytes_per_token(model, arguments.depth + result.decode / 2, kv_is_f32(file, options));
-  result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
-  print_result(arguments, file, session, pool.threads(), result);
+  measure(session, work, arguments.repeat, result);
+  result.after = resident_memory(file.bytes().data(), session.get());
+  measure_limits(file, pool, options, work, result);
+  if (arguments.json) return print_as_json(arguments, file, session, pool.threads(), work, result);
+  print_for_people(file, session, pool.threads(), work, result);
 }
 
 }  // namespace
@@ -190,21 +288,19 @@ void bench_model(const Arguments& arguments) {
 void add_bench(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "bench", "Measure tokens per second and the share of the memory bandwidth reached, on made-up ids");
+      "bench", "Measure tokens per second and the shares of this machine's limits reached, on made-up ids");
   add_model_argument(*command, arguments->file);
-  command->add_option("--prompt", arguments->prompt, "Tokens of the prompt (default: 512); 0: no such test")
-      ->type_name("P")
-      ->check(CLI::Range(0u, 1u << 24).description(""));
-  command
-      ->add_option("--decode", arguments->decode, "Tokens decoded one by one (default: 128); 0: no such test")
-      ->type_name("N")
-      ->check(CLI::Range(0u, 1u << 24).description(""));
-  command->add_option("--depth", arguments->depth, "Tokens already in the session (default: 0)")
-      ->type_name("D")
-      ->check(CLI::Range(0u, 1u << 24).description(""));
-  command->add_option("--repeat", arguments->repeat, "Times to measure; the median counts (default: 3)")
-      ->type_name("R")
-      ->check(CLI::Range(1u, 10000u).description(""));
+  const auto count = [&](const char* name, auto& value, const char* type, uint32_t least, const char* help) {
+    command->add_option(name, value, help)
+        ->type_name(type)
+        ->check(CLI::Range(least, 1u << 24).description(""));
+  };
+  count("--prompt", arguments->prompt, "P", 0,
+        "Tokens of the prompt (default: 512), or of each sequence of an encoder (128); 0: no such test");
+  count("--decode", arguments->decode, "N", 0, "Tokens decoded one by one (default: 128); 0: no such test");
+  count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
+  count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
+  count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(*command, arguments->session);
   command->add_flag("--json", arguments->json, "Print a JSON object instead of a table");
   command->callback([arguments] { bench_model(*arguments); });

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/model_work.h"
+
+#include <algorithm>
+
+namespace mote::cli {
+namespace {
+
+uint64_t tensor_bytes(const file::Model& model, int32_t index) {
+  return index < 0 ? 0 : model.tensors()->Get(static_cast<uint32_t>(index))->bytes();
+}
+
+}  // namespace
+
+uint64_t weight_bytes(const file::Model& model) {
+  uint64_t bytes = 0;
+  for (const file::Op* op : *model.programs()->Get(0)->ops()) {
+    if (const file::Linear* linear = op->args_as_Linear()) {
+      bytes += tensor_bytes(model, linear->weight()) + tensor_bytes(model, linear->bias());
+    } else if (const file::Norm* norm = op->args_as_Norm()) {
+      bytes += tensor_bytes(model, norm->weight()) + tensor_bytes(model, norm->bias());
+    }
+  }
+  return bytes;
+}
+
+uint64_t kv_bytes(const file::Model& model, uint64_t position, bool f32) {
+  uint64_t bytes = 0;
+  for (const file::KvCache* cache : *model.kv_caches()) {
+    const uint64_t seen =
+        cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
+    bytes += seen * cache->kv_heads() * cache->head_dim() * 2 * (f32 ? 4 : 2);
+  }
+  return bytes;
+}
+
+LinearWork linear_work(const file::Model& model) {
+  const file::Program& program = *model.programs()->Get(0);
+  LinearWork work;
+  double integer = 0;
+  for (const file::Op* op : *program.ops()) {
+    const file::Linear* linear = op->args_as_Linear();
+    if (linear == nullptr) continue;
+    const double macs = static_cast<double>(linear->in()->width()) * linear->out()->width();
+    const bool token = program.buffers()->Get(linear->in()->buffer())->unit() == file::RowUnit::token;
+    (token ? work.per_token : work.per_output) += macs;
+    const file::DType type = model.tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype();
+    if (type != file::DType::f32 && type != file::DType::f16) integer += macs;
+  }
+  work.integer = integer > (work.per_token + work.per_output) / 2;
+  return work;
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model takes: bytes to read and multiply-adds to do.
+#pragma once
+
+#include "schema/mote_generated.h"
+
+namespace mote::cli {
+
+/// Of the matrices and vectors that a run reads in full, whatever its rows; a lookup's row is too little to
+/// count.
+uint64_t weight_bytes(const file::Model& model);
+
+/// Keys and values that attention reads for a token at this position.
+uint64_t kv_bytes(const file::Model& model, uint64_t position, bool f32);
+
+/// Multiply-adds of the linear layers.
+struct LinearWork {
+  double per_token = 0;   // each token of a run
+  double per_output = 0;  // each row or sequence whose output is wanted
+  bool integer = false;   // most of them are of integers
+};
+LinearWork linear_work(const file::Model& model);
+
+}  // namespace mote::cli
