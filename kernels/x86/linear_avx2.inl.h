@@ -57,21 +57,19 @@ static inline __m256i load_bytes(const void* bytes) {
 /// the unsigned operand of maddubs and a with the sign of w the signed one: pairs are at most 2 * 128 * 127 =
 /// 32512, inside int16 for a weight of -128 too. Two pairs are not, so each vector is widened to int32.
 template <uint32_t R>
-static inline void add_quad(const int8_t w[16][4], const int8_t* const a[R], __m256i dot[R][kHalves]) {
+MOTE_INLINE void add_quad(const int8_t w[16][4], const int8_t* const a[R], __m256i dot[R][kHalves]) {
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i signs[kHalves], magnitude[kHalves];
-#pragma GCC unroll 2
-  for (uint32_t h = 0; h < kHalves; ++h) {
+  MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
     signs[h] = load_bytes(w[8 * h]);
     magnitude[h] = _mm256_abs_epi8(signs[h]);
   }
-#pragma GCC unroll 4
-  for (uint32_t r = 0; r < R; ++r) {
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
     const __m256i word = broadcast_word(a[r]);
-#pragma GCC unroll 2
-    for (uint32_t h = 0; h < kHalves; ++h) {
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
       const __m256i pairs = _mm256_maddubs_epi16(magnitude[h], _mm256_sign_epi8(word, signs[h]));
       dot[r][h] = _mm256_add_epi32(dot[r][h], _mm256_madd_epi16(pairs, ones));
+      MOTE_PIN(dot[r][h]);
     }
   }
 }

@@ -4,10 +4,14 @@
 // fma.
 //
 // A tile is R rows by one panel. Each vector of weights (8 outputs x 4 k) is unpacked once for R rows, whose
-// words of 4 k are broadcast against it. With R = 4 the 2 R integer sums, the weights, a word and the masks
-// fit 16 registers; the 2 R float sums are touched once a group and may spill. A panel's stream is read once
-// a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is padded to 64 and N to 16 in the
-// file.
+// words of 4 k are broadcast against it. With R = 4 the 2 R integer sums of a group, two vectors of weights
+// (four of nibbles), a word and the constants fit 16 registers; the 2 R float sums are touched once a group
+// and live in memory. GCC 12 has to be told: it keeps integer sums in memory too unless they are pinned, and
+// joins the float parts of all rows unless each store ends one. Measured on Zen 3, where maddubs alone makes
+// 64 products a cycle: 34 for nibbles, of which more than 45 are not possible (2 operations for 32 products,
+// and 5 a group and vector), and no more with the nibbles of a panel unpacked to scratch once for all rows.
+// A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
+// padded to 64 and N to 16 in the file.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"
@@ -21,107 +25,115 @@ static inline __m256 load_f16x8(const uint16_t* half) {
 /// dot[r][h] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
 /// + 4..7. maddubs pairs are at most 15 * 127 * 2, and 8 of them 30480: the group's sum stays within int16.
 template <uint32_t R>
-static inline void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
-                              __m256i dot[R][kHalves]) {
-  const __m256i mask = _mm256_set1_epi8(15);
-  __m256i sum[R][kHalves];
-#pragma GCC unroll 4
-  for (uint32_t j = 0; j < 4; ++j) {
+MOTE_INLINE void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
+                            __m256i dot[R][kHalves]) {
+  const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
+  MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
     __m256i low[kHalves], high[kHalves];
-#pragma GCC unroll 2
-    for (uint32_t h = 0; h < kHalves; ++h) {
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
       const __m256i w = load_bytes(nibbles[j][8 * h]);
       low[h] = _mm256_and_si256(w, mask);
       high[h] = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
     }
-#pragma GCC unroll 8
-    for (uint32_t r = 0; r < R; ++r) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
       const __m256i a_low = broadcast_word(a[r] + 8 * j), a_high = broadcast_word(a[r] + 8 * j + 4);
-#pragma GCC unroll 2
-      for (uint32_t h = 0; h < kHalves; ++h) {
-        const __m256i pairs = _mm256_maddubs_epi16(low[h], a_low);
-        sum[r][h] = j == 0 ? pairs : _mm256_add_epi16(sum[r][h], pairs);
-        sum[r][h] = _mm256_add_epi16(sum[r][h], _mm256_maddubs_epi16(high[h], a_high));
+      MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+        dot[r][h] = _mm256_add_epi16(dot[r][h], _mm256_maddubs_epi16(low[h], a_low));
+        dot[r][h] = _mm256_add_epi16(dot[r][h], _mm256_maddubs_epi16(high[h], a_high));
+        MOTE_PIN(dot[r][h]);
       }
     }
   }
-  const __m256i ones = _mm256_set1_epi16(1);
-  for (uint32_t r = 0; r < R; ++r) {
-    for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = _mm256_madd_epi16(sum[r][h], ones);
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = _mm256_madd_epi16(dot[r][h], ones);
   }
 }
 
-/// acc[r][h] += the products of a group of one panel.
+/// What the rows of a tile have in common: where scales and sums lie behind the q of a row.
+struct ActivationLayout {
+  size_t scales, sums;  // bytes from a row's start
+  size_t groups;        // an even number
+};
+
+/// acc[r] += the products of group `group` of one panel with row r.
 template <class Format, uint32_t R>
-__attribute__((always_inline)) static inline void integer_group(const typename Format::Supercell& cell,
-                                                                size_t group, const int8_t* const a[R],
-                                                                const float* const scale_a[R],
-                                                                const int32_t* const sum_a[R],
-                                                                __m256 acc[R][kHalves]) {
+MOTE_INLINE void integer_group(const typename Format::Supercell& cell, size_t group,
+                               const int8_t* const rows[R], const ActivationLayout& layout,
+                               float acc[R][kPanelRows]) {
   const size_t g = group % 2;
-  const int8_t* q[R];
-  for (uint32_t r = 0; r < R; ++r) q[r] = a[r] + group * kGroupColumns;
+  const int8_t* a[R];
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = rows[r] + group * kGroupColumns;
   __m256i dot[R][kHalves];
-  Format::template dot<R>(cell, g, q, dot);
-#pragma GCC unroll 2
-  for (uint32_t h = 0; h < kHalves; ++h) {
-    const __m256 scale_w = load_f16x8(cell.scale[g] + 8 * h);
-#pragma GCC unroll 4
-    for (uint32_t r = 0; r < R; ++r) {
+  Format::template dot<R>(cell, g, a, dot);
+  __m256 scale_w[kHalves], minimum_w[kHalves];
+  MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+    scale_w[h] = load_f16x8(cell.scale[g] + 8 * h);
+    MOTE_PIN(scale_w[h]);
+    if constexpr (Format::kMinimum) {
+      minimum_w[h] = load_f16x8(cell.minimum[g] + 8 * h);
+      MOTE_PIN(minimum_w[h]);
+    }
+  }
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    const __m256 scale_a =
+        _mm256_broadcast_ss(reinterpret_cast<const float*>(rows[r] + layout.scales) + group);
+    const __m256i sum_a = broadcast_word(rows[r] + layout.sums + 4 * group);
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
       __m256i d = dot[r][h];
-      if constexpr (Format::kOffset != 0) {
-        // Unsigned, because a file that was tampered with can present any sums.
-        const uint32_t offset =
-            static_cast<uint32_t>(Format::kOffset) * static_cast<uint32_t>(sum_a[r][group]);
-        d = _mm256_sub_epi32(d, _mm256_set1_epi32(static_cast<int32_t>(offset)));
-      }
-      const __m256 scale = _mm256_mul_ps(_mm256_set1_ps(scale_a[r][group]), scale_w);
-      acc[r][h] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(d), acc[r][h]);
+      if constexpr (Format::kOffsetShift != 0)
+        d = _mm256_sub_epi32(d, _mm256_slli_epi32(sum_a, Format::kOffsetShift));
+      __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w[h]), _mm256_cvtepi32_ps(d),
+                                   _mm256_load_ps(acc[r] + 8 * h));
       if constexpr (Format::kMinimum) {
-        const __m256 minimum =
-            _mm256_mul_ps(_mm256_set1_ps(scale_a[r][group]), load_f16x8(cell.minimum[g] + 8 * h));
-        acc[r][h] = _mm256_fmadd_ps(minimum, _mm256_set1_ps(static_cast<float>(sum_a[r][group])), acc[r][h]);
+        sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, minimum_w[h]), _mm256_cvtepi32_ps(sum_a), sum);
       }
+      _mm256_store_ps(acc[r] + 8 * h, sum);
+      __asm__ volatile("" ::: "memory");
+    }
+  }
+}
+
+/// acc[p][r] = the products of row r with the panel at cells[p]. A function of its own, so that nothing else
+/// takes registers.
+template <class Format, uint32_t R, uint32_t P>
+__attribute__((noinline)) static void integer_sums(const typename Format::Supercell* const cells[P],
+                                                   const int8_t* const rows[R],
+                                                   const ActivationLayout& layout,
+                                                   float acc[P][R][kPanelRows]) {
+  const typename Format::Supercell* cell[P];
+  const int8_t* row[R];
+  MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) cell[p] = cells[p];
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) row[r] = rows[r];
+  const ActivationLayout local = layout;
+  for (size_t group = 0; group < local.groups; ++group) {
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+      integer_group<Format, R>(cell[p][group / 2], group, row, local, acc[p]);
     }
   }
 }
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
-/// supercell, kOffset (dot is of w + kOffset), kMinimum (whether there is one) and dot<R>(cell, g, a, dot),
-/// a[r] being the group's 32 activations of row r.
+/// supercell, kOffsetShift (dot is of w + 2^kOffsetShift, 0: of w), kMinimum (whether there is one) and
+/// dot<R>(cell, g, a, dot), a[r] being the group's 32 activations of row r.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
-  const typename Format::Supercell* cell[P];
+  const typename Format::Supercell* cells[P];
+  const int8_t* rows[R];
+  alignas(32) float acc[P][R][kPanelRows] = {};
   for (uint32_t p = 0; p < P; ++p) {
-    cell[p] = reinterpret_cast<const typename Format::Supercell*>(
+    cells[p] = reinterpret_cast<const typename Format::Supercell*>(
         linear_panel(args, Format::kDType, panel + p * stride));
   }
-  const int8_t* a[R];
-  const float* scale_a[R];
-  const int32_t* sum_a[R];
-  __m256 acc[P][R][kHalves];
-#pragma GCC unroll 4
+  for (uint32_t r = 0; r < R; ++r) rows[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
+  const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
+                                   activation_padded(args.inputs) / kGroupColumns};
+  integer_sums<Format, R, P>(cells, rows, layout, acc);
   for (uint32_t r = 0; r < R; ++r) {
-    const char* in = linear_row(args, row + r);
-    a[r] = reinterpret_cast<const int8_t*>(in);
-    scale_a[r] = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
-    sum_a[r] = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
-#pragma GCC unroll 4
-    for (uint32_t p = 0; p < P; ++p) acc[p][r][0] = acc[p][r][1] = _mm256_setzero_ps();
-  }
-  const size_t supercells = activation_padded(args.inputs) / kSupercellColumns;
-  for (size_t s = 0; s < supercells; ++s) {
-#pragma GCC unroll 4
     for (uint32_t p = 0; p < P; ++p) {
-      integer_group<Format, R>(cell[p][s], 2 * s, a, scale_a, sum_a, acc[p]);
-      integer_group<Format, R>(cell[p][s], 2 * s + 1, a, scale_a, sum_a, acc[p]);
+      linear_finish(args, row + r, panel + p * stride, _mm256_load_ps(acc[p][r]),
+                    _mm256_load_ps(acc[p][r] + 8));
     }
-  }
-#pragma GCC unroll 4
-  for (uint32_t r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (uint32_t p = 0; p < P; ++p)
-      linear_finish(args, row + r, panel + p * stride, acc[p][r][0], acc[p][r][1]);
   }
 }
 

@@ -7,7 +7,7 @@ namespace {
 struct Format {
   using Supercell = SupercellQ4;
   static constexpr DType kDType = DType::q4g32;
-  static constexpr int32_t kOffset = 8;
+  static constexpr int kOffsetShift = 3;
   static constexpr bool kMinimum = false;
   template <uint32_t R>
   static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], __m256i out[R][kHalves]) {

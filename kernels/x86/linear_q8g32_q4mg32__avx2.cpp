@@ -7,7 +7,7 @@ namespace {
 struct Format {
   using Supercell = SupercellQ4m;
   static constexpr DType kDType = DType::q4mg32;
-  static constexpr int32_t kOffset = 0;
+  static constexpr int kOffsetShift = 0;
   static constexpr bool kMinimum = true;
   template <uint32_t R>
   static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], __m256i out[R][kHalves]) {

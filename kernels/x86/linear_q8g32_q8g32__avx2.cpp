@@ -7,16 +7,14 @@ namespace {
 struct Format {
   using Supercell = SupercellQ8;
   static constexpr DType kDType = DType::q8g32;
-  static constexpr int32_t kOffset = 0;
+  static constexpr int kOffsetShift = 0;
   static constexpr bool kMinimum = false;
   template <uint32_t R>
   static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], __m256i out[R][kHalves]) {
-#pragma GCC unroll 4
-    for (uint32_t r = 0; r < R; ++r) out[r][0] = out[r][1] = _mm256_setzero_si256();
-#pragma GCC unroll 8
-    for (uint32_t j = 0; j < 8; ++j) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) out[r][0] = out[r][1] = _mm256_setzero_si256();
+    MOTE_UNROLL for (uint32_t j = 0; j < 8; ++j) {
       const int8_t* quads[R];
-      for (uint32_t r = 0; r < R; ++r) quads[r] = a[r] + 4 * j;
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) quads[r] = a[r] + 4 * j;
       add_quad<R>(cell.q[g][j], quads, out);
     }
   }
