@@ -15,6 +15,20 @@ constexpr std::array<std::string_view, 30> kCategories = {
     "Cn", "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps",
     "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co"};
 
+using Categories = std::array<CharSet, kCategories.size()>;
+
+/// Made at the first call.
+const Categories& categories() {
+  static const Categories sets = [] {
+    Categories made;
+    for (uint32_t c = 0; c < kCodePoints; ++c) {
+      made[static_cast<size_t>(utf8proc_category(static_cast<utf8proc_int32_t>(c)))].add(c, c);
+    }
+    return made;
+  }();
+  return sets;
+}
+
 }  // namespace
 
 CharSet& CharSet::add(uint32_t first, uint32_t last) {
@@ -59,17 +73,15 @@ CharSet word_set() { return category_set("L") | category_set("M") | category_set
 CharSet digit_set() { return category_set("Nd"); }
 
 CharSet category_set(std::string_view name) {
-  std::array<bool, kCategories.size()> wanted{};
+  CharSet set;
   bool known = false;
   for (size_t i = 0; i < kCategories.size(); ++i) {
-    wanted[i] = kCategories[i] == name || (name.size() == 1 && kCategories[i].front() == name.front());
-    known = known || wanted[i];
+    const bool group = name.size() == 1 && kCategories[i].front() == name.front();
+    if (!group && kCategories[i] != name) continue;
+    known = true;
+    set = set | categories()[i];
   }
   if (!known) fail("\\p{{{}}}: only general categories of Unicode are read", name);
-  CharSet set;
-  for (uint32_t c = 0; c < kCodePoints; ++c) {
-    if (wanted[static_cast<size_t>(utf8proc_category(static_cast<utf8proc_int32_t>(c)))]) set.add(c, c);
-  }
   return set;
 }
 

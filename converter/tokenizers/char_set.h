@@ -13,7 +13,9 @@ inline constexpr uint32_t kCodePoints = 0x110000;
 
 class CharSet {
  public:
-  CharSet() : words_(kCodePoints / 64) {}
+  static constexpr uint32_t kWordBits = 64;
+
+  CharSet() : words_(kCodePoints / kWordBits) {}
   static CharSet of(uint32_t code_point) { return CharSet().add(code_point, code_point); }
 
   /// Adds first to last, both included.
@@ -21,12 +23,14 @@ class CharSet {
   CharSet complement() const;
   CharSet operator|(const CharSet& other) const;
   CharSet operator&(const CharSet& other) const;
-  bool has(uint32_t code_point) const { return (words_[code_point / 64] >> (code_point % 64) & 1) != 0; }
+  bool has(uint32_t code_point) const { return (word(code_point) >> (code_point % kWordBits) & 1) != 0; }
+  /// Whether the code points around this one, from a multiple of kWordBits on, belong: the lowest bit first.
+  uint64_t word(uint32_t code_point) const { return words_[code_point / kWordBits]; }
   bool empty() const { return *this == CharSet(); }
   bool operator==(const CharSet& other) const { return words_ == other.words_; }
 
  private:
-  std::vector<uint64_t> words_;  // a bit for each code point
+  std::vector<uint64_t> words_;
 };
 
 /// White space (\s), word characters (\w) and decimal digits (\d), as Oniguruma has them for Unicode.

@@ -196,25 +196,40 @@ class Builder {
   std::map<List, uint16_t> states_;
 };
 
+/// The class of each code point: those that are in the same sets share one. Sets are long runs, so classes
+/// are looked up only where one of them begins or ends.
+std::vector<uint32_t> tell_apart(const std::vector<CharSet>& sets) {
+  std::map<std::vector<bool>, uint32_t> classes;  // by membership
+  std::vector<uint32_t> class_of(kCodePoints);
+  uint32_t current = 0;
+  for (uint32_t begin = 0; begin < kCodePoints; begin += CharSet::kWordBits) {
+    uint64_t changes = 0;  // code points that are in other sets than the one before
+    for (const CharSet& set : sets) {
+      const bool before = begin != 0 && set.has(begin - 1);
+      changes |= set.word(begin) ^ (set.word(begin) << 1 | (before ? 1 : 0));
+    }
+    if (begin == 0) changes |= 1;
+    for (uint32_t c = begin; c < begin + CharSet::kWordBits; ++c) {
+      if ((changes >> (c - begin) & 1) != 0) {
+        std::vector<bool> membership;
+        for (const CharSet& set : sets) membership.push_back(set.has(c));
+        current = classes.try_emplace(membership, static_cast<uint32_t>(classes.size())).first->second;
+        if (current >= kMaxClasses)
+          fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
+      }
+      class_of[c] = current;
+    }
+  }
+  return class_of;
+}
+
 }  // namespace
 
 CharClasses::CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& cuts) : cuts_(cuts) {
   std::vector<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
   for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
-  std::vector<uint32_t> class_of(kCodePoints);
-  uint32_t count = 1;
-  for (const CharSet& set : sets) {
-    std::vector<uint32_t> refined(size_t{2} * count, UINT32_MAX);  // by old class and membership
-    uint32_t found = 0;
-    for (uint32_t c = 0; c < kCodePoints; ++c) {
-      uint32_t& target = refined[2 * class_of[c] + (set.has(c) ? 1 : 0)];
-      if (target == UINT32_MAX) target = found++;
-      class_of[c] = target;
-    }
-    count = found;
-    if (count > kMaxClasses)
-      fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
-  }
+  const std::vector<uint32_t> class_of = tell_apart(sets);
+  const uint32_t count = *std::max_element(class_of.begin(), class_of.end()) + 1;
   representatives_.assign(count, UINT32_MAX);
   std::map<std::array<uint8_t, kClassBlockSize>, uint16_t> known;
   for (uint32_t begin = 0; begin < kCodePoints; begin += kClassBlockSize) {
