@@ -4,8 +4,10 @@
 
     bench/make_random_model.py llama-1b OUT      1.24 B parameters, bf16, 2.3 GiB in two shards
     bench/make_random_model.py smollm2-135m OUT  134 M parameters
+    bench/make_random_model.py bert-base OUT     110 M parameters, an encoder
+    bench/make_random_model.py llama-1b OUT.gguf --gguf Q4_0     a GGUF of random blocks, or Q8_0
 
-Needs numpy. The weights are normal with deviation 0.02, the same at every call."""
+Needs numpy. The weights are normal with deviation 0.02 (in a GGUF uniform), the same at every call."""
 import argparse
 import json
 import pathlib
@@ -18,6 +20,8 @@ SHAPES = {
     "llama-1b": (2048, 8192, 16, 32, 8, 128256, 500000.0),
     "smollm2-135m": (576, 1536, 30, 9, 3, 49152, 100000.0),
 }
+BERT = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+        "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 SHARD_BYTES = 1 << 31
 
 
@@ -39,14 +43,40 @@ def tensors(shape):
     yield "model.norm.weight", (width,)
 
 
+def bert_tensors():
+    width, ffn = BERT["hidden_size"], BERT["intermediate_size"]
+
+    def linear(name, rows, cols):
+        yield name + ".weight", (rows, cols)
+        yield name + ".bias", (rows,)
+
+    def norm(name):
+        yield name + ".weight", (width,)
+        yield name + ".bias", (width,)
+
+    for table, rows in (("word", "vocab_size"), ("position", "max_position_embeddings"), ("token_type", "type_vocab_size")):
+        yield f"embeddings.{table}_embeddings.weight", (BERT[rows], width)
+    yield from norm("embeddings.LayerNorm")
+    for i in range(BERT["num_hidden_layers"]):
+        layer = f"encoder.layer.{i}."
+        for part in ("query", "key", "value"):
+            yield from linear(f"{layer}attention.self.{part}", width, width)
+        yield from linear(layer + "attention.output.dense", width, width)
+        yield from norm(layer + "attention.output.LayerNorm")
+        yield from linear(layer + "intermediate.dense", ffn, width)
+        yield from linear(layer + "output.dense", width, ffn)
+        yield from norm(layer + "output.LayerNorm")
+    yield from linear("pooler.dense", width, width)
+
+
 def size_of(dims):
     return 2 * int(numpy.prod(dims))
 
 
-def values(dims, random):
-    """bf16 of normal numbers, or of 1 for a norm's vector, a block of rows at a time."""
+def values(name, dims, random):
+    """bf16 of normal numbers, of 1 for a norm's weight, of 0 for a bias, a block of rows at a time."""
     if len(dims) == 1:
-        yield numpy.full(dims, 0x3F80, numpy.uint16).tobytes()
+        yield numpy.full(dims, 0 if name.endswith(".bias") else 0x3F80, numpy.uint16).tobytes()
         return
     step = max(1, (1 << 24) // dims[1])
     for row in range(0, dims[0], step):
@@ -54,10 +84,10 @@ def values(dims, random):
         yield (block.view(numpy.uint32) >> 16).astype(numpy.uint16).tobytes()
 
 
-def shards(shape):
+def shards(members):
     """Lists of (name, dims), each of at most SHARD_BYTES."""
     found, used = [[]], 0
-    for name, dims in tensors(shape):
+    for name, dims in members:
         if used + size_of(dims) > SHARD_BYTES and found[-1]:
             found.append([])
             used = 0
@@ -75,35 +105,123 @@ def write_shard(path, members, random):
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as out:
         out.write(struct.pack("<Q", len(text)) + text)
-        for _, dims in members:
-            for block in values(dims, random):
+        for name, dims in members:
+            for block in values(name, dims, random):
                 out.write(block)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("shape", choices=SHAPES)
-    parser.add_argument("out", type=pathlib.Path)
-    arguments = parser.parse_args()
-    width, ffn, layers, heads, kv_heads, vocab, theta = shape = SHAPES[arguments.shape]
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    config = {
+# ---- GGUF: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md ----
+
+GGUF_TYPES = {"Q4_0": (2, 18), "Q8_0": (8, 34)}  # number, bytes of a block of 32
+GGUF_NAMES = {"embed_tokens": "token_embd", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
+              "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output",
+              "gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down"}
+
+
+def gguf_name(name):
+    parts = name.split(".")  # model.layers.0.self_attn.q_proj.weight
+    if parts[1] == "layers":
+        return f"blk.{parts[2]}.{GGUF_NAMES[parts[-2]]}.weight"
+    return "output_norm.weight" if parts[1] == "norm" else GGUF_NAMES[parts[1]] + ".weight"
+
+
+def gguf_text(text):
+    return struct.pack("<Q", len(text)) + text.encode()
+
+
+def gguf_metadata(shape):
+    width, ffn, layers, heads, kv_heads, vocab, theta = shape
+    texts = {"general.architecture": "llama", "general.name": "random", "tokenizer.ggml.model": "no_vocab"}
+    numbers = {"llama.vocab_size": vocab, "llama.context_length": 8192, "llama.embedding_length": width,
+               "llama.block_count": layers, "llama.feed_forward_length": ffn, "llama.attention.head_count": heads,
+               "llama.attention.head_count_kv": kv_heads, "llama.rope.dimension_count": width // heads}
+    floats = {"llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.freq_base": theta}
+    items = [gguf_text(k) + struct.pack("<I", 8) + gguf_text(v) for k, v in texts.items()]
+    items += [gguf_text(k) + struct.pack("<II", 4, v) for k, v in numbers.items()]
+    items += [gguf_text(k) + struct.pack("<If", 6, v) for k, v in floats.items()]
+    return items
+
+
+def gguf_blocks(count, bytes_per_block, random):
+    """Blocks of random numbers whose scales make them about 0.02."""
+    step = 1 << 20
+    for begin in range(0, count, step):
+        block = random.integers(0, 256, (min(step, count - begin), bytes_per_block), numpy.uint8)
+        scale = numpy.float16(0.004 if bytes_per_block == 18 else 0.0003)
+        block[:, :2] = numpy.frombuffer(scale.tobytes(), numpy.uint8)
+        yield block.tobytes()
+
+
+def write_gguf(path, shape, kind):
+    number, bytes_per_block = GGUF_TYPES[kind]
+    random = numpy.random.default_rng(1)
+    infos, offset, members = [], 0, list(tensors(shape))
+    for name, dims in members:
+        vector = len(dims) == 1
+        size = 4 * dims[0] if vector else int(numpy.prod(dims)) // 32 * bytes_per_block
+        infos.append(gguf_text(gguf_name(name)) + struct.pack(f"<I{len(dims)}Q", len(dims), *reversed(dims)) +
+                     struct.pack("<IQ", 0 if vector else number, offset))
+        offset += size + -size % 32
+    items = gguf_metadata(shape)
+    header = b"GGUF" + struct.pack("<IQQ", 3, len(members), len(items)) + b"".join(items) + b"".join(infos)
+    with open(path, "wb") as out:
+        out.write(header + b"\0" * (-len(header) % 32))
+        for name, dims in members:
+            if len(dims) == 1:
+                out.write(numpy.ones(dims, numpy.float32).tobytes())
+            else:
+                for block in gguf_blocks(int(numpy.prod(dims)) // 32, bytes_per_block, random):
+                    out.write(block)
+            out.write(b"\0" * (-out.tell() % 32))
+
+
+# ---- Hugging Face ----
+
+
+def llama_config(shape):
+    width, ffn, layers, heads, kv_heads, vocab, theta = shape
+    return {
         "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": width, "intermediate_size": ffn,
         "num_hidden_layers": layers, "num_attention_heads": heads, "num_key_value_heads": kv_heads,
         "head_dim": width // heads, "vocab_size": vocab, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5,
         "rope_theta": theta, "tie_word_embeddings": True, "hidden_act": "silu", "torch_dtype": "bfloat16",
     }
-    (arguments.out / "config.json").write_text(json.dumps(config, indent=1))
+
+
+def bert_config():
+    return BERT | {"architectures": ["BertModel"], "model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12,
+                   "position_embedding_type": "absolute", "pad_token_id": 0}
+
+
+def write_directory(out, config, members):
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "config.json").write_text(json.dumps(config, indent=1))
     random = numpy.random.default_rng(1)
-    parts = shards(shape)
+    parts = shards(members)
     weight_map = {}
-    for i, members in enumerate(parts):
+    for i, part in enumerate(parts):
         name = f"model-{i + 1:05}-of-{len(parts):05}.safetensors" if len(parts) > 1 else "model.safetensors"
-        write_shard(arguments.out / name, members, random)
-        weight_map |= {tensor: name for tensor, _ in members}
+        write_shard(out / name, part, random)
+        weight_map |= {tensor: name for tensor, _ in part}
     if len(parts) > 1:
         index = {"metadata": {}, "weight_map": weight_map}
-        (arguments.out / "model.safetensors.index.json").write_text(json.dumps(index))
+        (out / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("shape", choices=[*SHAPES, "bert-base"])
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--gguf", choices=GGUF_TYPES, help="write a GGUF file of this type instead of a directory")
+    arguments = parser.parse_args()
+    if arguments.shape == "bert-base":
+        if arguments.gguf:
+            parser.error("--gguf is for the llama shapes")
+        write_directory(arguments.out, bert_config(), bert_tensors())
+    elif arguments.gguf:
+        write_gguf(arguments.out, SHAPES[arguments.shape], arguments.gguf)
+    else:
+        write_directory(arguments.out, llama_config(SHAPES[arguments.shape]), tensors(SHAPES[arguments.shape]))
 
 
 if __name__ == "__main__":

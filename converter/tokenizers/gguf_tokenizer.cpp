@@ -95,6 +95,7 @@ class GgufTokenizer {
   std::optional<TokenizerSpec> read() {
     if (find("model") == nullptr) return std::nullopt;
     const std::string model = text("model", "");
+    if (model == "no_vocab" || model == "none") return std::nullopt;
     read_tokens();
     if (model == "gpt2") {
       read_byte_level();

@@ -5,6 +5,7 @@
 #include "converter/error.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
+#include "converter/tokenizers/tokenizer_spec.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/unity_style.h"
@@ -224,6 +225,16 @@ TEST("gguf: an alignment of its own and version 2 are read") {
   std::vector<float> row(8);
   read_row(source.tensors.at("model.layers.0.post_attention_layernorm.weight"), 0, row);
   TEST_ASSERT_TRUE(row == std::vector<float>({9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
+TEST("gguf: a model made without a vocabulary has no tokenizer") {
+  for (const char* name : {"no_vocab", "none"}) {
+    const std::string file = llama().key("tokenizer.ggml.model", name).bytes();
+    CAPTURE(name);
+    TEST_ASSERT_FALSE(read_gguf_tokenizer(as_bytes(file), "m").has_value());
+  }
+  const std::string file = llama().key("tokenizer.ggml.model", "gpt2").bytes();
+  TEST_ASSERT_TRUE(contains(message_of<Error>([&] { read_gguf_tokenizer(as_bytes(file), "m"); }), "tokens"));
 }
 
 TEST("gguf: any cut and any changed byte is an error or a model inside the file") {
