@@ -57,7 +57,8 @@ static inline __m256i load_bytes(const void* bytes) {
 /// the unsigned operand of maddubs and a with the sign of w the signed one: pairs are at most 2 * 128 * 127 =
 /// 32512, inside int16 for a weight of -128 too. Two pairs are not, so each vector is widened to int32.
 template <uint32_t R>
-MOTE_INLINE void add_quad(const int8_t w[16][4], const int8_t* const a[R], __m256i dot[R][kHalves]) {
+MOTE_INLINE static inline void add_quad(const int8_t w[16][4], const int8_t* const a[R],
+                                        __m256i dot[R][kHalves]) {
   const __m256i ones = _mm256_set1_epi16(1);
   __m256i signs[kHalves], magnitude[kHalves];
   MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {

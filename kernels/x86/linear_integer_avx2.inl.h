@@ -25,8 +25,8 @@ static inline __m256 load_f16x8(const uint16_t* half) {
 /// dot[r][h] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
 /// + 4..7. maddubs pairs are at most 15 * 127 * 2, and 8 of them 30480: the group's sum stays within int16.
 template <uint32_t R>
-MOTE_INLINE void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
-                            __m256i dot[R][kHalves]) {
+MOTE_INLINE static inline void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
+                                          __m256i dot[R][kHalves]) {
   const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
   MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
@@ -58,9 +58,9 @@ struct ActivationLayout {
 
 /// acc[r] += the products of group `group` of one panel with row r.
 template <class Format, uint32_t R>
-MOTE_INLINE void integer_group(const typename Format::Supercell& cell, size_t group,
-                               const int8_t* const rows[R], const ActivationLayout& layout,
-                               float acc[R][kPanelRows]) {
+MOTE_INLINE static inline void integer_group(const typename Format::Supercell& cell, size_t group,
+                                             const int8_t* const rows[R], const ActivationLayout& layout,
+                                             float acc[R][kPanelRows]) {
   const size_t g = group % 2;
   const int8_t* a[R];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = rows[r] + group * kGroupColumns;

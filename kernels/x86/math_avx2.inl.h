@@ -12,7 +12,7 @@
 
 /// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
 #define MOTE_UNROLL _Pragma("GCC unroll 8")
-#define MOTE_INLINE __attribute__((always_inline)) static inline
+#define MOTE_INLINE __attribute__((always_inline))
 /// Keeps x in a register here; without it GCC 12 keeps some sums of long unrolled loops in memory.
 #define MOTE_PIN(x) __asm__("" : "+x"(x))
 
