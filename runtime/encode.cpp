@@ -92,7 +92,7 @@ void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t tot
     session->run.selected_rows = count;
   }
   for (uint32_t i = 0; i < count; ++i) session->logit_index[i] = static_cast<int32_t>(i);
-  session->logit_count = count;
+  session->run.outputs = count;
 }
 
 /// Encodes one text for its only row of outputs.
@@ -163,7 +163,7 @@ const char* mote_model_label(const mote_model* model, uint32_t label) {
   return labels == nullptr || label >= labels->size() ? nullptr : labels->Get(label)->c_str();
 }
 
-mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error) {
+mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
   mote_status status = mote::check_encoder(session, error);
   if (status != MOTE_OK) return status;
   if (batch == nullptr || batch->ids == nullptr || batch->lengths == nullptr) {
@@ -179,8 +179,23 @@ mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_err
     mote::add_sequence(session, batch->ids + first, types, batch->lengths[i]);
   }
   mote::choose_outputs(session, *batch, total);
-  mote::continue_run(session, 0);
   return MOTE_OK;
+}
+
+mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error) {
+  const mote_status status = mote::check_encoder(session, error);
+  if (status != MOTE_OK) return status;
+  if (done == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (!session->run.active) return fail(error, MOTE_WRONG_STATE, "no mote_encode_begin is in progress");
+  *done = mote::continue_run(session, max_ops) ? 1 : 0;
+  if (*done != 0) session->logit_count = session->run.outputs;
+  return MOTE_OK;
+}
+
+mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error) {
+  int done = 0;
+  const mote_status status = mote_encode_begin(session, batch, error);
+  return status != MOTE_OK ? status : mote_encode_step(session, 0, &done, error);
 }
 
 mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,

@@ -17,6 +17,7 @@ struct Run {
   uint32_t rows;
   uint32_t selected_rows;
   uint32_t sequences;  // of an encoder's run
+  uint32_t outputs;    // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;

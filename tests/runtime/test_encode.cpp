@@ -103,6 +103,36 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
   }
 }
 
+TEST("an encoder's run in single operations gives the same bits, and nothing before it is done") {
+  for (const char* name : kModels) {
+    CAPTURE(name);
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const mote_output_info output = output_of(model);
+    const test::OpenSession session(model, options_for(model, 1));
+    std::vector<int32_t> ids = test::some_ids(23, 100, 1);
+    const std::vector<float> expected = encode(session.get(), output, {ids});
+    const auto length = static_cast<uint32_t>(ids.size());
+    const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, {}};
+    mote_error error{};
+    REQUIRE(mote_encode_begin(session.get(), &batch, &error) == MOTE_OK);
+    ids.assign(ids.size(), 0);  // was copied
+    int done = 0;
+    uint32_t steps = 0;
+    while (done == 0) {
+      TEST_ASSERT_NULL(mote_session_output(session.get(), 0));
+      REQUIRE(mote_encode_step(session.get(), 1, &done, &error) == MOTE_OK);
+      ++steps;
+    }
+    TEST_ASSERT_GREATER_THAN(10u, steps);
+    for (uint32_t row = 0; row < expected.size() / output.width; ++row) {
+      TEST_ASSERT_EQUAL_MEMORY(&expected[row * output.width], mote_session_output(session.get(), row),
+                               output.width * sizeof(float));
+    }
+    TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_encode_step(session.get(), 1, &done, &error));
+    TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_encode_step(session.get(), 1, nullptr, &error));
+  }
+}
+
 TEST("rows choose the tokens whose outputs are computed") {
   const test::OpenModel model(test::golden_file("roberta_masked_lm", "f32"));
   const mote_output_info output = output_of(model);

@@ -205,6 +205,11 @@ typedef struct mote_batch {
    others. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
 
+/* The same in bounded parts: begin computes nothing and copies what it needs of the batch; a step does at most
+   max_ops operations (0: all) and sets *done when the outputs are there. Until then there are none. */
+mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error);
+mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
+
 /* Row `row` of the outputs as probabilities, as the model means it: out [width]. */
 mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,
                                mote_error* error);
