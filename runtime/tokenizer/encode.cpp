@@ -95,7 +95,8 @@ class Encoder {
   uint32_t certain_end() const {
     if (t_.normal_trie.count == 0) return window_.end();
     const uint32_t size = window_.end() - window_.begin();
-    const uint32_t end = size < t_.longest_normal ? window_.begin() : window_.end() - t_.longest_normal;
+    uint32_t end = size < t_.longest_normal ? window_.begin() : window_.end() - t_.longest_normal;
+    while (end > window_.begin() && utf8_continues(window_.text()[end])) --end;
     const AddedSearch search{&t_.normal_trie, parse_special_,  window_.text(),
                              window_.begin(), window_.begin(), window_.end()};
     const AddedMatch match = find_added(t_, search, window_.begin(), end);

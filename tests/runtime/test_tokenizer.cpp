@@ -168,7 +168,8 @@ TEST("a text of any length takes no more scratch than its longest word") {
       REQUIRE(ids == expected);
       REQUIRE(std::memcmp(spans.data(), spans_of_small.data(), spans.size() * sizeof(mote_span)) == 0);
     }
-    TEST_ASSERT_GREATER_THAN(25, compared);
+    // Without words a text is one.
+    if (!spec.splits.empty()) TEST_ASSERT_GREATER_THAN(25, compared);
   }
 }
 
