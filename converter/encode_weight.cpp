@@ -132,7 +132,8 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
 void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::vector<float>& values,
                 std::vector<float>& decoded, EncodedRow& out, ErrorSum& sum) {
   const auto [part, part_row] = block.locate(row);
-  if (part != nullptr && !part->transposed && is_exact(*part->tensor, weight.dtype)) {
+  if (part != nullptr && !part->transposed && weight.column_scales.empty() &&
+      is_exact(*part->tensor, weight.dtype)) {
     read_exact_row(*part->tensor, part_row, out.quant);
     check_scales(*part, part_row, out.quant);
     return;
@@ -141,6 +142,7 @@ void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::
   values.resize(weight.cols);
   decoded.resize(weight.cols);
   block.read(row, values);
+  for (size_t k = 0; k < weight.column_scales.size(); ++k) values[k] *= weight.column_scales[k];
   check_values(weight, block, row, values);
   type.encode(values, out);
   type.decode(out, decoded);
