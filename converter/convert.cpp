@@ -109,6 +109,21 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize, max_tokens};
 }
 
+/// What is known before the weights are converted.
+ConvertReport begin_report(const Metadata& metadata, const Source& source, const TypePolicy& policy) {
+  ConvertReport report{};
+  report.name = metadata.name;
+  report.architecture = metadata.architecture;
+  report.type = policy.name();
+  if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
+  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
+  if (metadata.tokenizer != nullptr) {
+    report.tokens = metadata.tokenizer->tokens();
+    report.tokenizer_bytes = metadata.tokenizer->bytes().size();
+  }
+  return report;
+}
+
 }  // namespace
 
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
@@ -150,16 +165,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     false,
                     choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
-  ConvertReport report{};
-  report.name = source.name;
-  report.architecture = architecture.name;
-  report.type = policy.name();
-  if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
-  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
-  if (tokenizer) {
-    report.tokens = tokenizer->tokens();
-    report.tokenizer_bytes = tokenizer->bytes().size();
-  }
+  ConvertReport report = begin_report(metadata, source, policy);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

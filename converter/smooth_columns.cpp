@@ -8,7 +8,6 @@
 
 #include "converter/encode_weight.h"
 #include "converter/output_file.h"
-#include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 
@@ -56,17 +55,15 @@ bool reads_norm(const Graph& graph, size_t index) {
   return false;
 }
 
-/// Whether the weight can be scaled: nothing else reads it, and it is to be rounded anyway.
-bool can_scale(const Graph& graph, int32_t index, size_t readers) {
+/// Whether nothing reads the weight but so many linears.
+bool has_readers(const Graph& graph, int32_t index, size_t readers) {
   for (const Node& node : graph.nodes) {
     const auto* embed = std::get_if<EmbedNode>(&node);
     const auto* linear = std::get_if<LinearNode>(&node);
     if (embed != nullptr && embed->table == index) return false;
     if (linear != nullptr && linear->weight == index && readers-- == 0) return false;
   }
-  const Weight& weight = graph.weights[static_cast<size_t>(index)];
-  return std::none_of(weight.parts.begin(), weight.parts.end(),
-                      [&](const WeightPart& part) { return is_exact(*part.tensor, weight.dtype); });
+  return readers == 0;
 }
 
 Inputs find_inputs(Graph& graph) {
@@ -81,8 +78,9 @@ Inputs find_inputs(Graph& graph) {
   std::erase_if(inputs, [&](const Inputs::value_type& item) {
     const auto& [weights, input] = item;
     return weights.empty() || !input.of_norm ||
-           !std::all_of(weights.begin(), weights.end(),
-                        [&](int32_t weight) { return can_scale(graph, weight, input.quantizations.size()); });
+           !std::all_of(weights.begin(), weights.end(), [&](int32_t weight) {
+             return has_readers(graph, weight, input.quantizations.size());
+           });
   });
   return inputs;
 }

@@ -18,9 +18,8 @@
 
 namespace mote::convert {
 
-/// Smooths what an encoder's linears read of norms, token by token, where the graph quantizes it; decoders
-/// stay as they are, and so do weights that keep their file's own numbers. Gives those quantizations their
-/// `columns` and the weights their `column_scales`.
+/// Smooths what an encoder's linears read of norms, token by token, where the graph quantizes it: gives those
+/// quantizations their `columns` and the weights their `column_scales`. Decoders stay as they are.
 ///
 /// The run is of a temporary file beside `target`, the model in f32, which is never seen under a name where
 /// the file system allows that. `progress` is called with the share done. Throws Error.

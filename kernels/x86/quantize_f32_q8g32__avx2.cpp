@@ -15,7 +15,6 @@ void quantize_group(const __m256 x[kGroupVectors], int8_t* q, float* scale, int3
   *sum = sum_lanes(sum_bytes(bytes));
 }
 
-template <bool kScaled>
 void quantize_row(const float* in, const float* columns, uint32_t width, char* out) {
   auto* q = reinterpret_cast<int8_t*>(out);
   auto* scale = reinterpret_cast<float*>(out + activation_scale_offset(width));
@@ -24,23 +23,18 @@ void quantize_row(const float* in, const float* columns, uint32_t width, char* o
   for (size_t group = 0; group < groups; ++group) {
     const size_t column = group * kGroupColumns;
     __m256 x[kGroupVectors];
-    load_group<kScaled>(in, columns, width, column, x);
+    load_group(in, columns, width, column, x);
     quantize_group(x, q + column, scale + group, sum + group);
-  }
-}
-
-template <bool kScaled>
-void quantize_rows(const QuantizeArgs& args, Range rows) {
-  for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    quantize_row<kScaled>(args.in[row], args.columns, args.width,
-                          static_cast<char*>(args.out) + row * args.out_stride_bytes);
   }
 }
 
 }  // namespace
 
 void quantize_f32_q8g32(const QuantizeArgs& args, Range rows, void*) {
-  args.columns == nullptr ? quantize_rows<false>(args, rows) : quantize_rows<true>(args, rows);
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    char* out = static_cast<char*>(args.out) + row * args.out_stride_bytes;
+    quantize_row(args.in[row], args.columns, args.width, out);
+  }
 }
 
 }  // namespace mote::avx2
