@@ -17,12 +17,11 @@ namespace {
 constexpr float kSmallest = 1e-5f;  // magnitudes below count as this
 constexpr double kEncoded = 0.5;    // share of the work; the rest is the run
 
-/// The largest magnitude of each column, of which more rows come in.
-void add_row(std::vector<float>& largest, std::span<const float> row) {
+/// Of each column the larger magnitude; a NaN stays.
+void widen(std::vector<float>& largest, std::span<const float> row) {
   largest.resize(row.size());
   for (size_t k = 0; k < row.size(); ++k) {
     const float magnitude = std::fabs(row[k]);
-    // A NaN stays.
     if (magnitude > largest[k] || std::isnan(magnitude)) largest[k] = magnitude;
   }
 }
@@ -55,15 +54,23 @@ bool reads_norm(const Graph& graph, size_t index) {
   return false;
 }
 
-/// Whether nothing reads the weight but so many linears.
-bool has_readers(const Graph& graph, int32_t index, size_t readers) {
+/// Whether so many linears read the weight, and nothing else does.
+bool has_readers(const Graph& graph, int32_t weight, size_t readers) {
+  size_t linears = 0;
   for (const Node& node : graph.nodes) {
     const auto* embed = std::get_if<EmbedNode>(&node);
     const auto* linear = std::get_if<LinearNode>(&node);
-    if (embed != nullptr && embed->table == index) return false;
-    if (linear != nullptr && linear->weight == index && readers-- == 0) return false;
+    if (embed != nullptr && embed->table == weight) return false;
+    linears += linear != nullptr && linear->weight == weight;
   }
-  return readers == 0;
+  return linears == readers;
+}
+
+/// Whether the weights are this input's alone, which a norm made.
+bool can_smooth(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  return input.of_norm && !weights.empty() &&
+         std::all_of(weights.begin(), weights.end(),
+                     [&](int32_t weight) { return has_readers(graph, weight, input.quantizations.size()); });
 }
 
 Inputs find_inputs(Graph& graph) {
@@ -75,13 +82,7 @@ Inputs find_inputs(Graph& graph) {
     input.quantizations.push_back(quantize);
     input.of_norm = input.of_norm || reads_norm(graph, i);
   }
-  std::erase_if(inputs, [&](const Inputs::value_type& item) {
-    const auto& [weights, input] = item;
-    return weights.empty() || !input.of_norm ||
-           !std::all_of(weights.begin(), weights.end(), [&](int32_t weight) {
-             return has_readers(graph, weight, input.quantizations.size());
-           });
-  });
+  std::erase_if(inputs, [&](const auto& item) { return !can_smooth(graph, item.first, item.second); });
   return inputs;
 }
 
@@ -141,28 +142,9 @@ void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs
   const auto take = [](void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
                        size_t stride) {
     Input& input = *static_cast<std::map<std::string, Input*>*>(user)->find(name)->second;
-    for (uint32_t row = 0; row < rows; ++row) add_row(input.largest, {data + row * stride, width});
+    for (uint32_t row = 0; row < rows; ++row) widen(input.largest, {data + row * stride, width});
   };
   OpenedModel(file.temporary()).trace(plan_self_test(exact), take, &by_name);
-}
-
-/// The largest magnitude of each column, of which a weight's rows come in.
-void add_weight(std::vector<float>& largest, const Weight& weight) {
-  std::vector<float> values;
-  for (const WeightPart& part : weight.parts) {
-    values.resize(part.tensor->cols());
-    std::vector<float> columns;  // of a transposed part
-    for (uint32_t row = 0; row < (part.transposed ? weight.cols : part.rows); ++row) {
-      read_row(*part.tensor, part.first_row + row, values);
-      if (!part.transposed) {
-        add_row(largest, values);
-      } else {
-        columns.push_back(0);
-        for (const float value : values) columns.back() = std::max(columns.back(), std::fabs(value));
-      }
-    }
-    if (part.transposed) add_row(largest, columns);
-  }
 }
 
 /// s, as in the header.
@@ -191,7 +173,7 @@ void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& inpu
   float limit = INFINITY;
   for (const int32_t index : weights) {
     const Weight& weight = graph.weights[static_cast<size_t>(index)];
-    add_weight(largest, weight);
+    widen(largest, column_magnitudes(weight));
     limit = std::min(limit, quantizer(weight.dtype).largest);
   }
   const std::vector<float> scales = scales_of(input.largest, largest);
