@@ -58,7 +58,8 @@ Memory make_inputs(DType dtype, uint32_t rows, uint32_t width) {
   Memory quantized = filled(rows * stride);
   const KernelEntry* quantize = find_kernel(Op::kQuantize, DType::f32, dtype, Isa::kRef);
   kernel_cast<QuantizeArgs>(quantize)(
-      {width, {reinterpret_cast<float*>(in.get()), f32_stride}, quantized.get(), stride}, {0, rows}, nullptr);
+      {width, nullptr, {reinterpret_cast<float*>(in.get()), f32_stride}, quantized.get(), stride}, {0, rows},
+      nullptr);
   return quantized;
 }
 

@@ -4,7 +4,7 @@
 //   attention_<types>/<isa>/<H>:<G>:<E>/depth:<positions>/rows:<T>   the last T positions of one sequence;
 //   bytes_per_second
 //                                                           counts the keys and values of a row block once
-//   norm, gate, rope, kv_store /<isa>/<variant>/<width>     one row; bytes_per_second counts all operands
+//   norm, gate, rope, quantize, kv_store /<isa>/<variant>/<width>     one row; bytes_per_second counts all operands
 //   once
 // A cache above the last-level cache's size is read from memory, as in decoding a model of many layers.
 #include <benchmark/benchmark.h>
@@ -139,6 +139,15 @@ void run_kv_store(benchmark::State& state, const KernelEntry& kernel, uint32_t w
   run_row(state, kernel, args, 2 * (sizeof(float) + (kernel.b == DType::f32 ? 4 : 2)) * width);
 }
 
+/// With and without columns to multiply by.
+void run_quantize(benchmark::State& state, const KernelEntry& kernel, bool scaled, uint32_t width) {
+  const Memory in = make_floats(width), columns = make_floats(width);
+  const size_t stride = buffer_row_bytes(kernel.b, width);
+  const Memory out = make_floats(stride / sizeof(float));
+  const QuantizeArgs args = {width, scaled ? columns.get() : nullptr, {in.get(), 0}, out.get(), stride};
+  run_row(state, kernel, args, (scaled ? 2 : 1) * sizeof(float) * width + stride);
+}
+
 template <class Run, class... Values>
 void add(const KernelEntry& kernel, const std::string& variant, Run run, Values... values) {
   const std::string name = std::string(kernel.name) + "/" + isa_name(kernel.isa) + "/" + variant;
@@ -173,6 +182,9 @@ void add_rows(const KernelEntry& kernel) {
     } else if (kernel.op == Op::kRope) {
       add(kernel, "half/" + columns, run_rope, RopeKind::half, width);
       add(kernel, "interleaved/" + columns, run_rope, RopeKind::interleaved, width);
+    } else if (kernel.op == Op::kQuantize) {
+      add(kernel, columns, run_quantize, false, width);
+      add(kernel, "columns/" + columns, run_quantize, true, width);
     } else if (kernel.op == Op::kKvStore) {
       add(kernel, columns, run_kv_store, width);
     }

@@ -14,6 +14,7 @@
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
+#include "converter/smooth_columns.h"
 #include "runtime/xxh64.h"
 
 namespace mote::convert {
@@ -21,6 +22,7 @@ namespace {
 
 // Shares of the progress bar, by what takes how long.
 constexpr double kHashed = 0.05;
+constexpr double kSmoothed = 0.30;  // of encoders
 constexpr double kEncoded = 0.90;
 
 using Progress = std::function<void(const std::string& stage, double share)>;
@@ -36,17 +38,6 @@ std::vector<SourceRecord> hash_sources(const Source& source, const Progress& pro
   return records;
 }
 
-/// The weights' places one after the other.
-std::vector<TensorRecord> lay_out(const Graph& graph) {
-  std::vector<TensorRecord> records;
-  uint64_t offset = 0;
-  for (const Weight& weight : graph.weights) {
-    records.push_back({offset, encoded_bytes(weight)});
-    offset += records.back().bytes;
-  }
-  return records;
-}
-
 /// The largest metadata this model can get: the self test's lengths are known, its results are not.
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
@@ -56,7 +47,7 @@ uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
 }
 
 void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, ConvertReport& report,
-                   const Progress& progress) {
+                   double done, const Progress& progress) {
   const uint64_t total = metadata.weight_bytes();
   for (size_t i = 0; i < metadata.tensors.size(); ++i) {
     const Weight& weight = metadata.graph->weights[i];
@@ -66,7 +57,7 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Con
       output.write_at(segment + offset, bytes);
       offset += bytes.size();
       progress("converting",
-               kHashed + (kEncoded - kHashed) * static_cast<double>(offset) / static_cast<double>(total));
+               done + (kEncoded - done) * static_cast<double>(offset) / static_cast<double>(total));
     });
     record.hash = result.hash;
     const double elements = static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
@@ -118,6 +109,21 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize, max_tokens};
 }
 
+/// What is known before the weights are converted.
+ConvertReport begin_report(const Metadata& metadata, const Source& source, const TypePolicy& policy) {
+  ConvertReport report{};
+  report.name = metadata.name;
+  report.architecture = metadata.architecture;
+  report.type = policy.name();
+  if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
+  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
+  if (metadata.tokenizer != nullptr) {
+    report.tokens = metadata.tokenizer->tokens();
+    report.tokenizer_bytes = metadata.tokenizer->bytes().size();
+  }
+  return report;
+}
+
 }  // namespace
 
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
@@ -134,39 +140,36 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   }
   const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
-  const Graph graph = build_transformer(spec, policy, tensors);
-  const MemoryPlan plan = plan_memory(graph);
+  Graph graph = build_transformer(spec, policy, tensors);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(source, graph, options);
 
   std::error_code none;
   if (std::filesystem::equivalent(path, target, none))
     fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
+  std::vector<SourceRecord> sources = hash_sources(source, progress);
+  double done = kHashed;
+  smooth_columns(graph, target, [&](double share) {
+    done = kHashed + (kSmoothed - kHashed) * share;
+    progress("calibrating", done);
+  });
+  const MemoryPlan plan = plan_memory(graph);
   Metadata metadata{&graph,
                     &plan,
                     source.name,
                     architecture.name,
                     source.stop_ids,
-                    hash_sources(source, progress),
+                    std::move(sources),
                     lay_out(graph),
                     {},
                     false,
                     choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
-  ConvertReport report{};
-  report.name = source.name;
-  report.architecture = architecture.name;
-  report.type = policy.name();
-  if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
-  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
-  if (tokenizer) {
-    report.tokens = tokenizer->tokens();
-    report.tokenizer_bytes = tokenizer->bytes().size();
-  }
+  ConvertReport report = begin_report(metadata, source, policy);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);
-  write_weights(output, segment, metadata, report, progress);
+  write_weights(output, segment, metadata, report, done, progress);
   if (tokenizer) output.write_at(segment + metadata.weight_bytes(), tokenizer->bytes());
   output.write_at(0, build_metadata(metadata, metadata_bytes));
 

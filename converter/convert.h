@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline: reader -> architecture -> graph -> fuse -> quantize -> pack -> plan -> self test -> write.
+// The pipeline: reader -> architecture -> graph -> fuse -> smooth -> quantize -> pack -> plan -> self test -> write.
 #pragma once
 
 #include <cstdint>

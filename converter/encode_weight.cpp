@@ -132,7 +132,8 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
 void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::vector<float>& values,
                 std::vector<float>& decoded, EncodedRow& out, ErrorSum& sum) {
   const auto [part, part_row] = block.locate(row);
-  if (part != nullptr && !part->transposed && is_exact(*part->tensor, weight.dtype)) {
+  if (part != nullptr && !part->transposed && weight.column_scales.empty() &&
+      is_exact(*part->tensor, weight.dtype)) {
     read_exact_row(*part->tensor, part_row, out.quant);
     check_scales(*part, part_row, out.quant);
     return;
@@ -141,6 +142,7 @@ void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::
   values.resize(weight.cols);
   decoded.resize(weight.cols);
   block.read(row, values);
+  for (size_t k = 0; k < weight.column_scales.size(); ++k) values[k] *= weight.column_scales[k];
   check_values(weight, block, row, values);
   type.encode(values, out);
   type.decode(out, decoded);
@@ -170,7 +172,27 @@ uint64_t panel_size(const Weight& weight, uint32_t rows) {
   return uint64_t{rows} * weight.cols * (weight.dtype == DType::f32 ? 4 : 2);
 }
 
+/// Whole panels of about kBlockBytes.
+uint32_t rows_in_block(const Weight& weight) {
+  const uint64_t panels = std::max<uint64_t>(1, kBlockBytes / (uint64_t{kPanelRows} * weight.cols * 4));
+  return static_cast<uint32_t>(std::min<uint64_t>(panels * kPanelRows, 1u << 24));
+}
+
 }  // namespace
+
+std::vector<float> column_magnitudes(const Weight& weight) {
+  std::vector<float> largest(weight.cols), values(weight.cols);
+  const uint32_t block_rows = rows_in_block(weight);
+  for (uint32_t begin = 0; begin < weight.rows; begin += block_rows) {
+    const uint32_t end = std::min(begin + block_rows, weight.rows);
+    const RowBlock block(weight, begin, end);
+    for (uint32_t row = begin; row < end; ++row) {
+      block.read(row, values);
+      for (size_t k = 0; k < values.size(); ++k) largest[k] = std::max(largest[k], std::fabs(values[k]));
+    }
+  }
+  return largest;
+}
 
 uint64_t encoded_bytes(const Weight& weight) {
   return weight.row_major ? row_major_bytes(weight.dtype, weight.rows, weight.cols)
@@ -179,10 +201,7 @@ uint64_t encoded_bytes(const Weight& weight) {
 
 EncodeResult encode_weight(const Weight& weight,
                            const std::function<void(std::span<const std::byte>)>& sink) {
-  const uint64_t panels_in_block =
-      std::max<uint64_t>(1, kBlockBytes / (uint64_t{kPanelRows} * weight.cols * 4));
-  const uint32_t block_rows =
-      static_cast<uint32_t>(std::min<uint64_t>(panels_in_block * kPanelRows, 1u << 24));
+  const uint32_t block_rows = rows_in_block(weight);
   Xxh64 hash;
   ErrorSum total;
   uint64_t written = 0;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "converter/graph.h"
 
@@ -14,11 +15,14 @@ namespace mote::convert {
 
 struct EncodeResult {
   uint64_t hash;          // xxh64 of the bytes
-  double relative_error;  // |w - w'| / |w| (Frobenius)
+  double relative_error;  // |w - w'| / |w| (Frobenius), w with its columns scaled
 };
 
 /// Bytes of the weight in the file, a multiple of 64.
 uint64_t encoded_bytes(const Weight& weight);
+
+/// The largest magnitude in each column, before it is scaled.
+std::vector<float> column_magnitudes(const Weight& weight);
 
 /// Gives the weight's bytes to `sink` in order. Throws Error, naming the source's tensor and element, for a
 /// weight that is not finite or too large for the type.

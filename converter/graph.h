@@ -47,7 +47,8 @@ struct Weight {
   bool row_major;  // else P16K4
   uint32_t rows, cols;
   std::vector<WeightPart> parts;
-  std::vector<float> values;  // [rows, cols], f32, where there are no parts
+  std::vector<float> values;              // [rows, cols], f32, where there are no parts
+  std::vector<float> column_scales = {};  // [cols], what the parts' columns are multiplied by; or empty
 };
 
 struct Cache {
@@ -76,6 +77,7 @@ struct NormNode {
 };
 struct QuantizeNode {
   View in, out;
+  int32_t columns = -1;
 };
 struct LinearNode {
   int32_t weight, bias;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "converter/encode_weight.h"
 #include "converter/error.h"
 #include "mote/mote.h"
 #include "runtime/xxh64.h"
@@ -40,7 +41,7 @@ class NodeWriter {
   Offset<file::Op> operator()(const QuantizeNode& node) const {
     const auto in = slice(node.in);
     const auto out = slice(node.out);
-    return op(file::OpArgs::Quantize, file::CreateQuantize(builder_, &in, &out));
+    return op(file::OpArgs::Quantize, file::CreateQuantize(builder_, &in, &out, node.columns));
   }
   Offset<file::Op> operator()(const LinearNode& node) const {
     const auto in = slice(node.in);
@@ -181,6 +182,16 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
 }
 
 }  // namespace
+
+std::vector<TensorRecord> lay_out(const Graph& graph) {
+  std::vector<TensorRecord> records;
+  uint64_t offset = 0;
+  for (const Weight& weight : graph.weights) {
+    records.push_back({offset, encoded_bytes(weight)});
+    offset += records.back().bytes;
+  }
+  return records;
+}
 
 std::vector<std::byte> build_metadata(const Metadata& metadata, uint64_t bytes) {
   FlatBufferBuilder builder(1 << 16);

@@ -37,9 +37,9 @@ struct Metadata {
   std::vector<int32_t> stop_ids;
   std::vector<SourceRecord> sources;
   std::vector<TensorRecord> tensors;  // of graph->weights
-  SelfTestRecord self_test;
+  SelfTestRecord self_test = {};
   bool has_self_test = false;
-  std::optional<ChatFormat> chat_format;
+  std::optional<ChatFormat> chat_format = {};
   const TokenizerTables* tokenizer = nullptr;  // null: the file gets none
 
   /// Bytes of the segment: the weights, then the tokenizer's tables.
@@ -48,6 +48,9 @@ struct Metadata {
     return weight_bytes() + (tokenizer == nullptr ? 0 : tokenizer->bytes().size());
   }
 };
+
+/// The weights' places one after the other.
+std::vector<TensorRecord> lay_out(const Graph& graph);
 
 /// The size-prefixed buffer. Its size depends on the texts and the lengths of the lists alone, not on numbers
 /// in it, so it can be made before hashes and results are known. With `bytes` it is filled up with zeros,

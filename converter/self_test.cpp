@@ -72,13 +72,16 @@ namespace {
 /// A session on the reference kernels, with its memory.
 class ReferenceRun {
  public:
-  ReferenceRun(const mote_model* model, const SelfTestPlan& plan, mote_kv_dtype kv_dtype) {
+  ReferenceRun(const mote_model* model, const SelfTestPlan& plan, mote_kv_dtype kv_dtype,
+               mote_trace trace = nullptr, void* user = nullptr) {
     mote_session_options options = mote_session_options_default(model);
     options.context = plan.prompt + plan.continuation;
     options.chunk = plan.prompt;
     options.logit_rows = 1;
     options.isa = MOTE_ISA_REF;
     options.kv_dtype = kv_dtype;
+    options.trace = trace;
+    options.trace_user = user;
     const size_t bytes = mote_session_bytes(model, &options);
     arena_.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
     check(mote_session_init(model, &options, arena_.get(), bytes, &session_, &error_), error_, "set up");
@@ -105,6 +108,14 @@ class ReferenceRun {
   mote_output_info output_{};
 };
 
+std::vector<int32_t> prompt_of(const SelfTestPlan& plan, uint32_t vocab) {
+  std::vector<int32_t> ids;
+  for (uint32_t i = 0; i < plan.prompt; ++i) {
+    ids.push_back(static_cast<int32_t>((uint64_t{i} + 1) * 0x9E3779B1u % vocab));
+  }
+  return ids;
+}
+
 float largest_difference(std::span<const float> a, std::span<const float> b) {
   float largest = 0;
   for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::fabs(a[i] - b[i]));
@@ -117,9 +128,7 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
   mote_model_info info;
   mote_model_get_info(model_, &info);
   SelfTestRecord record;
-  for (uint32_t i = 0; i < plan.prompt; ++i) {
-    record.ids.push_back(static_cast<int32_t>((uint64_t{i} + 1) * 0x9E3779B1u % info.vocab));
-  }
+  record.ids = prompt_of(plan, info.vocab);
   ReferenceRun run(model_, plan, MOTE_KV_AUTO);
   std::span<const float> logits = run.compute(record.ids);
   record.expected_logits.assign(logits.begin(), logits.end());
@@ -145,6 +154,12 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
     if (record.expected_ids.size() < plan.continuation) logits = run.compute({best.id});
   }
   return record;
+}
+
+void OpenedModel::trace(const SelfTestPlan& plan, mote_trace take, void* user) const {
+  mote_model_info info;
+  mote_model_get_info(model_, &info);
+  ReferenceRun(model_, plan, MOTE_KV_F32, take, user).compute(prompt_of(plan, info.vocab));
 }
 
 std::vector<MemoryReport> OpenedModel::memory() const {

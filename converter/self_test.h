@@ -40,6 +40,9 @@ class OpenedModel {
   /// run with keys and values in f32 in place of f16, and taken three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
+  /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.
+  void trace(const SelfTestPlan& plan, mote_trace take, void* user) const;
+
   /// Arena bytes at context lengths up to the model's.
   std::vector<MemoryReport> memory() const;
 

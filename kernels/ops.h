@@ -95,12 +95,13 @@ struct NormArgs {
   Rows out;
 };
 
-/// out[t] = q8g32 or q8c activations of in[t] (block_formats.h). Per group of 32 columns, the last one padded
-/// with 0; in q8c the group is the row:
+/// out[t] = q8g32 or q8c activations of x = in[t], or of x[k] = in[t][k] * columns[k] (block_formats.h). Per
+/// group of 32 columns, the last one padded with 0; in q8c the group is the row:
 ///   scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q.
-/// absmax below 2^-100: scale 0, q 0. A group with a NaN or an infinity: scale NaN, q 0. Unit: a row.
+/// absmax below 2^-100: scale 0, q 0. A group with a NaN or an infinity in x: scale NaN, q 0. Unit: a row.
 struct QuantizeArgs {
   uint32_t width;
+  const float* columns;  // [width] or null: all 1
   ConstRows in;
   void* out;  // [T], 64-byte aligned
   size_t out_stride_bytes;

@@ -80,7 +80,8 @@ class Binder : public Proofs {
     if (status_ != MOTE_OK) return;
     same_unit(in, out, "out");
     width(out, in.width, "out");
-    step->quantize = {in.width, in.const_rows(), out.data, out.stride_bytes};
+    step->quantize = {in.width, optional_vector(op.columns(), in.width, "columns"), in.const_rows(), out.data,
+                      out.stride_bytes};
     step->unit = in.unit;
     step->work_per_row = 2 * uint64_t{in.width};
     kernel(step, Op::kQuantize, DType::f32, out.dtype);

@@ -10,7 +10,7 @@ void quantize_f32_q8c(const QuantizeArgs& args, Range rows, void*) {
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     char* row = static_cast<char*>(args.out) + t * args.out_stride_bytes;
     auto* of_row = reinterpret_cast<RowScale*>(row + activation_scale_offset(args.width));
-    quantize_group(args.in[t], args.width, padded, reinterpret_cast<int8_t*>(row), &of_row->scale,
+    quantize_group(args, t, 0, args.width, padded, reinterpret_cast<int8_t*>(row), &of_row->scale,
                    &of_row->sum);
   }
 }

@@ -15,7 +15,7 @@ void quantize_f32_q8g32(const QuantizeArgs& args, Range rows, void*) {
       const uint32_t left = k < args.width ? args.width - k : 0;
       const uint32_t n = left < kGroupColumns ? left : kGroupColumns;
       const uint32_t group = k / kGroupColumns;
-      quantize_group(args.in[t] + k, n, kGroupColumns, q + k, &scale[group], &sum[group]);
+      quantize_group(args, t, k, n, kGroupColumns, q + k, &scale[group], &sum[group]);
     }
   }
 }

@@ -59,13 +59,24 @@ static inline __m256i sum_bytes(__m256i q) {
   return _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), q), _mm256_set1_epi16(1));
 }
 
-/// Columns [column, column + 32) of a row, 0 past its width.
-static inline void load_group(const float* row, size_t width, size_t column, __m256 x[kGroupVectors]) {
+/// Columns [column, column + 32) of a row times those of `columns`, unless they are null; 0 past its width.
+static inline void load_group(const float* row, const float* columns, size_t width, size_t column,
+                              __m256 x[kGroupVectors]) {
+  if (column + kGroupColumns <= width) {
+    MOTE_UNROLL for (uint32_t i = 0; i < kGroupVectors; ++i) x[i] =
+        _mm256_loadu_ps(row + column + i * kLanes);
+    if (columns == nullptr) return;
+    MOTE_UNROLL for (uint32_t i = 0; i < kGroupVectors; ++i) x[i] =
+        _mm256_mul_ps(x[i], _mm256_loadu_ps(columns + column + i * kLanes));
+    return;
+  }
   MOTE_UNROLL for (uint32_t i = 0; i < kGroupVectors; ++i) {
     const size_t first = column + i * kLanes;
-    x[i] = first + kLanes <= width ? _mm256_loadu_ps(row + first) : _mm256_setzero_ps();
-    if (first < width && first + kLanes > width)
-      x[i] = load_masked(row + first, tail_mask(static_cast<uint32_t>(width - first)));
+    x[i] = _mm256_setzero_ps();
+    if (first >= width) continue;
+    const __m256i mask = tail_mask(static_cast<uint32_t>(width - first));
+    x[i] = load_masked(row + first, mask);
+    if (columns != nullptr) x[i] = _mm256_mul_ps(x[i], load_masked(columns + first, mask));
   }
 }
 

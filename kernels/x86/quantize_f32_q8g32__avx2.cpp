@@ -15,7 +15,7 @@ void quantize_group(const __m256 x[kGroupVectors], int8_t* q, float* scale, int3
   *sum = sum_lanes(sum_bytes(bytes));
 }
 
-void quantize_row(const float* in, uint32_t width, char* out) {
+void quantize_row(const float* in, const float* columns, uint32_t width, char* out) {
   auto* q = reinterpret_cast<int8_t*>(out);
   auto* scale = reinterpret_cast<float*>(out + activation_scale_offset(width));
   auto* sum = reinterpret_cast<int32_t*>(out + activation_sum_offset(width));
@@ -23,7 +23,7 @@ void quantize_row(const float* in, uint32_t width, char* out) {
   for (size_t group = 0; group < groups; ++group) {
     const size_t column = group * kGroupColumns;
     __m256 x[kGroupVectors];
-    load_group(in, width, column, x);
+    load_group(in, columns, width, column, x);
     quantize_group(x, q + column, scale + group, sum + group);
   }
 }
@@ -32,7 +32,8 @@ void quantize_row(const float* in, uint32_t width, char* out) {
 
 void quantize_f32_q8g32(const QuantizeArgs& args, Range rows, void*) {
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    quantize_row(args.in[row], args.width, static_cast<char*>(args.out) + row * args.out_stride_bytes);
+    char* out = static_cast<char*>(args.out) + row * args.out_stride_bytes;
+    quantize_row(args.in[row], args.columns, args.width, out);
   }
 }
 

@@ -35,10 +35,10 @@ class QuantizedOut {
   GuardedBuffer buffer_;
 };
 
-void run(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& out,
-         Split split = Split::whole) {
+void run(const KernelEntry& entry, const GuardedRows& in, const QuantizedOut& out, Split split = Split::whole,
+         const float* columns = nullptr) {
   const auto width = static_cast<uint32_t>(in.width());
-  run_kernel(entry, QuantizeArgs{width, in.const_view(), out.data(), out.stride()},
+  run_kernel(entry, QuantizeArgs{width, columns, in.const_view(), out.data(), out.stride()},
              static_cast<uint32_t>(in.rows()), split);
 }
 
@@ -162,9 +162,32 @@ TEST("quantize gives a group with NaN or infinity a NaN scale and zeros, and no 
   });
 }
 
+TEST("quantize with columns is quantize of the products, at every width and with NaN or infinity in either",
+     "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    for (uint32_t width = 1; width <= 130; ++width) {
+      for (const Edge edge : {Edge::start, Edge::end}) {
+        for (const float poison : {1.0f, NAN, INFINITY, 0.0f, 0x1p-120f, 3e38f}) {
+          INFO("width " << width << ", poison " << poison);
+          Random random(width);
+          GuardedRows in(3, width, edge), columns(1, width, edge), products(3, width, edge);
+          in.fill([&](size_t t, size_t) { return static_cast<float>(t) * random.uniform(-2.0f, 2.0f); });
+          columns.fill([&](size_t, size_t) { return random.uniform(-4.0f, 4.0f); });
+          in[1][random.below(width)] *= poison;
+          columns[0][random.below(width)] *= poison;
+          products.fill([&](size_t t, size_t k) { return in[t][k] * columns[0][k]; });
+          const QuantizedOut out(entry, 3, width);
+          run(entry, in, out, edge == Edge::end ? Split::whole : Split::ones_backwards, columns[0]);
+          check_same_as_reference(entry, products, out);
+        }
+      }
+    }
+  });
+}
+
 TEST("quantize of no rows does nothing", "[quantize]") {
   each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
-    run_kernel(entry, QuantizeArgs{64, {nullptr, 256}, nullptr, 128}, 0);
+    run_kernel(entry, QuantizeArgs{64, nullptr, {nullptr, 256}, nullptr, 128}, 0);
   });
 }
 

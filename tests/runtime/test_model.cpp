@@ -48,7 +48,9 @@ TEST("a file cut at any byte is refused") {
 }
 
 TEST("any byte of the metadata flipped gives an error or a normal run") {
-  test::AlignedBytes file(test::golden_file("qwen3", "q4mg32"));
+  const auto [name, type] = GENERATE(std::pair("qwen3", "q4mg32"), std::pair("distilbert_classifier", "q8c"));
+  CAPTURE(name);
+  test::AlignedBytes file(test::golden_file(name, type));
   uint32_t refused = 0;
   for (size_t at = 0; at < metadata_bytes(file); ++at) {
     for (const uint8_t mask : {uint8_t{0x01}, uint8_t{0x80}, uint8_t{0xFF}}) {
@@ -115,6 +117,38 @@ TEST("activations quantized otherwise than a weight takes them are refused") {
     TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
     TEST_ASSERT_NOT_NULL(std::strstr(error.text, "in is quantized otherwise than its weight"));
   }
+}
+
+TEST("columns of a quantization that are not f32 of its width are refused") {
+  test::AlignedBytes file(test::golden_file("bert", "q8c"));
+  auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
+  auto* ops = root->mutable_programs()->GetMutableObject(0)->mutable_ops();
+  const auto tensors = static_cast<int32_t>(root->tensors()->size());
+  uint32_t accepted = 0, refused = 0;
+  for (uint32_t i = 0; i < ops->size(); ++i) {
+    const auto* found = ops->Get(i)->args_as_Quantize();
+    if (found == nullptr) continue;
+    auto* quantize = const_cast<mote::file::Quantize*>(found);
+    const int32_t original = quantize->columns();
+    for (int32_t index = -3; index < tensors + 2; ++index) {
+      TEST_ASSERT_TRUE(quantize->mutate_columns(index));
+      mote_error error{};
+      const mote_status status = open(file.data(), file.size(), &error);
+      bool fits = index == -1;
+      if (index >= 0 && index < tensors) {
+        const auto* tensor = root->tensors()->Get(static_cast<uint32_t>(index));
+        fits = tensor->dtype() == mote::file::DType::f32 && tensor->packing() == mote::file::Packing::rows &&
+               tensor->rows() == 1 && tensor->cols() == quantize->in()->width();
+      }
+      CAPTURE(i, index, error.text);
+      TEST_ASSERT_EQUAL_INT(fits ? MOTE_OK : MOTE_CORRUPT_FILE, status);
+      TEST_ASSERT_TRUE(fits || std::strstr(error.text, "columns") != nullptr);
+      ++(fits ? accepted : refused);
+    }
+    TEST_ASSERT_TRUE(quantize->mutate_columns(original));
+  }
+  TEST_ASSERT_GREATER_THAN(0u, accepted);
+  TEST_ASSERT_GREATER_THAN(0u, refused);
 }
 
 TEST("a file of another format version is refused") {

@@ -53,6 +53,7 @@ struct Describer {
   void describe(const file::Quantize& op) {
     text.in = slice(op.in());
     text.out = slice(op.out());
+    detail(tensor(op.columns()));
   }
   void describe(const file::Linear& op) {
     text.in = slice(op.in());

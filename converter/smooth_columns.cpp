@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/smooth_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "converter/encode_weight.h"
+#include "converter/output_file.h"
+#include "converter/quantizers/quantizer.h"
+#include "converter/self_test.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr float kSmallest = 1e-5f;  // magnitudes below count as this
+constexpr double kEncoded = 0.5;    // share of the work; the rest is the run
+
+/// Of each column the larger magnitude; a NaN stays.
+void widen(std::vector<float>& largest, std::span<const float> row) {
+  largest.resize(row.size());
+  for (size_t k = 0; k < row.size(); ++k) {
+    const float magnitude = std::fabs(row[k]);
+    if (magnitude > largest[k] || std::isnan(magnitude)) largest[k] = magnitude;
+  }
+}
+
+/// Quantizations that the same weights read: one, or those of the layers that share their weights.
+struct Input {
+  std::vector<QuantizeNode*> quantizations;
+  bool of_norm = false;        // at least one; ALBERT's first layer reads the embedding's projection
+  std::vector<float> largest;  // of each column's activations
+};
+using Inputs = std::map<std::vector<int32_t>, Input>;  // by the weights
+
+std::vector<int32_t> readers_of(const Graph& graph, const QuantizeNode& quantize) {
+  std::vector<int32_t> weights;
+  for (const Node& node : graph.nodes) {
+    const auto* linear = std::get_if<LinearNode>(&node);
+    if (linear != nullptr && linear->in.value == quantize.out.value) weights.push_back(linear->weight);
+  }
+  return weights;
+}
+
+/// Whether a norm was the last to touch what node `index` reads.
+bool reads_norm(const Graph& graph, size_t index) {
+  const uint32_t value = std::get<QuantizeNode>(graph.nodes[index]).in.value;
+  while (index-- > 0) {
+    for (const View& view : views_of(graph.nodes[index])) {
+      if (view.value == value) return std::holds_alternative<NormNode>(graph.nodes[index]);
+    }
+  }
+  return false;
+}
+
+/// Whether so many linears read the weight, and nothing else does.
+bool has_readers(const Graph& graph, int32_t weight, size_t readers) {
+  size_t linears = 0;
+  for (const Node& node : graph.nodes) {
+    const auto* embed = std::get_if<EmbedNode>(&node);
+    const auto* linear = std::get_if<LinearNode>(&node);
+    if (embed != nullptr && embed->table == weight) return false;
+    linears += linear != nullptr && linear->weight == weight;
+  }
+  return linears == readers;
+}
+
+/// Whether the weights are this input's alone, which a norm made.
+bool can_smooth(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  return input.of_norm && !weights.empty() &&
+         std::all_of(weights.begin(), weights.end(),
+                     [&](int32_t weight) { return has_readers(graph, weight, input.quantizations.size()); });
+}
+
+Inputs find_inputs(Graph& graph) {
+  Inputs inputs;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    auto* quantize = std::get_if<QuantizeNode>(&graph.nodes[i]);
+    if (quantize == nullptr || graph.values[quantize->in.value].unit != Unit::token) continue;
+    Input& input = inputs[readers_of(graph, *quantize)];
+    input.quantizations.push_back(quantize);
+    input.of_norm = input.of_norm || reads_norm(graph, i);
+  }
+  std::erase_if(inputs, [&](const auto& item) { return !can_smooth(graph, item.first, item.second); });
+  return inputs;
+}
+
+/// The graph with all weights in f32 and nothing quantized. What the first weight of an input reads is probed
+/// under that weight's name.
+Graph in_f32(const Graph& graph, const Inputs& inputs) {
+  Graph exact = graph;
+  for (Weight& weight : exact.weights) weight.dtype = DType::f32;
+  exact.nodes.clear();
+  exact.probes.clear();
+  std::map<uint32_t, View> unquantized;
+  for (Node node : graph.nodes) {
+    if (const auto* quantize = std::get_if<QuantizeNode>(&node)) {
+      unquantized[quantize->out.value] = quantize->in;
+      continue;
+    }
+    auto* linear = std::get_if<LinearNode>(&node);
+    if (linear != nullptr && unquantized.count(linear->in.value) != 0) {
+      linear->in = unquantized.at(linear->in.value);
+      for (const auto& [weights, input] : inputs) {
+        if (weights.front() != linear->weight) continue;
+        const std::string& name = graph.weights[static_cast<size_t>(linear->weight)].name;
+        exact.probes.push_back({name, static_cast<uint32_t>(exact.nodes.size()), linear->in});
+      }
+    }
+    exact.nodes.push_back(std::move(node));
+  }
+  return exact;
+}
+
+void write_model(const Graph& graph, OutputFile& file, const std::function<void(double share)>& progress) {
+  const MemoryPlan plan = plan_memory(graph);
+  const Metadata metadata{&graph, &plan, "calibration", "encoder", {}, {}, lay_out(graph)};
+  const uint64_t total = metadata.weight_bytes();
+  uint64_t written = 0;
+  const std::vector<std::byte> bytes = build_metadata(metadata);
+  file.write(bytes);
+  file.write(std::vector<std::byte>(align_up(bytes.size(), kAlignment) - bytes.size()));
+  for (const Weight& weight : graph.weights) {
+    encode_weight(weight, [&](std::span<const std::byte> block) {
+      file.write(block);
+      written += block.size();
+      progress(kEncoded * static_cast<double>(written) / static_cast<double>(total));
+    });
+  }
+}
+
+void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs,
+         const std::function<void(double share)>& progress) {
+  const Graph exact = in_f32(graph, inputs);
+  OutputFile file(target);
+  write_model(exact, file, progress);
+  std::map<std::string, Input*> by_name;
+  for (auto& [weights, input] : inputs) {
+    by_name[graph.weights[static_cast<size_t>(weights.front())].name] = &input;
+  }
+  const auto take = [](void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                       size_t stride) {
+    Input& input = *static_cast<std::map<std::string, Input*>*>(user)->find(name)->second;
+    for (uint32_t row = 0; row < rows; ++row) widen(input.largest, {data + row * stride, width});
+  };
+  OpenedModel(file.temporary()).trace(plan_self_test(exact), take, &by_name);
+}
+
+/// s, as in the header.
+std::vector<float> scales_of(const std::vector<float>& activations, const std::vector<float>& weights) {
+  std::vector<double> exponents;
+  for (size_t k = 0; k < activations.size(); ++k) {
+    const double ratio = static_cast<double>(std::max(activations[k], kSmallest)) /
+                         static_cast<double>(std::max(weights[k], kSmallest));
+    exponents.push_back(std::log2(ratio) / 2);
+  }
+  const double mean =
+      std::accumulate(exponents.begin(), exponents.end(), 0.0) / static_cast<double>(exponents.size());
+  std::vector<float> scales;
+  for (const double exponent : exponents) {
+    scales.push_back(std::ldexp(1.0f, static_cast<int>(std::lround(exponent - mean))));
+  }
+  return scales;
+}
+
+/// Nothing where the activations are not finite, which is the self test's matter, or a scaled weight would be
+/// too large for its type.
+void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  if (!std::all_of(input.largest.begin(), input.largest.end(), [](float a) { return std::isfinite(a); }))
+    return;
+  std::vector<float> largest;
+  float limit = INFINITY;
+  for (const int32_t index : weights) {
+    const Weight& weight = graph.weights[static_cast<size_t>(index)];
+    widen(largest, column_magnitudes(weight));
+    limit = std::min(limit, quantizer(weight.dtype).largest);
+  }
+  const std::vector<float> scales = scales_of(input.largest, largest);
+  std::vector<float> inverses;
+  for (size_t k = 0; k < scales.size(); ++k) {
+    if (largest[k] * scales[k] > limit) return;
+    inverses.push_back(1.0f / scales[k]);
+  }
+  for (const int32_t index : weights) graph.weights[static_cast<size_t>(index)].column_scales = scales;
+  for (QuantizeNode* quantize : input.quantizations) {
+    quantize->columns = static_cast<int32_t>(graph.weights.size());
+  }
+  const std::string name = graph.weights[static_cast<size_t>(weights.front())].name + ".columns";
+  const auto width = static_cast<uint32_t>(inverses.size());
+  graph.weights.push_back({name, DType::f32, true, 1, width, {}, std::move(inverses)});
+}
+
+}  // namespace
+
+void smooth_columns(Graph& graph, const std::filesystem::path& target,
+                    const std::function<void(double share)>& progress) {
+  if (!is_encoder(graph.output_kind)) return;
+  Inputs inputs = find_inputs(graph);
+  if (inputs.empty()) return;
+  run(graph, target, inputs, progress);
+  for (const auto& [weights, input] : inputs) smooth(graph, weights, input);
+}
+
+}  // namespace mote::convert

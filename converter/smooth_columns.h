@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activation smoothing (SmoothQuant, Xiao et al. 2022) of encoders: the few columns that a norm makes large
+// set the scale of a whole row of activations, and the others lose their bits. So each column is divided by a
+// power of two before it is quantized, and the weights' column is multiplied by it, which changes nothing but
+// the roundings:
+//
+//   s[k] = sqrt(a[k] / w[k]) / their geometric mean, to the nearest power of two
+//
+// where a[k] is the largest magnitude of the activations' column k in a run of the model in f32 on the
+// reference kernels, and w[k] that of the column in all weights that read it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "converter/graph.h"
+
+namespace mote::convert {
+
+/// Smooths what an encoder's linears read of norms, token by token, where the graph quantizes it: gives those
+/// quantizations their `columns` and the weights their `column_scales`. Decoders stay as they are.
+///
+/// The run is of a temporary file beside `target`, the model in f32, which is never seen under a name where
+/// the file system allows that. `progress` is called with the share done. Throws Error.
+void smooth_columns(Graph& graph, const std::filesystem::path& target,
+                    const std::function<void(double share)>& progress);
+
+}  // namespace mote::convert

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/smooth_columns.h"
+
+#include <cmath>
+#include <set>
+
+#include "converter/architectures/architecture.h"
+#include "converter/build_transformer.h"
+#include "converter/encode_weight.h"
+#include "converter/error.h"
+#include "converter/metadata.h"
+#include "converter/readers/safetensors.h"
+#include "runtime/file.h"
+#include "tests/support/files.h"
+#include "tests/support/test_model.h"
+
+using mote::convert::SafetensorsFile;
+namespace fs = std::filesystem;
+namespace file = mote::file;
+
+namespace {
+
+const file::Model& model_of(const test::AlignedBytes& bytes) {
+  return *file::GetSizePrefixedModel(bytes.data());
+}
+
+const file::Tensor& tensor_of(const file::Model& model, int32_t index) {
+  return *model.tensors()->Get(static_cast<uint32_t>(index));
+}
+
+/// Of each quantization in order the name of its columns, or "".
+std::vector<std::string> columns_of(const file::Model& model) {
+  std::vector<std::string> names;
+  for (const file::Op* op : *model.programs()->Get(0)->ops()) {
+    const file::Quantize* quantize = op->args_as_Quantize();
+    if (quantize == nullptr) continue;
+    const int32_t columns = quantize->columns();
+    names.push_back(columns == -1 ? "" : tensor_of(model, columns).name()->str());
+  }
+  return names;
+}
+
+/// The values of the tensor `name`, f32 [1, width].
+std::vector<float> values_of(const test::AlignedBytes& bytes, const std::string& name) {
+  const file::Model& model = model_of(bytes);
+  for (const file::Tensor* tensor : *model.tensors()) {
+    if (tensor->name()->str() != name) continue;
+    TEST_ASSERT_TRUE(tensor->dtype() == file::DType::f32 && tensor->rows() == 1);
+    const uint8_t* data = bytes.data() + bytes.size() - model.segment_bytes() + tensor->offset();
+    const auto* values = reinterpret_cast<const float*>(data);
+    return {values, values + tensor->cols()};
+  }
+  FAIL("no tensor " << name);
+  return {};
+}
+
+test::AlignedBytes converted(const fs::path& source, const std::string& type) {
+  const mote::test::TempDirectory directory;
+  mote::convert::ConvertOptions options;
+  options.type = type;
+  mote::convert::convert(source, directory / "model.mote", options);
+  return test::read_file(directory / "model.mote");
+}
+
+/// A directory of a bert whose norms make one column `factor` times as large.
+class Bert {
+ public:
+  explicit Bert(float factor) {
+    fs::copy(test::golden_folder() / "bert", path());
+    const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
+    std::map<std::string, std::vector<float>> values;
+    mote::convert::NamedTensors tensors = original.tensors();
+    for (auto& [name, tensor] : tensors) {
+      if (name.find("LayerNorm") == std::string::npos) continue;
+      values[name] = original.f32(name);
+      values[name].at(kOutlier) *= factor;
+      tensor = mote::convert::f32_tensor(tensor.shape, values[name]);
+    }
+    mote::convert::write_safetensors(path() / "model.safetensors", tensors);
+  }
+  fs::path path() const { return directory_ / "bert"; }
+
+  static constexpr size_t kOutlier = 5;
+
+ private:
+  mote::test::TempDirectory directory_;
+};
+
+mote::convert::Graph graph_of(const mote::convert::Source& source, const std::string& type) {
+  mote::convert::Config config(source.config);
+  const auto spec = mote::convert::find_architecture(config).read(source, config);
+  mote::convert::TensorSet tensors(source);
+  return mote::convert::build_transformer(spec, mote::convert::TypePolicy(type, source, true), tensors);
+}
+
+test::AlignedBytes file_of(const mote::convert::Graph& graph) {
+  const mote::convert::MemoryPlan plan = mote::convert::plan_memory(graph);
+  mote::convert::Metadata metadata{&graph, &plan, "test", "bert", {}, {}, mote::convert::lay_out(graph)};
+  std::vector<std::byte> weights;
+  for (size_t i = 0; i < graph.weights.size(); ++i) {
+    const auto put = [&](std::span<const std::byte> block) {
+      weights.insert(weights.end(), block.begin(), block.end());
+    };
+    metadata.tensors[i].hash = mote::convert::encode_weight(graph.weights[i], put).hash;
+  }
+  std::vector<std::byte> bytes = mote::convert::build_metadata(metadata);
+  bytes.resize(mote::align_up(bytes.size(), 64));
+  bytes.insert(bytes.end(), weights.begin(), weights.end());
+  return {bytes.data(), bytes.size()};
+}
+
+/// The last hidden states of some tokens, without the outlier's column, beside which all others would vanish.
+std::vector<float> hidden_states(const test::AlignedBytes& bytes) {
+  const test::OpenModel model(bytes);
+  const test::OpenSession session(model, mote_session_options_default(model.get()));
+  const uint32_t length = 16;
+  const std::vector<int32_t> ids = test::some_ids(length, model.info().vocab);
+  const mote_batch batch{ids.data(), nullptr, &length, 1, nullptr, 0, {}};
+  REQUIRE(mote_encode(session.get(), &batch, nullptr) == MOTE_OK);
+  std::vector<float> values;
+  for (uint32_t row = 0; row < length; ++row) {
+    const float* output = mote_session_output(session.get(), row);
+    for (uint32_t k = 0; k < model.info().width; ++k) {
+      if (k != Bert::kOutlier) values.push_back(output[k]);
+    }
+  }
+  return values;
+}
+
+double relative_error(const std::vector<float>& expected, const std::vector<float>& actual) {
+  double error = 0, energy = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error += std::pow(double{actual[i]} - double{expected[i]}, 2);
+    energy += std::pow(double{expected[i]}, 2);
+  }
+  return std::sqrt(error / energy);
+}
+
+}  // namespace
+
+TEST("smoothing: what linears read of norms has columns, powers of two, in each quantized type") {
+  for (const char* type : {"q8c", "q8g32", "q4g32", "q4mg32"}) {
+    const test::AlignedBytes bytes = converted(Bert(32).path(), type);
+    const std::vector<std::string> expected = {"layer.0.q+k+v.columns",
+                                               "",
+                                               "layer.0.up.columns",
+                                               "",
+                                               "layer.1.q+k+v.columns",
+                                               "",
+                                               "layer.1.up.columns",
+                                               "",
+                                               ""};  // at the end the pooler
+    CAPTURE(type);
+    TEST_ASSERT_TRUE(columns_of(model_of(bytes)) == expected);
+    for (const std::string& name : {expected[0], expected[2]}) {
+      std::set<float> seen;
+      for (const float value : values_of(bytes, name)) {
+        int exponent;
+        TEST_ASSERT_EQUAL_FLOAT(0.5f, std::frexp(value, &exponent));
+        seen.insert(value);
+      }
+      TEST_ASSERT_GREATER_THAN(1u, seen.size());
+    }
+  }
+}
+
+TEST("smoothing: layers that share their weights share their columns") {
+  const std::vector<std::string> expected = {"embedding_projection.columns",
+                                             "layer.0.q+k+v.columns",
+                                             "",
+                                             "layer.0.up.columns",
+                                             "",
+                                             "layer.0.q+k+v.columns",
+                                             "",
+                                             "layer.0.up.columns",
+                                             "",
+                                             "layer.0.q+k+v.columns",
+                                             "",
+                                             "layer.0.up.columns",
+                                             ""};
+  std::vector<std::string> columns = columns_of(model_of(test::golden_file("albert_qa", "q8c")));
+  TEST_ASSERT_GREATER_OR_EQUAL(expected.size(), columns.size());
+  for (size_t i = expected.size(); i < columns.size(); ++i) TEST_ASSERT_EQUAL_STRING("", columns[i]);
+  columns.resize(expected.size());
+  TEST_ASSERT_TRUE(columns == expected);
+}
+
+TEST("smoothing: decoders and exact types have none") {
+  for (const std::string& name : columns_of(model_of(test::golden_file("llama", "q8c")))) {
+    TEST_ASSERT_EQUAL_STRING("", name);
+  }
+  TEST_ASSERT_TRUE(columns_of(model_of(test::golden_file("bert", "f16"))).empty());
+}
+
+TEST("smoothing: the same source gives the same file") {
+  const test::AlignedBytes again = converted(test::golden_folder() / "bert", "q8c");
+  const test::AlignedBytes& first = test::golden_file("bert", "q8c");
+  TEST_ASSERT_EQUAL_UINT64(first.size(), again.size());
+  TEST_ASSERT_EQUAL_MEMORY(first.data(), again.data(), first.size());
+}
+
+TEST("smoothing: a column that norms make large is made small, and the others keep more of their bits") {
+  for (const float factor : {8.0f, 32.0f, 128.0f}) {
+    const Bert bert(factor);
+    const mote::convert::Source source = mote::convert::read_source(bert.path());
+    const std::vector<float> exact = hidden_states(file_of(graph_of(source, "f32")));
+    for (const char* type : {"q8c", "q8g32"}) {
+      mote::convert::Graph graph = graph_of(source, type);
+      const double plain = relative_error(exact, hidden_states(file_of(graph)));
+      mote::convert::smooth_columns(graph, bert.path() / "model.mote", [](double) {});
+      const test::AlignedBytes bytes = file_of(graph);
+      const double smoothed = relative_error(exact, hidden_states(bytes));
+      CAPTURE(factor, type, plain, smoothed);
+      TEST_ASSERT_LESS_THAN(0.75 * plain, smoothed);
+      const std::vector<float> columns = values_of(bytes, "layer.0.q+k+v.columns");
+      for (size_t k = 0; k < columns.size(); ++k) {
+        if (k != Bert::kOutlier) TEST_ASSERT_LESS_THAN(columns[k], columns[Bert::kOutlier]);
+      }
+      TEST_ASSERT_FALSE(fs::exists(bert.path() / "model.mote"));
+    }
+  }
+}
+
+TEST("smoothing: a weight that is not finite is named as without it") {
+  const mote::test::TempDirectory directory;
+  const fs::path folder = directory / "bert";
+  fs::copy(test::golden_folder() / "bert", folder);
+  const std::string name = "encoder.layer.1.intermediate.dense.weight";
+  const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
+  mote::convert::NamedTensors tensors = original.tensors();
+  std::vector<float> values = original.f32(name);
+  values.at(0) = NAN;
+  tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values);
+  mote::convert::write_safetensors(folder / "model.safetensors", tensors);
+  const std::string message = mote::test::message_of<mote::convert::Error>([&] { converted(folder, "q8c"); });
+  TEST_ASSERT_EQUAL_STRING("tensor " + name + " holds nan at [0, 0]", message);
+}
