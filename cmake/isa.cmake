@@ -2,6 +2,11 @@
 # The suffix of a kernel file (…__avx2.cpp) names its instruction set; this table gives the compiler flags.
 
 set(MOTE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
+set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
+set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND MOTE_ISA_FLAGS_avx512_vnni -Wno-uninitialized -Wno-maybe-uninitialized)  # of its own headers: PR 105593
+endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)

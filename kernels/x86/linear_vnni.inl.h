@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear by dpbusd (VNNI), which adds to each int32 lane the products of 4 unsigned bytes, the weights, with
+// 4 signed ones, a word of the activations in every lane. The vectors are those of V: vnni_512.inl.h,
+// vnni_256.inl.h.
+//
+// int8 weights become unsigned by adding 128, nibbles are. What is too much, 128 or 8 times the sum of the
+// activations, is where the int32 sum starts: mod 2^32, so that the end is exact whatever lies between. The
+// sum of an activation row is the row's own, which only the quantize kernels write.
+//
+// A tile is R rows by P panels, each of V::kVectors vectors:
+//
+// - One row: 4 panels, read side by side. No word is used twice, nothing is worth preparing.
+// - Few rows, up to V::kPairRows: 2 panels, read in place as two streams.
+// - Many rows, from V::kSingleRows + 1 on, in 512 bits: two panels are unpacked to unsigned bytes, quad by
+// quad, in
+//   scratch, which stays in L1 or L2. Tiles of 6 x 2 pass over them: 12 int32 and 12 float sums, 2 weights
+//   and a word are 27 of 32 registers, and 96 of 138 vector operations a group are dpbusd; without groups 8 x
+//   2 and no float sums. In 256 bits a third port does what is not dpbusd, and nothing is unpacked.
+// - Else, and for a panel that is left over: up to V::kSingleRows rows by 1 panel, read in place.
+//
+// No other tails: K is padded to 64 and N to 16 in the file.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/ops.h"
+
+#define MOTE_INLINE __attribute__((always_inline))
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kStreams = 4;
+constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
+
+/// body(0), body(1), ... body(N - 1). A loop over arrays of registers: where "GCC unroll" meets a single
+/// turn, GCC 12 unrolls the loop around it, too.
+template <uint32_t N, class Body>
+MOTE_INLINE inline void each(const Body& body) {
+  if constexpr (N > 1) each<N - 1>(body);
+  body(N - 1);
+}
+
+// ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
+
+struct Q4 {
+  using Supercell = SupercellQ4;
+  static constexpr DType kDType = DType::q4g32;
+  static constexpr uint32_t kOffset = 8;
+  static constexpr bool kMinimum = false;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
+};
+struct Q4m {
+  using Supercell = SupercellQ4m;
+  static constexpr DType kDType = DType::q4mg32;
+  static constexpr uint32_t kOffset = 0;
+  static constexpr bool kMinimum = true;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
+};
+struct Q8 {
+  using Supercell = SupercellQ8;
+  static constexpr DType kDType = DType::q8g32;
+  static constexpr uint32_t kOffset = 128;
+  static constexpr bool kMinimum = false;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.q[g]; }
+};
+
+// ---- Dot products: of P panels with R rows, whose activations are at a[r] + at, added to dot. ----
+
+template <class V, uint32_t R, uint32_t P>
+using Dots = typename V::Int[P][R][V::kVectors];
+
+/// Vector v of a quad or of a panel's scales.
+template <class V, class T>
+MOTE_INLINE inline const T* part(const T* first, uint32_t v) {
+  return first + v * (kPanelRows / V::kVectors);
+}
+
+/// 4 columns, unsigned.
+template <class V, uint32_t R, uint32_t P>
+MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], const char* const (&a)[R],
+                                 size_t at, Dots<V, R, P>& dot) {
+  each<R>([&](uint32_t r) MOTE_INLINE {
+    const typename V::Int word = V::broadcast_word(a[r] + at);
+    each<P>([&](uint32_t p) MOTE_INLINE {
+      each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = V::dot(dot[p][r][v], w[p][v], word); });
+    });
+  });
+}
+
+/// A group of int8.
+template <class V, uint32_t R>
+MOTE_INLINE inline void add_group(const int8_t (&q)[8][16][4], const char* const (&a)[R], size_t at,
+                                  Dots<V, R, 1>& dot) {
+  each<8>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int w[1][V::kVectors];
+    each<V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = V::add_128(V::load(part<V>(q[j], v))); });
+    add_quad<V>(w, a, at + 4 * j, dot);
+  });
+}
+
+/// A group of nibbles: of 8 columns the first 4 are low. For one row, to shift the high nibbles into place
+/// costs more than to shift their sum, 16 times too large.
+template <class V, uint32_t R>
+MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char* const (&a)[R], size_t at,
+                                  Dots<V, R, 1>& dot) {
+  constexpr bool kShiftSum = R == 1;
+  Dots<V, R, 1> high_dot;
+  each<V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
+  each<4>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int low[1][V::kVectors], high[1][V::kVectors];
+    each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+      const typename V::Int w = V::load(part<V>(nibbles[j], v));
+      low[0][v] = V::low_nibbles(w);
+      high[0][v] = kShiftSum ? V::high_nibbles_in_place(w) : V::high_nibbles(w);
+    });
+    add_quad<V>(low, a, at + 8 * j, dot);
+    add_quad<V>(high, a, at + 8 * j + 4, kShiftSum ? high_dot : dot);
+  });
+  if constexpr (kShiftSum) {
+    each<V::kVectors>([&](uint32_t v)
+                          MOTE_INLINE { dot[0][0][v] = V::add_sixteenth(dot[0][0][v], high_dot[0][0][v]); });
+  }
+}
+
+/// A group of unpacked bytes, of P panels quad by quad.
+template <class V, uint32_t R, uint32_t P>
+MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a)[R], size_t at,
+                                     Dots<V, R, P>& dot) {
+  each<8>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int w[P][V::kVectors];
+    each<P>([&](uint32_t p) MOTE_INLINE {
+      each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+        w[p][v] = V::load(bytes + (j * P + p) * kQuadBytes + v * (kQuadBytes / V::kVectors));
+      });
+    });
+    add_quad<V>(w, a, at + 4 * j, dot);
+  });
+}
+
+/// The dot products' start, -offset * sum of a row's activations. `sums` is that of row 0's start.
+template <class V, uint32_t offset, uint32_t R, uint32_t P>
+MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
+  each<R>([&](uint32_t r) MOTE_INLINE {
+    const uint32_t sum = *reinterpret_cast<const uint32_t*>(a[r] + sum_at);
+    const typename V::Int begin = offset == 0 ? V::zero() : V::set(static_cast<int32_t>(0u - offset * sum));
+    each<P>([&](uint32_t p)
+                MOTE_INLINE { each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; }); });
+  });
+}
+
+// ---- Unpacking a panel of two: from quad to quad of it there are two in `to`. ----
+
+template <class V>
+inline void unpack(const int8_t (*q)[16][4], size_t quads, uint8_t* to) {
+  for (size_t j = 0; j < quads; ++j) V::store(to + j * 2 * kQuadBytes, V::add_128(V::load(q[j])));
+}
+
+template <class V>
+inline void unpack(const uint8_t (*nibbles)[16][4], size_t quads, uint8_t* to) {
+  for (size_t j = 0; j < quads; j += 2) {
+    const typename V::Int w = V::load(nibbles[j / 2]);
+    V::store(to + j * 2 * kQuadBytes, V::low_nibbles(w));
+    V::store(to + (j + 1) * 2 * kQuadBytes, V::high_nibbles(w));
+  }
+}
+
+// ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ..., and unpacking. ----
+
+inline const char* panel_of(const LinearArgs& args, DType dtype, uint32_t panel) {
+  return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
+}
+inline const char* row_of(const LinearArgs& args, uint32_t row) {
+  return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
+}
+
+/// Bytes from the start of a row of q8g32 activations.
+struct GroupAt {
+  size_t q, scale, sum;
+};
+
+/// Weights of Format by q8g32 activations: a float sum for each output and row, one or two fma a group.
+template <class V, class Format>
+struct GroupKernel {
+  using Supercell = typename Format::Supercell;
+  using Float = typename V::Float;
+  static constexpr uint32_t kUnpackedRows = 6;
+
+  /// acc[r] += a group's dot products, scaled.
+  template <uint32_t R>
+  MOTE_INLINE static void scale(const Supercell& cell, size_t g, const char* const (&in)[R],
+                                const GroupAt& at, const typename V::Int (&dot)[R][V::kVectors],
+                                Float (&acc)[R][V::kVectors]) {
+    each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+      const Float scale_w = V::load_f16(part<V>(cell.scale[g], v));
+      each<R>([&](uint32_t r) MOTE_INLINE {
+        const Float scale_a = V::set(*reinterpret_cast<const float*>(in[r] + at.scale));
+        acc[r][v] = V::fma(V::mul(scale_a, scale_w), V::convert(dot[r][v]), acc[r][v]);
+        if constexpr (Format::kMinimum) {
+          const Float sum_a = V::convert(V::set(*reinterpret_cast<const int32_t*>(in[r] + at.sum)));
+          const Float minimum_w = V::load_f16(part<V>(cell.minimum[g], v));
+          acc[r][v] = V::fma(V::mul(scale_a, minimum_w), sum_a, acc[r][v]);
+        }
+      });
+    });
+  }
+
+  /// acc += the group's products: of panels in place one after the other, of unpacked ones together.
+  template <uint32_t R, uint32_t P, bool kUnpacked>
+  MOTE_INLINE static void add_panels(const Supercell* const (&cell)[P], size_t g, const uint8_t* unpacked,
+                                     const char* const (&in)[R], const GroupAt& at,
+                                     Float (&acc)[P][R][V::kVectors]) {
+    if constexpr (kUnpacked) {
+      Dots<V, R, P> dot;
+      start<V, Format::kOffset>(in, at.sum, dot);
+      add_unpacked<V, R, P>(unpacked, in, at.q, dot);
+      each<P>([&](uint32_t p) MOTE_INLINE { scale<R>(*cell[p], g, in, at, dot[p], acc[p]); });
+    } else {
+      each<P>([&](uint32_t p) MOTE_INLINE {
+        Dots<V, R, 1> dot;
+        start<V, Format::kOffset>(in, at.sum, dot);
+        add_group<V>(Format::weights(*cell[p], g), in, at.q, dot);
+        scale<R>(*cell[p], g, in, at, dot[0], acc[p]);
+      });
+    }
+  }
+
+  template <uint32_t R, uint32_t P, bool kUnpacked>
+  __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
+                                             uint32_t row, const uint8_t* unpacked) {
+    const Supercell* cell[P];
+    const char* in[R];
+    Float acc[P][R][V::kVectors];
+    each<P>([&](uint32_t p) MOTE_INLINE {
+      cell[p] = reinterpret_cast<const Supercell*>(panel_of(args, Format::kDType, panel + p * stride));
+      each<R>([&](uint32_t r) MOTE_INLINE {
+        in[r] = row_of(args, row + r);
+        each<V::kVectors>([&](uint32_t v) MOTE_INLINE { acc[p][r][v] = V::set(0.0f); });
+      });
+    });
+    GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
+    const size_t columns = activation_padded(args.inputs);
+    while (at.q != columns) {
+      for (size_t g = 0; g < 2; ++g) {
+        add_panels<R, P, kUnpacked>(cell, g, unpacked, in, at, acc);
+        at = {at.q + kGroupColumns, at.scale + 4, at.sum + 4};
+        if (kUnpacked) unpacked += kGroupColumns * kPanelRows * P;
+      }
+      each<P>([&](uint32_t p) MOTE_INLINE { ++cell[p]; });
+    }
+    each<R>([&](uint32_t r) MOTE_INLINE {
+      each<P>([&](uint32_t p) MOTE_INLINE { V::finish(args, row + r, panel + p * stride, acc[p][r]); });
+    });
+  }
+
+  static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
+    const auto* cell = reinterpret_cast<const Supercell*>(panel_of(args, Format::kDType, panel));
+    const size_t supercells = activation_padded(args.inputs) / kSupercellColumns;
+    for (size_t s = 0; s < supercells; ++s) {
+      for (size_t g = 0; g < 2; ++g, to += 2 * kGroupColumns * kPanelRows)
+        unpack<V>(Format::weights(cell[s], g), kGroupColumns / 4, to);
+    }
+  }
+};
+
+/// q8c weights and activations: one int32 sum for each output and row, and one fma at its end.
+template <class V>
+struct RowKernel {
+  using Int = typename V::Int;
+  using Float = typename V::Float;
+  static constexpr uint32_t kUnpackedRows = 8;
+
+  /// The dot products of all columns. A function of its own with its sums in registers until the end: inlined
+  /// into the tile, GCC 12 keeps them in memory.
+  template <uint32_t R, uint32_t P, bool kUnpacked>
+  __attribute__((noinline)) static void dots(const char* const (&weights)[P], const char* const (&in)[R],
+                                             size_t columns, Dots<V, R, P>& dot) {
+    constexpr size_t kStep = (kUnpacked ? P : 1) * kQuadBytes;
+    const char* w[P];
+    const char* a[R];
+    Dots<V, R, P> sum;
+    each<P>([&](uint32_t p) MOTE_INLINE { w[p] = weights[p]; });
+    each<R>([&](uint32_t r) MOTE_INLINE { a[r] = in[r]; });
+    start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
+    for (size_t k = 0; k != columns; k += 4) {
+      Int quad[P][V::kVectors];
+      each<P>([&](uint32_t p) MOTE_INLINE {
+        each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+          quad[p][v] = V::load(w[p] + v * (kQuadBytes / V::kVectors));
+          if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
+        });
+        w[p] += kStep;
+      });
+      add_quad<V>(quad, a, k, sum);
+    }
+    each<P>([&](uint32_t p) MOTE_INLINE {
+      each<R>([&](uint32_t r) MOTE_INLINE {
+        each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = sum[p][r][v]; });
+      });
+    });
+  }
+
+  template <uint32_t R, uint32_t P, bool kUnpacked>
+  static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row,
+                   const uint8_t* unpacked) {
+    const HeadQ8c* head[P];
+    const char* weights[P];
+    const char* in[R];
+    Dots<V, R, P> dot;
+    for (uint32_t p = 0; p < P; ++p) {
+      head[p] = reinterpret_cast<const HeadQ8c*>(panel_of(args, DType::q8c, panel + p * stride));
+      weights[p] = kUnpacked ? reinterpret_cast<const char*>(unpacked) + p * kQuadBytes
+                             : reinterpret_cast<const char*>(head[p] + 1);
+    }
+    for (uint32_t r = 0; r < R; ++r) in[r] = row_of(args, row + r);
+    const size_t columns = activation_padded(args.inputs);
+    dots<R, P, kUnpacked>(weights, in, columns, dot);
+    for (uint32_t r = 0; r < R; ++r) {
+      const Float scale_a = V::set(reinterpret_cast<const RowScale*>(in[r] + columns)->scale);
+      for (uint32_t p = 0; p < P; ++p) {
+        Float y[V::kVectors];
+        each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+          const Float scale = V::mul(scale_a, V::load_f32(part<V>(head[p]->scale, v)));
+          y[v] = V::fma(scale, V::convert(dot[p][r][v]), V::set(0.0f));
+        });
+        V::finish(args, row + r, panel + p * stride, y);
+      }
+    }
+  }
+
+  static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
+    const auto* quads = reinterpret_cast<const QuadQ8c*>(panel_of(args, DType::q8c, panel) + sizeof(HeadQ8c));
+    unpack<V>(&quads->q, activation_padded(args.inputs) / 4, to);
+  }
+};
+
+// ---- The walk over tiles. ----
+
+/// All rows from `row` on: tiles of R rows while they last, then one of the rest.
+template <class Kernel, uint32_t R, uint32_t P, bool kUnpacked>
+void tile_rows(const LinearArgs& args, uint32_t panel, uint32_t row, const uint8_t* unpacked) {
+  for (; row + R <= args.rows; row += R)
+    Kernel::template tile<R, P, kUnpacked>(args, panel, 1, row, unpacked);
+  if constexpr (R > 1) tile_rows<Kernel, R - 1, P, kUnpacked>(args, panel, row, unpacked);
+}
+
+/// Two panels in place by all rows, which are 2 to R.
+template <class Kernel, uint32_t R>
+void tile_pair(const LinearArgs& args, uint32_t panel) {
+  if (args.rows == R) {
+    Kernel::template tile<R, 2, false>(args, panel, 1, 0, nullptr);
+  } else if constexpr (R > 2) {
+    tile_pair<Kernel, R - 1>(args, panel);
+  }
+}
+
+/// Two panels by all rows, unpacked.
+template <class Kernel>
+void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
+  Kernel::unpack_panel(args, panel, scratch);
+  Kernel::unpack_panel(args, panel + 1, scratch + kQuadBytes);
+  tile_rows<Kernel, Kernel::kUnpackedRows, 2, true>(args, panel, 0, scratch);
+}
+
+template <class V, class Kernel>
+void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
+  uint32_t panel = panels.begin;
+  if (args.rows == 1) {
+    const uint32_t stride = (panels.end - panels.begin) / kStreams;
+    for (; panel < panels.begin + stride; ++panel)
+      Kernel::template tile<1, kStreams, false>(args, panel, stride, 0, nullptr);
+    panel = panels.begin + stride * kStreams;
+  } else if (args.rows <= V::kPairRows) {
+    for (; panel + 2 <= panels.end; panel += 2) tile_pair<Kernel, V::kPairRows>(args, panel);
+  } else if (V::kUnpacks && args.rows > V::kSingleRows) {
+    if constexpr (V::kUnpacks) {
+      for (; panel + 2 <= panels.end; panel += 2)
+        tile_unpacked<Kernel>(args, panel, static_cast<uint8_t*>(scratch));
+    }
+  }
+  for (; panel < panels.end; ++panel) tile_rows<Kernel, V::kSingleRows, 1, false>(args, panel, 0, nullptr);
+}
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What linear_vnni.inl.h is made of, in vectors of 256 bits. Compiled for AVX-VNNI the dot product is
+// VEX-encoded, for AVX-512-VNNI with VL it is EVEX-encoded, so that either processor tests it. Everything has
+// internal linkage: see "Kernels" in docs/design.md.
+#pragma once
+
+#include "kernels/x86/linear_avx2.inl.h"
+
+namespace mote {
+namespace {
+
+struct Vnni256 {
+  using Int = __m256i;  // 32 bytes or 8 int32
+  using Float = __m256;
+  static constexpr uint32_t kVectors = 2;
+  static constexpr uint32_t kPairRows = 2;
+  static constexpr uint32_t kSingleRows = 4;
+  static constexpr bool kUnpacks = false;
+
+  static Int load(const void* bytes) { return _mm256_load_si256(static_cast<const __m256i*>(bytes)); }
+  static void store(void* bytes, Int v) { _mm256_store_si256(static_cast<__m256i*>(bytes), v); }
+  static Int zero() { return _mm256_setzero_si256(); }
+  static Int set(int32_t value) { return _mm256_set1_epi32(value); }
+  static Int broadcast_word(const char* bytes) {
+    int32_t word;
+    memcpy(&word, bytes, 4);
+    return _mm256_set1_epi32(word);
+  }
+
+  static Int low_nibbles(Int v) { return _mm256_and_si256(v, _mm256_set1_epi8(0x0F)); }
+  static Int high_nibbles(Int v) { return low_nibbles(_mm256_srli_epi16(v, 4)); }
+  static Int high_nibbles_in_place(Int v) { return _mm256_andnot_si256(_mm256_set1_epi8(0x0F), v); }
+  static Int add_128(Int v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
+  static Int dot(Int sum, Int u8, Int s8) { return _mm256_dpbusd_epi32(sum, u8, s8); }
+  static Int add_sixteenth(Int sum, Int v) { return _mm256_add_epi32(sum, _mm256_srai_epi32(v, 4)); }
+
+  static Float set(float value) { return _mm256_set1_ps(value); }
+  static Float load_f32(const float* from) { return _mm256_load_ps(from); }
+  static Float load_f16(const uint16_t* from) {
+    return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(from)));
+  }
+  static Float convert(Int v) { return _mm256_cvtepi32_ps(v); }
+  static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
+  static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
+
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
+    avx2::linear_finish(args, row, panel, y[0], y[1]);
+  }
+};
+
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What linear_vnni.inl.h is made of, in vectors of 512 bits: AVX-512 F, BW, DQ, VL and VNNI. Everything has
+// internal linkage: see "Kernels" in docs/design.md.
+#pragma once
+
+#include "kernels/x86/linear_avx2.inl.h"
+
+namespace mote {
+namespace {
+
+struct Vnni512 {
+  using Int = __m512i;  // 64 bytes or 16 int32
+  using Float = __m512;
+  static constexpr uint32_t kVectors = 1;
+  static constexpr uint32_t kPairRows = 4;
+  static constexpr uint32_t kSingleRows = 8;
+  static constexpr bool kUnpacks = true;
+
+  static Int load(const void* bytes) { return _mm512_load_si512(bytes); }
+  static void store(void* bytes, Int v) { _mm512_store_si512(bytes, v); }
+  static Int zero() { return _mm512_setzero_si512(); }
+  static Int set(int32_t value) { return _mm512_set1_epi32(value); }
+  static Int broadcast_word(const char* bytes) {
+    int32_t word;
+    memcpy(&word, bytes, 4);
+    return _mm512_set1_epi32(word);
+  }
+
+  static Int low_nibbles(Int v) { return _mm512_and_si512(v, _mm512_set1_epi8(0x0F)); }
+  static Int high_nibbles(Int v) { return low_nibbles(_mm512_srli_epi16(v, 4)); }
+  static Int high_nibbles_in_place(Int v) { return _mm512_andnot_si512(_mm512_set1_epi8(0x0F), v); }
+  static Int add_128(Int v) { return _mm512_xor_si512(v, _mm512_set1_epi8(-128)); }
+  static Int dot(Int sum, Int u8, Int s8) { return _mm512_dpbusd_epi32(sum, u8, s8); }
+  static Int add_sixteenth(Int sum, Int v) { return _mm512_add_epi32(sum, _mm512_srai_epi32(v, 4)); }
+
+  static Float set(float value) { return _mm512_set1_ps(value); }
+  static Float load_f32(const float* from) { return _mm512_load_ps(from); }
+  static Float load_f16(const uint16_t* from) {
+    return _mm512_cvtph_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
+  }
+  static Float convert(Int v) { return _mm512_cvtepi32_ps(v); }
+  static Float mul(Float a, Float b) { return _mm512_mul_ps(a, b); }
+  static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
+
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
+    avx2::linear_finish(args, row, panel, _mm512_castps512_ps256(y[0]), _mm512_extractf32x8_ps(y[0], 1));
+  }
+};
+
+}  // namespace
+}  // namespace mote
