@@ -140,7 +140,7 @@ MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a
   });
 }
 
-/// The dot products' start, -offset * sum of a row's activations. `sums` is that of row 0's start.
+/// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at.
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
   each<R>([&](uint32_t r) MOTE_INLINE {

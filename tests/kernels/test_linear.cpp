@@ -5,9 +5,28 @@
 // (K + 8) 2^-24 sum |w x| of the sum in double precision, in q8c within 8 2^-24 sum |w x|.
 #include "tests/support/activation.h"
 #include "tests/support/packed_weight.h"
+#include "tests/support/plain_vnni.h"
+#include "tests/support/vnni_kernels.h"
 
 namespace mote::test {
 namespace {
+
+/// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h.
+template <class Check>
+void each_linear(Check check) {
+  each_kernel(Op::kLinear, check);
+  const auto each_vnni = [&](const char* vectors, const KernelEntry* kernels) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      INFO("kernel " << kernels[i].name << " over " << vectors);
+      check(kernels[i]);
+    }
+  };
+  each_vnni("16 plain lanes", kVnniKernels<PlainVnni<16>, Isa::kAvx512Vnni>);
+  each_vnni("8 plain lanes", kVnniKernels<PlainVnni<8>, Isa::kAvxVnni>);
+#if defined(__x86_64__)
+  if (isa_available(Isa::kAvx512Vnni)) each_vnni("EVEX ymm", kEvexVnniKernels);
+#endif
+}
 
 struct Case {
   uint32_t rows, outputs, inputs;
@@ -141,25 +160,25 @@ void check_case(const KernelEntry& entry, const Case& c) {
 }  // namespace
 
 TEST("linear meets the reference at every number of columns to two vectors and a tail", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (uint32_t inputs = 1; inputs <= 70; ++inputs) check_case(entry, {3, 17, inputs});
   });
 }
 
 TEST("linear meets the reference at every number of outputs", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (uint32_t outputs = 1; outputs <= 50; ++outputs) check_case(entry, {2, outputs, 44});
   });
 }
 
 TEST("linear meets the reference at every number of rows", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (uint32_t rows = 0; rows <= 34; ++rows) check_case(entry, {rows, 33, 60});
   });
 }
 
 TEST("linear meets the reference at the shapes of models", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (const uint32_t inputs : {36u, 44u, 60u, 64u, 576u}) {
       for (const uint32_t outputs : {1u, 15u, 16u, 17u, 100u}) {
         for (const uint32_t rows : {0u, 1u, 2u, 5u, 17u}) {
@@ -173,7 +192,7 @@ TEST("linear meets the reference at the shapes of models", "[linear]") {
 }
 
 TEST("linear fuses bias, activation and residual in any combination", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (int activation = 0; activation <= 5; ++activation) {
       for (const bool bias : {false, true}) {
         for (const bool residual : {false, true}) {
@@ -187,7 +206,7 @@ TEST("linear fuses bias, activation and residual in any combination", "[linear]"
 }
 
 TEST("linear is exact at the ends of the integer range", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {
       for (const Fill input : {Fill::lowest, Fill::highest}) {
         for (const uint32_t rows : {1u, 7u}) {
@@ -203,7 +222,7 @@ TEST("linear is exact at the ends of the integer range", "[linear]") {
 }
 
 TEST("linear gives the same bits however its panels are split", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (const uint32_t rows : {1u, 5u, 17u}) {
       const Case c{rows, 100, 100};
       const Operands operands(entry, c);
@@ -219,7 +238,7 @@ TEST("linear gives the same bits however its panels are split", "[linear]") {
 }
 
 TEST("linear gives a row the same bits alone and among others", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     const Case c{19, 40, 96};
     const Operands operands(entry, c);
     GuardedRows all(c.rows, c.outputs, Edge::end);
@@ -237,7 +256,7 @@ TEST("linear gives a row the same bits alone and among others", "[linear]") {
 }
 
 TEST("linear may write over its residual", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (const uint32_t rows : {1u, 6u}) {
       const Case c{rows, 50, 64};
       const Operands operands(entry, c);
@@ -250,7 +269,7 @@ TEST("linear may write over its residual", "[linear]") {
 }
 
 TEST("linear keeps NaN and infinity to the rows and outputs they belong to", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     for (const float poison : {NAN, INFINITY, -INFINITY}) {
       Case c{9, 40, 100};
       c.bias = false;

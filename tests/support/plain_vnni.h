@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vectors in plain C++ for the VNNI kernels of Linear, so that every processor tests their tiles and their
+// arithmetic.
+#pragma once
+
+#include "kernels/reference/linear.inl.h"
+#include "tests/support/unity_style.h"
+
+namespace mote::test {
+namespace {
+
+/// Vectors of `lanes` int32 or float with the shapes of Vnni512 (16) or Vnni256 (8).
+template <uint32_t lanes>
+struct PlainVnni {
+  struct Int {
+    uint32_t lane[lanes];
+  };
+  struct Float {
+    float lane[lanes];
+  };
+  static constexpr uint32_t kVectors = kPanelRows / lanes;
+  static constexpr uint32_t kPairRows = lanes == 16 ? 4 : 2;
+  static constexpr uint32_t kSingleRows = lanes == 16 ? 8 : 4;
+  static constexpr bool kUnpacks = lanes == 16;
+
+  static Int load(const void* bytes) {
+    check_aligned(bytes, sizeof(Int));
+    Int v;
+    memcpy(&v, bytes, sizeof v);
+    return v;
+  }
+  static void store(void* bytes, Int v) {
+    check_aligned(bytes, sizeof(Int));
+    memcpy(bytes, &v, sizeof v);
+  }
+  static Int zero() { return {}; }
+  static Int set(int32_t value) {
+    return make<Int>([&](uint32_t) { return static_cast<uint32_t>(value); });
+  }
+  static Int broadcast_word(const char* bytes) {
+    int32_t word;
+    memcpy(&word, bytes, 4);
+    return set(word);
+  }
+
+  static Int low_nibbles(Int v) {
+    return make<Int>([&](uint32_t i) { return v.lane[i] & 0x0F0F0F0Fu; });
+  }
+  static Int high_nibbles(Int v) {
+    return make<Int>([&](uint32_t i) { return v.lane[i] >> 4 & 0x0F0F0F0Fu; });
+  }
+  static Int high_nibbles_in_place(Int v) {
+    return make<Int>([&](uint32_t i) { return v.lane[i] & 0xF0F0F0F0u; });
+  }
+  static Int add_128(Int v) {
+    return make<Int>([&](uint32_t i) { return v.lane[i] ^ 0x80808080u; });
+  }
+  /// vpdpbusd: mod 2^32.
+  static Int dot(Int sum, Int u8, Int s8) {
+    return make<Int>([&](uint32_t i) {
+      uint32_t total = sum.lane[i];
+      for (uint32_t byte = 0; byte < 32; byte += 8) {
+        const int32_t u = static_cast<uint8_t>(u8.lane[i] >> byte),
+                      s = static_cast<int8_t>(s8.lane[i] >> byte);
+        total += static_cast<uint32_t>(u * s);
+      }
+      return total;
+    });
+  }
+  static Int add_sixteenth(Int sum, Int v) {
+    return make<Int>([&](uint32_t i) {
+      return sum.lane[i] + static_cast<uint32_t>(static_cast<int32_t>(v.lane[i]) >> 4);
+    });
+  }
+
+  static Float set(float value) {
+    return make<Float>([&](uint32_t) { return value; });
+  }
+  static Float load_f32(const float* from) {
+    check_aligned(from, sizeof(Float));
+    return make<Float>([&](uint32_t i) { return from[i]; });
+  }
+  static Float load_f16(const uint16_t* from) {
+    check_aligned(from, sizeof(Float) / 2);
+    return make<Float>([&](uint32_t i) { return f32_from_f16(from[i]); });
+  }
+  static Float convert(Int v) {
+    return make<Float>([&](uint32_t i) { return static_cast<float>(static_cast<int32_t>(v.lane[i])); });
+  }
+  static Float mul(Float a, Float b) {
+    return make<Float>([&](uint32_t i) { return a.lane[i] * b.lane[i]; });
+  }
+  static Float fma(Float a, Float b, Float c) {
+    return make<Float>([&](uint32_t i) { return fmaf(a.lane[i], b.lane[i], c.lane[i]); });
+  }
+
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
+    float dots[kPanelRows];
+    memcpy(dots, y, sizeof dots);
+    ref::finish_panel(args, row, panel, dots);
+  }
+
+ private:
+  template <class Vector, class Lane>
+  static Vector make(Lane lane) {
+    Vector v;
+    for (uint32_t i = 0; i < lanes; ++i) v.lane[i] = lane(i);
+    return v;
+  }
+  static void check_aligned(const void* bytes, size_t alignment) {
+    if (reinterpret_cast<uintptr_t>(bytes) % alignment != 0) TEST_FAIL_MESSAGE("misaligned");
+  }
+};
+
+}  // namespace
+}  // namespace mote::test

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The VNNI kernels of Linear over the vectors V, as entries of the kernel list. No C++ library: files that
+// are compiled for one instruction set include this.
+#pragma once
+
+#include "kernels/dispatch.h"
+#include "kernels/x86/linear_vnni.inl.h"
+
+namespace mote::test {
+namespace {
+
+template <class V, class Kernel>
+void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
+  linear_vnni<V, Kernel>(args, panels, scratch);
+}
+
+template <class V, Isa isa>
+const KernelEntry kVnniKernels[] = {
+    {Op::kLinear, DType::q8g32, DType::q8g32, isa, "linear_q8g32_q8g32",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q8>>)},
+    {Op::kLinear, DType::q8g32, DType::q4g32, isa, "linear_q8g32_q4g32",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4>>)},
+    {Op::kLinear, DType::q8g32, DType::q4mg32, isa, "linear_q8g32_q4mg32",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4m>>)},
+    {Op::kLinear, DType::q8c, DType::q8c, isa, "linear_q8c_q8c",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, RowKernel<V>>)},
+};
+
+}  // namespace
+
+#if defined(__x86_64__)
+/// Of vnni_256_evex.cpp: the 256-bit ones for processors with AVX-512-VNNI.
+extern const KernelEntry* const kEvexVnniKernels;
+#endif
+
+}  // namespace mote::test
