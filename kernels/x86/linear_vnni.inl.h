@@ -10,14 +10,14 @@
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
-// - One row: 4 panels, read side by side. No word is used twice, nothing is worth preparing.
-// - Few rows, up to V::kPairRows: 2 panels, read in place as two streams.
-// - Many rows, from V::kSingleRows + 1 on, in 512 bits: two panels are unpacked to unsigned bytes, quad by
-// quad, in
-//   scratch, which stays in L1 or L2. Tiles of 6 x 2 pass over them: 12 int32 and 12 float sums, 2 weights
-//   and a word are 27 of 32 registers, and 96 of 138 vector operations a group are dpbusd; without groups 8 x
-//   2 and no float sums. In 256 bits a third port does what is not dpbusd, and nothing is unpacked.
-// - Else, and for a panel that is left over: up to V::kSingleRows rows by 1 panel, read in place.
+//   one row: 4 panels read side by side. No word is used twice, nothing is worth preparing.
+//   up to V::kPairRows rows: 2 panels read in place, as two streams.
+//   more than V::kSingleRows rows, in 512 bits: 2 panels are unpacked to unsigned bytes, quad by quad, in
+//     scratch, which stays in L1 or L2. Tiles of 6 x 2 pass over them: 12 int32 and 12 float sums, 2 weights
+//     and a word are 27 of 32 registers, and 96 of a group's 138 vector operations are dpbusd. Unpacking is
+//     worth as much as it costs at 8 rows. q8c has no float sums: 8 x 2.
+//   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 256 bits
+//     a port of its own does what is not dpbusd, and nothing is unpacked.
 //
 // No other tails: K is padded to 64 and N to 16 in the file.
 #pragma once
@@ -35,12 +35,16 @@ namespace {
 constexpr uint32_t kStreams = 4;
 constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
 
-/// body(0), body(1), ... body(N - 1). A loop over arrays of registers: where "GCC unroll" meets a single
-/// turn, GCC 12 unrolls the loop around it, too.
-template <uint32_t N, class Body>
+/// body(0), body(1), ... body(N - 1): a loop over arrays of registers. Not by "GCC unroll": where that meets
+/// a single turn, GCC 12 unrolls the loop around it, too. V::kUnrolls is false where nothing is gained.
+template <class V, uint32_t N, class Body>
 MOTE_INLINE inline void each(const Body& body) {
-  if constexpr (N > 1) each<N - 1>(body);
-  body(N - 1);
+  if constexpr (V::kUnrolls) {
+    if constexpr (N > 1) each<V, N - 1>(body);
+    body(N - 1);
+  } else {
+    for (uint32_t i = 0; i < N; ++i) body(i);
+  }
 }
 
 // ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
@@ -82,10 +86,11 @@ MOTE_INLINE inline const T* part(const T* first, uint32_t v) {
 template <class V, uint32_t R, uint32_t P>
 MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], const char* const (&a)[R],
                                  size_t at, Dots<V, R, P>& dot) {
-  each<R>([&](uint32_t r) MOTE_INLINE {
+  each<V, R>([&](uint32_t r) MOTE_INLINE {
     const typename V::Int word = V::broadcast_word(a[r] + at);
-    each<P>([&](uint32_t p) MOTE_INLINE {
-      each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = V::dot(dot[p][r][v], w[p][v], word); });
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v)
+                               MOTE_INLINE { dot[p][r][v] = V::dot(dot[p][r][v], w[p][v], word); });
     });
   });
 }
@@ -94,9 +99,9 @@ MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], con
 template <class V, uint32_t R>
 MOTE_INLINE inline void add_group(const int8_t (&q)[8][16][4], const char* const (&a)[R], size_t at,
                                   Dots<V, R, 1>& dot) {
-  each<8>([&](uint32_t j) MOTE_INLINE {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE {
     typename V::Int w[1][V::kVectors];
-    each<V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = V::add_128(V::load(part<V>(q[j], v))); });
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = V::add_128(V::load(part<V>(q[j], v))); });
     add_quad<V>(w, a, at + 4 * j, dot);
   });
 }
@@ -108,10 +113,10 @@ MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char
                                   Dots<V, R, 1>& dot) {
   constexpr bool kShiftSum = R == 1;
   Dots<V, R, 1> high_dot;
-  each<V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
-  each<4>([&](uint32_t j) MOTE_INLINE {
+  each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
+  each<V, 4>([&](uint32_t j) MOTE_INLINE {
     typename V::Int low[1][V::kVectors], high[1][V::kVectors];
-    each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
       const typename V::Int w = V::load(part<V>(nibbles[j], v));
       low[0][v] = V::low_nibbles(w);
       high[0][v] = kShiftSum ? V::high_nibbles_in_place(w) : V::high_nibbles(w);
@@ -120,8 +125,8 @@ MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char
     add_quad<V>(high, a, at + 8 * j + 4, kShiftSum ? high_dot : dot);
   });
   if constexpr (kShiftSum) {
-    each<V::kVectors>([&](uint32_t v)
-                          MOTE_INLINE { dot[0][0][v] = V::add_sixteenth(dot[0][0][v], high_dot[0][0][v]); });
+    each<V, V::kVectors>(
+        [&](uint32_t v) MOTE_INLINE { dot[0][0][v] = V::add_sixteenth(dot[0][0][v], high_dot[0][0][v]); });
   }
 }
 
@@ -129,10 +134,10 @@ MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char
 template <class V, uint32_t R, uint32_t P>
 MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a)[R], size_t at,
                                      Dots<V, R, P>& dot) {
-  each<8>([&](uint32_t j) MOTE_INLINE {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE {
     typename V::Int w[P][V::kVectors];
-    each<P>([&](uint32_t p) MOTE_INLINE {
-      each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
         w[p][v] = V::load(bytes + (j * P + p) * kQuadBytes + v * (kQuadBytes / V::kVectors));
       });
     });
@@ -143,11 +148,12 @@ MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a
 /// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at.
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
-  each<R>([&](uint32_t r) MOTE_INLINE {
+  each<V, R>([&](uint32_t r) MOTE_INLINE {
     const uint32_t sum = *reinterpret_cast<const uint32_t*>(a[r] + sum_at);
     const typename V::Int begin = offset == 0 ? V::zero() : V::set(static_cast<int32_t>(0u - offset * sum));
-    each<P>([&](uint32_t p)
-                MOTE_INLINE { each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; }); });
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; });
+    });
   });
 }
 
@@ -193,9 +199,9 @@ struct GroupKernel {
   MOTE_INLINE static void scale(const Supercell& cell, size_t g, const char* const (&in)[R],
                                 const GroupAt& at, const typename V::Int (&dot)[R][V::kVectors],
                                 Float (&acc)[R][V::kVectors]) {
-    each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
       const Float scale_w = V::load_f16(part<V>(cell.scale[g], v));
-      each<R>([&](uint32_t r) MOTE_INLINE {
+      each<V, R>([&](uint32_t r) MOTE_INLINE {
         const Float scale_a = V::set(*reinterpret_cast<const float*>(in[r] + at.scale));
         acc[r][v] = V::fma(V::mul(scale_a, scale_w), V::convert(dot[r][v]), acc[r][v]);
         if constexpr (Format::kMinimum) {
@@ -216,9 +222,9 @@ struct GroupKernel {
       Dots<V, R, P> dot;
       start<V, Format::kOffset>(in, at.sum, dot);
       add_unpacked<V, R, P>(unpacked, in, at.q, dot);
-      each<P>([&](uint32_t p) MOTE_INLINE { scale<R>(*cell[p], g, in, at, dot[p], acc[p]); });
+      each<V, P>([&](uint32_t p) MOTE_INLINE { scale<R>(*cell[p], g, in, at, dot[p], acc[p]); });
     } else {
-      each<P>([&](uint32_t p) MOTE_INLINE {
+      each<V, P>([&](uint32_t p) MOTE_INLINE {
         Dots<V, R, 1> dot;
         start<V, Format::kOffset>(in, at.sum, dot);
         add_group<V>(Format::weights(*cell[p], g), in, at.q, dot);
@@ -233,11 +239,11 @@ struct GroupKernel {
     const Supercell* cell[P];
     const char* in[R];
     Float acc[P][R][V::kVectors];
-    each<P>([&](uint32_t p) MOTE_INLINE {
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
       cell[p] = reinterpret_cast<const Supercell*>(panel_of(args, Format::kDType, panel + p * stride));
-      each<R>([&](uint32_t r) MOTE_INLINE {
+      each<V, R>([&](uint32_t r) MOTE_INLINE {
         in[r] = row_of(args, row + r);
-        each<V::kVectors>([&](uint32_t v) MOTE_INLINE { acc[p][r][v] = V::set(0.0f); });
+        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { acc[p][r][v] = V::set(0.0f); });
       });
     });
     GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
@@ -248,10 +254,10 @@ struct GroupKernel {
         at = {at.q + kGroupColumns, at.scale + 4, at.sum + 4};
         if (kUnpacked) unpacked += kGroupColumns * kPanelRows * P;
       }
-      each<P>([&](uint32_t p) MOTE_INLINE { ++cell[p]; });
+      each<V, P>([&](uint32_t p) MOTE_INLINE { ++cell[p]; });
     }
-    each<R>([&](uint32_t r) MOTE_INLINE {
-      each<P>([&](uint32_t p) MOTE_INLINE { V::finish(args, row + r, panel + p * stride, acc[p][r]); });
+    each<V, R>([&](uint32_t r) MOTE_INLINE {
+      each<V, P>([&](uint32_t p) MOTE_INLINE { V::finish(args, row + r, panel + p * stride, acc[p][r]); });
     });
   }
 
@@ -281,13 +287,13 @@ struct RowKernel {
     const char* w[P];
     const char* a[R];
     Dots<V, R, P> sum;
-    each<P>([&](uint32_t p) MOTE_INLINE { w[p] = weights[p]; });
-    each<R>([&](uint32_t r) MOTE_INLINE { a[r] = in[r]; });
+    each<V, P>([&](uint32_t p) MOTE_INLINE { w[p] = weights[p]; });
+    each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = in[r]; });
     start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
-      each<P>([&](uint32_t p) MOTE_INLINE {
-        each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+      each<V, P>([&](uint32_t p) MOTE_INLINE {
+        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           quad[p][v] = V::load(w[p] + v * (kQuadBytes / V::kVectors));
           if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
         });
@@ -295,9 +301,9 @@ struct RowKernel {
       });
       add_quad<V>(quad, a, k, sum);
     }
-    each<P>([&](uint32_t p) MOTE_INLINE {
-      each<R>([&](uint32_t r) MOTE_INLINE {
-        each<V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = sum[p][r][v]; });
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, R>([&](uint32_t r) MOTE_INLINE {
+        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = sum[p][r][v]; });
       });
     });
   }
@@ -321,7 +327,7 @@ struct RowKernel {
       const Float scale_a = V::set(reinterpret_cast<const RowScale*>(in[r] + columns)->scale);
       for (uint32_t p = 0; p < P; ++p) {
         Float y[V::kVectors];
-        each<V::kVectors>([&](uint32_t v) MOTE_INLINE {
+        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           const Float scale = V::mul(scale_a, V::load_f32(part<V>(head[p]->scale, v)));
           y[v] = V::fma(scale, V::convert(dot[p][r][v]), V::set(0.0f));
         });

@@ -17,6 +17,7 @@ struct Vnni256 {
   static constexpr uint32_t kPairRows = 2;
   static constexpr uint32_t kSingleRows = 4;
   static constexpr bool kUnpacks = false;
+  static constexpr bool kUnrolls = true;
 
   static Int load(const void* bytes) { return _mm256_load_si256(static_cast<const __m256i*>(bytes)); }
   static void store(void* bytes, Int v) { _mm256_store_si256(static_cast<__m256i*>(bytes), v); }

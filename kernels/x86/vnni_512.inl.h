@@ -16,6 +16,7 @@ struct Vnni512 {
   static constexpr uint32_t kPairRows = 4;
   static constexpr uint32_t kSingleRows = 8;
   static constexpr bool kUnpacks = true;
+  static constexpr bool kUnrolls = true;
 
   static Int load(const void* bytes) { return _mm512_load_si512(bytes); }
   static void store(void* bytes, Int v) { _mm512_store_si512(bytes, v); }

@@ -23,6 +23,7 @@ struct PlainVnni {
   static constexpr uint32_t kPairRows = lanes == 16 ? 4 : 2;
   static constexpr uint32_t kSingleRows = lanes == 16 ? 8 : 4;
   static constexpr bool kUnpacks = lanes == 16;
+  static constexpr bool kUnrolls = false;
 
   static Int load(const void* bytes) {
     check_aligned(bytes, sizeof(Int));
