@@ -27,7 +27,7 @@ mote_status check_backend(const mote_model* model, const mote_backend* backend, 
   }
   if (backend->slices == 0 || backend->slices > MOTE_BACKEND_MOST_SLICES || backend->run_linear == nullptr) {
     return fail(error, MOTE_INVALID_ARGUMENT, "a backend of ", backend->slices, " slices, 1 to ",
-                MOTE_BACKEND_MOST_SLICES, " may be");
+                uint32_t{MOTE_BACKEND_MOST_SLICES}, " may be");
   }
   return MOTE_OK;
 }

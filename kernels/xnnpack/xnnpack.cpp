@@ -141,7 +141,8 @@ class Maker {
 mote_status count(const mote_model* model, uint32_t slices, uint64_t* bytes, mote_error* error) {
   if (model == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
   if (slices == 0 || slices > MOTE_BACKEND_MOST_SLICES) {
-    return fail(error, MOTE_INVALID_ARGUMENT, slices, " slices, 1 to ", MOTE_BACKEND_MOST_SLICES, " may be");
+    return fail(error, MOTE_INVALID_ARGUMENT, slices, " slices, 1 to ", uint32_t{MOTE_BACKEND_MOST_SLICES},
+                " may be");
   }
   mote_status status = initialize(error);
   if (status != MOTE_OK) return status;
