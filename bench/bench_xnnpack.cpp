@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote's f32 linear kernel and XNNPACK's, over the same weights in the threads of one pool: a table of
-// microseconds a call. mote_bench_xnnpack [SECONDS]: of each cell, which is measured in turns until each took
-// so long; medians.
+// microseconds a call. mote_bench_xnnpack [SECONDS]: of each cell, whose two sides take turns until each took
+// about so long; the 10th percentile counts.
 //
 // A call is an operation as a session runs it: the outputs cut in a slice for each thread, mote's weights
-// read where they lie, XNNPACK's as its operators packed them. "cold" copies of the weights exceed the
-// last-level cache together, as all layers of a model do; the weights of a head do so alone.
+// read where they lie, XNNPACK's as its operators packed them. The calls walk over copies of the weights that
+// exceed the last-level cache together, as the layers of a model do.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,9 +116,11 @@ double now_us() {
       .count();
 }
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
+/// The 10th percentile: what a call takes when other programs leave it its core.
+double undisturbed(std::vector<double> values) {
+  const auto tenth = values.begin() + static_cast<ptrdiff_t>(values.size() / 10);
+  std::nth_element(values.begin(), tenth, values.end());
+  return *tenth;
 }
 
 void measure(Shape shape, const std::vector<std::unique_ptr<Matrix>>& matrices, mote_posix_pool* pool,
@@ -148,7 +150,7 @@ void measure(Shape shape, const std::vector<std::unique_ptr<Matrix>>& matrices, 
       spent += us;
       if (turn >= 2 * matrices.size()) times[call.xnnpack].push_back(us);
     }
-    const double mote = median(times[0]), xnnpack = median(times[1]);
+    const double mote = undisturbed(times[0]), xnnpack = undisturbed(times[1]);
     std::printf("| %ux%u | %u | %u | %.0f | %.0f | %.2f |\n", shape.outputs, shape.inputs, threads, rows,
                 mote, xnnpack, mote / xnnpack);
     std::fflush(stdout);
