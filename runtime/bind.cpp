@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/bind.h"
 
+#include "runtime/backend.h"
 #include "runtime/proofs.h"
 
 namespace mote {
@@ -123,6 +124,7 @@ class Binder : public Proofs {
     step->unit = in.unit;
     step->work_per_row = uint64_t{in.width} * out.width;
     kernel(step, Op::kLinear, in.dtype, dtype);
+    step->on_backend = places_.backend != nullptr && is_for_backend(model_, op_);
   }
 
   void bind(const file::RopeTable& op, Step* step) {

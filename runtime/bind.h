@@ -15,6 +15,7 @@ struct Step {
   Op op;
   file::RowUnit unit;  // what its rows are
   AnyKernel kernel;
+  bool on_backend;        // run_on_backend instead; the kernel finishes and steps in
   uint64_t work_per_row;  // rough multiply-adds, without what depends on the context
   union {
     EmbedArgs embed;
@@ -37,9 +38,10 @@ struct Places {
   bool proving;
   Isa isa;
   DType kv_dtype;
-  uint8_t* token_buffers;     // of chunk rows
-  uint8_t* selected_buffers;  // of logit_rows rows
-  uint8_t* sequence_buffers;  // of batch rows; of encoders
+  const mote_backend* backend;  // or null
+  uint8_t* token_buffers;       // of chunk rows
+  uint8_t* selected_buffers;    // of logit_rows rows
+  uint8_t* sequence_buffers;    // of batch rows; of encoders
   uint32_t token_rows;
   uint32_t selected_rows;
   uint32_t sequence_rows;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/executor.h"
 
+#include "runtime/backend.h"
+
 namespace mote {
 namespace {
 
@@ -76,8 +78,15 @@ void run_part(void* context, uint32_t index) {
   const auto bound = [&](uint32_t part) {
     return static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts);
   };
-  run_kernel(*fork.step, {bound(index), bound(index + 1)},
-             fork.session->scratch + index * fork.session->scratch_bytes);
+  const Range units{bound(index), bound(index + 1)};
+  const mote_session& session = *fork.session;
+  uint8_t* scratch = session.scratch + index * session.scratch_bytes;
+  if (fork.step->on_backend) {
+    const uint32_t op = static_cast<uint32_t>(fork.step - session.steps);
+    run_on_backend(*session.options.backend, op, *fork.step, units, scratch);
+  } else {
+    run_kernel(*fork.step, units, scratch);
+  }
 }
 
 uint32_t rows_of(const Run& run, file::RowUnit unit) {

@@ -141,6 +141,7 @@ class Proofs {
   void kernel(Step* step, Op op, DType a, DType b) {
     step->op = op;
     step->kernel = nullptr;
+    step->on_backend = false;
     if (places_.proving || status_ != MOTE_OK) return;
     const KernelEntry* entry = find_kernel(op, a, b, places_.isa);
     if (entry != nullptr) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/scratch.h"
+#include "runtime/backend.h"
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
@@ -18,6 +19,18 @@ constexpr uint32_t kMaxTextBytes = 1u << 30;
 constexpr uint32_t kDefaultMaskedRows = 16;
 constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
+
+mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
+  if (backend == nullptr) return MOTE_OK;
+  if (backend->model != model) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "the backend was made for another model");
+  }
+  if (backend->slices == 0 || backend->slices > MOTE_BACKEND_MOST_SLICES || backend->run_linear == nullptr) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "a backend of ", backend->slices, " slices, 1 to ",
+                uint32_t{MOTE_BACKEND_MOST_SLICES}, " may be");
+  }
+  return MOTE_OK;
+}
 
 /// Fills in what the options leave open; says what is wrong with them.
 mote_status resolve(const mote_model* model, const mote_session_options* given, mote_session* session,
@@ -59,6 +72,9 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
                 static_cast<int32_t>(options.kv_dtype));
   }
   session->kv_dtype = options.kv_dtype == MOTE_KV_F32 ? DType::f32 : DType::f16;
+
+  const mote_status backend = check_backend(model, options.backend, error);
+  if (backend != MOTE_OK) return backend;
 
   const mote_isa isa = options.isa != MOTE_ISA_AUTO ? options.isa : options.platform.isa;
   session->isa = best_isa();
@@ -120,9 +136,13 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   part(&memory->activations);
 
   s->scratch_bytes = 0;
-  for (const file::Op* op : *program.ops()) {
-    uint64_t bytes = 0;
-    if (const auto* linear = op->args_as_Linear()) bytes = linear_scratch_bytes(linear->in()->width());
+  for (uint32_t i = 0; i < s->step_count; ++i) {
+    const file::Op* op = program.ops()->Get(i);
+    uint64_t bytes =
+        options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
+    if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
+      bytes = linear_scratch_bytes(linear->in()->width());
+    }
     if (const auto* attention = op->args_as_Attention()) {
       bytes = attention_scratch_bytes(attention->heads() / caches->Get(attention->cache())->kv_heads());
     }
@@ -154,6 +174,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   s->places = {false,
                s->isa,
                s->kv_dtype,
+               s->options.backend,
                s->token_buffers,
                s->selected_buffers,
                s->sequence_buffers,

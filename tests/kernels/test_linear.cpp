@@ -205,6 +205,20 @@ TEST("linear fuses bias, activation and residual in any combination", "[linear]"
   });
 }
 
+TEST("linear without inputs is activation(bias) + residual", "[linear]") {
+  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+    if (entry.b != DType::f32) return;
+    for (const Activation activation : {Activation::none, Activation::gelu, Activation::relu}) {
+      for (const uint32_t outputs : {1u, 16u, 37u, 100u, 200u}) {
+        for (const bool residual : {false, true}) {
+          for (const uint32_t rows : {1u, 3u})
+            check_case(entry, {rows, outputs, 0, true, activation, residual});
+        }
+      }
+    }
+  });
+}
+
 TEST("linear is exact at the ends of the integer range", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {

@@ -20,6 +20,10 @@ expect bounded_step "$("$example/bounded_step" "$model" | head -n 1)" "$(ids 1,5
 [ "$("$example/bounded_step" "$model" | sed -n 's/ turns of the loop//p')" -gt 64 ] || fail "bounded_step: few steps"
 expect two_sessions "$("$example/two_sessions" "$model")" "$(ids 1,5,7 16; ids 9,3 16)"
 
+if [ -f "$build_dir/libmote_xnnpack.a" ]; then
+  expect xnnpack "$("$example/xnnpack" "$model" 1 5 7)" "$(ids 1,5,7 32)"
+fi
+
 # Three runs of 8 tokens are one of 24; a state that is damaged is refused.
 rm -f "$here/state"
 expect save_restore "$({

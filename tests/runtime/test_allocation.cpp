@@ -1,63 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The no-heap promise: this program's malloc and mmap families are replaced by counting ones, and between
-// opening a model and restoring a session the count stays zero.
-#include <dlfcn.h>
-#include <sys/mman.h>
-
-#include <atomic>
-
+// The no-heap promise: between opening a model and restoring a session nothing allocates.
+#include "tests/support/count_allocations.h"
 #include "tests/support/test_model.h"
 
-namespace {
-
-std::atomic<bool> counting{false};
-std::atomic<uint32_t> calls{0};
-
-void count() {
-  if (counting.load(std::memory_order_relaxed)) calls.fetch_add(1, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-extern "C" {
-
-void* __libc_malloc(size_t bytes);
-void* __libc_calloc(size_t n, size_t bytes);
-void* __libc_realloc(void* old, size_t bytes);
-void* __libc_memalign(size_t alignment, size_t bytes);
-
-#ifndef MOTE_SANITIZED
-void* malloc(size_t bytes) {
-  count();
-  return __libc_malloc(bytes);
-}
-void* calloc(size_t n, size_t bytes) {
-  count();
-  return __libc_calloc(n, bytes);
-}
-void* realloc(void* old, size_t bytes) {
-  count();
-  return __libc_realloc(old, bytes);
-}
-void* aligned_alloc(size_t alignment, size_t bytes) {
-  count();
-  return __libc_memalign(alignment, bytes);
-}
-int posix_memalign(void** out, size_t alignment, size_t bytes) {
-  count();
-  *out = __libc_memalign(alignment, bytes);
-  return *out == nullptr ? 12 : 0;
-}
-void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
-  count();
-  using Mmap = void* (*)(void*, size_t, int, int, int, off_t);
-  static const Mmap real = reinterpret_cast<Mmap>(dlsym(RTLD_NEXT, "mmap"));
-  return real(address, bytes, protection, flags, fd, offset);
-}
-#endif
-
-}  // extern "C"
+using test::calls;
+using test::counting;
 
 TEST("nothing allocates between opening a model and restoring a session") {
 #ifdef MOTE_SANITIZED

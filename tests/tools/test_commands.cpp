@@ -182,6 +182,36 @@ TEST_CASE("bench: batches of an encoder and of a decoder") {
   TEST_ASSERT_TRUE(decoded.at("decode_tokens_per_s").get<double>() > 0.0);
 }
 
+TEST_CASE(
+    "backend: xnnpack computes f32 matrices and its memory is printed, or says that it is not built in") {
+  const std::string model = converted("llama", "f32");
+#ifdef MOTE_HAS_XNNPACK
+  TEST_ASSERT_TRUE(
+      contains(assert_works(run("verify --threads 2 --backend xnnpack " + model)), "ok: self test"));
+  const std::string some = " --prompt 8 --decode 4 --repeat 1 --threads 2 ";
+  const json with = assert_json(run("bench --json --backend xnnpack " + model + some));
+  const json without = assert_json(run("bench --json " + model + some));
+  const json tensors =
+      assert_json(run("inspect --json --plan --tensors --threads 2 --backend xnnpack " + model));
+  uint64_t matrices = 0;
+  for (const json& tensor : tensors.at("tensor_list")) {
+    if (tensor.at("packing") == "p16k4") matrices += tensor.at("bytes").get<uint64_t>();
+  }
+  TEST_ASSERT_GREATER_THAN(uint64_t{0}, matrices);
+  TEST_ASSERT_GREATER_OR_EQUAL(matrices, with.at("backend_bytes").get<uint64_t>());
+  TEST_ASSERT_TRUE(tensors.at("memory").at("backend_bytes") == with.at("backend_bytes"));
+  TEST_ASSERT_EQUAL_UINT64(0, without.at("backend_bytes").get<uint64_t>());
+  const Outcome text = run("bench --backend xnnpack " + model + some);
+  TEST_ASSERT_TRUE(contains(assert_works(text), std::to_string(with.at("backend_bytes").get<uint64_t>())));
+  const Outcome idle = run("bench --backend xnnpack " + converted("llama", "q8g32") + some);
+  assert_works(idle);
+  TEST_ASSERT_TRUE(contains(idle.err, "nothing to do"));
+#else
+  assert_fails(run("verify --backend xnnpack " + model), 1, "built without it; install");
+#endif
+  assert_fails(run("verify --backend blas " + model), 2, "--backend");
+}
+
 TEST_CASE("inspect: operations, plan and tensors as tables and as JSON") {
   const std::string text = assert_works(run("inspect --ops --plan --tensors " + llama()));
   for (const char* part : {"architecture", "Attention", "kv_cache", "p16k4"}) {

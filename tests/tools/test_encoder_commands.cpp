@@ -87,6 +87,9 @@ TEST_CASE("forward: every golden encoder's outputs, masked rows 0, on the refere
   for (const char* name : kEncoders) {
     check_forward(name, "ref", "");
     if (avx2) check_forward(name, "avx2", " --threads 2");
+#ifdef MOTE_HAS_XNNPACK
+    check_forward(name, "", " --threads 2 --backend xnnpack");
+#endif
   }
 }
 

@@ -217,6 +217,7 @@ void print_as_json(const Arguments& arguments, const ModelFile& file, const Sess
                            {"decode_tokens_per_s_best", best(work.decode_tokens(), result.decode)},
                            {"load_ms", result.load_ms},
                            {"arena_bytes", session.arena_bytes()},
+                           {"backend_bytes", session.backend_bytes()},
                            {"model_bytes", file.bytes().size()},
                            {"bytes_per_token", result.bytes_per_token},
                            {"read_bandwidth_gb_s", result.bytes_per_s / 1e9},
@@ -248,8 +249,7 @@ void print_for_people(const ModelFile& file, const Session& session, uint32_t th
   print("{}, {}; {}, {} threads, depth {}, batch {}\n", one_line(file.info().name),
         human_bytes(file.bytes().size()), session.isa(), threads, work.depth, work.batch);
   table.print();
-  print("load {}, arena {} bytes ({})\n", human_ms(result.load_ms), session.arena_bytes(),
-        human_bytes(session.arena_bytes()));
+  print("load {}, {}\n", human_ms(result.load_ms), session.memory_text());
   if (result.after) {
     print("in memory: {} of the file, {} of the arena, {} besides\n", human_bytes(result.after->file),
           human_bytes(result.after->arena), human_bytes(result.other_bytes()));

@@ -136,6 +136,7 @@ void report(const Arguments& arguments, const Conversation& conversation, const 
                 {"decode_ms", answer.decode_ms},
                 {"decode_tokens_per_s", answer.decode_per_s()},
                 {"arena_bytes", session.arena_bytes()},
+                {"backend_bytes", session.backend_bytes()},
                 {"isa", session.isa()}});
     flush_output();
     return;
@@ -147,9 +148,8 @@ void report(const Arguments& arguments, const Conversation& conversation, const 
   if (answer.finish == MOTE_FINISH_CANCELLED) note("stopped");
   if (answer.finish == MOTE_FINISH_LENGTH)
     note("cut at {} tokens; -n gives more", arguments.generation.tokens);
-  note("({} tokens, {:.1f} per second; prompt {} tokens, {} of them reused; arena {})", answer.ids.size(),
-       answer.decode_per_s(), conversation.prompt_tokens(), conversation.reused(),
-       human_bytes(session.arena_bytes()));
+  note("({} tokens, {:.1f} per second; prompt {} tokens, {} of them reused; {})", answer.ids.size(),
+       answer.decode_per_s(), conversation.prompt_tokens(), conversation.reused(), session.memory_text());
 }
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.

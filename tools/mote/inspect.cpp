@@ -96,7 +96,8 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
           {"kv_cache", memory.kv_cache},
           {"sampler", memory.sampler},
           {"text", memory.text},
-          {"arena_bytes", mote_session_bytes(file.model(), &options)}};
+          {"arena_bytes", mote_session_bytes(file.model(), &options)},
+          {"backend_bytes", file.backend_bytes()}};
 }
 
 void print_memory(const json& memory) {
@@ -104,7 +105,7 @@ void print_memory(const json& memory) {
         memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
   for (const char* key :
-       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes"}) {
+       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes", "backend_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();
     table.row({key, std::to_string(bytes), human_bytes(bytes)});
   }

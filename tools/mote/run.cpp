@@ -109,15 +109,16 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
                 {"prompt_tokens_per_s", answer.prompt_per_s(prompt.size())},
                 {"decode_tokens_per_s", answer.decode_per_s()},
                 {"arena_bytes", session.arena_bytes()},
+                {"backend_bytes", session.backend_bytes()},
                 {"isa", session.isa()},
                 {"threads", threads}});
     return;
   }
   note(
-      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; arena {} bytes ({}); {}, {} "
+      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {} "
       "threads",
       prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
-      session.arena_bytes(), human_bytes(session.arena_bytes()), session.isa(), threads);
+      session.memory_text(), session.isa(), threads);
 }
 
 void run_model(const Arguments& arguments) {

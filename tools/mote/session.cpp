@@ -26,6 +26,12 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags) : path_(path), fil
   mote_model_get_info(model_, &info_);
 }
 
+const mote_backend* ModelFile::backend(const std::string& name, uint32_t threads) const {
+  if (name.empty()) return nullptr;
+  if (backend_ == nullptr) backend_ = std::make_unique<Backend>(model_, name, threads);
+  return backend_->get();
+}
+
 bool is_encoder(const ModelFile& file) {
   mote_output_info output;
   mote_model_get_output(file.model(), &output);
@@ -53,6 +59,11 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
                   "Type of cached keys and values (default: f32 if the weights are, else f16)")
       ->type_name("TYPE")
       ->check(CLI::IsMember({"f16", "f32"}));
+  command
+      .add_option("--backend", flags.backend,
+                  "Library that multiplies f32 matrices (default: none, mote does it itself)")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"xnnpack"}));
 }
 
 ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {
@@ -67,6 +78,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
                                      const ThreadPool& pool) {
   mote_session_options options = mote_session_options_default(file.model());
   options.platform = pool.platform();
+  options.backend = file.backend(flags.backend, pool.threads());
   if (flags.context != 0) options.context = flags.context;
   if (flags.chunk != 0) options.chunk = flags.chunk;
   if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
@@ -74,7 +86,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
   return options;
 }
 
-Session::Session(const ModelFile& file, const mote_session_options& options) {
+Session::Session(const ModelFile& file, const mote_session_options& options) : file_(file) {
   mote_error error = {};
   mote_memory memory = {};
   check(mote_session_memory(file.model(), &options, &memory, &error), error, file.path());
@@ -90,6 +102,14 @@ Session::Session(const ModelFile& file, const mote_session_options& options) {
       mote_session_init(file.model(), &options, arena_, arena_bytes_, &session_, &error);
   if (status != MOTE_OK) munmap(arena_, arena_bytes_);
   check(status, error, file.path());
+}
+
+std::string Session::memory_text() const {
+  std::string text = fmt::format("arena {} bytes ({})", arena_bytes(), human_bytes(arena_bytes()));
+  if (backend_bytes() != 0) {
+    text += fmt::format(", backend {} bytes ({})", backend_bytes(), human_bytes(backend_bytes()));
+  }
+  return text;
 }
 
 Session::~Session() { munmap(arena_, arena_bytes_); }

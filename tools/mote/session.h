@@ -12,6 +12,7 @@
 #include "converter/source.h"
 #include "mote/mote.h"
 #include "mote/posix.h"
+#include "tools/mote/backend.h"
 
 namespace CLI {
 class App;
@@ -22,7 +23,8 @@ namespace mote::cli {
 /// Throws convert::Error "what: error.text" unless the status is MOTE_OK.
 void check(mote_status status, const mote_error& error, const std::string& what);
 
-/// A verified model in a mapped file. Throws convert::Error with the path.
+/// A verified model in a mapped file, and what another library made of its matrices. Throws convert::Error
+/// with the path.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path, uint32_t flags = 0);
@@ -31,12 +33,18 @@ class ModelFile {
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return file_.bytes(); }
 
+  /// Made when first asked for, and kept: sessions of the model share it. Null for "" and where there is
+  /// nothing for it.
+  const mote_backend* backend(const std::string& name, uint32_t threads) const;
+  size_t backend_bytes() const { return backend_ == nullptr ? 0 : backend_->bytes(); }
+
  private:
   std::string path_;
   convert::MappedFile file_;
   std::unique_ptr<uint64_t[]> storage_;
   mote_model* model_ = nullptr;
   mote_model_info info_ = {};
+  mutable std::unique_ptr<Backend> backend_;
 };
 
 /// The options that subcommands share; 0 and "" leave the choice to the runtime.
@@ -45,6 +53,7 @@ struct SessionFlags {
   uint32_t context = 0;
   uint32_t chunk = 0;
   std::string kv;
+  std::string backend;
 };
 
 bool is_encoder(const ModelFile& file);
@@ -70,7 +79,8 @@ class ThreadPool {
 mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
                                      const ThreadPool& pool);
 
-/// A session in memory of its own. Throws convert::Error; if memory is short, with the bytes it takes.
+/// A session in memory of its own; the file must outlive it. Throws convert::Error; if memory is short, with
+/// the bytes it takes.
 class Session {
  public:
   Session(const ModelFile& file, const mote_session_options& options);
@@ -79,9 +89,13 @@ class Session {
   Session& operator=(const Session&) = delete;
   mote_session* get() const { return session_; }
   size_t arena_bytes() const { return arena_bytes_; }
+  size_t backend_bytes() const { return file_.backend_bytes(); }
+  /// "123 bytes (123 B)" of the arena and, if there is one, the backend.
+  std::string memory_text() const;
   const char* isa() const { return mote_isa_name(mote_session_isa(session_)); }
 
  private:
+  const ModelFile& file_;
   void* arena_ = nullptr;
   size_t arena_bytes_ = 0;
   mote_session* session_ = nullptr;

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mote/backend.h"
 #include "mote/platform.h"
 #include "mote/status.h"
 
@@ -99,7 +100,8 @@ typedef struct mote_session_options {
   void* trace_user;
   uint32_t text_bytes;  /* longest word, normalized, that mote_tokenize takes, 26 bytes of arena each; 0: none */
   uint32_t unused;      /* 0 */
-  uint64_t reserved[7]; /* 0 */
+  const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
+  uint64_t reserved[6];        /* 0 */
 } mote_session_options;
 
 /* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
