@@ -25,15 +25,18 @@ using Loop = uint64_t (*)(std::atomic<uint32_t>& sink);
 
 #if defined(__x86_64__)
 
-// The empty statements keep the chains in registers and the rounds apart.
-#define MOTE_CHAINS(type, start, step)                 \
-  type chains[kChains];                                \
-  for (type & chain : chains) chain = start;           \
-  for (uint64_t round = 0; round < kRounds; ++round) { \
-    for (type & chain : chains) {                      \
-      chain = step;                                    \
-      __asm__ volatile("" : "+v"(chain));              \
-    }                                                  \
+// The empty statements keep the chains in registers and the rounds apart. Unrolled early, or GCC 12 keeps the
+// array in memory too and the stores are what is measured.
+#define MOTE_CHAINS(type, start, step)                                          \
+  type chains[kChains];                                                         \
+  _Pragma("GCC unroll 12") for (int i = 0; i < kChains; ++i) chains[i] = start; \
+  for (uint64_t round = 0; round < kRounds; ++round) {                          \
+    _Pragma("GCC unroll 12") for (int i = 0; i < kChains; ++i) {                \
+      type chain = chains[i];                                                   \
+      chain = step;                                                             \
+      __asm__ volatile("" : "+v"(chain));                                       \
+      chains[i] = chain;                                                        \
+    }                                                                           \
   }
 
 __attribute__((target("avx2,fma"))) uint64_t int8_avx2(std::atomic<uint32_t>& sink) {
