@@ -196,8 +196,8 @@ class Builder {
   std::map<List, uint16_t> states_;
 };
 
-/// The class of each code point: those that are in the same sets share one. Sets are long runs, so classes
-/// are looked up only where one of them begins or ends.
+/// The class of each code point, numbered in the order of their first ones: those that are in the same sets
+/// share one. Sets are long runs, so classes are looked up only where one of them begins or ends.
 std::vector<uint32_t> tell_apart(const std::vector<CharSet>& sets) {
   std::map<std::vector<bool>, uint32_t> classes;  // by membership
   std::vector<uint32_t> class_of(kCodePoints);
@@ -229,15 +229,12 @@ CharClasses::CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& c
   std::vector<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
   for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
   const std::vector<uint32_t> class_of = tell_apart(sets);
-  const uint32_t count = *std::max_element(class_of.begin(), class_of.end()) + 1;
-  representatives_.assign(count, UINT32_MAX);
   std::map<std::array<uint8_t, kClassBlockSize>, uint16_t> known;
   for (uint32_t begin = 0; begin < kCodePoints; begin += kClassBlockSize) {
     std::array<uint8_t, kClassBlockSize> block;
     for (uint32_t i = 0; i < kClassBlockSize; ++i) {
       block[i] = static_cast<uint8_t>(class_of[begin + i]);
-      uint32_t& representative = representatives_[class_of[begin + i]];
-      if (representative == UINT32_MAX) representative = begin + i;
+      if (class_of[begin + i] == representatives_.size()) representatives_.push_back(begin + i);
     }
     const auto [found, added] = known.try_emplace(block, static_cast<uint16_t>(known.size()));
     if (added) table.insert(table.end(), block.begin(), block.end());

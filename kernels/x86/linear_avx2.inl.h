@@ -6,26 +6,13 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "kernels/ops.h"
+#include "kernels/x86/linear_operands.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote::avx2 {
 
 /// Two vectors hold a panel: outputs 0..7 and 8..15.
 static constexpr uint32_t kHalves = 2;
-
-/// A single row is bound by memory, and one sequential stream does not keep enough reads in flight: the range
-/// is cut in four parts that are read side by side. On Zen 3 that is 1.3 to 1.5 times as fast as one stream,
-/// and faster than one or more streams with prefetches 1.1 or 2.3 KB ahead.
-static constexpr uint32_t kLinearStreams = 4;
-
-static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint32_t panel) {
-  return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
-}
-
-static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
-  return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
-}
 
 /// Bias, activation and residual of one row of one panel, then the store. Columns past N are not touched.
 __attribute__((noinline)) static void linear_finish(const LinearArgs& args, uint32_t row, uint32_t panel,

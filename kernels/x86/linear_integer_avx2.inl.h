@@ -8,8 +8,9 @@
 // (four of nibbles), a word and the constants fit 16 registers; the 2 R float sums are touched once a group
 // and live in memory. GCC 12 has to be told: it keeps integer sums in memory too unless they are pinned, and
 // joins the float parts of all rows unless each store ends one. Measured on Zen 3, where maddubs alone makes
-// 64 products a cycle: 34 for nibbles, of which more than 45 are not possible (2 operations for 32 products,
-// and 5 a group and vector), and no more with the nibbles of a panel unpacked to scratch once for all rows.
+// 64 products a cycle: 26 for nibbles with all that ends a tile, 34 without; more than 45 are not possible (2
+// operations for 32 products, and 5 a group and vector). It was no more with the nibbles of a panel unpacked to
+// scratch once for all rows.
 // A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
 // padded to 64 and N to 16 in the file.
 #pragma once

@@ -25,14 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/ops.h"
+#include "kernels/x86/linear_operands.inl.h"
 
 #define MOTE_INLINE __attribute__((always_inline))
 
 namespace mote {
 namespace {
 
-constexpr uint32_t kStreams = 4;
 constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
 
 /// body(0), body(1), ... body(N - 1): a loop over arrays of registers. Not by "GCC unroll": where that meets
@@ -175,13 +174,6 @@ inline void unpack(const uint8_t (*nibbles)[16][4], size_t quads, uint8_t* to) {
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ..., and unpacking. ----
 
-inline const char* panel_of(const LinearArgs& args, DType dtype, uint32_t panel) {
-  return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
-}
-inline const char* row_of(const LinearArgs& args, uint32_t row) {
-  return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
-}
-
 /// Bytes from the start of a row of q8g32 activations.
 struct GroupAt {
   size_t q, scale, sum;
@@ -240,9 +232,9 @@ struct GroupKernel {
     const char* in[R];
     Float acc[P][R][V::kVectors];
     each<V, P>([&](uint32_t p) MOTE_INLINE {
-      cell[p] = reinterpret_cast<const Supercell*>(panel_of(args, Format::kDType, panel + p * stride));
+      cell[p] = reinterpret_cast<const Supercell*>(linear_panel(args, Format::kDType, panel + p * stride));
       each<V, R>([&](uint32_t r) MOTE_INLINE {
-        in[r] = row_of(args, row + r);
+        in[r] = linear_row(args, row + r);
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { acc[p][r][v] = V::set(0.0f); });
       });
     });
@@ -262,7 +254,7 @@ struct GroupKernel {
   }
 
   static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
-    const auto* cell = reinterpret_cast<const Supercell*>(panel_of(args, Format::kDType, panel));
+    const auto* cell = reinterpret_cast<const Supercell*>(linear_panel(args, Format::kDType, panel));
     const size_t supercells = activation_padded(args.inputs) / kSupercellColumns;
     for (size_t s = 0; s < supercells; ++s) {
       for (size_t g = 0; g < 2; ++g, to += 2 * kGroupColumns * kPanelRows)
@@ -316,11 +308,11 @@ struct RowKernel {
     const char* in[R];
     Dots<V, R, P> dot;
     for (uint32_t p = 0; p < P; ++p) {
-      head[p] = reinterpret_cast<const HeadQ8c*>(panel_of(args, DType::q8c, panel + p * stride));
+      head[p] = reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel + p * stride));
       weights[p] = kUnpacked ? reinterpret_cast<const char*>(unpacked) + p * kQuadBytes
                              : reinterpret_cast<const char*>(head[p] + 1);
     }
-    for (uint32_t r = 0; r < R; ++r) in[r] = row_of(args, row + r);
+    for (uint32_t r = 0; r < R; ++r) in[r] = linear_row(args, row + r);
     const size_t columns = activation_padded(args.inputs);
     dots<R, P, kUnpacked>(weights, in, columns, dot);
     for (uint32_t r = 0; r < R; ++r) {
@@ -337,7 +329,8 @@ struct RowKernel {
   }
 
   static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
-    const auto* quads = reinterpret_cast<const QuadQ8c*>(panel_of(args, DType::q8c, panel) + sizeof(HeadQ8c));
+    const auto* quads =
+        reinterpret_cast<const QuadQ8c*>(linear_panel(args, DType::q8c, panel) + sizeof(HeadQ8c));
     unpack<V>(&quads->q, activation_padded(args.inputs) / 4, to);
   }
 };
@@ -374,10 +367,10 @@ template <class V, class Kernel>
 void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
   uint32_t panel = panels.begin;
   if (args.rows == 1) {
-    const uint32_t stride = (panels.end - panels.begin) / kStreams;
+    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
     for (; panel < panels.begin + stride; ++panel)
-      Kernel::template tile<1, kStreams, false>(args, panel, stride, 0, nullptr);
-    panel = panels.begin + stride * kStreams;
+      Kernel::template tile<1, kLinearStreams, false>(args, panel, stride, 0, nullptr);
+    panel = panels.begin + stride * kLinearStreams;
   } else if (args.rows <= V::kPairRows) {
     for (; panel + 2 <= panels.end; panel += 2) tile_pair<Kernel, V::kPairRows>(args, panel);
   } else if (V::kUnpacks && args.rows > V::kSingleRows) {

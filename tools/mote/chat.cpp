@@ -154,14 +154,13 @@ void report(const Arguments& arguments, const Conversation& conversation, const 
 
 /// A line of standard input; none at its end. Ctrl-C at the prompt of a terminal drops the line.
 std::optional<std::string> read_line(bool terminal) {
-  InterruptGuard::clear();
-  if (terminal) fmt::print(stderr, "> ");
-  // A terminal gives whole lines: once there is something to read, getline does not wait.
-  while (terminal && !InterruptGuard::wait_readable(STDIN_FILENO)) {
-    if (!InterruptGuard::interrupted()) return std::nullopt;
+  for (;;) {
     InterruptGuard::clear();
+    if (terminal) fmt::print(stderr, "> ");
+    // A terminal gives whole lines: once there is something to read, getline does not wait.
+    if (!terminal || InterruptGuard::wait_readable(STDIN_FILENO)) break;
+    if (!InterruptGuard::interrupted()) return std::nullopt;
     note("\n(/exit or Ctrl-D ends)");
-    fmt::print(stderr, "> ");
   }
   std::string line;
   return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
