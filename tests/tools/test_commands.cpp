@@ -153,6 +153,39 @@ TEST_CASE("bench: measures what it is asked for") {
   TEST_ASSERT_TRUE(contains(table, "GB/s"));
 }
 
+TEST_CASE("bench --ops: every operation of a run is counted once") {
+  const std::string work = " --prompt 20 --decode 4 --depth 5 --chunk 8 --repeat 1 --ops ";
+  const json result = assert_json(run("bench " + llama() + work + "--json"));
+  const auto find = [](const json& ops, const std::string& kind) {
+    json sum = {{"calls", 0}, {"multiply_adds", 0}};
+    for (const json& op : ops) {
+      if (op.at("op").get<std::string>().rfind(kind, 0) != 0) continue;
+      sum["calls"] = sum["calls"].get<int>() + op.at("calls").get<int>();
+      sum["multiply_adds"] = sum["multiply_adds"].get<int64_t>() + op.at("multiply_adds").get<int64_t>();
+      TEST_ASSERT_TRUE(op.at("ms").get<double>() > 0.0 && op.at("bytes").get<int64_t>() > 0);
+    }
+    return sum;
+  };
+  const json &prompt = result.at("prompt_ops"), &decode = result.at("decode_ops");
+  const json info = assert_json(run("inspect --ops --json " + llama()));
+  int layers = 0;
+  for (const json& op : info.at("programs")[0].at("ops"))
+    layers += op.at("op").get<std::string>() == "Attention";
+  TEST_ASSERT_EQUAL_INT(3 * layers, find(prompt, "Attention").at("calls").get<int>());  // 3 chunks of 8
+  TEST_ASSERT_EQUAL_INT(4 * layers, find(decode, "Attention").at("calls").get<int>());
+  TEST_ASSERT_EQUAL_INT(1, find(prompt, "Sample").at("calls").get<int>());
+  TEST_ASSERT_EQUAL_INT(4, find(decode, "Sample").at("calls").get<int>());
+  TEST_ASSERT_EQUAL_INT(4, find(decode, "Select").at("calls").get<int>());
+  const std::string text = assert_works(run("bench " + llama() + work));
+  for (const char* title : {"operations, prompt", "operations, decode"})
+    TEST_ASSERT_TRUE(contains(text, title));
+
+  const std::string encoder = converted("bert", "f32");
+  const json encoded = assert_json(run("bench " + encoder + " --prompt 6 --batch 2 --repeat 1 --ops --json"));
+  TEST_ASSERT_TRUE(find(encoded.at("prompt_ops"), "Linear").at("multiply_adds").get<int64_t>() > 0);
+  assert_fails(run("bench " + llama() + " --batch 2 --ops"), 1, "one sequence");
+}
+
 TEST_CASE("bench: the process holds the file, the arena and little besides") {
   const json result = assert_json(run("bench " + llama() + " --prompt 8 --decode 4 --threads 2 --json"));
   if (!result.contains("arena_resident_bytes")) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "converter/error.h"
 #include "tools/mote/bandwidth.h"
@@ -13,6 +14,7 @@
 #include "tools/mote/dot_rate.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_work.h"
+#include "tools/mote/op_times.h"
 #include "tools/mote/output.h"
 #include "tools/mote/resident.h"
 #include "tools/mote/session.h"
@@ -25,7 +27,7 @@ struct Arguments {
   std::string file;
   std::optional<uint32_t> prompt, decode;
   uint32_t depth = 0, batch = 1, repeat = 3;
-  bool json = false;
+  bool ops = false, json = false;
   SessionFlags session;
 };
 
@@ -58,6 +60,8 @@ struct Result {
   uint64_t bytes_per_token = 0;       // that a decoding step reads
   double bytes_per_s = 0;             // of this machine's memory
   double prompt_rate = 0, limit = 0;  // multiply-adds per second; 0: not known
+  DotRate multiply_adds;
+  std::vector<OpTime> prompt_ops, decode_ops;
   std::optional<Resident> before, after;
   double prompt_per_s = 0, decode_per_s = 0;
 
@@ -87,6 +91,9 @@ Work plan(const Arguments& arguments, const ModelFile& file) {
   const uint32_t context = file.info().context;
   const uint32_t left = context - std::min(arguments.depth, context);
   Work work{is_encoder(file), 0, 0, arguments.depth, arguments.batch, {}};
+  if (!work.encoder && arguments.ops && arguments.batch != 1) {
+    convert::fail("--ops follows one sequence of a decoder: leave --batch out");
+  }
   if (work.encoder && (arguments.decode.value_or(0) != 0 || arguments.depth != 0)) {
     convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
   }
@@ -136,17 +143,28 @@ double prompt_ms(Session& session, const Work& work) {
   return timer.ms();
 }
 
+/// The sequences of an encoder's work.
+class EncoderBatch {
+ public:
+  explicit EncoderBatch(const Work& work) : lengths_(work.batch, work.prompt) {
+    for (uint32_t i = 0; i < work.batch; ++i) ids_.insert(ids_.end(), work.ids.begin(), work.ids.end());
+    batch_.ids = ids_.data();
+    batch_.lengths = lengths_.data();
+    batch_.count = work.batch;
+  }
+  const mote_batch& get() const { return batch_; }
+
+ private:
+  std::vector<int32_t> ids_;
+  std::vector<uint32_t> lengths_;
+  mote_batch batch_ = {};
+};
+
 double encode_ms(Session& session, const Work& work) {
-  std::vector<int32_t> ids;
-  for (uint32_t i = 0; i < work.batch; ++i) ids.insert(ids.end(), work.ids.begin(), work.ids.end());
-  const std::vector<uint32_t> lengths(work.batch, work.prompt);
-  mote_batch batch{};
-  batch.ids = ids.data();
-  batch.lengths = lengths.data();
-  batch.count = work.batch;
+  const EncoderBatch batch(work);
   mote_error error = {};
   Timer timer;
-  check(mote_encode(session.get(), &batch, &error), error, "bench: --prompt");
+  check(mote_encode(session.get(), &batch.get(), &error), error, "bench: --prompt");
   return timer.ms();
 }
 
@@ -191,8 +209,30 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   const double outputs = !work.encoder ? 1 : output.of_sequences != 0 ? work.batch : tokens;
   result.prompt_rate =
       per_second(linear.per_token * tokens + linear.per_output * outputs, result.prompt.median());
-  const DotRate rate = dot_rate(pool);
-  result.limit = linear.integer ? rate.int8 : rate.f32;
+  result.multiply_adds = dot_rate(pool);
+  result.limit = linear.integer ? result.multiply_adds.int8 : result.multiply_adds.f32;
+}
+
+/// One more run, whose time is told by operation.
+void measure_ops(const ModelFile& file, Session& session, const mote_session_options& options,
+                 const Work& work, Result& result) {
+  if (work.encoder) {
+    const EncoderBatch batch(work);
+    result.prompt_ops = time_encode_ops(file, session, batch.get());
+    return;
+  }
+  const bool kv_f32 = kv_is_f32(file, options);
+  const std::span<const int32_t> ids = std::span(work.ids).subspan(work.depth);
+  if (work.prompt > 0) {
+    fill(session, work, 1);
+    result.prompt_ops =
+        time_generation_ops(file, session, {ids.first(work.prompt), options.chunk, 1, kv_f32});
+  }
+  if (work.decode > 0) {
+    fill(session, work, 1);
+    result.decode_ops =
+        time_generation_ops(file, session, {ids.first(1), options.chunk, work.decode, kv_f32});
+  }
 }
 
 // ---- Printing ----
@@ -229,6 +269,10 @@ void print_as_json(const Arguments& arguments, const ModelFile& file, const Sess
     values["arena_resident_bytes"] = result.after->arena;
     values["other_resident_bytes"] = result.other_bytes();
   }
+  if (arguments.ops) {
+    values["prompt_ops"] = op_times_json(result.prompt_ops);
+    values["decode_ops"] = op_times_json(result.decode_ops);
+  }
   print_json(values);
 }
 
@@ -264,6 +308,15 @@ void print_for_people(const ModelFile& file, const Session& session, uint32_t th
           human_bytes(result.bytes_per_token), result.decode_share(work) * result.bytes_per_s / 1e9,
           result.bytes_per_s / 1e9, 100.0 * result.decode_share(work));
   }
+  const Limits limits{result.bytes_per_s, result.multiply_adds.int8, result.multiply_adds.f32};
+  if (!result.prompt_ops.empty()) {
+    print("\n");
+    print_op_times(work.encoder ? "operations, encode" : "operations, prompt", result.prompt_ops, limits);
+  }
+  if (!result.decode_ops.empty()) {
+    print("\n");
+    print_op_times("operations, decode", result.decode_ops, limits);
+  }
 }
 
 void bench_model(const Arguments& arguments) {
@@ -278,6 +331,7 @@ void bench_model(const Arguments& arguments) {
   result.load_ms = timer.ms();
   measure(session, work, arguments.repeat, result);
   result.after = resident_memory(file.bytes().data(), session.get());
+  if (arguments.ops) measure_ops(file, session, options, work, result);
   measure_limits(file, pool, options, work, result);
   if (arguments.json) return print_as_json(arguments, file, session, pool.threads(), work, result);
   print_for_people(file, session, pool.threads(), work, result);
@@ -302,6 +356,7 @@ void add_bench(CLI::App& app) {
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(*command, arguments->session);
+  command->add_flag("--ops", arguments->ops, "Show the time of each kind of operation in one more run");
   command->add_flag("--json", arguments->json, "Print a JSON object instead of a table");
   command->callback([arguments] { bench_model(*arguments); });
 }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one operation of a program takes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "schema/mote_generated.h"
+
+namespace mote::cli {
+
+/// What an operation is run over.
+struct OpRun {
+  uint64_t rows;  // of the operation's unit
+  uint64_t seen;  // positions that a row's attention sees, on average, windows aside
+  bool kv_f32;
+};
+
+struct OpWork {
+  std::string kind;            // the same for operations that do the same: "Linear q4g32 1536 x 576"
+  uint64_t bytes = 0;          // of all operands, each once; keys and values once for the rows of a work unit
+  uint64_t multiply_adds = 0;  // of linear layers and attention
+  bool integer = false;
+};
+
+OpWork op_work(const file::Model& model, const file::Op& op, const OpRun& run);
+
+/// What it has a row for.
+file::RowUnit op_unit(const file::Model& model, const file::Op& op);
+
+}  // namespace mote::cli
