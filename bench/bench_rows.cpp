@@ -4,8 +4,8 @@
 //   attention_<types>/<isa>/<H>:<G>:<E>/depth:<positions>/rows:<T>   the last T positions of one sequence;
 //   bytes_per_second
 //                                                           counts the keys and values of a row block once
-//   norm, gate, rope, quantize, kv_store /<isa>/<variant>/<width>     one row; bytes_per_second counts all operands
-//   once
+//   norm, gate, rope, quantize, kv_store /<isa>/<variant>/<width>     one row; bytes_per_second counts all
+//   operands once
 // A cache above the last-level cache's size is read from memory, as in decoding a model of many layers.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads sha
   const size_t width = shape.heads * shape.width;
   const Memory q = make_floats(rows * width);
   const Memory out = make_floats(rows * width);
-  const Memory scratch = make_floats(attention_scratch_bytes(shape.heads / shape.kv_heads) / sizeof(float));
+  const Memory scratch =
+      make_floats(attention_scratch_bytes(shape.heads / shape.kv_heads, shape.width) / sizeof(float));
   const std::vector<int32_t> sequences(rows, 0);
   std::vector<int32_t> positions(rows);
   for (uint32_t t = 0; t < rows; ++t) positions[t] = static_cast<int32_t>(depth - rows + t);

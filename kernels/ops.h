@@ -53,7 +53,8 @@ enum class Op : uint8_t {
   kAttention,
   kGate,
   kSelect,
-  kPool
+  kPool,
+  kAttentionMerge  // of no file: the second half of an attention whose positions were split
 };
 
 /// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32 or f16. Unit: a
@@ -188,7 +189,11 @@ struct KvStoreArgs {
 };
 
 inline constexpr uint32_t kAttentionTile = 128;     // key positions, at absolute multiples of it
+inline constexpr uint32_t kAttentionSegment = 256;  // of them, a whole number of tiles
 inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
+
+/// Softmax of one query over the positions of a segment, not yet divided: floats out[E], maximum, sum.
+constexpr uint32_t attention_partial_floats(uint32_t head_dim) { return head_dim + 2; }
 
 /// out[t][h] = softmax(scale * q[t][h] K^T + b) V over the positions max(0, l - window + 1)..l of the row's
 /// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). b, where there is a
@@ -197,11 +202,15 @@ inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
 /// Dao et al. 2022): per tile, s = scale * dot (+ b) with dot = fma over E in order; m' = max(m, max s); the
 /// running sum and output are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position
-/// order; at the end out / sum. A result depends on its own query and keys alone: not on T, the row's place
-/// in it, or the split of the work. NaN scores give NaN outputs for their query alone.
+/// order. Each segment of kAttentionSegment positions starts anew; segments are folded in order, the first
+/// taken as it is: m' = max(m, m_s); a = exp(m - m'), b = exp(m_s - m'); sum = sum a + sum_s b,
+/// out = out a + out_s b. At the end out / sum. A result depends on its own query and keys alone: not on T,
+/// the row's place in it, or the split of the work. NaN scores give NaN outputs for their query alone.
 ///
 /// Unit: unit u is KV head u / B of rows [R * (u % B), R * (u % B) + R), R = kAttentionRowBlock, B = ceil(T /
-/// R).
+/// R). Where `segments` is not 0, few rows share long sequences among threads: unit u is segment
+/// u % segments of what u / segments is above, and gives partials instead of out; attention_merge, whose unit
+/// is a row, makes out of them.
 struct AttentionArgs {
   KvCacheView cache;
   uint32_t heads;   // H, a multiple of G
@@ -215,7 +224,10 @@ struct AttentionArgs {
   const int32_t* sequences;  // [T]
   ConstRows q;               // [T, H * E]
   Rows out;                  // [T, H * E]
+  uint32_t segments;         // of the longest sequence, or 0
+  float* partials;           // [T, H, segments, attention_partial_floats(E)]
 };
+using AttentionMergeArgs = AttentionArgs;
 
 /// out = activation(gate) * up (Shazeer 2020). out may be gate or up. Unit: a row.
 struct GateArgs {

@@ -8,9 +8,11 @@
 
 namespace mote {
 
-/// Scores [R * H/G, tile], running maximum and sum, for one work unit of attention, f32.
-constexpr uint64_t attention_scratch_bytes(uint64_t heads_per_kv_head) {
-  return align_up(kAttentionRowBlock * heads_per_kv_head * (kAttentionTile + 2) * 4, kAlignment);
+/// For one work unit of attention, f32: scores [R * H/G, tile], running maximum and sum, a segment's
+/// partials.
+constexpr uint64_t attention_scratch_bytes(uint64_t heads_per_kv_head, uint32_t head_dim) {
+  const uint64_t floats = kAttentionTile + 2 + attention_partial_floats(head_dim);
+  return align_up(kAttentionRowBlock * heads_per_kv_head * floats * 4, kAlignment);
 }
 
 /// Two panels of int8 unpacked from 4 bits.

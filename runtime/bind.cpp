@@ -192,14 +192,16 @@ class Binder : public Proofs {
     uint32_t reach = 0;
     const float* bias = attention_bias(op, &reach);
     const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
-    step->attention = {view,           op.heads(), cache->window(),   op.scale(), bias,
-                       reach,          0,          places_.positions, last_seen,  places_.sequences,
-                       q.const_rows(), out.rows()};
+    step->attention = {
+        view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
+        0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
+        0,    places_.partials};
     step->attention.cache.kv_heads = cache->kv_heads();
     step->attention.cache.head_dim = cache->head_dim();
     step->unit = q.unit;
     step->work_per_row = q.width;
     kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
+    step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa)->run;
   }
 
   void bind(const file::Gate& op, Step* step) {

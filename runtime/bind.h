@@ -15,6 +15,7 @@ struct Step {
   Op op;
   file::RowUnit unit;  // what its rows are
   AnyKernel kernel;
+  AnyKernel merge;        // of attention
   bool on_backend;        // run_on_backend instead; the kernel finishes and steps in
   uint64_t work_per_row;  // rough multiply-adds, without what depends on the context
   union {
@@ -26,7 +27,7 @@ struct Step {
     RopeTableArgs rope_table;
     RopeArgs rope;
     KvStoreArgs kv_store;
-    AttentionArgs attention;  // .rows is set per run
+    AttentionArgs attention;  // .rows and .segments are set per run
     GateArgs gate;
     SelectArgs select;
     PoolArgs pool;
@@ -53,6 +54,7 @@ struct Places {
   const uint32_t* selected;
   const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
   const KvCacheView* caches;
+  float* partials;  // of attention; null where it is never split by positions
 };
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t op, Step* step, mote_error* error);

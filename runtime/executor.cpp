@@ -41,7 +41,14 @@ void run_kernel(const Step& step, Range units, void* scratch) {
       return call(step, step.select, units, scratch);
     case Op::kPool:
       return call(step, step.pool, units, scratch);
+    case Op::kAttentionMerge:  // no step of its own
+      return;
   }
+}
+
+uint32_t rows_of(const Run& run, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return run.sequences;
+  return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
 }
 
 struct Extent {
@@ -49,8 +56,17 @@ struct Extent {
   uint64_t work;
 };
 
+/// Splits the positions of a decoding step's attention where its units, the KV heads, would leave threads
+/// idle.
+uint32_t split_positions(const mote_session& session, const AttentionArgs& args, uint32_t units) {
+  const uint32_t segments = session.run.last_position / kAttentionSegment + 1;
+  const bool few = args.partials != nullptr && args.rows <= session.options.batch;
+  return few && args.window == 0 && segments > 1 && units % session.options.threads != 0 ? segments : 0;
+}
+
 /// Sets the step's number of rows; its units and work follow from it.
-Extent prepare(Step* step, uint32_t rows, uint32_t last_position) {
+Extent prepare(const mote_session& session, Step* step) {
+  const uint32_t rows = rows_of(session.run, step->unit), last_position = session.run.last_position;
   const uint64_t work = rows * step->work_per_row;
   if (step->op == Op::kLinear) {
     step->linear.rows = rows;
@@ -60,7 +76,9 @@ Extent prepare(Step* step, uint32_t rows, uint32_t last_position) {
     AttentionArgs& args = step->attention;
     args.rows = rows;
     const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
-    return {(rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads, work * 2 * seen};
+    const uint32_t units = (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
+    args.segments = split_positions(session, args, units);
+    return {args.segments == 0 ? units : units * args.segments, work * 2 * seen};
   }
   return {rows, work};
 }
@@ -89,14 +107,9 @@ void run_part(void* context, uint32_t index) {
   }
 }
 
-uint32_t rows_of(const Run& run, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return run.sequences;
-  return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
-}
-
 void run_step(mote_session* session, uint32_t index) {
   Step& step = session->steps[index];
-  const Extent extent = prepare(&step, rows_of(session->run, step.unit), session->run.last_position);
+  const Extent extent = prepare(*session, &step);
   if (extent.units == 0) return;
   Fork fork{session, &step, extent.units, 1};
   if (extent.work >= kParallelWork) {
@@ -106,6 +119,10 @@ void run_step(mote_session* session, uint32_t index) {
     run_part(&fork, 0);
   } else {
     session->options.platform.parallel_for(session->options.platform.user, run_part, &fork, fork.parts);
+  }
+  if (step.op == Op::kAttention && step.attention.segments != 0) {
+    reinterpret_cast<Kernel<AttentionMergeArgs>>(step.merge)(step.attention, {0, step.attention.rows},
+                                                             nullptr);
   }
 }
 

@@ -136,6 +136,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   part(&memory->activations);
 
   s->scratch_bytes = 0;
+  uint64_t partial_floats = 0;  // of a row and segment
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const file::Op* op = program.ops()->Get(i);
     uint64_t bytes =
@@ -144,11 +145,18 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
       bytes = linear_scratch_bytes(linear->in()->width());
     }
     if (const auto* attention = op->args_as_Attention()) {
-      bytes = attention_scratch_bytes(attention->heads() / caches->Get(attention->cache())->kv_heads());
+      const file::KvCache* cache = caches->Get(attention->cache());
+      bytes = attention_scratch_bytes(attention->heads() / cache->kv_heads(), cache->head_dim());
+      const uint64_t floats = attention->heads() * uint64_t{attention_partial_floats(cache->head_dim())};
+      if (cache->window() == 0 && floats > partial_floats) partial_floats = floats;
     }
     if (bytes > s->scratch_bytes) s->scratch_bytes = bytes;
   }
   s->scratch = arena.take<uint8_t>(s->scratch_bytes * options.threads);
+  const uint64_t segments = (options.context + kAttentionSegment - 1) / kAttentionSegment;
+  if (options.threads > 1 && segments > 1 && !s->model->encoder) {
+    s->partials = arena.take<float>(partial_floats * segments * options.batch);
+  }
   part(&memory->scratch);
 
   for (uint32_t i = 0; i < caches->size(); ++i) {
@@ -188,7 +196,8 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->sequences,
                s->selected,
                s->starts,
-               s->caches};
+               s->caches,
+               s->partials};
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const mote_status status = bind(*s->model, s->places, i, &s->steps[i], error);
     if (status != MOTE_OK) return status;

@@ -63,6 +63,7 @@ struct mote_session {
   uint8_t* sequence_buffers;
   uint8_t* scratch;  // [threads][scratch_bytes]
   uint64_t scratch_bytes;
+  float* partials;          // of attention for a decoding step's rows; null with one thread
   mote::ConstRows outputs;  // [logit_rows or batch, output width]
 
   mote::Sampler sampler;

@@ -1,40 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention of one query head over the cache by online softmax, a tile of kAttentionTile positions after the
-// other (Milakov and Gimelshein 2018):
+// Attention of one query head over a segment of the cache by online softmax, a tile of kAttentionTile
+// positions after the other (Milakov and Gimelshein 2018):
 //   s[p] = scale * (q . k[p]) + bias[p];  m' = max(m, max s);  w[p] = exp(s[p] - m')
-//   sum = sum * exp(m - m') + w[p] + ...;  out = out * exp(m - m') + w[p] v[p] + ...;  at the end out / sum
+//   sum = sum * exp(m - m') + w[p] + ...;  out = out * exp(m - m') + w[p] v[p] + ...
 // A NaN score never becomes the maximum, but its weight is NaN and so are sum and out.
 #pragma once
 
 #include <float.h>
 #include <math.h>
 
+#include "kernels/reference/attention_segments.inl.h"
 #include "kernels/reference/element.inl.h"
 #include "kernels/reference/kv_cache.inl.h"
 
 namespace mote::ref {
 
-/// q and out [E]; positions first..last of one sequence and KV head; bias, if not null, is that of position
-/// 0; scores [kAttentionTile] is scratch.
+/// A query head: q [E]; bias, if not null, is that of position 0.
+struct Query {
+  const float* q;
+  const float* bias;
+  uint32_t sequence, kv_head;
+};
+
+/// `positions` of one segment, at least one; scores [kAttentionTile] is scratch.
 template <class Element>
-static inline void attend(const AttentionArgs& args, uint32_t sequence, uint32_t kv_head, uint32_t first,
-                          uint32_t last, const float* q, const float* bias, float* out, float* scores) {
+static inline void attend(const AttentionArgs& args, const Query& query, PositionRange positions,
+                          const Softmax& result, float* scores) {
   const uint32_t head_dim = args.cache.head_dim;
+  float* out = result.out;
   for (uint32_t e = 0; e < head_dim; ++e) out[e] = 0.0f;
   float maximum = -FLT_MAX;
   float sum = 0.0f;
-  for (uint32_t begin = first; begin <= last;) {
+  for (uint32_t begin = positions.begin; begin < positions.end;) {
     const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
-    const uint32_t end = tile_end <= last ? tile_end : last + 1;
+    const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
 
     float new_maximum = maximum;
     for (uint32_t p = begin; p < end; ++p) {
-      const Element* key = key_at<Element>(args.cache, sequence, kv_head, p);
+      const Element* key = key_at<Element>(args.cache, query.sequence, query.kv_head, p);
       float dot = 0.0f;
-      for (uint32_t e = 0; e < head_dim; ++e) dot = __builtin_fmaf(q[e], load(key[e * kKeyStep]), dot);
+      for (uint32_t e = 0; e < head_dim; ++e) {
+        dot = __builtin_fmaf(query.q[e], load(key[e * kKeyStep]), dot);
+      }
       float score = args.scale * dot;
-      if (bias != nullptr) score += bias[p];
+      if (query.bias != nullptr) score += query.bias[p];
       scores[p - begin] = score;
       if (score > new_maximum) new_maximum = score;
     }
@@ -44,14 +54,15 @@ static inline void attend(const AttentionArgs& args, uint32_t sequence, uint32_t
     sum *= rescale;
     for (uint32_t e = 0; e < head_dim; ++e) out[e] *= rescale;
     for (uint32_t p = begin; p < end; ++p) {
-      const Element* value = value_at<Element>(args.cache, sequence, kv_head, p);
+      const Element* value = value_at<Element>(args.cache, query.sequence, query.kv_head, p);
       const float weight = expf(scores[p - begin] - maximum);
       sum += weight;
       for (uint32_t e = 0; e < head_dim; ++e) out[e] = __builtin_fmaf(weight, load(value[e]), out[e]);
     }
     begin = end;
   }
-  for (uint32_t e = 0; e < head_dim; ++e) out[e] /= sum;
+  *result.max = maximum;
+  *result.sum = sum;
 }
 
 /// What is added to the scores of row t, from position 0 on; null for nothing.
@@ -61,23 +72,45 @@ static inline const float* bias_of(const AttentionArgs& args, size_t t, size_t h
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
 }
 
+/// All segments of one query, folded; scratch has room for scores and a partial.
 template <class Element>
-static inline void attention(const AttentionArgs& args, Range units, float* scores) {
+static inline void attend_all(const AttentionArgs& args, const Query& query, PositionRange seen, float* out,
+                              float* scratch) {
+  const uint32_t head_dim = args.cache.head_dim;
+  const Softmax partial = softmax_at(scratch + kAttentionTile, head_dim);
+  float max, sum;
+  const Softmax total = {out, &max, &sum};
+  const uint32_t first = seen.begin / kAttentionSegment;
+  attend<Element>(args, query, seen_of_segment(seen, first), total, scratch);
+  for (uint32_t segment = first + 1; segment * kAttentionSegment < seen.end; ++segment) {
+    attend<Element>(args, query, seen_of_segment(seen, segment), partial, scratch);
+    fold(total, partial, head_dim);
+  }
+  divide(total, head_dim);
+}
+
+template <class Element>
+static inline void attention(const AttentionArgs& args, Range units, float* scratch) {
   const uint32_t head_dim = args.cache.head_dim;
   const uint32_t heads_per_kv_head = args.heads / args.cache.kv_heads;
   const uint32_t blocks = (args.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
+  const uint32_t segments = args.segments == 0 ? 1 : args.segments;
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {
-    const uint32_t kv_head = unit / blocks;
-    const uint32_t first_row = unit % blocks * kAttentionRowBlock;
+    const uint32_t segment = unit % segments;
+    const uint32_t kv_head = unit / segments / blocks;
+    const uint32_t first_row = unit / segments % blocks * kAttentionRowBlock;
     for (uint32_t t = first_row; t < args.rows && t < first_row + kAttentionRowBlock; ++t) {
-      const uint32_t last = static_cast<uint32_t>(args.last_seen[t]);
-      const uint32_t first = args.window != 0 && last >= args.window ? last - args.window + 1 : 0;
-      const uint32_t sequence = static_cast<uint32_t>(args.sequences[t]);
+      const PositionRange seen = seen_by(args, t);
       for (uint32_t i = 0; i < heads_per_kv_head; ++i) {
         const size_t head = kv_head * heads_per_kv_head + i;
-        const size_t column = head * head_dim;
-        attend<Element>(args, sequence, kv_head, first, last, args.q[t] + column, bias_of(args, t, head),
-                        args.out[t] + column, scores);
+        const Query query = {args.q[t] + head * head_dim, bias_of(args, t, head),
+                             static_cast<uint32_t>(args.sequences[t]), kv_head};
+        if (args.segments == 0) {
+          attend_all<Element>(args, query, seen, args.out[t] + head * head_dim, scratch);
+        } else if (const PositionRange some = seen_of_segment(seen, segment); !some.empty()) {
+          float* partial = partials_of(args, t, head) + segment * attention_partial_floats(head_dim);
+          attend<Element>(args, query, some, softmax_at(partial, head_dim), scratch);
+        }
       }
     }
   }

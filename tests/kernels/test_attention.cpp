@@ -77,9 +77,10 @@ class Scene {
     }
   }
 
-  /// Rows first..first + n - 1 of the case.
-  void run(const KernelEntry& entry, GuardedRows& out, uint32_t first, uint32_t n,
-           Split split = Split::whole) const {
+  /// Rows first..first + n - 1 of the case; by_segments: a unit sees one segment, and what they give is
+  /// merged.
+  void run(const KernelEntry& entry, GuardedRows& out, uint32_t first, uint32_t n, Split split = Split::whole,
+           bool by_segments = false) const {
     std::vector<int32_t> positions(n), last(n), sequences(n);
     GuardedRows q(n, heads() * case_.head_dim, case_.edge);
     q.fill([&](size_t t, size_t i) { return query(first + t)[i]; });
@@ -89,12 +90,31 @@ class Scene {
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
     const KvCacheView cache = {keys_.data(), values_.data(), capacity_, case_.kv_heads, case_.head_dim};
-    const AttentionArgs args = {
-        cache,          heads(),   case_.window,     scale(),     case_.bias ? bias_.data<float>() : nullptr,
-        case_.context,  n,         positions.data(), last.data(), sequences.data(),
-        q.const_view(), out.view()};
-    const uint32_t blocks = (n + kAttentionRowBlock - 1) / kAttentionRowBlock;
-    run_kernel(entry, args, case_.kv_heads * blocks, split, attention_scratch_bytes(case_.ratio));
+    AttentionArgs args = {cache,
+                          heads(),
+                          case_.window,
+                          scale(),
+                          case_.bias ? bias_.data<float>() : nullptr,
+                          case_.context,
+                          n,
+                          positions.data(),
+                          last.data(),
+                          sequences.data(),
+                          q.const_view(),
+                          out.view(),
+                          0,
+                          nullptr};
+    const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
+    const size_t scratch = attention_scratch_bytes(case_.ratio, case_.head_dim);
+    if (!by_segments) return run_kernel(entry, args, units, split, scratch);
+    args.segments = (case_.context + kAttentionSegment - 1) / kAttentionSegment;
+    const size_t floats = n * heads() * args.segments * attention_partial_floats(case_.head_dim);
+    const GuardedBuffer partials(floats * sizeof(float), Edge::end);
+    memset(partials.data(), 0xFF, partials.bytes());
+    args.partials = partials.data<float>();
+    run_kernel(entry, args, units * args.segments, split, scratch);
+    run_kernel<AttentionMergeArgs>(*find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, Isa::kRef), args,
+                                   n, split);
   }
   void run(const KernelEntry& entry, GuardedRows& out, Split split = Split::whole) const {
     run(entry, out, 0, case_.rows, split);
@@ -230,11 +250,11 @@ TEST("attention keeps the sequences of a batch apart", "[attention]") {
 
 TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
   each_kernel(Op::kAttention, [](const KernelEntry& entry) {
-    for (const uint32_t window : {0u, 50u, 290u}) {  // the last stands for all positions, before and after
+    for (const uint32_t window : {0u, 50u, 540u}) {  // the last stands for all positions, before and after
       for (const uint32_t head_dim : {12u, 64u}) {
         for (const uint32_t ratio : {1u, 3u, 4u}) {
-          const bool all_seen = window == 290;
-          const Case c{33,        ratio, 2,        head_dim, 290, all_seen ? 0 : window,
+          const bool all_seen = window == 540;
+          const Case c{33,        ratio, 2,        head_dim, 540, all_seen ? 0 : window,
                        Edge::end, false, all_seen, all_seen};
           INFO("window " << window << ", E " << head_dim << ", H/G " << ratio);
           const Scene scene(entry.b, c);
@@ -245,6 +265,9 @@ TEST("attention gives a row the same bits alone and among others, however the wo
             GuardedRows out(c.rows, width, Edge::end);
             scene.run(entry, out, split);
             check_same_bits(all, out);
+            GuardedRows merged(c.rows, width, Edge::end);
+            scene.run(entry, merged, 0, c.rows, split, true);
+            check_same_bits(all, merged);
           }
           for (uint32_t n : {1u, 2u, 7u}) {
             for (uint32_t first = 0; first + n <= c.rows; first += n) {

@@ -112,8 +112,10 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 last_seen,
                                 sequences,
                                 q.const_view(),
-                                out.view()};
-    run_kernel(entry, args, 1, Split::whole, attention_scratch_bytes(1));
+                                out.view(),
+                                0,
+                                nullptr};
+    run_kernel(entry, args, 1, Split::whole, attention_scratch_bytes(1, 2));
     check_printed(example["output"], out);
 
     // The printed weights: the same with the identity for values, a column at a time.
@@ -123,7 +125,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
       indicator.data<float>()[shown * 2] = 1.0f;
       AttentionArgs weights = args;
       weights.cache.values = indicator.data();
-      run_kernel(entry, weights, 1, Split::whole, attention_scratch_bytes(1));
+      run_kernel(entry, weights, 1, Split::whole, attention_scratch_bytes(1, 2));
       for (size_t t = 0; t < 3; ++t)
         TEST_ASSERT_FLOAT_WITHIN(kPrinted, example["weights"][t][shown].get<float>(), out[t][0]);
     }

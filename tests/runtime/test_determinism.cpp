@@ -34,6 +34,21 @@ std::vector<mote_isa> families() {
   return found;
 }
 
+/// A golden model for longer texts than it was made for, f32.
+test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context) {
+  const std::filesystem::path folder = test::temporary_folder() / ("long_" + name);
+  std::filesystem::copy(test::golden_folder() / name, folder);
+  std::ifstream in(folder / "config.json");
+  std::string config((std::istreambuf_iterator<char>(in)), {});
+  const std::string key = "\"max_position_embeddings\": ", old = key + std::to_string(own_context);
+  REQUIRE(config.find(old) != std::string::npos);
+  config.replace(config.find(old), old.size(), key + "600");
+  std::ofstream(folder / "config.json") << config;
+  const std::filesystem::path path = folder / "model.mote";
+  mote::convert::convert(folder, path, {});
+  return test::read_file(path);
+}
+
 template <class Change>
 void same_bits(Change change) {
   for (const mote_isa isa : families()) {
@@ -67,6 +82,37 @@ TEST("logits are bitwise equal for 1, 2 and 3 threads") {
       mote_posix_pool_destroy(pool);
     }
   });
+}
+
+TEST("decoding far into a text gives the same bits where threads share the positions of a head") {
+  const test::AlignedBytes file = with_context_600("llama", 66);  // two KV heads
+  const test::OpenModel model(file);
+  const uint32_t vocab = model.info().vocab;
+  const auto ids = test::some_ids(600, vocab);
+  for (const mote_isa isa : families()) {
+    std::vector<float> expected;
+    for (const uint32_t threads : {1u, 2u, 3u}) {
+      CAPTURE(mote_isa_name(isa), threads);
+      mote_posix_pool* pool = mote_posix_pool_create(threads);
+      mote_session_options options = mote_session_options_default(model.get());
+      options.platform = mote_posix_pool_platform(pool);
+      options.isa = isa;
+      const test::OpenSession session(model, options);
+      std::vector<float> all;
+      for (const uint32_t depth : {250u, 590u}) {
+        test::prefill(session.get(),
+                      {ids.begin() + mote_session_length(session.get(), 0), ids.begin() + depth}, vocab);
+        for (uint32_t i = depth; i < depth + 10; ++i) {  // across the end of a segment
+          REQUIRE(mote_decode(session.get(), &ids[i], nullptr) == MOTE_OK);
+          const auto logits = test::logits_of(session.get(), vocab);
+          all.insert(all.end(), logits.begin(), logits.end());
+        }
+      }
+      if (threads == 1) expected = all;
+      TEST_ASSERT_EQUAL_MEMORY(expected.data(), all.data(), expected.size() * sizeof(float));
+      mote_posix_pool_destroy(pool);
+    }
+  }
 }
 
 TEST("logits are bitwise equal for chunks of 1, 7 and 64") {
@@ -137,18 +183,7 @@ TEST("a sequence left out of a decode keeps its tokens and has no logits") {
 }
 
 TEST("a sliding window in a ring gives the bits of a cache that keeps everything") {
-  // The golden model with a longer context, so that rings of one tile wrap several times.
-  const std::filesystem::path folder = test::temporary_folder() / "long_mistral";
-  std::filesystem::copy(test::golden_folder() / "mistral", folder);
-  std::ifstream in(folder / "config.json");
-  std::string config((std::istreambuf_iterator<char>(in)), {});
-  const std::string key = "\"max_position_embeddings\": 58";
-  REQUIRE(config.find(key) != std::string::npos);
-  config.replace(config.find(key), key.size(), "\"max_position_embeddings\": 600");
-  std::ofstream(folder / "config.json") << config;
-  const std::filesystem::path path = test::temporary_folder() / "long_mistral.mote";
-  mote::convert::convert(folder, path, {});
-  const test::AlignedBytes file = test::read_file(path);
+  const test::AlignedBytes file = with_context_600("mistral", 58);  // rings of one tile wrap several times
   const test::OpenModel model(file);
   const auto ids = test::some_ids(600, 100);
   for (const mote_isa isa : families()) {

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loops of attention over one tile of positions: scores, weights, weighted sums.
+//
+// Scores: Q queries by B blocks of 16 positions. FMA has latency 4 at 2 a cycle, so 8 sums must be in flight;
+// of 16 registers Q hold the queries' elements and one the keys of 8 positions. Q x B = 1 x 4, 2 x 2, 3 x 2,
+// 4 x 1 make 8 or 12 sums. The heads of a row and neighbouring rows share each load (and conversion) of keys.
+// Weighted sum: Q heads of a row by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, by the same count. Rows
+// do not share: what they may read differs, and 0 times a NaN that a later row stored is not 0.
+//
+// Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
+// are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
+// under a mask.
+#pragma once
+
+#include "kernels/reference/attention_segments.inl.h"
+#include "kernels/x86/math_avx2.inl.h"
+
+// Inner loops are functions of their own: inlined into one, they spill each other's pointers.
+#define MOTE_OWN_REGISTERS __attribute__((noinline))
+
+namespace mote::avx2 {
+
+constexpr uint32_t kBlock = 16;      // positions
+constexpr uint32_t kMaxQueries = 4;  // that share a load
+
+/// Asks for the lines of N elements.
+template <uint32_t N, class T>
+static inline void prefetch(const T* elements) {
+  for (uint32_t byte = 0; byte < N * sizeof(T); byte += 64) {
+    _mm_prefetch(reinterpret_cast<const char*>(elements) + byte, _MM_HINT_T0);
+  }
+}
+
+/// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks. Fetches as
+/// many elements from `ahead` on.
+template <uint32_t Q, uint32_t B, class T>
+static inline void score_blocks(const float* const* q, const T* keys, const T* ahead, uint32_t width,
+                                float scale, float* scores) {
+  constexpr uint32_t kVectors = B * kBlock / kLanes;
+  const size_t block_elems = static_cast<size_t>(width) * kBlock;
+  __m256 sum[Q][kVectors];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = _mm256_setzero_ps();
+  }
+  for (uint32_t e = 0; e < width; ++e) {
+    __m256 x[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = _mm256_broadcast_ss(q[i] + e);
+    prefetch<B * kBlock>(ahead + e * B * kBlock);
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
+      const __m256 key = load8(keys + v / 2 * block_elems + e * kBlock + v % 2 * kLanes);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = _mm256_fmadd_ps(x[i], key, sum[i][v]);
+    }
+  }
+  const __m256 factor = _mm256_set1_ps(scale);
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
+      _mm256_storeu_ps(scores + i * kAttentionTile + v * kLanes, _mm256_mul_ps(factor, sum[i][v]));
+    }
+  }
+}
+
+/// The blocks that the span touches, for Q queries; keys, ahead and scores are the tile's.
+template <uint32_t Q, uint32_t B, class T>
+MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, const T* ahead,
+                                          uint32_t width, float scale, PositionRange span, float* scores) {
+  uint32_t at = span.begin / kBlock * kBlock;
+  for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
+    score_blocks<Q, B>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
+  }
+  for (; at < span.end; at += kBlock) {
+    score_blocks<Q, 1>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
+  }
+}
+
+/// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores'
+/// work.
+static inline void add_bias(float* scores, const float* bias, PositionRange span) {
+  for (uint32_t at = span.begin; at < span.end; at += kLanes) {
+    const uint32_t left = span.end - at;
+    store_first(scores + at, left, _mm256_add_ps(load_first(scores + at, left), load_first(bias + at, left)));
+  }
+}
+
+/// Turns the scores of the span into weights exp(s - m') in place, adds them to *sum, moves *max from m to m'
+/// and returns exp(m - m'). The lane that adds a weight depends on its position alone.
+static inline float weigh_scores(float* scores, PositionRange span, float* max, float* sum) {
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i before = _mm256_set1_epi32(static_cast<int>(span.begin) - 1);
+  const __m256i end = _mm256_set1_epi32(static_cast<int>(span.end));
+  const uint32_t start = span.begin / kLanes * kLanes;
+  __m256 largest = _mm256_set1_ps(*max);
+  for (uint32_t at = start; at < span.end; at += kLanes) {
+    const __m256i position = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at)), lane);
+    const __m256i seen =
+        _mm256_and_si256(_mm256_cmpgt_epi32(position, before), _mm256_cmpgt_epi32(end, position));
+    const __m256 s = _mm256_blendv_ps(_mm256_set1_ps(-__builtin_inff()), _mm256_loadu_ps(scores + at),
+                                      _mm256_castsi256_ps(seen));
+    _mm256_storeu_ps(scores + at, s);
+    largest = _mm256_max_ps(s, largest);  // passes over a NaN
+  }
+  const float next = max_lanes(largest);
+  const __m256 shift = _mm256_set1_ps(next);
+  __m256 total = _mm256_setzero_ps();
+  for (uint32_t at = start; at < span.end; at += kLanes) {
+    const __m256 weight = exp_not_large_avx2(_mm256_sub_ps(_mm256_loadu_ps(scores + at), shift));
+    _mm256_storeu_ps(scores + at, weight);
+    total = _mm256_add_ps(total, weight);
+  }
+  const float factor = _mm256_cvtss_f32(exp_not_large_avx2(_mm256_set1_ps(*max - next)));
+  *sum = *sum * factor + sum_lanes(total);
+  *max = next;
+  return factor;
+}
+
+/// Outputs of Q heads: head i has its columns from out + i * stride on. factor null: they start from 0 and
+/// are not read.
+struct Outputs {
+  float* out;
+  size_t stride;
+  const float* factor;
+  Outputs from(uint32_t column) const { return {out + column, stride, factor}; }
+};
+
+/// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
+/// order of p, for Q heads and 8 C columns, or the first `columns` of 8. Fetches as many columns from `ahead`
+/// on.
+template <uint32_t Q, uint32_t C, class T>
+MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const T* ahead,
+                                             uint32_t width, PositionRange span, const Outputs& outputs,
+                                             uint32_t columns = kLanes) {
+  __m256 sum[Q][C];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      sum[i][c] = _mm256_setzero_ps();
+      if (outputs.factor == nullptr) continue;
+      const __m256 before = load_first(outputs.out + i * outputs.stride + c * kLanes, columns);
+      sum[i][c] = _mm256_mul_ps(_mm256_set1_ps(outputs.factor[i]), before);
+    }
+  }
+  for (uint32_t p = span.begin; p < span.end; ++p) {
+    const T* row = values + p * width;
+    prefetch<C * kLanes>(ahead + p * width);
+    __m256 weight[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] =
+        _mm256_broadcast_ss(weights + i * kAttentionTile + p);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      const bool whole = C > 1 || columns == kLanes;
+      const __m256 value = whole ? load8(row + c * kLanes) : load_first(row, columns);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][c] = _mm256_fmadd_ps(weight[i], value, sum[i][c]);
+    }
+  }
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)
+        store_first(outputs.out + i * outputs.stride + c * kLanes, columns, sum[i][c]);
+  }
+}
+
+/// As above for all columns from `at` on: C vectors at a time, then half as many.
+template <uint32_t Q, uint32_t C, class T>
+static void weigh_values(const float* weights, const T* values, const T* ahead, uint32_t width,
+                         PositionRange span, const Outputs& outputs, uint32_t at = 0) {
+  for (; at + C * kLanes <= width; at += C * kLanes) {
+    weigh_columns<Q, C>(weights, values + at, ahead + at, width, span, outputs.from(at));
+  }
+  if constexpr (C > 1) {
+    weigh_values<Q, C / 2>(weights, values, ahead, width, span, outputs, at);
+  } else if (at < width) {
+    weigh_columns<Q, 1>(weights, values + at, ahead + at, width, span, outputs.from(at), width - at);
+  }
+}
+
+}  // namespace mote::avx2
