@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models for compare.py, in mote's format and in those of its peers. Each is made once, when first asked for."""
+import contextlib
 import importlib.util
 import pathlib
 import shutil
@@ -109,7 +110,8 @@ def quantize_openvino(onnx, folder):
     import nncf
     import openvino
     texts = nncf.Dataset([encoder_inputs(1, 128, seed) for seed in range(CALIBRATION_TEXTS)])
-    model = nncf.quantize(openvino.Core().read_model(str(onnx)), texts, subset_size=CALIBRATION_TEXTS,
-                          model_type=nncf.ModelType.TRANSFORMER)
+    with contextlib.redirect_stdout(sys.stderr):  # its progress
+        model = nncf.quantize(openvino.Core().read_model(str(onnx)), texts, subset_size=CALIBRATION_TEXTS,
+                              model_type=nncf.ModelType.TRANSFORMER)
     folder.mkdir()
     openvino.save_model(model, str(folder / "model.xml"), compress_to_fp16=False)

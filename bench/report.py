@@ -11,6 +11,11 @@ HEADER = ["work", "tokens/s", "mote (spread)", "of the limit", "peers (spread)",
 PACKAGES = ["llama-cpp-python", "onnxruntime", "openvino", "nncf", "ctranslate2"]
 
 
+def number(value, digits):
+    """With so many digits that count, or more before the point, never as a power of ten."""
+    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(value)))}f}" if value > 0 else "0"
+
+
 class Result:
     """The numbers of a row: `own` and, by the name of a peer, `peers`, lists of which less is better."""
 
@@ -23,11 +28,11 @@ class Result:
         return {name: statistics.median(values) / statistics.median(self.own) for name, values in self.peers.items()}
 
     def quantity(self, values):
-        spread = f" ({min(values):.3g} to {max(values):.3g})" if len(values) > 1 else ""
-        return f"{statistics.median(values):.4g} {self.unit}{spread}"
+        spread = f" ({number(min(values), 3)} to {number(max(values), 3)})" if len(values) > 1 else ""
+        return f"{number(statistics.median(values), 3)} {self.unit}{spread}"
 
     def cells(self):
-        speed = f"{1000 * self.tokens / statistics.median(self.own):.4g}" if self.tokens else "-"
+        speed = number(1000 * self.tokens / statistics.median(self.own), 3) if self.tokens else "-"
         share = f"{100 * statistics.median(self.shares):.0f} %" if self.shares else "-"
         peers = "; ".join(f"{name} {self.quantity(values)}" for name, values in self.peers.items())
         ratios = ", ".join(f"{ratio:.2f}x" for ratio in self.ratios().values())
@@ -53,7 +58,7 @@ def markdown(results, arguments):
 # ---- The plot ----
 
 WIN, LOSS, INK, FAINT = "#2a7f62", "#b3543d", "#1c1c1c", "#5c5c5c"
-LEFT, NAMES, MARGIN, OCTAVE, BAR, STEP = 20, 500, 46, 90, 13, 18  # pixels
+LEFT, NAMES, MARGIN, OCTAVE, BAR, STEP = 20, 490, 60, 90, 13, 18  # pixels
 LEAST, MOST = -2, 4  # powers of 2 that fit; bars beyond end in an arrow
 
 
@@ -70,6 +75,8 @@ class Scale:
         logs = [math.log2(ratio) for ratio in ratios]
         self.least = max(LEAST, min(-1, math.floor(min(logs))))
         self.most = min(MOST, max(1, math.ceil(max(logs))))
+
+        self.clips = max(logs) > self.most or min(logs) < self.least
 
     def x(self, power):
         return NAMES + MARGIN + OCTAVE * (power - self.least)
@@ -116,6 +123,7 @@ def svg(results):
                 y += STEP
             y += 4
     width, middle = scale.width(), (scale.x(scale.least) + scale.x(scale.most)) / 2
+    caption = "times as fast, or as small (logarithmic" + ("; an arrow goes beyond)" if scale.clips else ")")
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y + 50}" viewBox="0 0 {width} {y + 50}" '
         f'role="img" font-family="sans-serif" font-size="12" fill="{INK}">',
@@ -126,6 +134,5 @@ def svg(results):
         f'<rect x="{LEFT}" y="60" width="12" height="12" fill="{WIN}"/>', text(LEFT + 18, 70, "mote is ahead"),
         f'<rect x="{LEFT + 120}" y="60" width="12" height="12" fill="{LOSS}"/>',
         text(LEFT + 138, 70, "the peer is ahead"),
-        *axis(scale, top, y + 4), text(middle, y + 38, "times as fast, or as small (logarithmic)", text_anchor="middle",
-                                       fill=FAINT),
+        *axis(scale, top, y + 4), text(middle, y + 38, caption, text_anchor="middle", fill=FAINT),
         *bars, '</svg>']) + "\n"
