@@ -50,7 +50,7 @@ def markdown(results, arguments):
     versions = list(filter(None, map(version, PACKAGES)))
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     about = f"{cpu.group(1) if cpu else platform.processor()}, {arguments.threads} threads, kernels {results[0].isa}; " \
-            f"medians of {arguments.rounds} interleaved rounds; {', '.join(versions) or 'no peers installed'}"
+            f"medians of {arguments.rounds} interleaved rounds, memory once; {', '.join(versions) or 'no peers installed'}"
     rows = [HEADER, ["---"] * len(HEADER), *(result.cells() for result in results)]
     return about + "\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
 
