@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every linear kernel that this CPU runs, on one thread: <kernel>/<isa>/<N>x<K>/rows:<T>/<cold|warm>, and
-// read/<bytes>, the speed of a plain read of as many bytes, and maddubs, the products of bytes per second
-// that the instruction gives alone: the limits of few and of many rows. "cold" cycles over copies of the
-// weight larger than the last-level cache together, as decoding a model does; "warm" uses one copy.
-// bytes_per_second counts weights, MAC/s multiply-accumulates.
-#include <benchmark/benchmark.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <memory>
-#include <string>
+// XNNPACK's beside them, where it is found: xnnpack_<f32|qs8>/<N>x<K>/... The limits of few and of many rows
+// are read/<bytes>, the speed of a plain read of as many bytes, and maddubs, the products of bytes per second
+// that the instruction gives alone. "cold" cycles over copies of the weight larger than the last-level cache
+// together, as decoding a model does; "warm" uses one copy. bytes_per_second counts weights, MAC/s
+// multiply-accumulates. Two that are to be compared on a machine that is not idle:
+// --benchmark_enable_random_interleaving=true with
+// --benchmark_repetitions.
+#include "bench/linear.h"
 
 #include "kernels/dispatch.h"
 #include "kernels/scratch.h"
@@ -21,33 +16,6 @@
 namespace {
 
 using namespace mote;
-
-struct Shape {
-  uint32_t outputs, inputs;
-};
-constexpr Shape kShapes[] = {{576, 576}, {1536, 576}, {576, 1536}, {49152, 576}, {2048, 2048}, {8192, 2048}};
-constexpr uint32_t kRowCounts[] = {1, 4, 64, 128};
-
-struct Free {
-  void operator()(char* memory) const { free(memory); }
-};
-using Memory = std::unique_ptr<char, Free>;
-
-/// Every byte 0x3C: 1.06 in f16, 0.0115 in f32, a harmless weight in the integer types.
-Memory filled(uint64_t bytes) {
-  Memory memory(static_cast<char*>(aligned_alloc(kAlignment, align_up(bytes, kAlignment))));
-  if (memory == nullptr) abort();
-  memset(memory.get(), 0x3C, bytes);
-  return memory;
-}
-
-/// Copies of a weight that exceed the last-level cache twice over.
-uint64_t cold_copies(uint64_t bytes) {
-  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  const uint64_t cold =
-      std::max<uint64_t>(uint64_t{64} << 20, 2 * static_cast<uint64_t>(std::max(cache, 0L)));
-  return cold / bytes + 1;
-}
 
 /// Inputs [rows, width] of the type that the kernel takes.
 Memory make_inputs(DType dtype, uint32_t rows, uint32_t width) {
@@ -86,10 +54,7 @@ void run_linear(benchmark::State& state, const KernelEntry& kernel, Shape shape,
     benchmark::ClobberMemory();
     copy = copy + 1 == copies ? 0 : copy + 1;
   }
-  const auto calls = static_cast<int64_t>(state.iterations());
-  state.SetBytesProcessed(calls * static_cast<int64_t>(bytes));
-  state.counters["MAC/s"] = benchmark::Counter(static_cast<double>(rows) * shape.outputs * shape.inputs,
-                                               benchmark::Counter::kIsIterationInvariantRate);
+  count_work(state, shape, rows, bytes);
 }
 
 void run_read(benchmark::State& state, uint64_t bytes) {
@@ -125,18 +90,10 @@ void run_maddubs(benchmark::State& state) {
 #endif
 
 void register_linear(const KernelEntry& kernel) {
-  for (const Shape shape : kShapes) {
-    for (const uint32_t rows : kRowCounts) {
-      for (const bool cold : {true, false}) {
-        const std::string name = std::string(kernel.name) + "/" + isa_name(kernel.isa) + "/" +
-                                 std::to_string(shape.outputs) + "x" + std::to_string(shape.inputs) +
-                                 "/rows:" + std::to_string(rows) + (cold ? "/cold" : "/warm");
-        benchmark::RegisterBenchmark(name.c_str(), [&kernel, shape, rows, cold](benchmark::State& state) {
-          run_linear(state, kernel, shape, rows, cold);
-        });
-      }
-    }
-  }
+  register_shapes(std::string(kernel.name) + "/" + isa_name(kernel.isa),
+                  [&kernel](benchmark::State& state, Shape shape, uint32_t rows, bool cold) {
+                    run_linear(state, kernel, shape, rows, cold);
+                  });
 }
 
 }  // namespace
@@ -154,6 +111,9 @@ int main(int argc, char** argv) {
   for (uint32_t i = 0; i < count; ++i) {
     if (kernels[i].op == Op::kLinear && isa_available(kernels[i].isa)) register_linear(kernels[i]);
   }
+#ifdef MOTE_BENCH_XNNPACK
+  register_xnnpack();
+#endif
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

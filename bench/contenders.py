@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mote and its peers, for compare.py: each is made with (file, work, threads, name), and measure() gives one number of
+which less is better: milliseconds, or for work that counts memory MiB. `packages` must be installed for a peer."""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from models import encoder_inputs, installed, pseudo_ids
+
+REPEAT = 3  # runs, whose median is the milliseconds of one measure()
+
+
+def median_ms(run):
+    times = []
+    for _ in range(REPEAT):
+        start = time.perf_counter()
+        run()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+# ---- In a model that is loaded ----
+
+
+class Mote:
+    """By `mote bench`, which measures the machine's limit beside the model. `shares` are those of each measure()."""
+    name = "mote"
+
+    def __init__(self, binary, file, work, threads):
+        arguments = {"prompt": 0, "decode": 0} | work
+        self.command = [str(binary), "bench", str(file), "--threads", str(threads), "--repeat", str(REPEAT), "--json"]
+        for key, value in arguments.items():
+            if key != "decode" or value:
+                self.command += [f"--{key}", str(value)]
+        if not arguments["decode"] and "batch" not in work:
+            self.command += ["--decode", "0"]
+        self.tokens = work.get("decode") or work["prompt"] * work.get("batch", 1)
+        self.decodes = bool(work.get("decode"))
+        self.shares = []
+
+    def measure(self):
+        result = json.loads(subprocess.run(self.command, check=True, capture_output=True).stdout)
+        self.isa = result["isa"]
+        self.shares.append(result["share_of_bandwidth" if self.decodes else "share_of_multiply_adds"])
+        return 1000 * self.tokens / result["decode_tokens_per_s" if self.decodes else "prompt_tokens_per_s"]
+
+
+class LlamaCpp:
+    packages = ["llama_cpp"]
+
+    def __init__(self, file, work, threads, name):
+        import llama_cpp
+        self.name, self.work = f"llama.cpp {name}", work
+        context = work.get("depth", 0) + work.get("prompt", 0) + work.get("decode", 0) + 8
+        self.model = llama_cpp.Llama(str(file), n_ctx=context, n_threads=threads, n_threads_batch=threads, n_batch=512,
+                                     verbose=False)
+        self.ids = pseudo_ids(context, self.model.n_vocab())
+
+    def measure(self):
+        depth, decode = self.work.get("depth", 0), self.work.get("decode", 0)
+
+        def run():
+            if not decode:
+                self.model.reset()
+                self.model.eval(self.ids[:self.work["prompt"]])
+            for i in range(decode):
+                self.model.n_tokens = depth + i
+                self.model.eval([self.ids[depth + i]])
+
+        if decode:
+            self.model.reset()
+            self.model.eval(self.ids[:max(depth, 1)])
+        return median_ms(run)
+
+
+class OnnxRuntime:
+    packages = ["onnxruntime", "onnx", "torch", "transformers"]
+
+    def __init__(self, file, work, threads, name):
+        import onnxruntime
+        self.name = f"ONNX Runtime {name}"
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        self.session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        self.inputs = encoder_inputs(work["batch"], work["prompt"])
+        self.session.run(None, self.inputs)
+
+    def measure(self):
+        return median_ms(lambda: self.session.run(None, self.inputs))
+
+
+class OpenVino:
+    packages = ["openvino", "onnx", "torch", "transformers"]
+
+    def __init__(self, file, work, threads, name):
+        import openvino
+        self.name = f"OpenVINO {name}"
+        core = openvino.Core()
+        model = core.read_model(str(file))
+        self.inputs = encoder_inputs(work["batch"], work["prompt"])
+        model.reshape({key: list(value.shape) for key, value in self.inputs.items()})
+        settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+        self.request = core.compile_model(model, "CPU", settings).create_infer_request()
+        self.request.infer(self.inputs)
+
+    def measure(self):
+        return median_ms(lambda: self.request.infer(self.inputs))
+
+
+class OpenVinoInt8(OpenVino):
+    packages = [*OpenVino.packages, "nncf"]
+
+
+class CTranslate2:
+    packages = ["ctranslate2", "torch", "transformers"]
+
+    def __init__(self, file, work, threads, name):
+        import ctranslate2
+        import numpy
+        self.name = f"CTranslate2 {name}"
+        self.encoder = ctranslate2.Encoder(str(file), compute_type=name, intra_threads=threads, inter_threads=1)
+        ids = encoder_inputs(work["batch"], work["prompt"])["input_ids"].astype(numpy.int32)
+        lengths = numpy.full(len(ids), ids.shape[1], numpy.int32)
+        self.arrays = [ids, lengths]  # the views do not own their memory
+        self.inputs = [ctranslate2.StorageView.from_array(array) for array in self.arrays]
+        self.types = numpy.zeros_like(ids).tolist()
+        self.run()
+
+    def run(self):
+        self.encoder.forward_batch(*self.inputs, token_type_ids=self.types)
+
+    def measure(self):
+        return median_ms(self.run)
+
+
+# ---- A whole process ----
+
+# A process starts with the peak of the one that forked it, so that a small one must start those that are measured.
+LAUNCHER = """
+import os, sys, time
+start = time.perf_counter()
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
+_, status, usage = os.wait4(child, 0)
+print(1000 * (time.perf_counter() - start), usage.ru_maxrss / 1024)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+class Process:
+    """Runs `command`. `work` is {"context", "tokens"} and either {"text"}, to measure the milliseconds from the start to
+    the end, or {"ids"}, how many to begin with, to measure the peak of its resident memory."""
+
+    def __init__(self, command, work):
+        self.command = [str(part) for part in command]
+        self.counts_memory = "ids" in work
+
+    def once(self):
+        """Milliseconds, MiB, what it printed."""
+        result = subprocess.run([sys.executable, "-I", "-S", "-c", LAUNCHER, *self.command], capture_output=True,
+                                text=True)
+        if result.returncode:
+            raise RuntimeError(f"{self.command[0]} failed: {result.stderr}")
+        *printed, figures = result.stdout.splitlines()
+        milliseconds, peak = map(float, figures.split())
+        return milliseconds, peak, "\n".join(printed)
+
+    def measure(self):
+        if self.counts_memory:
+            return self.once()[1]
+        return statistics.median(self.once()[0] for _ in range(REPEAT))
+
+
+def prompt_option(work):
+    if "text" in work:
+        return ["--prompt", work["text"]]
+    return ["--ids", ",".join(map(str, pseudo_ids(work["ids"], 30000)))]
+
+
+class MoteProcess(Process):
+    """`mote run`. A share is what the file and the arena take of the peak."""
+    name = "mote"
+
+    def __init__(self, binary, file, work, threads):
+        super().__init__([binary, "run", file, "--greedy", "--ignore-stop", "--json", "--kv", "f16", "--context",
+                          work["context"], "--threads", threads, "--tokens", work["tokens"], *prompt_option(work)], work)
+        self.file_bytes, self.tokens, self.shares = os.path.getsize(file), None, []
+
+    def once(self):
+        milliseconds, peak, printed = super().once()
+        result = json.loads(printed)
+        self.isa = result["isa"]
+        if self.counts_memory:
+            self.shares.append((self.file_bytes + result["arena_bytes"]) / (peak * 2**20))
+        return milliseconds, peak, printed
+
+
+class LlamaCppProcess(Process):
+    """llama_generate.c; `file` is that program and a GGUF."""
+    packages = ["llama_cpp"]
+
+    def __init__(self, file, work, threads, name):
+        self.name = f"llama.cpp {name}"
+        super().__init__([*file, work["context"], threads, work["tokens"], *prompt_option(work)], work)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models for compare.py, in mote's format and in those of its peers. Each is made once, when first asked for."""
+import contextlib
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CALIBRATION_TEXTS = 16
+
+
+def installed(*names):
+    return all(importlib.util.find_spec(name) is not None for name in names)
+
+
+def pseudo_ids(count, vocab):
+    return [(i * 7919 + 100) % vocab for i in range(count)]
+
+
+def encoder_inputs(batch, length, seed=0):
+    import numpy
+    ids = numpy.array(pseudo_ids(seed + batch * length, 30000)[seed:], numpy.int64).reshape(batch, length)
+    return {"input_ids": ids, "attention_mask": numpy.ones_like(ids)}
+
+
+def run_quietly(command):
+    subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+
+
+class Models:
+    """Files and folders in the folder `work`."""
+
+    def __init__(self, work, mote):
+        self.work, self.mote = work, mote
+        work.mkdir(parents=True, exist_ok=True)
+
+    def make(self, name, build):
+        """The path of `name`, which build(path) makes if it is missing; what fails halfway leaves nothing by that name."""
+        path = self.work / name
+        if not path.exists():
+            print(f"making {path}", file=sys.stderr)
+            partial = path.with_name("partial-" + name)
+            shutil.rmtree(partial, ignore_errors=True)
+            build(partial)
+            partial.rename(path)
+        return path
+
+    def random(self, shape, kind=None):
+        name = shape if kind is None else f"{shape}-{kind}.gguf"
+        command = [sys.executable, ROOT / "bench" / "make_random_model.py", shape]
+        return self.make(name, lambda out: run_quietly([*command, out, *(["--gguf", kind] if kind else [])]))
+
+    def converted(self, source, kind=None):
+        """A GGUF keeps its types; an encoder gets `kind` and, as its peers, no pooling."""
+        name = f"{source.stem}{'' if kind is None else '-' + kind}.mote"
+        options = ["--type", kind, "--pooling", "none"] if kind else []
+        return self.make(name, lambda out: run_quietly([self.mote, "convert", source, "-o", out, *options]))
+
+    def onnx(self, directory):
+        return self.make(f"{directory.name}.onnx", lambda out: export_onnx(directory, out))
+
+    def onnx_int8(self, directory):
+        def build(out):
+            from onnxruntime.quantization import QuantType, quantize_dynamic
+            quantize_dynamic(str(self.onnx(directory)), str(out), weight_type=QuantType.QInt8)
+        return self.make(f"{directory.name}-int8.onnx", build)
+
+    def openvino_int8(self, directory):
+        """A folder with model.xml."""
+        return self.make(f"{directory.name}-openvino-int8", lambda out: quantize_openvino(self.onnx(directory), out))
+
+    def ctranslate2_int8(self, directory):
+        def build(out):
+            from ctranslate2.converters import TransformersConverter
+            TransformersConverter(str(directory)).convert(str(out), quantization="int8")
+        return self.make(f"{directory.name}-ctranslate2-int8", build)
+
+    def llama_generate(self):
+        """llama_generate.c, compiled against the library in the Python package llama_cpp."""
+        package = pathlib.Path(importlib.util.find_spec("llama_cpp").origin).parent
+        flags = ["-O2", f"-I{package.parent / 'include'}", f"-L{package / 'lib'}", "-lllama"]
+        flags += [f"-Wl,{option},{package / 'lib'}" for option in ("-rpath", "-rpath-link")]
+        source = ROOT / "bench" / "llama_generate.c"
+        return self.make("llama_generate", lambda out: run_quietly(["cc", source, "-o", out, *flags]))
+
+
+def export_onnx(directory, path):
+    import torch
+    from transformers import AutoModel
+
+    class Hidden(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = AutoModel.from_pretrained(directory, attn_implementation="eager", dtype=torch.float32)
+
+        def forward(self, input_ids, attention_mask):
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    ids = torch.ones(1, 32, dtype=torch.long)
+    axes = {0: "batch", 1: "sequence"}
+    torch.onnx.export(Hidden().eval(), (ids, ids), str(path), input_names=["input_ids", "attention_mask"],
+                      output_names=["hidden"], dynamic_axes={"input_ids": axes, "attention_mask": axes, "hidden": axes},
+                      opset_version=17, dynamo=False)
+
+
+def quantize_openvino(onnx, folder):
+    """Statically, weights and activations in 8 bits, their ranges taken from made-up ids."""
+    import nncf
+    import openvino
+    texts = nncf.Dataset([encoder_inputs(1, 128, seed) for seed in range(CALIBRATION_TEXTS)])
+    with contextlib.redirect_stdout(sys.stderr):  # its progress
+        model = nncf.quantize(openvino.Core().read_model(str(onnx)), texts, subset_size=CALIBRATION_TEXTS,
+                              model_type=nncf.ModelType.TRANSFORMER)
+    folder.mkdir()
+    openvino.save_model(model, str(folder / "model.xml"), compress_to_fp16=False)
