@@ -70,7 +70,8 @@ void penalize(const Sampler& sampler, Candidate* candidates, uint32_t count) {
 uint32_t gather(const Sampler& sampler, const float* logits) {
   uint32_t count = 0;
   for (uint32_t id = 0; id < sampler.vocab; ++id) {
-    if (!isnan(logits[id])) sampler.candidates[count++] = {logits[id], static_cast<int32_t>(id)};
+    sampler.candidates[count] = {logits[id], static_cast<int32_t>(id)};
+    count += !isnan(logits[id]);
   }
   if (sampler.sampling.repetition_penalty != 1.0f) penalize(sampler, sampler.candidates, count);
   return count;
@@ -84,13 +85,62 @@ int32_t pick_greedy(const Candidate* candidates, uint32_t count) {
   return best.id;
 }
 
+/// The same of logits without a penalty, read once and not copied.
+int32_t pick_greedy(const float* logits, uint32_t vocab) {
+  constexpr uint32_t kLanes = 16;  // maxima side by side, for compilers to make vectors of
+  float most[kLanes];
+  for (float& lane : most) lane = -INFINITY;
+  uint32_t id = 0;
+  for (; id + kLanes <= vocab; id += kLanes) {
+    for (uint32_t i = 0; i < kLanes; ++i) most[i] = logits[id + i] > most[i] ? logits[id + i] : most[i];
+  }
+  for (; id < vocab; ++id) most[0] = logits[id] > most[0] ? logits[id] : most[0];
+  for (const float lane : most) most[0] = lane > most[0] ? lane : most[0];
+  for (id = 0; id < vocab; ++id) {
+    if (logits[id] == most[0]) return static_cast<int32_t>(id);
+  }
+  return 0;
+}
+
+/// Uniform in [0, 1).
+double draw(Sampler* sampler) {
+  return static_cast<double>(next_random(&sampler->random_state) >> 11) * 0x1p-53;
+}
+
+/// Relative to that of the largest logit. Equal infinities have no difference.
+float weight_of(float logit, float largest, float temperature) {
+  return logit == largest ? 1.0f : expf((logit - largest) / temperature);
+}
+
+/// Where only min-p cuts, nothing has to be sorted.
+int32_t pick_of_all(Sampler* sampler, Candidate* candidates, uint32_t count) {
+  float largest = candidates[0].logit;
+  for (uint32_t i = 1; i < count; ++i)
+    largest = candidates[i].logit > largest ? candidates[i].logit : largest;
+  double total = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const float weight = weight_of(candidates[i].logit, largest, sampler->sampling.temperature);
+    candidates[i].logit = weight < sampler->sampling.min_p ? 0.0f : weight;
+    total += static_cast<double>(candidates[i].logit);
+  }
+  double left = draw(sampler) * total;
+  int32_t last = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (candidates[i].logit == 0.0f) continue;
+    last = candidates[i].id;
+    left -= static_cast<double>(candidates[i].logit);
+    if (left < 0) break;
+  }
+  return last;
+}
+
 int32_t pick_random(Sampler* sampler, Candidate* candidates, uint32_t count) {
   const mote_sampling& s = sampler->sampling;
+  if ((s.top_k == 0 || s.top_k >= count) && s.top_p == 1.0f) return pick_of_all(sampler, candidates, count);
   for (uint32_t i = count / 2; i-- > 0;) sift_down(candidates, count, i);
   const float largest = candidates[0].logit;
   const auto weight = [&](const Candidate& c) {
-    // Equal infinities have no difference.
-    return c.logit == largest ? 1.0 : exp((static_cast<double>(c.logit) - largest) / s.temperature);
+    return static_cast<double>(weight_of(c.logit, largest, s.temperature));
   };
 
   const uint32_t most = s.top_k != 0 && s.top_k < count ? s.top_k : count;
@@ -114,8 +164,7 @@ int32_t pick_random(Sampler* sampler, Candidate* candidates, uint32_t count) {
     kept += w;
     ++keep;
   }
-  const double unit = static_cast<double>(next_random(&sampler->random_state) >> 11) * 0x1p-53;
-  double left = unit * kept;
+  double left = draw(sampler) * kept;
   for (uint32_t rank = 0; rank + 1 < keep; ++rank) {
     left -= weight(candidates[count - 1 - rank]);
     if (left < 0) return candidates[count - 1 - rank].id;
@@ -148,9 +197,11 @@ void sampler_see(Sampler* sampler, int32_t id) {
 }
 
 int32_t sampler_pick(Sampler* sampler, const float* logits) {
+  const bool greedy = sampler->sampling.temperature == 0;
+  if (greedy && sampler->sampling.repetition_penalty == 1.0f) return pick_greedy(logits, sampler->vocab);
   const uint32_t count = gather(*sampler, logits);
   if (count == 0) return 0;
-  if (sampler->sampling.temperature == 0) return pick_greedy(sampler->candidates, count);
+  if (greedy) return pick_greedy(sampler->candidates, count);
   return pick_random(sampler, sampler->candidates, count);
 }
 

@@ -54,6 +54,18 @@ TEST("greedy takes the largest and of equals the lowest id") {
   TEST_ASSERT_EQUAL_INT(4, sampler.pick({0, 1, 2, 3, kInfinity}));
 }
 
+TEST("greedy finds the largest wherever it lies, past NaN") {
+  for (const uint32_t vocab : {1u, 15u, 16u, 17u, 40u}) {
+    for (uint32_t at = 0; at < vocab; ++at) {
+      std::vector<float> logits(vocab, -7.0f);
+      logits[vocab / 2] = kNaN;
+      logits[vocab - 1] = logits[at] = 2.0f;
+      TestSampler sampler(vocab, mote_sampling_default());
+      TEST_ASSERT_EQUAL_INT(static_cast<int>(at), sampler.pick(logits));
+    }
+  }
+}
+
 TEST("NaN logits are never picked and all NaN gives id 0") {
   for (const float temperature : {0.0f, 1.0f}) {
     mote_sampling sampling = random_sampling();
@@ -72,6 +84,18 @@ TEST("at temperature 1 ids come as often as the softmax says") {
   TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.5, seen[0]);
   TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.3, seen[1]);
   TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.2, seen[2]);
+}
+
+TEST("what top-k and min-p leave comes as often as the softmax of it says") {
+  for (const bool top_k : {false, true}) {
+    mote_sampling sampling = random_sampling();
+    if (top_k) sampling.top_k = 2;
+    if (!top_k) sampling.min_p = 0.55f;
+    TestSampler sampler(3, sampling);
+    const auto seen = sampler.frequencies({std::log(0.2f), std::log(0.5f), std::log(0.3f)}, 40000);
+    TEST_ASSERT_DOUBLE_WITHIN(1e-9, 0.0, seen[0]);
+    TEST_ASSERT_DOUBLE_WITHIN(0.02, 0.625, seen[1]);
+  }
 }
 
 TEST("temperature sharpens and flattens") {
