@@ -170,7 +170,7 @@ class Binder : public Proofs {
     width(v, cache->kv_heads() * cache->head_dim(), "v");
     step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
     step->unit = k.unit;
-    step->work_per_row = 2 * uint64_t{k.width};
+    step->work_per_row = 8 * uint64_t{k.width};  // a store each
     kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
   }
 

@@ -23,9 +23,18 @@ void put(DType dtype, const GuardedBuffer& cache, size_t index, float value) {
 
 void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
   INFO("G " << c.kv_heads << ", E " << c.head_dim << ", capacity " << c.capacity);
-  const int32_t positions[] = {0, 1, 15, 16, 33, 300, 47};
-  const int32_t sequences[] = {0, 0, 1, 0, 1, 1, 0};
-  const uint32_t rows = 7;
+  // Scattered tokens, then runs of neighbours: one too short, one that begins within eight, one of two eights
+  // and one that another sequence ends.
+  std::vector<int32_t> positions = {0, 1, 15, 16, 33, 300, 47}, sequences = {0, 0, 1, 0, 1, 1, 0};
+  const auto neighbours = [&](int32_t first, int32_t count, int32_t sequence) {
+    for (int32_t i = 0; i < count; ++i) positions.push_back(first + i), sequences.push_back(sequence);
+  };
+  neighbours(64, 7, 0);
+  neighbours(85, 12, 1);
+  neighbours(104, 17, 0);
+  neighbours(48, 5, 1);
+  neighbours(53, 3, 0);
+  const uint32_t rows = static_cast<uint32_t>(positions.size());
   const size_t bytes = size_t{2} * c.kv_heads * c.capacity * c.head_dim * (entry.b == DType::f32 ? 4 : 2);
   const GuardedBuffer keys(bytes, Edge::end), values(bytes, Edge::end);
   const GuardedBuffer expected_keys(bytes, Edge::end), expected_values(bytes, Edge::end);
@@ -49,7 +58,8 @@ void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split)
     }
   }
   const KvCacheView cache = {keys.data(), values.data(), c.capacity, c.kv_heads, c.head_dim};
-  run_kernel(entry, KvStoreArgs{cache, positions, sequences, k.const_view(), v.const_view()}, rows, split);
+  run_kernel(entry, KvStoreArgs{cache, positions.data(), sequences.data(), k.const_view(), v.const_view()},
+             rows, split);
   TEST_ASSERT_EQUAL_MEMORY(expected_keys.data(), keys.data(), bytes);
   TEST_ASSERT_EQUAL_MEMORY(expected_values.data(), values.data(), bytes);
 }
