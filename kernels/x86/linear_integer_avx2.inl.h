@@ -9,10 +9,9 @@
 // and live in memory. GCC 12 has to be told: it keeps integer sums in memory too unless they are pinned, and
 // joins the float parts of all rows unless each store ends one. Measured on Zen 3, where maddubs alone makes
 // 64 products a cycle: 26 for nibbles with all that ends a tile, 34 without; more than 45 are not possible (2
-// operations for 32 products, and 5 a group and vector). It was no more with the nibbles of a panel unpacked to
-// scratch once for all rows.
-// A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
-// padded to 64 and N to 16 in the file.
+// operations for 32 products, and 5 a group and vector). It was no more with the nibbles of a panel unpacked
+// to scratch once for all rows. A panel's stream is read once a tile: from memory by the first, from L1 or L2
+// by the rest. No tails: K is padded to 64 and N to 16 in the file.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"
@@ -132,8 +131,8 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   integer_sums<Format, R, P>(cells, rows, layout, acc);
   for (uint32_t r = 0; r < R; ++r) {
     for (uint32_t p = 0; p < P; ++p) {
-      linear_finish(args, row + r, panel + p * stride, _mm256_load_ps(acc[p][r]),
-                    _mm256_load_ps(acc[p][r] + 8));
+      linear_finish_soon(args, row + r, panel + p * stride, _mm256_load_ps(acc[p][r]),
+                         _mm256_load_ps(acc[p][r] + 8));
     }
   }
 }

@@ -60,7 +60,7 @@ void tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row)
         const __m256 scale = _mm256_mul_ps(scale_a, _mm256_load_ps(head[p]->scale + 8 * h));
         acc[h] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(dot[p][r][h]), _mm256_setzero_ps());
       }
-      linear_finish(args, row + r, panel + p * stride, acc[0], acc[1]);
+      linear_finish_soon(args, row + r, panel + p * stride, acc[0], acc[1]);
     }
   }
 }
