@@ -47,6 +47,8 @@ struct Model {
                                           const ThreadPool& pool) {
     mote_session_options options = session_options(file, arguments.session, pool);
     if (arguments.session.context == 0) options.context = window;
+    // All tokens have logits here: a row of the whole vocabulary each.
+    if (arguments.session.chunk == 0) options.chunk = mote_session_options_default(file.model()).chunk;
     options.logit_rows = options.chunk;
     return options;
   }

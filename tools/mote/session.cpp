@@ -4,11 +4,19 @@
 #include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "converter/error.h"
 #include "tools/mote/output.h"
 
 namespace mote::cli {
+namespace {
+
+// Of a prompt's tokens at once: the weights are read from memory once for all of them. The library's default
+// is for machines with less memory.
+constexpr uint32_t kPromptChunk = 256;
+
+}  // namespace
 
 void check(mote_status status, const mote_error& error, const std::string& what) {
   if (status == MOTE_OK) return;
@@ -51,7 +59,7 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
                   "Most tokens of the session (default: the model's, but at most 4096)")
       ->type_name("N")
       ->check(CLI::Range(1u, UINT32_MAX).description(""));
-  command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 64)")
+  command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 256)")
       ->type_name("N")
       ->check(CLI::Range(1u, 4096u).description(""));
   command
@@ -80,6 +88,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
   options.platform = pool.platform();
   options.backend = file.backend(flags.backend, pool.threads());
   if (flags.context != 0) options.context = flags.context;
+  if (!is_encoder(file)) options.chunk = std::clamp(options.context, options.chunk, kPromptChunk);
   if (flags.chunk != 0) options.chunk = flags.chunk;
   if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
   if (flags.kv == "f32") options.kv_dtype = MOTE_KV_F32;
