@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/mote/visit_op.h"
+
 namespace mote::cli {
 namespace {
 
@@ -103,24 +105,13 @@ struct Describer {
     text.out = slice(op.out());
     detail(file::EnumNamePoolKind(op.kind()));
   }
-
-  template <class Table>
-  bool describe_if(const Table* op) {
-    if (op != nullptr) describe(*op);
-    return op != nullptr;
-  }
 };
 
 }  // namespace
 
 OpText describe_op(const file::Model& model, const file::Op& op) {
   Describer describer{model, {file::EnumNameOpArgs(op.args_type()), "", "", ""}};
-  (void)(describer.describe_if(op.args_as_Embed()) || describer.describe_if(op.args_as_Positions()) ||
-         describer.describe_if(op.args_as_Norm()) || describer.describe_if(op.args_as_Quantize()) ||
-         describer.describe_if(op.args_as_Linear()) || describer.describe_if(op.args_as_RopeTable()) ||
-         describer.describe_if(op.args_as_Rope()) || describer.describe_if(op.args_as_KvStore()) ||
-         describer.describe_if(op.args_as_Attention()) || describer.describe_if(op.args_as_Gate()) ||
-         describer.describe_if(op.args_as_Select()) || describer.describe_if(op.args_as_Pool()));
+  visit_op(op, [&](const auto& table) { describer.describe(table); });
   return describer.text;
 }
 

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "kernels/ops.h"
+#include "tools/mote/visit_op.h"
 
 namespace mote::cli {
 namespace {
@@ -116,22 +117,11 @@ struct Worker {
     const file::Tensor* found = tensor(index);
     return found == nullptr ? "" : file::EnumNameDType(found->dtype());
   }
-
-  template <class Table>
-  bool add_if(const Table* op) {
-    if (op != nullptr) add(*op);
-    return op != nullptr;
-  }
 };
 
 Worker examine(const file::Model& model, const file::Op& op, const OpRun& run) {
   Worker worker{model, run, {}};
-  (void)(worker.add_if(op.args_as_Embed()) || worker.add_if(op.args_as_Positions()) ||
-         worker.add_if(op.args_as_Norm()) || worker.add_if(op.args_as_Quantize()) ||
-         worker.add_if(op.args_as_Linear()) || worker.add_if(op.args_as_RopeTable()) ||
-         worker.add_if(op.args_as_Rope()) || worker.add_if(op.args_as_KvStore()) ||
-         worker.add_if(op.args_as_Attention()) || worker.add_if(op.args_as_Gate()) ||
-         worker.add_if(op.args_as_Select()) || worker.add_if(op.args_as_Pool()));
+  visit_op(op, [&](const auto& table) { worker.add(table); });
   return worker;
 }
 
