@@ -85,7 +85,8 @@ int32_t pick_greedy(const Candidate* candidates, uint32_t count) {
   return best.id;
 }
 
-/// The same of logits without a penalty, read once and not copied.
+/// The same of logits without a penalty, where nothing has to be copied: the largest, then the first that
+/// equals it.
 int32_t pick_greedy(const float* logits, uint32_t vocab) {
   constexpr uint32_t kLanes = 16;  // maxima side by side, for compilers to make vectors of
   float most[kLanes];

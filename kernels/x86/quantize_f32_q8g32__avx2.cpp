@@ -42,7 +42,7 @@ GroupScales scales_of(__m256i bits) {
           _mm256_div_ps(most, absmax), _mm256_and_si256(finite, _mm256_castps_si256(large))};
 }
 
-/// 8 whole groups from x on.
+/// The 8 whole groups from `in` on, read twice: 32 vectors do not stay in registers.
 void quantize_groups(const float* in, const float* columns, int8_t* q, float* scale, int32_t* sum) {
   __m256i largest[kTogether], sums[kTogether];
   __m256 x[kGroupVectors];
