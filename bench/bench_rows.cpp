@@ -26,7 +26,7 @@ using namespace mote;
 struct Heads {
   uint32_t heads, kv_heads, width;
 };
-constexpr Heads kHeads[] = {{32, 8, 64}, {9, 3, 64}, {12, 12, 64}};
+constexpr Heads kHeads[] = {{32, 8, 64}, {9, 3, 64}, {12, 12, 64}, {12, 12, 32}};
 constexpr uint32_t kDepths[] = {128, 1024, 4096};
 constexpr uint32_t kAttentionRows[] = {1, 64};
 constexpr uint32_t kWidths[] = {576, 2048, 8192};

@@ -20,14 +20,20 @@
 
 namespace mote::avx2 {
 
-/// What row sees of the tile that starts at position `tile`, counted from there. *first: no earlier tile of
-/// the segment has any.
-static inline PositionRange visible(const AttentionArgs& args, uint32_t row, uint32_t tile, bool* first) {
+/// What a row sees of a tile.
+struct Visible {
+  PositionRange span;  // from the tile's first position
+  bool first;          // no earlier tile of the segment has any
+  bool begins_like(const Visible& other) const {
+    return !span.empty() && span.begin == other.span.begin && first == other.first;
+  }
+};
+
+static inline Visible visible(const AttentionArgs& args, uint32_t row, uint32_t tile) {
   const PositionRange seen = seen_by(args, row);
-  *first = seen.begin >= tile || tile % kAttentionSegment == 0;
   PositionRange span = {seen.begin > tile ? seen.begin - tile : 0, seen.end > tile ? seen.end - tile : 0};
   if (span.end > kAttentionTile) span.end = kAttentionTile;
-  return span;
+  return {span, seen.begin >= tile || tile % kAttentionSegment == 0};
 }
 
 /// The rows of a work unit and one KV head of them. Scratch holds the scores [rows * heads][kAttentionTile],
@@ -105,45 +111,67 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero + tile;
 }
 
-/// Weighs the values of a tile into a row's outputs, its heads in groups. `ahead` is what is needed next.
+/// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
+/// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
+template <uint32_t Q, uint32_t C, class T>
+static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
+                        const Tile<T>& tile, const T* ahead, uint32_t width) {
+  float factors[kMaxQueries];
+  weigh_scores<Q>(scores, spans, softmax, factors);
+  weigh_values<Q, C>(scores, tile.values, ahead, width, spans.shared,
+                     {softmax, first ? nullptr : factors, 0});
+  static constexpr float kGoOn = 1.0f;
+  for (uint32_t i = 0; i < Q; ++i) {
+    if (spans.end[i] == spans.shared.end) continue;
+    weigh_values<1, 8>(scores + i * kAttentionTile, tile.values, tile.values, width,
+                       {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
+  }
+}
+
+/// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next.
 template <class T>
-static void weigh_row(const AttentionArgs& args, const RowBlock& block, uint32_t row, PositionRange span,
-                      bool first_tile, const Tile<T>& tile, const T* ahead) {
+static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
+                       const Tile<T>& tile, const T* ahead) {
   const uint32_t width = args.cache.head_dim;
-  for (uint32_t begin = 0; begin < block.heads; begin += kMaxQueries) {
-    const uint32_t count = block.heads - begin < kMaxQueries ? block.heads - begin : kMaxQueries;
-    float* scores = block.scores + ((row - block.begin) * block.heads + begin) * size_t{kAttentionTile};
-    float factors[kMaxQueries];
-    float* out[kMaxQueries];
+  const uint32_t queries = (end - first) * block.heads;
+  const bool first_tile = visible(args, first, tile.begin).first;
+  for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
+    const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
+    float* scores = block.scores + ((first - block.begin) * block.heads + begin) * size_t{kAttentionTile};
+    QuerySpans spans = {{0, kAttentionTile}, {}, 0};
+    Softmax softmax[kMaxQueries];
     for (uint32_t i = 0; i < count; ++i) {
-      const Softmax softmax = softmax_of(args, block, row, begin + i, tile.begin / kAttentionSegment);
+      const uint32_t row = first + (begin + i) / block.heads, head = (begin + i) % block.heads;
+      const PositionRange span = visible(args, row, tile.begin).span;
+      softmax[i] = softmax_of(args, block, row, head, tile.begin / kAttentionSegment);
       if (first_tile) {
-        *softmax.max = -FLT_MAX;
-        *softmax.sum = 0.0f;
+        *softmax[i].max = -FLT_MAX;
+        *softmax[i].sum = 0.0f;
       }
-      float* own = scores + i * kAttentionTile;
       if (args.bias != nullptr) {
-        add_bias(own, tile_bias(args, row, block.kv_head * block.heads + begin + i, tile.begin), span);
+        add_bias(scores + i * kAttentionTile,
+                 tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), span);
       }
-      factors[i] = weigh_scores(own, span, softmax.max, softmax.sum);
-      out[i] = softmax.out;
+      spans.shared.begin = span.begin;
+      spans.end[i] = span.end;
+      if (span.end < spans.shared.end) spans.shared.end = span.end;
+      if (span.end > spans.last_end) spans.last_end = span.end;
     }
-    const Outputs outputs = {out[0], count > 1 ? static_cast<size_t>(out[1] - out[0]) : 0,
-                             first_tile ? nullptr : factors};
     switch (count) {
       case 1:
-        weigh_values<1, 8>(scores, tile.values, ahead, width, span, outputs);
+        weigh_group<1, 8>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       case 2:
-        weigh_values<2, 4>(scores, tile.values, ahead, width, span, outputs);
+        weigh_group<2, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       case 3:
-        weigh_values<3, 4>(scores, tile.values, ahead, width, span, outputs);
+        weigh_group<3, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       default:
-        weigh_values<4, 2>(scores, tile.values, ahead, width, span, outputs);
+        weigh_group<4, 2>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
     }
+    ahead = tile.values;  // once is enough
   }
 }
 
@@ -152,9 +180,8 @@ template <class T>
 static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
                         uint32_t begin) {
   PositionRange all = {kAttentionTile, 0};
-  bool first_tile;
   for (uint32_t row = first; row < end; ++row) {
-    const PositionRange span = visible(args, row, begin, &first_tile);
+    const PositionRange span = visible(args, row, begin).span;
     if (span.empty()) continue;
     if (span.begin < all.begin) all.begin = span.begin;
     if (span.end > all.end) all.end = span.end;
@@ -168,10 +195,12 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
                         static_cast<const T*>(cache.values) + start};
   const T* ahead = tile.keys + kAttentionTile * cache.head_dim;
   score_rows(args, block, first, end, all, tile);
-  for (uint32_t row = first; row < end; ++row) {
-    const PositionRange span = visible(args, row, begin, &first_tile);
-    if (span.empty()) continue;
-    weigh_row(args, block, row, span, first_tile, tile, ahead);
+  for (uint32_t row = first, next; row < end; row = next) {
+    const Visible own = visible(args, row, begin);
+    next = row + 1;
+    if (own.span.empty()) continue;
+    while (next < end && visible(args, next, begin).begins_like(own)) ++next;
+    weigh_rows(args, block, row, next, tile, ahead);
     ahead = tile.values;  // once is enough
   }
 }

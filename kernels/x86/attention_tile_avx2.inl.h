@@ -5,8 +5,8 @@
 // Scores: Q queries by B blocks of 16 positions. FMA has latency 4 at 2 a cycle, so 8 sums must be in flight;
 // of 16 registers Q hold the queries' elements and one the keys of 8 positions. Q x B = 1 x 4, 2 x 2, 3 x 2,
 // 4 x 1 make 8 or 12 sums. The heads of a row and neighbouring rows share each load (and conversion) of keys.
-// Weighted sum: Q heads of a row by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, by the same count. Rows
-// do not share: what they may read differs, and 0 times a NaN that a later row stored is not 0.
+// Weighted sum: Q queries by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, by the same count, over the
+// positions that all of them see.
 //
 // Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
 // are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
@@ -82,49 +82,80 @@ static inline void add_bias(float* scores, const float* bias, PositionRange span
   }
 }
 
-/// Turns the scores of the span into weights exp(s - m') in place, adds them to *sum, moves *max from m to m'
-/// and returns exp(m - m'). The lane that adds a weight depends on its position alone.
-static inline float weigh_scores(float* scores, PositionRange span, float* max, float* sum) {
-  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  const __m256i before = _mm256_set1_epi32(static_cast<int>(span.begin) - 1);
-  const __m256i end = _mm256_set1_epi32(static_cast<int>(span.end));
-  const uint32_t start = span.begin / kLanes * kLanes;
-  __m256 largest = _mm256_set1_ps(*max);
-  for (uint32_t at = start; at < span.end; at += kLanes) {
-    const __m256i position = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at)), lane);
-    const __m256i seen =
-        _mm256_and_si256(_mm256_cmpgt_epi32(position, before), _mm256_cmpgt_epi32(end, position));
-    const __m256 s = _mm256_blendv_ps(_mm256_set1_ps(-__builtin_inff()), _mm256_loadu_ps(scores + at),
-                                      _mm256_castsi256_ps(seen));
-    _mm256_storeu_ps(scores + at, s);
-    largest = _mm256_max_ps(s, largest);  // passes over a NaN
+/// What Q queries see of a tile: all of them `shared`, which begins where each of theirs does.
+struct QuerySpans {
+  PositionRange shared;
+  uint32_t end[kMaxQueries];
+  uint32_t last_end;
+};
+
+/// Turns the scores of Q queries into weights exp(s - m') in place, adds them to the sums, moves each maximum
+/// from m to m' and gives the factors exp(m - m'). The lane that adds a weight depends on its position alone.
+/// Queries go together because one alone would wait for its maximum, an exponential and its sum.
+template <uint32_t Q>
+MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spans, const Softmax* softmax,
+                                            float* factors) {
+  const uint32_t start = spans.shared.begin / kLanes * kLanes;
+  const __m256 hidden = _mm256_set1_ps(-__builtin_inff());
+  __m256 largest[Q];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = _mm256_set1_ps(*softmax[i].max);
+  for (uint32_t at = start; at < spans.last_end; at += kLanes) {
+    if (at >= spans.shared.begin && at + kLanes <= spans.shared.end) {
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+        largest[i] = _mm256_max_ps(_mm256_loadu_ps(scores + i * kAttentionTile + at), largest[i]);
+      }
+      continue;
+    }
+    const __m256i position =
+        _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    const __m256i before =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(spans.shared.begin)), position);
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+      const __m256i ahead = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(spans.end[i])), position);
+      const __m256 seen = _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead));
+      float* score = scores + i * kAttentionTile + at;
+      const __m256 s = _mm256_blendv_ps(hidden, _mm256_loadu_ps(score), seen);
+      _mm256_storeu_ps(score, s);
+      largest[i] = _mm256_max_ps(s, largest[i]);  // passes over a NaN
+    }
   }
-  const float next = max_lanes(largest);
-  const __m256 shift = _mm256_set1_ps(next);
-  __m256 total = _mm256_setzero_ps();
-  for (uint32_t at = start; at < span.end; at += kLanes) {
-    const __m256 weight = exp_not_large_avx2(_mm256_sub_ps(_mm256_loadu_ps(scores + at), shift));
-    _mm256_storeu_ps(scores + at, weight);
-    total = _mm256_add_ps(total, weight);
+  __m256 shift[Q], total[Q];
+  alignas(32) float moved[kLanes] = {};
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    const float next = max_lanes(largest[i]);
+    moved[i] = *softmax[i].max - next;
+    *softmax[i].max = next;
+    shift[i] = _mm256_set1_ps(next);
+    total[i] = _mm256_setzero_ps();
   }
-  const float factor = _mm256_cvtss_f32(exp_not_large_avx2(_mm256_set1_ps(*max - next)));
-  *sum = *sum * factor + sum_lanes(total);
-  *max = next;
-  return factor;
+  for (uint32_t at = start; at < spans.last_end; at += kLanes) {
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+      float* score = scores + i * kAttentionTile + at;
+      const __m256 weight = exp_not_large_avx2(_mm256_sub_ps(_mm256_loadu_ps(score), shift[i]));
+      _mm256_storeu_ps(score, weight);
+      total[i] = _mm256_add_ps(total[i], weight);
+    }
+  }
+  alignas(32) float factor[kLanes];
+  _mm256_store_ps(factor, exp_not_large_avx2(_mm256_load_ps(moved)));
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    factors[i] = factor[i];
+    *softmax[i].sum = *softmax[i].sum * factor[i] + sum_lanes(total[i]);
+  }
 }
 
-/// Outputs of Q heads: head i has its columns from out + i * stride on. factor null: they start from 0 and
-/// are not read.
+/// Outputs of Q queries, from a column on. factor null: they start from 0 and are not read.
 struct Outputs {
-  float* out;
-  size_t stride;
+  const Softmax* query;
   const float* factor;
-  Outputs from(uint32_t column) const { return {out + column, stride, factor}; }
+  uint32_t column;
+  Outputs from(uint32_t at) const { return {query, factor, at}; }
+  float* operator[](uint32_t i) const { return query[i].out + column; }
 };
 
 /// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
-/// order of p, for Q heads and 8 C columns, or the first `columns` of 8. Fetches as many columns from `ahead`
-/// on.
+/// order of p, for Q queries and 8 C columns, or the first `columns` of 8. Fetches as many columns from
+/// `ahead` on.
 template <uint32_t Q, uint32_t C, class T>
 MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const T* ahead,
                                              uint32_t width, PositionRange span, const Outputs& outputs,
@@ -134,7 +165,7 @@ MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* valu
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
       sum[i][c] = _mm256_setzero_ps();
       if (outputs.factor == nullptr) continue;
-      const __m256 before = load_first(outputs.out + i * outputs.stride + c * kLanes, columns);
+      const __m256 before = load_first(outputs[i] + c * kLanes, columns);
       sum[i][c] = _mm256_mul_ps(_mm256_set1_ps(outputs.factor[i]), before);
     }
   }
@@ -151,8 +182,7 @@ MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* valu
     }
   }
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)
-        store_first(outputs.out + i * outputs.stride + c * kLanes, columns, sum[i][c]);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) store_first(outputs[i] + c * kLanes, columns, sum[i][c]);
   }
 }
 
