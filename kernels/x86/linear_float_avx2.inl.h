@@ -37,12 +37,14 @@ static inline void float_tile(const LinearArgs& args, uint32_t panel, uint32_t s
       for (uint32_t v = 0; v < P * kHalves; ++v) acc[r][v] = _mm256_fmadd_ps(x, w[v], acc[r][v]);
     }
   }
+  PanelSums<R> sums[P];
 #pragma GCC unroll 6
   for (uint32_t r = 0; r < R; ++r) {
-#pragma GCC unroll 4
-    for (uint32_t p = 0; p < P; ++p)
-      linear_finish(args, row + r, panel + p * stride, acc[r][2 * p], acc[r][2 * p + 1]);
+#pragma GCC unroll 8
+    for (uint32_t v = 0; v < P * kHalves; ++v)
+      _mm256_store_ps(sums[v / kHalves].row[r] + v % kHalves * kLanes, acc[r][v]);
   }
+  for (uint32_t p = 0; p < P; ++p) linear_finish(args, row, R, panel + p * stride, sums[p].row[0]);
 }
 
 template <class Weight, uint32_t P>

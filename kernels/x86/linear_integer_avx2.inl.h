@@ -129,12 +129,7 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
   integer_sums<Format, R, P>(cells, rows, layout, acc);
-  for (uint32_t r = 0; r < R; ++r) {
-    for (uint32_t p = 0; p < P; ++p) {
-      linear_finish_soon(args, row + r, panel + p * stride, _mm256_load_ps(acc[p][r]),
-                         _mm256_load_ps(acc[p][r] + 8));
-    }
-  }
+  for (uint32_t p = 0; p < P; ++p) linear_finish(args, row, R, panel + p * stride, acc[p][0]);
 }
 
 template <class Format>

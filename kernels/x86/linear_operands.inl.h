@@ -13,6 +13,12 @@ namespace mote {
 /// and faster than one or more streams with prefetches 1.1 or 2.3 KB ahead.
 static constexpr uint32_t kLinearStreams = 4;
 
+/// A tile's sums of one panel.
+template <uint32_t R>
+struct alignas(64) PanelSums {
+  float row[R][kPanelRows];
+};
+
 static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint32_t panel) {
   return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
 }

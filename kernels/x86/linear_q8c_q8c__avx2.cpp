@@ -52,16 +52,18 @@ void tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row)
   for (uint32_t r = 0; r < R; ++r) a[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
   const size_t columns = activation_padded(args.inputs);
   dots<R, P>(quads, a, columns, dot);
-  for (uint32_t r = 0; r < R; ++r) {
-    const __m256 scale_a = _mm256_set1_ps(reinterpret_cast<const RowScale*>(a[r] + columns)->scale);
-    for (uint32_t p = 0; p < P; ++p) {
-      __m256 acc[kHalves];
-      MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-        const __m256 scale = _mm256_mul_ps(scale_a, _mm256_load_ps(head[p]->scale + 8 * h));
-        acc[h] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(dot[p][r][h]), _mm256_setzero_ps());
+  for (uint32_t p = 0; p < P; ++p) {
+    PanelSums<R> sums;
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+      const __m256 scale_w = _mm256_load_ps(head[p]->scale + 8 * h);
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+        const __m256 scale_a = _mm256_set1_ps(reinterpret_cast<const RowScale*>(a[r] + columns)->scale);
+        const __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w), _mm256_cvtepi32_ps(dot[p][r][h]),
+                                           _mm256_setzero_ps());
+        _mm256_store_ps(sums.row[r] + 8 * h, sum);
       }
-      linear_finish_soon(args, row + r, panel + p * stride, acc[0], acc[1]);
     }
+    linear_finish(args, row, R, panel + p * stride, sums.row[0]);
   }
 }
 

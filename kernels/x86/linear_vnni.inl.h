@@ -77,7 +77,7 @@ using Dots = typename V::Int[P][R][V::kVectors];
 
 /// Vector v of a quad or of a panel's scales.
 template <class V, class T>
-MOTE_INLINE inline const T* part(const T* first, uint32_t v) {
+MOTE_INLINE inline T* part(T* first, uint32_t v) {
   return first + v * (kPanelRows / V::kVectors);
 }
 
@@ -248,9 +248,14 @@ struct GroupKernel {
       }
       each<V, P>([&](uint32_t p) MOTE_INLINE { ++cell[p]; });
     }
-    each<V, R>([&](uint32_t r) MOTE_INLINE {
-      each<V, P>([&](uint32_t p) MOTE_INLINE { V::finish(args, row + r, panel + p * stride, acc[p][r]); });
+    PanelSums<R> sums[P];
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, R>([&](uint32_t r) MOTE_INLINE {
+        each<V, V::kVectors>([&](uint32_t v)
+                                 MOTE_INLINE { V::store_f32(part<V>(sums[p].row[r], v), acc[p][r][v]); });
+      });
     });
+    for (uint32_t p = 0; p < P; ++p) V::finish(args, row, panel + p * stride, sums[p]);
   }
 
   static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
@@ -315,16 +320,17 @@ struct RowKernel {
     for (uint32_t r = 0; r < R; ++r) in[r] = linear_row(args, row + r);
     const size_t columns = activation_padded(args.inputs);
     dots<R, P, kUnpacked>(weights, in, columns, dot);
-    for (uint32_t r = 0; r < R; ++r) {
-      const Float scale_a = V::set(reinterpret_cast<const RowScale*>(in[r] + columns)->scale);
-      for (uint32_t p = 0; p < P; ++p) {
-        Float y[V::kVectors];
-        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
-          const Float scale = V::mul(scale_a, V::load_f32(part<V>(head[p]->scale, v)));
-          y[v] = V::fma(scale, V::convert(dot[p][r][v]), V::set(0.0f));
+    for (uint32_t p = 0; p < P; ++p) {
+      PanelSums<R> sums;
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+        const Float scale_w = V::load_f32(part<V>(head[p]->scale, v));
+        each<V, R>([&](uint32_t r) MOTE_INLINE {
+          const Float scale_a = V::set(reinterpret_cast<const RowScale*>(in[r] + columns)->scale);
+          V::store_f32(part<V>(sums.row[r], v),
+                       V::fma(V::mul(scale_a, scale_w), V::convert(dot[p][r][v]), V::set(0.0f)));
         });
-        V::finish(args, row + r, panel + p * stride, y);
-      }
+      });
+      V::finish(args, row, panel + p * stride, sums);
     }
   }
 

@@ -38,6 +38,7 @@ struct Vnni256 {
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load_f32(const float* from) { return _mm256_load_ps(from); }
+  static void store_f32(float* to, Float v) { _mm256_store_ps(to, v); }
   static Float load_f16(const uint16_t* from) {
     return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(from)));
   }
@@ -45,8 +46,9 @@ struct Vnni256 {
   static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
 
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
-    avx2::linear_finish(args, row, panel, y[0], y[1]);
+  template <uint32_t R>
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
+    avx2::linear_finish(args, row, R, panel, sums.row[0]);
   }
 };
 

@@ -37,6 +37,7 @@ struct Vnni512 {
 
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load_f32(const float* from) { return _mm512_load_ps(from); }
+  static void store_f32(float* to, Float v) { _mm512_store_ps(to, v); }
   static Float load_f16(const uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
   }
@@ -44,8 +45,9 @@ struct Vnni512 {
   static Float mul(Float a, Float b) { return _mm512_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
 
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
-    avx2::linear_finish(args, row, panel, _mm512_castps512_ps256(y[0]), _mm512_extractf32x8_ps(y[0], 1));
+  template <uint32_t R>
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
+    avx2::linear_finish(args, row, R, panel, sums.row[0]);
   }
 };
 

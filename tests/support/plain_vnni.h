@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/reference/linear.inl.h"
+#include "kernels/x86/linear_operands.inl.h"
 #include "tests/support/unity_style.h"
 
 namespace mote::test {
@@ -96,10 +97,14 @@ struct PlainVnni {
     return make<Float>([&](uint32_t i) { return fmaf(a.lane[i], b.lane[i], c.lane[i]); });
   }
 
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const Float y[kVectors]) {
-    float dots[kPanelRows];
-    memcpy(dots, y, sizeof dots);
-    ref::finish_panel(args, row, panel, dots);
+  static void store_f32(float* to, Float v) {
+    check_aligned(to, sizeof(Float));
+    memcpy(to, &v, sizeof v);
+  }
+
+  template <uint32_t R>
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
+    for (uint32_t r = 0; r < R; ++r) ref::finish_panel(args, row + r, panel, sums.row[r]);
   }
 
  private:
