@@ -139,6 +139,13 @@ TEST_CASE("run: sampling depends on the seed and on nothing else") {
   TEST_ASSERT_TRUE(sample(1, "") != sample(2, ""));
 }
 
+TEST_CASE("run: huge pages change where the weights lie and nothing else") {
+  const std::string command = "run " + llama() + " --json --ids 5,6 -n 20 --ignore-stop";
+  const Outcome outcome = run(command + " --huge-pages");
+  if (outcome.code != 0) return assert_fails(outcome, 1, "--huge-pages: this system has none");
+  TEST_ASSERT_TRUE(assert_json(outcome).at("output_ids") == assert_json(run(command)).at("output_ids"));
+}
+
 TEST_CASE("bench: measures what it is asked for") {
   const json result =
       assert_json(run("bench " + llama() + " --prompt 8 --decode 4 --depth 5 --threads 2 --repeat 2 --json"));

@@ -324,7 +324,7 @@ void bench_model(const Arguments& arguments) {
   Result result;
   result.before = resident_memory(nullptr, nullptr);
   Timer timer;
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   const Work work = plan(arguments, file);
   const mote_session_options options = options_for(arguments, file, pool, work);
   Session session(file, options);

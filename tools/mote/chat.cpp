@@ -189,7 +189,7 @@ void talk(Conversation& conversation, const Arguments& arguments, const Session&
 }
 
 void chat(const Arguments& arguments) {
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   require_tokenizer(file, "mote run --ids takes token ids");
   if (mote_chat_format(file.model()) == nullptr) {
     convert::fail("{} has no chat format; convert it with --chat-format NAME, or use mote run", file.path());

@@ -199,7 +199,7 @@ class Classifier {
 
 void classify(const Arguments& arguments) {
   const ThreadPool pool(arguments.session.threads);
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   Classifier classifier(arguments, file, pool);
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);

@@ -84,7 +84,7 @@ void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
 
 void embed(const Arguments& arguments) {
   const ThreadPool pool(arguments.session.threads);
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) {
     convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",

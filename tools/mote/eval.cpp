@@ -41,7 +41,9 @@ struct Score {
 /// A file's session, its windows and the logits of the piece at hand.
 struct Model {
   Model(const std::string& path, const Arguments& arguments, uint32_t window, const ThreadPool& pool)
-      : file(path), options(options_for(file, arguments, window, pool)), session(file, options) {}
+      : file(path, arguments.session),
+        options(options_for(file, arguments, window, pool)),
+        session(file, options) {}
 
   static mote_session_options options_for(const ModelFile& file, const Arguments& arguments, uint32_t window,
                                           const ThreadPool& pool) {
@@ -192,7 +194,7 @@ void eval_perplexity(const Arguments& arguments) {
 void eval_exact(const Arguments& arguments) {
   Timer timer;
   const ThreadPool pool(arguments.session.threads);
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   Session session(file, session_options(file, arguments.session, pool));
   const ExactScore score = score_exact(file, session, arguments.exact, arguments.limit);
   const double seconds = timer.ms() / 1000.0;
@@ -209,7 +211,7 @@ void eval_exact(const Arguments& arguments) {
 void eval_texts(const Arguments& arguments) {
   Timer timer;
   const ThreadPool pool(arguments.session.threads);
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   nlohmann::json result;
   if (!arguments.accuracy.empty()) {

@@ -178,7 +178,7 @@ void forward_model(const Arguments& arguments) {
     usage_fail("{} --input but {} --output; each segment takes one of both", arguments.inputs.size(),
                arguments.outputs.size());
   }
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(arguments.session.threads);
   if (is_encoder(file)) return encode(arguments, file, pool);
   std::vector<std::vector<Case>> segments;

@@ -123,7 +123,7 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
 
 void run_model(const Arguments& arguments) {
   Timer timer;
-  const ModelFile file(arguments.file);
+  const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(arguments.session.threads);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);

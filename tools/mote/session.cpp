@@ -24,7 +24,11 @@ void check(mote_status status, const mote_error& error, const std::string& what)
   convert::fail("{}: {}", what, text);
 }
 
-ModelFile::ModelFile(const std::string& path, uint32_t flags) : path_(path), file_(path) {
+ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages) : path_(path), file_(path) {
+  if (huge_pages) {
+    copy_.emplace(file_->bytes());
+    file_.reset();
+  }
   const size_t words = (mote_model_bytes() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   storage_ = std::make_unique<uint64_t[]>(words);
   mote_error error = {};
@@ -72,6 +76,8 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
                   "Library that multiplies f32 matrices (default: none, mote does it itself)")
       ->type_name("NAME")
       ->check(CLI::IsMember({"xnnpack"}));
+  command.add_flag("--huge-pages", flags.huge_pages,
+                   "Copy the weights to huge pages: slower to start, then about a tenth faster");
 }
 
 ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "mote/mote.h"
 #include "mote/posix.h"
 #include "tools/mote/backend.h"
+#include "tools/mote/huge_pages.h"
 
 namespace CLI {
 class App;
@@ -23,15 +25,26 @@ namespace mote::cli {
 /// Throws convert::Error "what: error.text" unless the status is MOTE_OK.
 void check(mote_status status, const mote_error& error, const std::string& what);
 
-/// A verified model in a mapped file, and what another library made of its matrices. Throws convert::Error
-/// with the path.
+/// The options that subcommands share; 0 and "" leave the choice to the runtime.
+struct SessionFlags {
+  uint32_t threads = 0;
+  uint32_t context = 0;
+  uint32_t chunk = 0;
+  std::string kv;
+  std::string backend;
+  bool huge_pages = false;
+};
+
+/// A verified model in a mapped file or, of huge_pages, a copy of it, and what another library made of its
+/// matrices. Throws convert::Error with the path.
 class ModelFile {
  public:
-  explicit ModelFile(const std::string& path, uint32_t flags = 0);
+  explicit ModelFile(const std::string& path, uint32_t flags = 0, bool huge_pages = false);
+  ModelFile(const std::string& path, const SessionFlags& flags) : ModelFile(path, 0, flags.huge_pages) {}
   const mote_model* model() const { return model_; }
   const mote_model_info& info() const { return info_; }
   const std::string& path() const { return path_; }
-  std::span<const std::byte> bytes() const { return file_.bytes(); }
+  std::span<const std::byte> bytes() const { return file_ ? file_->bytes() : copy_->bytes(); }
 
   /// Made when first asked for, and kept: sessions of the model share it. Null for "" and where there is
   /// nothing for it.
@@ -40,20 +53,12 @@ class ModelFile {
 
  private:
   std::string path_;
-  convert::MappedFile file_;
+  std::optional<convert::MappedFile> file_;
+  std::optional<HugePages> copy_;  // in its place
   std::unique_ptr<uint64_t[]> storage_;
   mote_model* model_ = nullptr;
   mote_model_info info_ = {};
   mutable std::unique_ptr<Backend> backend_;
-};
-
-/// The options that subcommands share; 0 and "" leave the choice to the runtime.
-struct SessionFlags {
-  uint32_t threads = 0;
-  uint32_t context = 0;
-  uint32_t chunk = 0;
-  std::string kv;
-  std::string backend;
 };
 
 bool is_encoder(const ModelFile& file);

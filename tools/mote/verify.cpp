@@ -19,7 +19,7 @@ struct Arguments {
 };
 
 void verify_model(const Arguments& arguments) {
-  const ModelFile file(arguments.file, MOTE_OPEN_CHECK_HASHES);
+  const ModelFile file(arguments.file, MOTE_OPEN_CHECK_HASHES, arguments.session.huge_pages);
   const file::Model* model = file::GetSizePrefixedModel(file.bytes().data());
   print("ok: structure of {}\n", human_bytes(file.bytes().size()));
   print("ok: hashes of {} tensors, {}\n", model->tensors()->size(), human_bytes(file.info().weight_bytes));

@@ -7,7 +7,7 @@
  *   mote_posix_pool_destroy(pool);
  *
  * A pool serves one parallel_for at a time: sessions that run at once need a pool each. Between calls its threads spin
- * for a few microseconds, then sleep. They take no signals.
+ * for a millisecond, then sleep. They take no signals.
  */
 #ifndef MOTE_POSIX_H_
 #define MOTE_POSIX_H_
