@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/x86/linear_float_avx2.inl.h"
+#include "kernels/x86/floats_256.inl.h"
+#include "kernels/x86/linear_float.inl.h"
 
 namespace mote::avx2 {
-namespace {
 
-struct Weight {
-  static constexpr DType kDType = DType::f16;
-  static void load(const char* panel, size_t k, __m256 w[kHalves]) {
-    const auto* column = reinterpret_cast<const __m128i*>(panel) + k * kHalves;
-    for (uint32_t h = 0; h < kHalves; ++h) w[h] = _mm256_cvtph_ps(_mm_load_si128(column + h));
-  }
-};
-
-}  // namespace
-
-void linear_f32_f16(const LinearArgs& args, Range panels, void*) { float_linear<Weight>(args, panels); }
+void linear_f32_f16(const LinearArgs& args, Range panels, void*) {
+  float_linear<Floats256, uint16_t>(args, panels);
+}
 
 }  // namespace mote::avx2

@@ -5,9 +5,16 @@
 // whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
 // sees hold NaN.
 #include "tests/support/kernel_test.h"
+#include "tests/support/paired_floats.h"
 
 namespace mote::test {
 namespace {
+
+template <class Check>
+void each_attention(Check check) {
+  each_kernel(Op::kAttention, check);
+  each_paired(Op::kAttention, check);
+}
 
 struct Case {
   uint32_t rows, ratio, kv_heads, head_dim, context;  // the last row is at position context - 1
@@ -185,7 +192,7 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
 }  // namespace
 
 TEST("attention meets softmax at every head width, ratio of heads and context", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t head_dim : {1u, 7u, 8u, 10u, 12u, 16u, 24u, 64u, 80u}) {
       for (const uint32_t ratio : {1u, 2u, 3u, 5u}) {
         for (const uint32_t context : {1u, 15u, 16u, 17u, 127u, 128u, 129u, 300u}) {
@@ -199,14 +206,14 @@ TEST("attention meets softmax at every head width, ratio of heads and context", 
 }
 
 TEST("attention meets softmax for every number of rows", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (uint32_t rows = 0; rows <= 34; ++rows) check_case(entry, {rows, 2, 2, 12, 150});
     check_case(entry, {150, 3, 1, 16, 150});
   });
 }
 
 TEST("attention sees a window's positions alone, in a ring that wraps", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {1u, 2u, 16u, 100u, 128u, 129u, 250u}) {
       for (const uint32_t rows : {1u, 5u, 33u}) {
         for (const uint32_t context : {33u, 128u, 129u, 300u, 517u, 640u}) {
@@ -219,7 +226,7 @@ TEST("attention sees a window's positions alone, in a ring that wraps", "[attent
 
 TEST("attention sees all positions of the sequence where it is bidirectional, with and without a bias",
      "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t head_dim : {8u, 12u, 32u}) {
       for (const uint32_t context : {1u, 7u, 16u, 23u, 128u, 129u, 300u}) {
         for (const bool bias : {false, true}) {
@@ -233,7 +240,7 @@ TEST("attention sees all positions of the sequence where it is bidirectional, wi
 }
 
 TEST("attention adds a bias to causal scores and those of a window too", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 5u, 100u}) {
       for (const uint32_t context : {20u, 140u, 300u}) {
         check_case(entry, {17, 2, 2, 12, context, window, Edge::end, false, false, true});
@@ -243,13 +250,13 @@ TEST("attention adds a bias to causal scores and those of a window too", "[atten
 }
 
 TEST("attention keeps the sequences of a batch apart", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t context : {20u, 140u}) check_case(entry, {17, 3, 2, 12, context, 0, Edge::end, true});
   });
 }
 
 TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 50u, 540u}) {  // the last stands for all positions, before and after
       for (const uint32_t head_dim : {12u, 64u}) {
         for (const uint32_t ratio : {1u, 3u, 4u}) {
@@ -283,7 +290,7 @@ TEST("attention gives a row the same bits alone and among others, however the wo
 }
 
 TEST("attention gives NaN to the queries that see a NaN, and to no other", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const bool in_key : {false, true}) {
       const Case c{19, 2, 2, 12, 145};
       Scene scene(entry.b, c);
@@ -304,7 +311,7 @@ TEST("attention gives NaN to the queries that see a NaN, and to no other", "[att
 }
 
 TEST("attention to one dominant key returns its value", "[attention]") {
-  each_kernel(Op::kAttention, [](const KernelEntry& entry) {
+  each_attention([](const KernelEntry& entry) {
     for (const uint32_t dominant : {0u, 100u, 128u, 199u}) {
       const Case c{1, 1, 1, 8, 200};
       Scene scene(entry.b, c);

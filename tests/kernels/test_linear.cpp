@@ -5,16 +5,19 @@
 // (K + 8) 2^-24 sum |w x| of the sum in double precision, in q8c within 8 2^-24 sum |w x|.
 #include "tests/support/activation.h"
 #include "tests/support/packed_weight.h"
+#include "tests/support/paired_floats.h"
 #include "tests/support/plain_vnni.h"
 #include "tests/support/vnni_kernels.h"
 
 namespace mote::test {
 namespace {
 
-/// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h.
+/// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h and
+/// paired_floats.h.
 template <class Check>
 void each_linear(Check check) {
   each_kernel(Op::kLinear, check);
+  each_paired(Op::kLinear, check);
   const auto each_vnni = [&](const char* vectors, const KernelEntry* kernels) {
     for (uint32_t i = 0; i < 4; ++i) {
       INFO("kernel " << kernels[i].name << " over " << vectors);
@@ -206,7 +209,7 @@ TEST("linear fuses bias, activation and residual in any combination", "[linear]"
 }
 
 TEST("linear without inputs is activation(bias) + residual", "[linear]") {
-  each_kernel(Op::kLinear, [](const KernelEntry& entry) {
+  each_linear([](const KernelEntry& entry) {
     if (entry.b != DType::f32) return;
     for (const Activation activation : {Activation::none, Activation::gelu, Activation::relu}) {
       for (const uint32_t outputs : {1u, 16u, 37u, 100u, 200u}) {

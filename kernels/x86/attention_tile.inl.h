@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of attention over one tile of positions: scores, weights, weighted sums.
+// The loops of attention over one tile of positions: scores, weights, weighted sums, the first and last over
+// the vectors V (floats_256.inl.h, floats_512.inl.h).
 //
-// Scores: Q queries by B blocks of 16 positions. FMA has latency 4 at 2 a cycle, so 8 sums must be in flight;
-// of 16 registers Q hold the queries' elements and one the keys of 8 positions. Q x B = 1 x 4, 2 x 2, 3 x 2,
-// 4 x 1 make 8 or 12 sums. The heads of a row and neighbouring rows share each load (and conversion) of keys.
-// Weighted sum: Q queries by C vectors of columns, 1 x 8, 2 x 4, 3 x 4, 4 x 2, by the same count, over the
-// positions that all of them see.
+// Scores: Q queries by B blocks of 16 positions, V::kBlocks. FMA has latency 4 at 2 a cycle, so 8 sums must
+// be in flight; of the other registers Q hold the queries' elements and one the keys of a vector. The heads
+// of a row and neighbouring rows share each load (and conversion) of keys. Weighted sum: Q queries by C
+// vectors of columns, V::kColumns, by the same count, over the positions that all of them see. The order of
+// every sum is the same for all V.
 //
 // Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
 // are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
@@ -34,42 +35,43 @@ static inline void prefetch(const T* elements) {
 
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks. Fetches as
 /// many elements from `ahead` on.
-template <uint32_t Q, uint32_t B, class T>
+template <class V, uint32_t Q, uint32_t B, class T>
 static inline void score_blocks(const float* const* q, const T* keys, const T* ahead, uint32_t width,
                                 float scale, float* scores) {
-  constexpr uint32_t kVectors = B * kBlock / kLanes;
+  constexpr uint32_t kVectors = B * V::kVectors;
   const size_t block_elems = static_cast<size_t>(width) * kBlock;
-  __m256 sum[Q][kVectors];
+  typename V::Float sum[Q][kVectors];
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = _mm256_setzero_ps();
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = V::set(0.0f);
   }
   for (uint32_t e = 0; e < width; ++e) {
-    __m256 x[Q];
-    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = _mm256_broadcast_ss(q[i] + e);
+    typename V::Float x[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = V::set(q[i][e]);
     prefetch<B * kBlock>(ahead + e * B * kBlock);
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
-      const __m256 key = load8(keys + v / 2 * block_elems + e * kBlock + v % 2 * kLanes);
-      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = _mm256_fmadd_ps(x[i], key, sum[i][v]);
+      const typename V::Float key =
+          V::load(keys + v / V::kVectors * block_elems + e * kBlock + v % V::kVectors * V::kLanes);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = V::fma(x[i], key, sum[i][v]);
     }
   }
-  const __m256 factor = _mm256_set1_ps(scale);
+  const typename V::Float factor = V::set(scale);
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
-      _mm256_storeu_ps(scores + i * kAttentionTile + v * kLanes, _mm256_mul_ps(factor, sum[i][v]));
+      V::store(scores + i * kAttentionTile + v * V::kLanes, V::mul(factor, sum[i][v]));
     }
   }
 }
 
 /// The blocks that the span touches, for Q queries; keys, ahead and scores are the tile's.
-template <uint32_t Q, uint32_t B, class T>
+template <class V, uint32_t Q, uint32_t B, class T>
 MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, const T* ahead,
                                           uint32_t width, float scale, PositionRange span, float* scores) {
   uint32_t at = span.begin / kBlock * kBlock;
   for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
-    score_blocks<Q, B>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
+    score_blocks<V, Q, B>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
   }
   for (; at < span.end; at += kBlock) {
-    score_blocks<Q, 1>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
+    score_blocks<V, Q, 1>(q, keys + at * width, ahead + at * width, width, scale, scores + at);
   }
 }
 
@@ -154,49 +156,48 @@ struct Outputs {
 };
 
 /// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
-/// order of p, for Q queries and 8 C columns, or the first `columns` of 8. Fetches as many columns from
-/// `ahead` on.
-template <uint32_t Q, uint32_t C, class T>
+/// order of p, for Q queries and C vectors of columns, or the first `columns` of one. Fetches as many columns
+/// from `ahead` on.
+template <class V, uint32_t Q, uint32_t C, class T>
 MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const T* ahead,
                                              uint32_t width, PositionRange span, const Outputs& outputs,
-                                             uint32_t columns = kLanes) {
-  __m256 sum[Q][C];
+                                             uint32_t columns = V::kLanes) {
+  typename V::Float sum[Q][C];
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
-      sum[i][c] = _mm256_setzero_ps();
+      sum[i][c] = V::set(0.0f);
       if (outputs.factor == nullptr) continue;
-      const __m256 before = load_first(outputs[i] + c * kLanes, columns);
-      sum[i][c] = _mm256_mul_ps(_mm256_set1_ps(outputs.factor[i]), before);
+      sum[i][c] = V::mul(V::set(outputs.factor[i]), V::load_first(outputs[i] + c * V::kLanes, columns));
     }
   }
   for (uint32_t p = span.begin; p < span.end; ++p) {
     const T* row = values + p * width;
-    prefetch<C * kLanes>(ahead + p * width);
-    __m256 weight[Q];
-    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] =
-        _mm256_broadcast_ss(weights + i * kAttentionTile + p);
+    prefetch<C * V::kLanes>(ahead + p * width);
+    typename V::Float weight[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::set(weights[i * kAttentionTile + p]);
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
-      const bool whole = C > 1 || columns == kLanes;
-      const __m256 value = whole ? load8(row + c * kLanes) : load_first(row, columns);
-      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][c] = _mm256_fmadd_ps(weight[i], value, sum[i][c]);
+      const bool whole = C > 1 || columns == V::kLanes;
+      const typename V::Float value = whole ? V::load(row + c * V::kLanes) : V::load_first(row, columns);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][c] = V::fma(weight[i], value, sum[i][c]);
     }
   }
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) store_first(outputs[i] + c * kLanes, columns, sum[i][c]);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)
+        V::store_first(outputs[i] + c * V::kLanes, columns, sum[i][c]);
   }
 }
 
 /// As above for all columns from `at` on: C vectors at a time, then half as many.
-template <uint32_t Q, uint32_t C, class T>
+template <class V, uint32_t Q, uint32_t C, class T>
 static void weigh_values(const float* weights, const T* values, const T* ahead, uint32_t width,
                          PositionRange span, const Outputs& outputs, uint32_t at = 0) {
-  for (; at + C * kLanes <= width; at += C * kLanes) {
-    weigh_columns<Q, C>(weights, values + at, ahead + at, width, span, outputs.from(at));
+  for (; at + C * V::kLanes <= width; at += C * V::kLanes) {
+    weigh_columns<V, Q, C>(weights, values + at, ahead + at, width, span, outputs.from(at));
   }
   if constexpr (C > 1) {
-    weigh_values<Q, C / 2>(weights, values, ahead, width, span, outputs, at);
+    weigh_values<V, Q, C / 2>(weights, values, ahead, width, span, outputs, at);
   } else if (at < width) {
-    weigh_columns<Q, 1>(weights, values + at, ahead + at, width, span, outputs.from(at), width - at);
+    weigh_columns<V, Q, 1>(weights, values + at, ahead + at, width, span, outputs.from(at), width - at);
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// out = softmax(scale q K^T + bias) V by tiles of 128 positions, for a cache of f32 or f16 (ops.h has the
-// recurrence). Shapes: q, out [T, H, E]; of a KV head keys [capacity / 16][E][16] and values [capacity][E].
+// out = softmax(scale q K^T + bias) V by tiles of 128 positions, for a cache of f32 or f16, converted exactly
+// when loaded (ops.h has the recurrence). Shapes: q, out [T, H, E]; of a KV head keys [capacity / 16][E][16]
+// and values [capacity][E].
 //
 // A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
 // 64) comes from memory once and from the cache for the other rows. One row alone waits for memory: scoring
@@ -16,7 +17,7 @@
 #include <assert.h>
 #include <float.h>
 
-#include "kernels/x86/attention_tile_avx2.inl.h"
+#include "kernels/x86/attention_tile.inl.h"
 
 namespace mote::avx2 {
 
@@ -73,7 +74,7 @@ struct Tile {
 };
 
 /// Scores of rows [first, end), all of one sequence, over the span of the tile that any of them sees.
-template <class T>
+template <class V, class T>
 static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
                        PositionRange span, const Tile<T>& tile) {
   const uint32_t width = args.cache.head_dim;
@@ -90,16 +91,16 @@ static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_
     const T* ahead = begin == 0 ? tile.values : tile.keys;  // once is enough
     switch (count) {
       case 1:
-        score_span<1, 4>(q, tile.keys, ahead, width, args.scale, span, scores);
+        score_span<V, 1, V::kBlocks[0]>(q, tile.keys, ahead, width, args.scale, span, scores);
         break;
       case 2:
-        score_span<2, 2>(q, tile.keys, ahead, width, args.scale, span, scores);
+        score_span<V, 2, V::kBlocks[1]>(q, tile.keys, ahead, width, args.scale, span, scores);
         break;
       case 3:
-        score_span<3, 2>(q, tile.keys, ahead, width, args.scale, span, scores);
+        score_span<V, 3, V::kBlocks[2]>(q, tile.keys, ahead, width, args.scale, span, scores);
         break;
       default:
-        score_span<4, 1>(q, tile.keys, ahead, width, args.scale, span, scores);
+        score_span<V, 4, V::kBlocks[3]>(q, tile.keys, ahead, width, args.scale, span, scores);
         break;
     }
   }
@@ -113,23 +114,23 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 /// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
 /// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
-template <uint32_t Q, uint32_t C, class T>
+template <class V, uint32_t Q, class T>
 static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
                         const Tile<T>& tile, const T* ahead, uint32_t width) {
   float factors[kMaxQueries];
   weigh_scores<Q>(scores, spans, softmax, factors);
-  weigh_values<Q, C>(scores, tile.values, ahead, width, spans.shared,
-                     {softmax, first ? nullptr : factors, 0});
+  weigh_values<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, spans.shared,
+                                         {softmax, first ? nullptr : factors, 0});
   static constexpr float kGoOn = 1.0f;
   for (uint32_t i = 0; i < Q; ++i) {
     if (spans.end[i] == spans.shared.end) continue;
-    weigh_values<1, 8>(scores + i * kAttentionTile, tile.values, tile.values, width,
-                       {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
+    weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, tile.values, width,
+                                       {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
   }
 }
 
 /// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next.
-template <class T>
+template <class V, class T>
 static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
                        const Tile<T>& tile, const T* ahead) {
   const uint32_t width = args.cache.head_dim;
@@ -159,16 +160,16 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_
     }
     switch (count) {
       case 1:
-        weigh_group<1, 8>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 1>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       case 2:
-        weigh_group<2, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 2>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       case 3:
-        weigh_group<3, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 3>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       default:
-        weigh_group<4, 2>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
     }
     ahead = tile.values;  // once is enough
@@ -176,7 +177,7 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_
 }
 
 /// Rows [first, end), all of one sequence, over the tile of positions that starts at `begin`.
-template <class T>
+template <class V, class T>
 static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
                         uint32_t begin) {
   PositionRange all = {kAttentionTile, 0};
@@ -194,19 +195,19 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
   const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
                         static_cast<const T*>(cache.values) + start};
   const T* ahead = tile.keys + kAttentionTile * cache.head_dim;
-  score_rows(args, block, first, end, all, tile);
+  score_rows<V>(args, block, first, end, all, tile);
   for (uint32_t row = first, next; row < end; row = next) {
     const Visible own = visible(args, row, begin);
     next = row + 1;
     if (own.span.empty()) continue;
     while (next < end && visible(args, next, begin).begins_like(own)) ++next;
-    weigh_rows(args, block, row, next, tile, ahead);
+    weigh_rows<V>(args, block, row, next, tile, ahead);
     ahead = tile.values;  // once is enough
   }
 }
 
 /// What the rows of the block see of the segment.
-template <class T>
+template <class V, class T>
 static void attend_segment(const AttentionArgs& args, const RowBlock& block, uint32_t segment) {
   PositionRange all = {UINT32_MAX, 0};
   for (uint32_t row = block.begin; row < block.end; ++row) {
@@ -218,7 +219,7 @@ static void attend_segment(const AttentionArgs& args, const RowBlock& block, uin
   for (uint32_t tile = all.begin; tile < all.end; tile += kAttentionTile) {
     for (uint32_t first = block.begin, end; first < block.end; first = end) {
       for (end = first + 1; end < block.end && args.sequences[end] == args.sequences[first];) ++end;
-      attend_tile<T>(args, block, first, end, tile);
+      attend_tile<V, T>(args, block, first, end, tile);
     }
   }
 }
@@ -232,7 +233,7 @@ static void each_query(const RowBlock& block, Each each) {
 }
 
 /// All segments, folded.
-template <class T>
+template <class V, class T>
 static void attend_all(const AttentionArgs& args, const RowBlock& block) {
   const uint32_t width = args.cache.head_dim;
   PositionRange all = {UINT32_MAX, 0};
@@ -243,7 +244,7 @@ static void attend_all(const AttentionArgs& args, const RowBlock& block) {
   }
   const auto first_segment = [&](uint32_t row) { return seen_by(args, row).begin / kAttentionSegment; };
   for (uint32_t segment = all.begin / kAttentionSegment; segment * kAttentionSegment < all.end; ++segment) {
-    attend_segment<T>(args, block, segment);
+    attend_segment<V, T>(args, block, segment);
     each_query(block, [&](uint32_t row, uint32_t head) {
       const uint32_t first = first_segment(row);
       if (segment <= first || seen_of_segment(seen_by(args, row), segment).empty()) return;
@@ -255,7 +256,7 @@ static void attend_all(const AttentionArgs& args, const RowBlock& block) {
   });
 }
 
-template <class T>
+template <class V, class T>
 static void attention(const AttentionArgs& args, Range units, void* scratch) {
   assert(args.heads % args.cache.kv_heads == 0 && args.cache.capacity % kBlock == 0);
   const uint32_t row_blocks = (args.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
@@ -272,9 +273,9 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
     block.begin = unit / segments % row_blocks * kAttentionRowBlock;
     block.end = args.rows - block.begin < kAttentionRowBlock ? args.rows : block.begin + kAttentionRowBlock;
     if (args.segments == 0) {
-      attend_all<T>(args, block);
+      attend_all<V, T>(args, block);
     } else {
-      attend_segment<T>(args, block, unit % segments);
+      attend_segment<V, T>(args, block, unit % segments);
     }
   }
 }

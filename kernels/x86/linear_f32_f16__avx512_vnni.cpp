@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/x86/floats_512.inl.h"
+#include "kernels/x86/linear_float.inl.h"
+
+namespace mote::avx512_vnni {
+
+void linear_f32_f16(const LinearArgs& args, Range panels, void*) {
+  float_linear<Floats512, uint16_t>(args, panels);
+}
+
+}  // namespace mote::avx512_vnni
