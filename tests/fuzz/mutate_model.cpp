@@ -102,7 +102,8 @@ bool Mutator::collect() {
   const Model* model = mote::file::GetSizePrefixedModel(data_);
   for (const auto* program : *model->programs()) {
     for (const auto* op : *program->ops()) {
-      if (op->args_type() == mote::file::OpArgs::NONE) return false;  // the walk would follow a null pointer
+      const auto type = op->args_type();  // the walk would follow null, and what the verifier skips
+      if (type == mote::file::OpArgs::NONE || type > mote::file::OpArgs::MAX) return false;
     }
   }
   Collector collector(data_);

@@ -3,6 +3,7 @@
 // The mutator reaches behind the first checks, and what it makes is refused or runs.
 #include <algorithm>
 
+#include "runtime/file.h"
 #include "tests/fuzz/mutate_model.h"
 #include "tests/support/any_file.h"
 #include "tests/support/files.h"
@@ -29,4 +30,18 @@ TEST("the mutator leaves alone what it cannot walk") {
   uint64_t zeros[8] = {};
   TEST_ASSERT_FALSE(fuzz::mutate_model(reinterpret_cast<uint8_t*>(zeros), sizeof zeros, 1));
   TEST_ASSERT_FALSE(fuzz::mutate_model(reinterpret_cast<uint8_t*>(zeros), 0, 1));
+}
+
+TEST("the mutator leaves alone an operation of a type that the verifier skips") {
+  using mote::file::OpArgs;
+  const std::string kept = mote::test::read_text(MOTE_SOURCE_DIR "/tests/golden/formats/v1_decoder.mote");
+  for (const OpArgs type : {OpArgs::NONE, static_cast<OpArgs>(static_cast<uint8_t>(OpArgs::MAX) + 1)}) {
+    const test::AlignedBytes file(kept.data(), kept.size());
+    const auto* op = mote::file::GetSizePrefixedModel(file.data())->programs()->Get(0)->ops()->Get(0);
+    const auto* at =
+        reinterpret_cast<const flatbuffers::Table*>(op)->GetAddressOf(mote::file::Op::VT_ARGS_TYPE);
+    file.data()[at - file.data()] = static_cast<uint8_t>(type);
+    for (uint32_t seed = 0; seed < 100; ++seed)
+      TEST_ASSERT_FALSE(fuzz::mutate_model(file.data(), file.size(), seed));
+  }
 }
