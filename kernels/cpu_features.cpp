@@ -7,6 +7,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include <atomic>
 #endif
 
 namespace mote {
@@ -52,6 +54,16 @@ bool cpu_runs(Isa isa) {
   }
 }
 
+// AMD's family 19h: of its processors only Zen 4 have AVX-512. (AMD64 APM volume 3, appendix E: the extended
+// family counts where the family is 15.)
+bool is_zen4() {
+  uint32_t eax, ebx, ecx, edx;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const uint32_t vendor[] = {ebx, edx, ecx};
+  if (memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0) return false;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19;
+}
+
 #elif defined(__aarch64__)
 
 bool cpu_runs(Isa isa) { return isa == Isa::kNeon; }  // part of the architecture
@@ -91,6 +103,18 @@ Isa best_isa() {
   uint32_t i = kIsaCount - 1;
   while (!isa_available(static_cast<Isa>(i))) --i;
   return static_cast<Isa>(i);
+}
+
+bool cpu_halves_512() {
+#if defined(__x86_64__)
+  // Kernels ask at each call, and where the machine is virtual cpuid takes microseconds.
+  static std::atomic<int8_t> known{-1};
+  int8_t halves = known.load(std::memory_order_relaxed);
+  if (halves < 0) known.store(halves = is_zen4(), std::memory_order_relaxed);
+  return halves != 0;
+#else
+  return false;
+#endif
 }
 
 bool isa_includes(Isa level, Isa kernel) {

@@ -23,6 +23,10 @@ bool isa_available(Isa isa);
 /// The highest family available; kernels that it lacks come from the families it includes.
 Isa best_isa();
 
+/// Whether this CPU runs vectors of 512 bits in two passes (Zen 4): those of 256 bits then do as much work,
+/// and reads that miss the cache come faster.
+bool cpu_halves_512();
+
 /// Whether kernels of family `kernel` may run where `level` was chosen.
 bool isa_includes(Isa level, Isa kernel);
 

@@ -280,10 +280,10 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
   TensorName result{name.substr(0, dot), "", name.substr(dot)};
   if (name.compare(0, 4, "blk.") != 0) return result;
   const size_t end = name.find('.', 4);
+  if (end >= dot) return result;
   uint32_t layer = 0;
   const auto parsed = std::from_chars(name.data() + 4, name.data() + end, layer);
-  if (end >= dot || parsed.ec != std::errc() || parsed.ptr != name.data() + end || layer >= layers)
-    return result;
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + end || layer >= layers) return result;
   result.layer = std::to_string(layer);
   if (result.layer.size() == end - 4) result.stem.replace(4, end - 4, "{}");  // not "blk.03."
   return result;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu_features.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/floats_512.inl.h"
 #include "kernels/x86/linear_float.inl.h"
 
 namespace mote::avx512_vnni {
 
 void linear_f32_f32(const LinearArgs& args, Range panels, void*) {
+  if (args.rows == 1 && cpu_halves_512()) return float_linear<Floats256, float>(args, panels);
   float_linear<Floats512, float>(args, panels);
 }
 
