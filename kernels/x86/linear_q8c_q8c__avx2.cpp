@@ -2,88 +2,198 @@
 //
 // Linear with q8c activations: the exact int32 dot product of all of K, then fma(scale_a * scale_w, dot, 0).
 //
-// A tile is R rows by P panels, P > 1 only for a single row: its memory streams. Per 4 columns, 8 outputs and
-// row it takes sign, maddubs, madd, add, which on Zen 3 are 1.25 cycles: 26 products a cycle are the limit,
-// not the 64 of maddubs alone. With R = 4 the 8 sums, two w and |w|, a word, the ones and a temporary fit 16
-// registers, and |w| costs an operation in 17. Measured: 20 products a cycle at K = 384, 21.5 at 768, 22.6 at
-// 3072, the rest being what ends a tile. Preparing a panel in scratch gave no more than 5 % on top: int16
-// weights and activations with madd and add alone, or int16 sums of 8 maddubs where the norms of both sides
-// prove that they fit. No tails: K is padded to 64 and N to 16 in the file.
-#include "kernels/x86/linear_avx2.inl.h"
+// Per 4 columns, 8 outputs and row, the product of signed bytes takes sign, maddubs, madd, add, on Zen 3 1.25
+// cycles for 32 products. Most quads of columns need less (quad_plan_avx2.inl.h): weights plus 128 need no
+// sign, 1.03 cycles, and the int16 sums of two such quads share a madd and an add, 0.82. What the 128 added
+// is known from the activations, and subtracted at the end; int32 sums may wrap on the way.
+//
+// A tile is R rows by one panel: with R = 4 the 8 sums, four vectors of weights, two words, the ones and a
+// temporary are 16 registers. Its quads are visited in the order of its plan, all of one kind after the
+// other, so that no branch depends on data. The plans of as many rows as scratch holds are made first, then
+// used with each panel, which meanwhile stays in L1 or L2. A single row is bound by memory: it is not
+// planned, and reads kLinearStreams panels side by side. No tails: K is padded to 64 and N to 16 in the file.
+#include "kernels/scratch.h"
+#include "kernels/x86/quad_plan_avx2.inl.h"
 
 namespace mote::avx2 {
 namespace {
 
-/// dot[p][r]: of row r of `a` with panel p. A function of its own with its sums in registers until the end:
-/// inlined into the tile, GCC 12 keeps them in memory.
-template <uint32_t R, uint32_t P>
-__attribute__((noinline)) void dots(const QuadQ8c* const panels[P], const int8_t* const rows[R],
-                                    size_t columns, __m256i dot[P][R][kHalves]) {
-  const QuadQ8c* quads[P];
+constexpr uint32_t kRows = 4;  // of a tile
+
+MOTE_INLINE inline __m256i load_plus_128(const int8_t w[][4]) {
+  return _mm256_xor_si256(load_bytes(w), _mm256_set1_epi8(-128));
+}
+
+/// sum[r][h] += the products of 8 columns, weights plus 128.
+template <uint32_t R>
+MOTE_INLINE inline void add_two(const QuadQ8c* quads, const int8_t* const a[R], __m256i sum[R][kHalves]) {
+  const __m256i ones = _mm256_set1_epi16(1);
+  __m256i u[2][kHalves];
+  MOTE_UNROLL for (uint32_t i = 0; i < 2; ++i) {
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) u[i][h] = load_plus_128(quads[i].q + 8 * h);
+  }
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    const __m256i first = broadcast_word(a[r]), second = broadcast_word(a[r] + 4);
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+      const __m256i pairs =
+          _mm256_add_epi16(_mm256_maddubs_epi16(u[0][h], first), _mm256_maddubs_epi16(u[1][h], second));
+      sum[r][h] = _mm256_add_epi32(sum[r][h], _mm256_madd_epi16(pairs, ones));
+      MOTE_PIN(sum[r][h]);
+    }
+  }
+}
+
+/// sum[r][h] += the products of 4 columns, weights plus 128.
+template <uint32_t R>
+MOTE_INLINE inline void add_one(const QuadQ8c& quad, const int8_t* const a[R], __m256i sum[R][kHalves]) {
+  const __m256i ones = _mm256_set1_epi16(1);
+  __m256i u[kHalves];
+  MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) u[h] = load_plus_128(quad.q + 8 * h);
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    const __m256i word = broadcast_word(a[r]);
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+      sum[r][h] = _mm256_add_epi32(sum[r][h], _mm256_madd_epi16(_mm256_maddubs_epi16(u[h], word), ones));
+      MOTE_PIN(sum[r][h]);
+    }
+  }
+}
+
+/// dot[r] = row r times the panel. A function of its own with its sums in registers until the end: inlined
+/// into the tile, GCC 12 keeps them in memory.
+template <uint32_t R>
+__attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R], size_t columns,
+                                            const QuadPlan& plan, __m256i dot[R][kHalves]) {
   const int8_t* a[R];
-  __m256i sum[P][R][kHalves];
-  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = rows[r];
+  __m256i sum[R][kHalves];
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    a[r] = rows[r];
+    sum[r][0] = sum[r][1] = _mm256_setzero_si256();
+  }
+  const auto at = [&](size_t column, const int8_t* words[R]) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) words[r] = a[r] + column;
+  };
+  const int8_t* words[R];
+  const uint16_t* two = plan.two();
+  for (const uint16_t* end = two + plan.twos; two != end; ++two) {
+    at(size_t{8} * *two, words);
+    add_two<R>(quads + size_t{2} * *two, words, sum);
+  }
+  const uint16_t* one = plan.one(columns);
+  for (const uint16_t* end = one + plan.ones; one != end; ++one) {
+    at(size_t{4} * *one, words);
+    add_one<R>(quads[*one], words, sum);
+  }
+  const uint16_t* sign = plan.signs_end(columns) - plan.signs;
+  for (const uint16_t* end = plan.signs_end(columns); sign != end; ++sign) {
+    at(size_t{4} * *sign, words);
+    add_quad<R>(quads[*sign].q, words, sum);
+  }
+  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+    const __m256i excess = _mm256_slli_epi32(_mm256_set1_epi32(plan.excess[r]), 7);
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = _mm256_sub_epi32(sum[r][h], excess);
+  }
+}
+
+/// dot[p] = row `a` times panel p.
+template <uint32_t P>
+__attribute__((noinline)) void row_dots(const QuadQ8c* const panels[P], const int8_t* a, size_t columns,
+                                        __m256i dot[P][1][kHalves]) {
+  const QuadQ8c* quads[P];
+  __m256i sum[P][1][kHalves];
   MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
     quads[p] = panels[p];
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) sum[p][r][0] = sum[p][r][1] = _mm256_setzero_si256();
+    sum[p][0][0] = sum[p][0][1] = _mm256_setzero_si256();
   }
-  for (const int8_t* end = a[0] + columns; a[0] != end;) {
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) add_quad<R>((quads[p]++)->q, a, sum[p]);
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] += 4;
+  for (const int8_t* end = a + columns; a != end; a += 4) {
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) add_quad<1>((quads[p]++)->q, &a, sum[p]);
   }
   MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-      dot[p][r][0] = sum[p][r][0];
-      dot[p][r][1] = sum[p][r][1];
-    }
+    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[p][0][h] = sum[p][0][h];
   }
 }
 
-template <uint32_t R, uint32_t P>
-void tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
-  const HeadQ8c* head[P];
-  const QuadQ8c* quads[P];
+/// A panel and the rows that a tile takes with it.
+template <uint32_t R>
+struct Operands {
+  const HeadQ8c* head;
+  const QuadQ8c* quads;
   const int8_t* a[R];
-  __m256i dot[P][R][kHalves];
-  for (uint32_t p = 0; p < P; ++p) {
-    head[p] = reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel + p * stride));
-    quads[p] = reinterpret_cast<const QuadQ8c*>(head[p] + 1);
-  }
-  for (uint32_t r = 0; r < R; ++r) a[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
-  const size_t columns = activation_padded(args.inputs);
-  dots<R, P>(quads, a, columns, dot);
-  for (uint32_t p = 0; p < P; ++p) {
-    PanelSums<R> sums;
-    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-      const __m256 scale_w = _mm256_load_ps(head[p]->scale + 8 * h);
-      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-        const __m256 scale_a = _mm256_set1_ps(reinterpret_cast<const RowScale*>(a[r] + columns)->scale);
-        const __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w), _mm256_cvtepi32_ps(dot[p][r][h]),
-                                           _mm256_setzero_ps());
-        _mm256_store_ps(sums.row[r] + 8 * h, sum);
-      }
-    }
-    linear_finish(args, row, R, panel + p * stride, sums.row[0]);
-  }
-}
+  size_t columns;
 
-struct Tile {
-  template <uint32_t R>
-  static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
-    tile<R, 1>(args, panel, 0, row);
+  Operands(const LinearArgs& args, uint32_t panel, uint32_t row)
+      : head(reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel))),
+        quads(reinterpret_cast<const QuadQ8c*>(head + 1)),
+        columns(activation_padded(args.inputs)) {
+    for (uint32_t r = 0; r < R; ++r) a[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
   }
 };
 
+template <uint32_t R>
+void finish(const LinearArgs& args, uint32_t panel, uint32_t row, const Operands<R>& of,
+            const __m256i dot[R][kHalves]) {
+  PanelSums<R> sums;
+  MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+    const __m256 scale_w = _mm256_load_ps(of.head->scale + 8 * h);
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+      const __m256 scale_a = _mm256_set1_ps(reinterpret_cast<const RowScale*>(of.a[r] + of.columns)->scale);
+      const __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w), _mm256_cvtepi32_ps(dot[r][h]),
+                                         _mm256_setzero_ps());
+      _mm256_store_ps(sums.row[r] + 8 * h, sum);
+    }
+  }
+  linear_finish(args, row, R, panel, sums.row[0]);
+}
+
+/// The panels `panel`, `panel` + stride, ... of the only row.
+template <uint32_t P>
+void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
+  const QuadQ8c* quads[P];
+  __m256i dot[P][1][kHalves];
+  for (uint32_t p = 0; p < P; ++p) quads[p] = Operands<1>(args, panel + p * stride, 0).quads;
+  const Operands<1> first(args, panel, 0);
+  row_dots<P>(quads, first.a[0], first.columns, dot);
+  for (uint32_t p = 0; p < P; ++p) {
+    finish<1>(args, panel + p * stride, 0, Operands<1>(args, panel + p * stride, 0), dot[p]);
+  }
+}
+
+/// Calls step.run<R>(row, plan) for each tile of the rows from `row` on, up to `end`.
+template <uint32_t R, class Step>
+void each_tile(uint32_t row, uint32_t end, uint8_t* plan, size_t plan_bytes, Step step) {
+  for (; row + R <= end; row += R, plan += plan_bytes) {
+    step.template operator()<R>(row, reinterpret_cast<QuadPlan*>(plan));
+  }
+  if constexpr (R > 1) each_tile<R - 1>(row, end, plan, plan_bytes, step);
+}
+
 }  // namespace
 
-void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
-  uint32_t panel = panels.begin;
+void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {
     const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
-    for (; panel < panels.begin + stride; ++panel) tile<1, kLinearStreams>(args, panel, stride, 0);
-    panel = panels.begin + stride * kLinearStreams;
+    uint32_t panel = panels.begin;
+    for (; panel < panels.begin + stride; ++panel) row_tile<kLinearStreams>(args, panel, stride);
+    for (panel = panels.begin + stride * kLinearStreams; panel < panels.end; ++panel)
+      row_tile<1>(args, panel, 0);
+    return;
   }
-  for (; panel < panels.end; ++panel) linear_tile_rows<Tile, 4>(args, panel, 0);
+  const size_t columns = activation_padded(args.inputs), bytes = align_up(quad_plan_bytes(columns), 16);
+  const uint32_t rows = kRows * static_cast<uint32_t>(linear_scratch_bytes(args.inputs) / bytes);
+  uint8_t* plans = static_cast<uint8_t*>(scratch);
+  for (uint32_t begin = 0; begin < args.rows; begin += rows) {
+    const uint32_t end = args.rows - begin < rows ? args.rows : begin + rows;
+    each_tile<kRows>(begin, end, plans, bytes, [&]<uint32_t R>(uint32_t row, QuadPlan* plan) {
+      plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);
+    });
+    for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+      each_tile<kRows>(begin, end, plans, bytes, [&]<uint32_t R>(uint32_t row, QuadPlan* plan) {
+        const Operands<R> of(args, panel, row);
+        __m256i dot[R][kHalves];
+        planned_dots<R>(of.quads, of.a, columns, *plan, dot);
+        finish<R>(args, panel, row, of, dot);
+      });
+    }
+  }
 }
 
 }  // namespace mote::avx2

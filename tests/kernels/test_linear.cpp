@@ -238,6 +238,22 @@ TEST("linear is exact at the ends of the integer range", "[linear]") {
   });
 }
 
+TEST("linear is exact where sums of products are about to leave int16", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    if (entry.a == DType::f32) return;
+    for (const Fill weight : {Fill::random, Fill::lowest, Fill::highest}) {
+      for (const uint32_t rows : {2u, 3u, 4u, 150u}) {
+        for (const uint32_t inputs : {60u, 400u}) {
+          Case c{rows, 32, inputs};
+          c.weight_fill = weight;
+          c.input_fill = Fill::near_limit;
+          check_case(entry, c);
+        }
+      }
+    }
+  });
+}
+
 TEST("linear gives the same bits however its panels are split", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const uint32_t rows : {1u, 5u, 17u}) {

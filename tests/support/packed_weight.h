@@ -8,8 +8,10 @@
 
 namespace mote::test {
 
-/// Quantized weights: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15).
-enum class Fill { random, lowest, highest };
+/// Quantized values: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15); of
+/// activations also such that two or four neighbours add up to about 128, the most that products with any
+/// byte leave in int16.
+enum class Fill { random, lowest, highest, near_limit };
 
 class PackedWeight {
  public:
@@ -151,8 +153,10 @@ class QuantizedRows {
     memset(buffer_.data(), 0, buffer_.bytes());
     for (uint32_t t = 0; t < rows; ++t) {
       for (uint32_t k = 0; k < width; ++k) {
-        const int any = static_cast<int>(random.below(255)) - 127;
-        q(t)[k] = static_cast<int8_t>(fill == Fill::random ? any : fill == Fill::lowest ? -127 : 127);
+        q(t)[k] = static_cast<int8_t>(fill == Fill::lowest    ? -127
+                                      : fill == Fill::highest ? 127
+                                      : fill == Fill::random  ? static_cast<int>(random.below(255)) - 127
+                                                              : near_limit(k, random));
         *sum(t, k) += q(t)[k];
       }
       for (uint32_t k = 0; k < width; k += 32) *scale(t, k) = random.uniform(0.0f, 0.02f);
@@ -171,6 +175,13 @@ class QuantizedRows {
   double value(uint32_t t, uint32_t k) const { return static_cast<double>(*scale(t, k)) * q(t)[k]; }
 
  private:
+  /// 31 to 33 or 63 to 65, of one sign for each 8 columns and of any for others, now and then 0.
+  static int near_limit(uint32_t k, Random& random) {
+    const int size = (k / 8 % 2 == 0 ? 31 : 63) + static_cast<int>(random.below(3));
+    const bool negative = k / 16 % 2 == 0 ? k / 32 % 2 == 0 : random.below(2) == 0;
+    return random.below(16) == 0 ? 0 : negative ? -size : size;
+  }
+
   size_t padded() const { return align_up(width_, 64); }
   uint32_t group(uint32_t k) const { return dtype_ == DType::q8c ? 0 : k / 32; }
 

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In which way each quad (4 columns) of q8c activations can be multiplied: decided once for a tile of rows,
+// used with every panel of weights.
+//
+// maddubs multiplies unsigned by signed bytes and adds pairs in int16, saturating. Weights plus 128 are
+// unsigned and at most 255, so sums of such products fit wherever the activations that one sum takes add up
+// to no more than 128, those above and those below 0 each by themselves: 255 * 128 = 32640. Per row a quad
+// makes two sums, of two products each. Activations are scaled by the largest of their row, so most are
+// small: of the quads of four rows of MiniLM, 70 % fit together with the quad beside them, 25 % alone, and 5
+// % need the signs of the weights.
+#pragma once
+
+#include "kernels/x86/linear_avx2.inl.h"
+
+namespace mote::avx2 {
+
+/// The quads of a tile of up to 4 rows by the way they are multiplied. Behind it lie their indices, as
+/// uint16_t: [columns / 8] of twos (octet i is the quads 2 i and 2 i + 1), then [columns / 4], ones from its
+/// front and signs from its back.
+struct QuadPlan {
+  uint32_t twos;   // octets whose two quads fit together
+  uint32_t ones;   // quads that fit alone
+  uint32_t signs;  // quads that do not
+  uint32_t reserved;
+  int32_t excess[4];  // by row: what 128 more in each weight of twos and ones adds to the sums
+
+  const uint16_t* two() const { return reinterpret_cast<const uint16_t*>(this + 1); }
+  const uint16_t* one(size_t columns) const { return two() + columns / 8; }
+  const uint16_t* signs_end(size_t columns) const { return one(columns) + columns / 4; }
+};
+
+static constexpr size_t quad_plan_bytes(size_t columns) {
+  return sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t);
+}
+
+/// Whether each 32 bits of sums are at most 128, a bit each.
+static inline uint32_t fitting(__m256i sums) {
+  const __m256i over = _mm256_cmpgt_epi16(sums, _mm256_set1_epi16(128));
+  const __m256i fit = _mm256_cmpeq_epi32(over, _mm256_setzero_si256());
+  return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(fit)));
+}
+
+/// Plans rows a[0..R-1] of `columns` activations, a multiple of 32 and fewer than 2^18, each with its
+/// RowScale behind.
+template <uint32_t R>
+static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan) {
+  const __m256i zero = _mm256_setzero_si256(), ones = _mm256_set1_epi8(1);
+  uint16_t* two = const_cast<uint16_t*>(plan->two());
+  uint16_t* one = const_cast<uint16_t*>(plan->one(columns));
+  uint16_t* sign = const_cast<uint16_t*>(plan->signs_end(columns));
+  for (size_t k = 0; k < columns; k += 32) {
+    __m256i alone = zero, together = zero;
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+      const __m256i x = load_bytes(a[r] + k);
+      const __m256i above = _mm256_maddubs_epi16(_mm256_max_epi8(x, zero), ones);
+      const __m256i below = _mm256_maddubs_epi16(_mm256_max_epi8(_mm256_sub_epi8(zero, x), zero), ones);
+      alone = _mm256_max_epi16(alone, _mm256_max_epi16(above, below));
+      // The other quad of each octet is the other half of its 64 bits.
+      const __m256i above_two = _mm256_add_epi16(above, _mm256_shuffle_epi32(above, 0xb1));
+      const __m256i below_two = _mm256_add_epi16(below, _mm256_shuffle_epi32(below, 0xb1));
+      together = _mm256_max_epi16(together, _mm256_max_epi16(above_two, below_two));
+    }
+    const uint32_t fits_alone = fitting(alone), fits_together = fitting(together);
+    // Without branches, which would be mispredicted: each index is stored, and kept where the pointer moves
+    // on. The stores of `sign` meet those of `one` at the last quad at the earliest, where both are the same.
+    MOTE_UNROLL for (uint32_t octet = 0; octet < 4; ++octet) {
+      const uint32_t is_two = fits_together >> (2 * octet) & 1;
+      *two = static_cast<uint16_t>(k / 8 + octet);
+      two += is_two;
+      MOTE_UNROLL for (uint32_t i = 2 * octet; i < 2 * octet + 2; ++i) {
+        const uint32_t fits = fits_alone >> i & 1;
+        *one = sign[-1] = static_cast<uint16_t>(k / 4 + i);
+        one += fits & ~is_two;
+        sign -= 1 - fits;
+      }
+    }
+  }
+  plan->twos = static_cast<uint32_t>(two - plan->two());
+  plan->ones = static_cast<uint32_t>(one - plan->one(columns));
+  plan->signs = static_cast<uint32_t>(plan->signs_end(columns) - sign);
+  for (uint32_t r = 0; r < R; ++r) {
+    int32_t sum = reinterpret_cast<const RowScale*>(a[r] + columns)->sum;
+    for (const uint16_t* quad = sign; quad != plan->signs_end(columns); ++quad) {
+      const int8_t* q = a[r] + size_t{4} * *quad;
+      sum -= q[0] + q[1] + q[2] + q[3];
+    }
+    plan->excess[r] = sum;
+  }
+}
+
+}  // namespace mote::avx2
