@@ -17,6 +17,7 @@ struct Step {
   AnyKernel kernel;
   AnyKernel merge;        // of attention
   bool on_backend;        // run_on_backend instead; the kernel finishes and steps in
+  bool chained;           // may take a row as soon as the step before has (chain.h)
   uint64_t work_per_row;  // rough multiply-adds, without what depends on the context
   union {
     EmbedArgs embed;

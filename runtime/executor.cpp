@@ -10,6 +10,10 @@ namespace {
 // thread could gain one, and loses many where it has no core of its own.
 constexpr uint64_t kParallelWork = 1u << 17;
 
+// Rows that go through a chain together: with the widest operands of small models they fill L1, and a call of
+// a kernel has work for hundreds of cycles.
+constexpr uint32_t kChainRows = 16;
+
 template <class Args>
 void call(const Step& step, const Args& args, Range units, void* scratch) {
   reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
@@ -83,13 +87,24 @@ Extent prepare(const mote_session& session, Step* step) {
   return {rows, work};
 }
 
-/// One fork of a step over the threads: part i of `parts` takes an equal share of the units, in order.
+/// One fork of a chain of steps over the threads: part i of `parts` takes an equal share of the units, in
+/// order.
 struct Fork {
   const mote_session* session;
-  const Step* step;
-  uint32_t units;
+  uint32_t first, end;  // steps
+  uint32_t units;       // of each
   uint32_t parts;
 };
+
+/// The units of steps [first, end), some at a time through all of them.
+void run_chain(const Fork& fork, Range units, void* scratch) {
+  const uint32_t some = fork.end - fork.first == 1 ? units.end - units.begin : kChainRows;
+  while (units.begin < units.end) {
+    const Range next{units.begin, units.end - units.begin < some ? units.end : units.begin + some};
+    for (uint32_t i = fork.first; i < fork.end; ++i) run_kernel(fork.session->steps[i], next, scratch);
+    units.begin = next.end;
+  }
+}
 
 void run_part(void* context, uint32_t index) {
   const Fork& fork = *static_cast<const Fork*>(context);
@@ -99,19 +114,23 @@ void run_part(void* context, uint32_t index) {
   const Range units{bound(index), bound(index + 1)};
   const mote_session& session = *fork.session;
   uint8_t* scratch = session.scratch + index * session.scratch_bytes;
-  if (fork.step->on_backend) {
-    const uint32_t op = static_cast<uint32_t>(fork.step - session.steps);
-    run_on_backend(*session.options.backend, op, *fork.step, units, scratch);
+  const Step& first = session.steps[fork.first];
+  if (first.on_backend) {
+    run_on_backend(*session.options.backend, fork.first, first, units, scratch);
   } else {
-    run_kernel(*fork.step, units, scratch);
+    run_chain(fork, units, scratch);
   }
 }
 
-void run_step(mote_session* session, uint32_t index) {
+/// Step `index` and those before `end` that are chained to it; returns the one after them.
+uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
   Step& step = session->steps[index];
-  const Extent extent = prepare(*session, &step);
-  if (extent.units == 0) return;
-  Fork fork{session, &step, extent.units, 1};
+  Extent extent = prepare(*session, &step);
+  Fork fork{session, index, index + 1, extent.units, 1};
+  while (fork.end < end && session->steps[fork.end].chained) {
+    extent.work += prepare(*session, &session->steps[fork.end++]).work;
+  }
+  if (extent.units == 0) return fork.end;
   if (extent.work >= kParallelWork) {
     fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
   }
@@ -124,6 +143,7 @@ void run_step(mote_session* session, uint32_t index) {
     reinterpret_cast<Kernel<AttentionMergeArgs>>(step.merge)(step.attention, {0, step.attention.rows},
                                                              nullptr);
   }
+  return fork.end;
 }
 
 void trace(const mote_session* session, uint32_t index) {
@@ -192,9 +212,11 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
   const uint32_t left = session->step_count - run.next_op;
   const uint32_t end = run.next_op + (max_ops == 0 || max_ops > left ? left : max_ops);
-  for (; run.next_op < end; ++run.next_op) {
-    run_step(session, run.next_op);
-    if (session->options.trace != nullptr) trace(session, run.next_op);
+  const bool tracing = session->options.trace != nullptr;
+  while (run.next_op < end) {
+    const uint32_t op = run.next_op;
+    run.next_op = run_steps(session, op, tracing ? op + 1 : end);
+    if (tracing) trace(session, op);
   }
   if (run.next_op != session->step_count) return false;
   commit(session);

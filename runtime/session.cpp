@@ -5,6 +5,7 @@
 
 #include "kernels/scratch.h"
 #include "runtime/backend.h"
+#include "runtime/chain.h"
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
@@ -202,6 +203,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
     const mote_status status = bind(*s->model, s->places, i, &s->steps[i], error);
     if (status != MOTE_OK) return status;
   }
+  chain_steps(s->places, s->steps, s->step_count);
   file::RowUnit unit;
   return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
                     error);

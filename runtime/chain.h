@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which steps need not wait for the step before.
+//
+// Most operations read of other operands only the row that they write. Several of them in a row (a norm and
+// the quantizing of its output, a gate and the same) are a chain: a thread takes a few rows through all of
+// them while those lie in its L1, and the threads meet once, at the end. The planner gives buffers that are
+// no longer needed to others, so that row 5 of one operand may lie where row 7 of another does: such steps do
+// not follow each other.
+#pragma once
+
+#include "runtime/bind.h"
+
+namespace mote {
+
+/// Rows of an operand: `bytes` of each `stride_bytes`.
+struct RowSpan {
+  const void* first;
+  size_t stride_bytes;
+  size_t bytes;
+};
+
+/// Whether no row of one lies over another row of the other; the same row may.
+bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows);
+
+/// Sets `chained` of all steps.
+void chain_steps(const Places& places, Step* steps, uint32_t count);
+
+}  // namespace mote

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/chain.h"
+
+#include <vector>
+
+#include "tests/support/unity_style.h"
+
+namespace {
+
+using namespace mote;
+
+constexpr uint32_t kRows = 4, kWidth = 16;
+
+/// Buffers of kRows rows, as a planner would place them.
+class Buffers {
+ public:
+  explicit Buffers(size_t floats) : floats_(floats) {}
+  float* at(size_t offset) { return floats_.data() + offset; }
+  Rows rows(size_t offset, uint32_t stride = kWidth) { return {at(offset), stride * sizeof(float)}; }
+  ConstRows const_rows(size_t offset, uint32_t stride = kWidth) {
+    return {at(offset), stride * sizeof(float)};
+  }
+
+ private:
+  std::vector<float> floats_;
+};
+
+Step norm(ConstRows in, Rows out) {
+  Step step{};
+  step.op = Op::kNorm;
+  step.norm.width = kWidth;
+  step.norm.in = in;
+  step.norm.out = out;
+  return step;
+}
+
+Step quantize(ConstRows in, Rows out) {
+  Step step{};
+  step.op = Op::kQuantize;
+  step.quantize.width = kWidth;
+  step.quantize.in = in;
+  step.quantize.out = out.data;
+  step.quantize.out_stride_bytes = out.stride_bytes;
+  return step;
+}
+
+Step linear() {
+  Step step{};
+  step.op = Op::kLinear;
+  return step;
+}
+
+std::vector<bool> chained(std::vector<Step> steps) {
+  Places places{};
+  places.token_rows = places.selected_rows = kRows;
+  chain_steps(places, steps.data(), static_cast<uint32_t>(steps.size()));
+  std::vector<bool> result;
+  for (const Step& step : steps) result.push_back(step.chained);
+  return result;
+}
+
+bool apart(const float* a, size_t a_stride, size_t a_width, const float* b, size_t b_stride, size_t b_width,
+           uint32_t rows = kRows) {
+  const RowSpan one = {a, a_stride * sizeof(float), a_width * sizeof(float)};
+  const RowSpan other = {b, b_stride * sizeof(float), b_width * sizeof(float)};
+  TEST_ASSERT_EQUAL(rows_stay_apart(one, other, rows), rows_stay_apart(other, one, rows));
+  return rows_stay_apart(one, other, rows);
+}
+
+}  // namespace
+
+TEST("rows of operands that lie apart, or are columns of the same rows, do not meet", "[chain]") {
+  Buffers b(200);
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 16, b.at(64), 16, 16));
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 16, b.at(64), 4, 4));
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 16, b.at(0), 16, 16));
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 8, b.at(8), 16, 8));
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 12, b.at(4), 16, 12));
+}
+
+TEST("an operand that lies over other rows of another meets them", "[chain]") {
+  Buffers b(200);
+  TEST_ASSERT_FALSE(apart(b.at(0), 16, 16, b.at(16), 16, 16));
+  TEST_ASSERT_FALSE(apart(b.at(0), 16, 16, b.at(48), 16, 16));
+  TEST_ASSERT_FALSE(apart(b.at(0), 16, 12, b.at(8), 16, 12));
+  TEST_ASSERT_FALSE(apart(b.at(0), 16, 16, b.at(0), 8, 8));
+  TEST_ASSERT_FALSE(apart(b.at(0), 16, 16, b.at(60), 4, 4));
+  TEST_ASSERT_TRUE(apart(b.at(0), 16, 16, b.at(8), 8, 8, 1));
+}
+
+TEST("steps that read only their rows are a chain until one needs all rows", "[chain]") {
+  Buffers b(500);
+  const auto steps = chained({norm(b.const_rows(0), b.rows(64)), quantize(b.const_rows(64), b.rows(128)),
+                              linear(), norm(b.const_rows(0), b.rows(0)),
+                              quantize(b.const_rows(0), b.rows(64)), norm(b.const_rows(0), b.rows(128))});
+  TEST_ASSERT_TRUE((steps == std::vector<bool>{false, true, false, false, true, true}));
+}
+
+TEST("a step that writes where earlier ones of its chain have rows begins a new one", "[chain]") {
+  Buffers b(500);
+  // The third writes narrower rows where the first reads.
+  const auto steps = chained({norm(b.const_rows(0), b.rows(64)), norm(b.const_rows(64), b.rows(64)),
+                              quantize(b.const_rows(64), b.rows(0, 8)), norm(b.const_rows(64), b.rows(64))});
+  TEST_ASSERT_TRUE((steps == std::vector<bool>{false, true, false, true}));
+}
+
+TEST("steps over different rows are no chain", "[chain]") {
+  Buffers b(500);
+  Step other = norm(b.const_rows(64), b.rows(128));
+  other.unit = file::RowUnit::selected;
+  const auto steps = chained({norm(b.const_rows(0), b.rows(64)), other});
+  TEST_ASSERT_TRUE((steps == std::vector<bool>{false, false}));
+}
