@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -13,6 +14,8 @@
 #include "converter/error.h"
 
 namespace mote::convert {
+
+constexpr uint64_t kPiece = 2 << 20;
 
 OutputFile::OutputFile(const std::filesystem::path& target) : target_(target) {
   // Renaming would put a file in the place of a device as well.
@@ -66,7 +69,8 @@ void OutputFile::try_names(Create create) {
   }
 }
 
-std::filesystem::path OutputFile::temporary() const {
+std::filesystem::path OutputFile::temporary() {
+  flush();
   return name_.empty() ? std::filesystem::path(fmt::format("/proc/self/fd/{}", file_)) : name_;
 }
 
@@ -76,12 +80,26 @@ void OutputFile::fail_with_errno(const char* what) const {
 
 void OutputFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (offset != gathered_at_ + gathered_.size()) flush();
+    if (gathered_.empty()) gathered_at_ = offset;
+    const uint64_t room = kPiece - offset % kPiece;
+    const std::span<const std::byte> first = bytes.first(std::min<uint64_t>(room, bytes.size()));
+    gathered_.insert(gathered_.end(), first.begin(), first.end());
+    offset += first.size();
+    bytes = bytes.subspan(first.size());
+    if (first.size() == room) flush();
+  }
+}
+
+void OutputFile::flush() {
+  for (size_t done = 0; done < gathered_.size();) {
+    const ssize_t written = pwrite(file_, gathered_.data() + done, gathered_.size() - done,
+                                   static_cast<off_t>(gathered_at_ + done));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_with_errno("write");
-    bytes = bytes.subspan(static_cast<size_t>(written));
-    offset += static_cast<uint64_t>(written);
+    done += static_cast<size_t>(written);
   }
+  gathered_.clear();
 }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
@@ -90,6 +108,7 @@ void OutputFile::write(std::span<const std::byte> bytes) {
 }
 
 void OutputFile::commit() {
+  flush();
   if (fsync(file_) != 0) fail_with_errno("write");
   if (name_.empty()) {  // a link cannot replace the target, a rename can
     const std::filesystem::path nameless = temporary();

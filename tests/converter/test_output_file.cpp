@@ -40,6 +40,24 @@ TEST("output file: a committed one takes the target's place") {
   TEST_ASSERT_EQUAL_SIZE_T(1, files_in(directory).size());
 }
 
+TEST("output file: writes of any size and order make up one file") {
+  const TempDirectory directory;
+  constexpr size_t kBytes = 5 << 20;
+  std::string text(kBytes, ' ');
+  for (size_t i = 0; i < kBytes; ++i) text[i] = static_cast<char>('a' + i * i / 7 % 26);
+  OutputFile file(directory / "model");
+  size_t head = 1000, size = 1;
+  for (size_t at = head; at < kBytes; at += size, size = size * 3 % 999983 + 1) {
+    file.write_at(at, as_bytes(text.substr(at, size)));
+  }
+  file.write_at(0, as_bytes(text.substr(0, head)));
+  TEST_ASSERT_TRUE(read_text(file.temporary()) == text);
+  text.replace(3000000, 5, "again");
+  file.write_at(3000000, as_bytes("again"));
+  file.commit();
+  TEST_ASSERT_TRUE(read_text(directory / "model") == text);
+}
+
 TEST("output file: one that is not committed leaves nothing and replaces nothing") {
   const TempDirectory directory;
   write_text(directory / "model", "old");
