@@ -2,23 +2,18 @@
 #include "kernels/x86/attention.inl.h"
 #include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/linear_float.inl.h"
+#include "kernels/x86/tile_shapes_512.h"
 #include "tests/support/paired_floats.h"
 
 namespace mote::test {
 namespace {
 
-/// The shapes of Floats512, each vector two of Floats256.
-struct PairedFloats {
+/// Floats512, but each vector is two of Floats256.
+struct PairedFloats : TileShapes512 {
   using Half = Floats256;
   struct Float {
     __m256 low, high;
   };
-  static constexpr uint32_t kLanes = 16;
-  static constexpr uint32_t kVectors = 1;
-  static constexpr uint32_t kRows = 8, kPanels = 2;
-  static constexpr uint32_t kFewRows = 3, kFewPanels = 4;
-  static constexpr uint32_t kBlocks[] = {8, 4, 4, 4};
-  static constexpr uint32_t kColumns[] = {8, 4, 4, 4};
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
   template <class T>

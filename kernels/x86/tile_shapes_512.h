@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tiles of linear_float.inl.h and attention.inl.h in vectors of 512 bits. 32 registers; an fma of latency
+// 4 at 2 a cycle, or 1 where 512 bits take two passes: 8 sums or more must be in flight, and larger tiles
+// load less for each. Apart from floats_512.inl.h, so that tests walk the same tiles where AVX-512 is
+// missing.
+#pragma once
+
+#include <stdint.h>
+
+namespace mote {
+
+struct TileShapes512 {
+  static constexpr uint32_t kLanes = 16;
+  static constexpr uint32_t kVectors = 1;  // of a panel's outputs, and of a block's positions
+
+  // Linear, rows by panels: tiles are 1 x 4, up to 3 x 4, up to 8 x 2, and 8 x 1 for a panel left over.
+  static constexpr uint32_t kRows = 8, kPanels = 2;
+  static constexpr uint32_t kFewRows = 3, kFewPanels = 4;
+
+  // Attention: blocks of 16 positions to score, and vectors of columns to sum, with 1, 2, 3 and 4 queries.
+  static constexpr uint32_t kBlocks[] = {8, 4, 4, 4};
+  static constexpr uint32_t kColumns[] = {8, 4, 4, 4};
+};
+
+}  // namespace mote
