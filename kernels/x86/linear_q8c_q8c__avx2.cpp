@@ -61,7 +61,7 @@ MOTE_INLINE inline void add_one(const QuadQ8c& quad, const int8_t* const a[R], _
 /// dot[r] = row r times the panel. A function of its own with its sums in registers until the end: inlined
 /// into the tile, GCC 12 keeps them in memory.
 template <uint32_t R>
-__attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R], size_t columns,
+__attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R],
                                             const QuadPlan& plan, __m256i dot[R][kHalves]) {
   const int8_t* a[R];
   __m256i sum[R][kHalves];
@@ -69,24 +69,19 @@ __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* 
     a[r] = rows[r];
     sum[r][0] = sum[r][1] = _mm256_setzero_si256();
   }
-  const auto at = [&](size_t column, const int8_t* words[R]) {
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) words[r] = a[r] + column;
-  };
   const int8_t* words[R];
-  const uint16_t* two = plan.two();
-  for (const uint16_t* end = two + plan.twos; two != end; ++two) {
-    at(size_t{8} * *two, words);
-    add_two<R>(quads + size_t{2} * *two, words, sum);
+  const auto from = [&](size_t column) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) words[r] = a[r] + column;
+    return words;
+  };
+  for (const uint16_t* two = plan.twos; two != plan.twos_end; ++two) {
+    add_two<R>(quads + size_t{2} * *two, from(size_t{8} * *two), sum);
   }
-  const uint16_t* one = plan.one(columns);
-  for (const uint16_t* end = one + plan.ones; one != end; ++one) {
-    at(size_t{4} * *one, words);
-    add_one<R>(quads[*one], words, sum);
+  for (const uint16_t* one = plan.ones; one != plan.ones_end; ++one) {
+    add_one<R>(quads[*one], from(size_t{4} * *one), sum);
   }
-  const uint16_t* sign = plan.signs_end(columns) - plan.signs;
-  for (const uint16_t* end = plan.signs_end(columns); sign != end; ++sign) {
-    at(size_t{4} * *sign, words);
-    add_quad<R>(quads[*sign].q, words, sum);
+  for (const uint16_t* sign = plan.signs; sign != plan.signs_end; ++sign) {
+    add_quad<R>(quads[*sign].q, from(size_t{4} * *sign), sum);
   }
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
     const __m256i excess = _mm256_slli_epi32(_mm256_set1_epi32(plan.excess[r]), 7);
@@ -157,7 +152,7 @@ void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
   }
 }
 
-/// Calls step.run<R>(row, plan) for each tile of the rows from `row` on, up to `end`.
+/// Calls step<R>(row, plan) for each tile of the rows from `row` on, up to `end`.
 template <uint32_t R, class Step>
 void each_tile(uint32_t row, uint32_t end, uint8_t* plan, size_t plan_bytes, Step step) {
   for (; row + R <= end; row += R, plan += plan_bytes) {
@@ -177,7 +172,7 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
       row_tile<1>(args, panel, 0);
     return;
   }
-  const size_t columns = activation_padded(args.inputs), bytes = align_up(quad_plan_bytes(columns), 16);
+  const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
   const uint32_t rows = kRows * static_cast<uint32_t>(linear_scratch_bytes(args.inputs) / bytes);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
   for (uint32_t begin = 0; begin < args.rows; begin += rows) {
@@ -189,7 +184,7 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
       each_tile<kRows>(begin, end, plans, bytes, [&]<uint32_t R>(uint32_t row, QuadPlan* plan) {
         const Operands<R> of(args, panel, row);
         __m256i dot[R][kHalves];
-        planned_dots<R>(of.quads, of.a, columns, *plan, dot);
+        planned_dots<R>(of.quads, of.a, *plan, dot);
         finish<R>(args, panel, row, of, dot);
       });
     }

@@ -15,23 +15,16 @@
 
 namespace mote::avx2 {
 
-/// The quads of a tile of up to 4 rows by the way they are multiplied. Behind it lie their indices, as
-/// uint16_t: [columns / 8] of twos (octet i is the quads 2 i and 2 i + 1), then [columns / 4], ones from its
-/// front and signs from its back.
+/// The quads of a tile of up to 4 rows by the way they are multiplied; the indices lie behind the plan.
 struct QuadPlan {
-  uint32_t twos;   // octets whose two quads fit together
-  uint32_t ones;   // quads that fit alone
-  uint32_t signs;  // quads that do not
-  uint32_t reserved;
-  int32_t excess[4];  // by row: what 128 more in each weight of twos and ones adds to the sums
-
-  const uint16_t* two() const { return reinterpret_cast<const uint16_t*>(this + 1); }
-  const uint16_t* one(size_t columns) const { return two() + columns / 8; }
-  const uint16_t* signs_end(size_t columns) const { return one(columns) + columns / 4; }
+  const uint16_t *twos, *twos_end;    // octets (two quads, 2 i and 2 i + 1) that fit together
+  const uint16_t *ones, *ones_end;    // quads that fit alone
+  const uint16_t *signs, *signs_end;  // quads that do not
+  int32_t excess[4];                  // by row: the sum of the activations of twos and ones
 };
 
 static constexpr size_t quad_plan_bytes(size_t columns) {
-  return sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t);
+  return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
 }
 
 /// Whether each 32 bits of sums are at most 128, a bit each.
@@ -41,14 +34,17 @@ static inline uint32_t fitting(__m256i sums) {
   return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(fit)));
 }
 
-/// Plans rows a[0..R-1] of `columns` activations, a multiple of 32 and fewer than 2^18, each with its
-/// RowScale behind.
+/// Plans rows a[0..R-1] of `columns` activations from -127 to 127, a multiple of 32 and fewer than 2^18, each
+/// with its RowScale behind.
 template <uint32_t R>
 static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan) {
   const __m256i zero = _mm256_setzero_si256(), ones = _mm256_set1_epi8(1);
-  uint16_t* two = const_cast<uint16_t*>(plan->two());
-  uint16_t* one = const_cast<uint16_t*>(plan->one(columns));
-  uint16_t* sign = const_cast<uint16_t*>(plan->signs_end(columns));
+  uint16_t* two = reinterpret_cast<uint16_t*>(plan + 1);
+  uint16_t* one = two + columns / 8;
+  uint16_t* sign = one + columns / 4;  // from the back: with the ones at most all quads
+  plan->twos = two;
+  plan->ones = one;
+  plan->signs_end = sign;
   for (size_t k = 0; k < columns; k += 32) {
     __m256i alone = zero, together = zero;
     MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
@@ -76,16 +72,15 @@ static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan)
       }
     }
   }
-  plan->twos = static_cast<uint32_t>(two - plan->two());
-  plan->ones = static_cast<uint32_t>(one - plan->one(columns));
-  plan->signs = static_cast<uint32_t>(plan->signs_end(columns) - sign);
+  plan->twos_end = two;
+  plan->ones_end = one;
+  plan->signs = sign;
   for (uint32_t r = 0; r < R; ++r) {
-    int32_t sum = reinterpret_cast<const RowScale*>(a[r] + columns)->sum;
-    for (const uint16_t* quad = sign; quad != plan->signs_end(columns); ++quad) {
+    plan->excess[r] = reinterpret_cast<const RowScale*>(a[r] + columns)->sum;
+    for (const uint16_t* quad = plan->signs; quad != plan->signs_end; ++quad) {
       const int8_t* q = a[r] + size_t{4} * *quad;
-      sum -= q[0] + q[1] + q[2] + q[3];
+      plan->excess[r] -= q[0] + q[1] + q[2] + q[3];
     }
-    plan->excess[r] = sum;
   }
 }
 
