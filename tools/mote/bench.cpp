@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -213,26 +214,38 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   result.limit = linear.integer ? result.multiply_adds.int8 : result.multiply_adds.f32;
 }
 
-/// One more run, whose time is told by operation.
+/// The fastest of three: what disturbs a run would pass for the time of the operation that it met.
+template <class Run>
+std::vector<OpTime> fastest_run(Run run) {
+  const auto total = [](const std::vector<OpTime>& times) {
+    return std::accumulate(times.begin(), times.end(), 0.0,
+                           [](double sum, const OpTime& time) { return sum + time.ms; });
+  };
+  std::vector<OpTime> fastest = run();
+  for (int i = 1; i < 3; ++i) {
+    if (std::vector<OpTime> times = run(); total(times) < total(fastest)) fastest = std::move(times);
+  }
+  return fastest;
+}
+
+/// More runs, whose time is told by operation.
 void measure_ops(const ModelFile& file, Session& session, const mote_session_options& options,
                  const Work& work, Result& result) {
   if (work.encoder) {
     const EncoderBatch batch(work);
-    result.prompt_ops = time_encode_ops(file, session, batch.get());
+    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, batch.get()); });
     return;
   }
   const bool kv_f32 = kv_is_f32(file, options);
   const std::span<const int32_t> ids = std::span(work.ids).subspan(work.depth);
-  if (work.prompt > 0) {
-    fill(session, work, 1);
-    result.prompt_ops =
-        time_generation_ops(file, session, {ids.first(work.prompt), options.chunk, 1, kv_f32});
-  }
-  if (work.decode > 0) {
-    fill(session, work, 1);
-    result.decode_ops =
-        time_generation_ops(file, session, {ids.first(1), options.chunk, work.decode, kv_f32});
-  }
+  const auto generate = [&](uint32_t prompt, uint32_t tokens) {
+    return fastest_run([&] {
+      fill(session, work, 1);
+      return time_generation_ops(file, session, {ids.first(prompt), options.chunk, tokens, kv_f32});
+    });
+  };
+  if (work.prompt > 0) result.prompt_ops = generate(work.prompt, 1);
+  if (work.decode > 0) result.decode_ops = generate(1, work.decode);
 }
 
 // ---- Printing ----
@@ -356,7 +369,7 @@ void add_bench(CLI::App& app) {
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(*command, arguments->session);
-  command->add_flag("--ops", arguments->ops, "Show the time of each kind of operation in one more run");
+  command->add_flag("--ops", arguments->ops, "Show the time of each kind of operation, in further runs");
   command->add_flag("--json", arguments->json, "Print a JSON object instead of a table");
   command->callback([arguments] { bench_model(*arguments); });
 }
