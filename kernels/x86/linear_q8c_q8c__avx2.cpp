@@ -12,6 +12,8 @@
 // other, so that no branch depends on data. The plans of as many rows as scratch holds are made first, then
 // used with each panel, which meanwhile stays in L1 or L2. A single row is bound by memory: it is not
 // planned, and reads kLinearStreams panels side by side. No tails: K is padded to 64 and N to 16 in the file.
+#include <type_traits>
+
 #include "kernels/scratch.h"
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
@@ -152,11 +154,12 @@ void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
   }
 }
 
-/// Calls step<R>(row, plan) for each tile of the rows from `row` on, up to `end`.
+/// Calls step(number of rows, as a constant; first row; plan) for each tile of the rows from `row` on, up to
+/// `end`.
 template <uint32_t R, class Step>
 void each_tile(uint32_t row, uint32_t end, uint8_t* plan, size_t plan_bytes, Step step) {
   for (; row + R <= end; row += R, plan += plan_bytes) {
-    step.template operator()<R>(row, reinterpret_cast<QuadPlan*>(plan));
+    step(std::integral_constant<uint32_t, R>(), row, reinterpret_cast<QuadPlan*>(plan));
   }
   if constexpr (R > 1) each_tile<R - 1>(row, end, plan, plan_bytes, step);
 }
@@ -177,11 +180,13 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   uint8_t* plans = static_cast<uint8_t*>(scratch);
   for (uint32_t begin = 0; begin < args.rows; begin += rows) {
     const uint32_t end = args.rows - begin < rows ? args.rows : begin + rows;
-    each_tile<kRows>(begin, end, plans, bytes, [&]<uint32_t R>(uint32_t row, QuadPlan* plan) {
+    each_tile<kRows>(begin, end, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+      constexpr uint32_t R = r;
       plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);
     });
     for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
-      each_tile<kRows>(begin, end, plans, bytes, [&]<uint32_t R>(uint32_t row, QuadPlan* plan) {
+      each_tile<kRows>(begin, end, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+        constexpr uint32_t R = r;
         const Operands<R> of(args, panel, row);
         __m256i dot[R][kHalves];
         planned_dots<R>(of.quads, of.a, *plan, dot);
