@@ -86,7 +86,7 @@ __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* 
     add_quad<R>(quads[*sign].q, from(size_t{4} * *sign), sum);
   }
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-    const __m256i excess = _mm256_slli_epi32(_mm256_set1_epi32(plan.excess[r]), 7);
+    const __m256i excess = _mm256_slli_epi32(_mm256_set1_epi32(static_cast<int32_t>(plan.excess[r])), 7);
     MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = _mm256_sub_epi32(sum[r][h], excess);
   }
 }

@@ -20,7 +20,7 @@ struct QuadPlan {
   const uint16_t *twos, *twos_end;    // octets (two quads, 2 i and 2 i + 1) that fit together
   const uint16_t *ones, *ones_end;    // quads that fit alone
   const uint16_t *signs, *signs_end;  // quads that do not
-  int32_t excess[4];                  // by row: the sum of the activations of twos and ones
+  uint32_t excess[4];                 // by row: the sum of the activations of twos and ones, modulo 2^32
 };
 
 static constexpr size_t quad_plan_bytes(size_t columns) {
@@ -76,10 +76,12 @@ static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan)
   plan->ones_end = one;
   plan->signs = sign;
   for (uint32_t r = 0; r < R; ++r) {
-    plan->excess[r] = reinterpret_cast<const RowScale*>(a[r] + columns)->sum;
+    // Unsigned: a file may have a buffer multiplied that nothing was quantized to, and its sum is then
+    // anything.
+    plan->excess[r] = static_cast<uint32_t>(reinterpret_cast<const RowScale*>(a[r] + columns)->sum);
     for (const uint16_t* quad = plan->signs; quad != plan->signs_end; ++quad) {
       const int8_t* q = a[r] + size_t{4} * *quad;
-      plan->excess[r] -= q[0] + q[1] + q[2] + q[3];
+      plan->excess[r] -= static_cast<uint32_t>(q[0] + q[1] + q[2] + q[3]);
     }
   }
 }
