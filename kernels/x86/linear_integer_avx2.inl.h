@@ -24,13 +24,14 @@ static inline __m256 load_f16x8(const uint16_t* half) {
 
 /// dot[r][h] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
 /// + 4..7. maddubs pairs are at most 15 * 127 * 2, and 8 of them 30480: the group's sum stays within int16.
-template <uint32_t R>
+template <uint32_t R, class Ahead>
 MOTE_INLINE static inline void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
-                                          __m256i dot[R][kHalves]) {
+                                          Ahead& ahead, __m256i dot[R][kHalves]) {
   const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
   MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
     __m256i low[kHalves], high[kHalves];
+    ahead.ask();
     MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
       const __m256i w = load_bytes(nibbles[j][8 * h]);
       low[h] = _mm256_and_si256(w, mask);
@@ -57,15 +58,15 @@ struct ActivationLayout {
 };
 
 /// acc[r] += the products of group `group` of one panel with row r.
-template <class Format, uint32_t R>
+template <class Format, uint32_t R, class Ahead>
 MOTE_INLINE static inline void integer_group(const typename Format::Supercell& cell, size_t group,
                                              const int8_t* const rows[R], const ActivationLayout& layout,
-                                             float acc[R][kPanelRows]) {
+                                             Ahead& ahead, float acc[R][kPanelRows]) {
   const size_t g = group % 2;
   const int8_t* a[R];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = rows[r] + group * kGroupColumns;
   __m256i dot[R][kHalves];
-  Format::template dot<R>(cell, g, a, dot);
+  Format::template dot<R>(cell, g, a, ahead, dot);
   __m256 scale_w[kHalves], minimum_w[kHalves];
   MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
     scale_w[h] = load_f16x8(cell.scale[g] + 8 * h);
@@ -96,10 +97,10 @@ MOTE_INLINE static inline void integer_group(const typename Format::Supercell& c
 
 /// acc[p][r] = the products of row r with the panel at cells[p]. A function of its own, so that nothing else
 /// takes registers.
-template <class Format, uint32_t R, uint32_t P>
+template <class Format, uint32_t R, uint32_t P, class Ahead>
 __attribute__((noinline)) static void integer_sums(const typename Format::Supercell* const cells[P],
                                                    const int8_t* const rows[R],
-                                                   const ActivationLayout& layout,
+                                                   const ActivationLayout& layout, Ahead ahead,
                                                    float acc[P][R][kPanelRows]) {
   const typename Format::Supercell* cell[P];
   const int8_t* row[R];
@@ -108,14 +109,15 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
   const ActivationLayout local = layout;
   for (size_t group = 0; group < local.groups; ++group) {
     MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-      integer_group<Format, R>(cell[p][group / 2], group, row, local, acc[p]);
+      integer_group<Format, R>(cell[p][group / 2], group, row, local, ahead, acc[p]);
     }
   }
 }
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
 /// supercell, kOffsetShift (dot is of w + 2^kOffsetShift, 0: of w), kMinimum (whether there is one) and
-/// dot<R>(cell, g, a, dot), a[r] being the group's 32 activations of row r.
+/// dot<R>(cell, g, a, ahead, dot), a[r] being the group's 32 activations of row r, which asks for weights
+/// ahead kAsks times.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cells[P];
@@ -128,7 +130,13 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   for (uint32_t r = 0; r < R; ++r) rows[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
-  integer_sums<Format, R, P>(cells, rows, layout, acc);
+  // With many rows the tile that waits for a panel is one of many, and not asking is worth more.
+  if (P == 1 && args.rows <= 16) {
+    const WeightsAhead ahead(args, Format::kDType, panel, 1, row, R, layout.groups * Format::kAsks);
+    integer_sums<Format, R, P>(cells, rows, layout, ahead, acc);
+  } else {
+    integer_sums<Format, R, P>(cells, rows, layout, NothingAhead(), acc);
+  }
   for (uint32_t p = 0; p < P; ++p) linear_finish(args, row, R, panel + p * stride, acc[p][0]);
 }
 

@@ -27,4 +27,31 @@ static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
   return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
 }
 
+/// The weights after a tile's own, asked for a little at a time between its multiplications. Where several
+/// tiles pass over a panel only the first finds it in memory, and would wait for it; so each fetches its
+/// rows' share of what comes next. On Zen 3 with weights in memory, and one thread: 1.1 to 1.6 times as fast
+/// with 4 to 32 rows, level with 128.
+struct WeightsAhead {
+  const char* at;
+  size_t step;
+
+  /// For a tile of `rows` rows by the `panels` panels from `panel` on, which asks `asks` times.
+  WeightsAhead(const LinearArgs& args, DType dtype, uint32_t panel, uint32_t panels, uint32_t row,
+               uint32_t rows, size_t asks) {
+    const size_t bytes = panels * panel_bytes(dtype, args.inputs), times = args.rows * asks;
+    at = linear_panel(args, dtype, panel + panels) + bytes * row / args.rows;
+    step = times == 0 ? 0 : (bytes * rows + times - 1) / times;
+  }
+
+  /// A cache line, to L2: two panels may be more than L1 holds.
+  __attribute__((always_inline)) void ask() {
+    __builtin_prefetch(at, 0, 2);
+    at += step;
+  }
+};
+
+struct NothingAhead {
+  void ask() {}
+};
+
 }  // namespace mote

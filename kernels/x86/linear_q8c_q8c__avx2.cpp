@@ -64,7 +64,8 @@ MOTE_INLINE inline void add_one(const QuadQ8c& quad, const int8_t* const a[R], _
 /// into the tile, GCC 12 keeps them in memory.
 template <uint32_t R>
 __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R],
-                                            const QuadPlan& plan, __m256i dot[R][kHalves]) {
+                                            const QuadPlan& plan, WeightsAhead ahead,
+                                            __m256i dot[R][kHalves]) {
   const int8_t* a[R];
   __m256i sum[R][kHalves];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
@@ -77,12 +78,16 @@ __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* 
     return words;
   };
   for (const uint16_t* two = plan.twos; two != plan.twos_end; ++two) {
+    ahead.ask();
+    ahead.ask();
     add_two<R>(quads + size_t{2} * *two, from(size_t{8} * *two), sum);
   }
   for (const uint16_t* one = plan.ones; one != plan.ones_end; ++one) {
+    ahead.ask();
     add_one<R>(quads[*one], from(size_t{4} * *one), sum);
   }
   for (const uint16_t* sign = plan.signs; sign != plan.signs_end; ++sign) {
+    ahead.ask();
     add_quad<R>(quads[*sign].q, from(size_t{4} * *sign), sum);
   }
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
@@ -189,7 +194,8 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
         constexpr uint32_t R = r;
         const Operands<R> of(args, panel, row);
         __m256i dot[R][kHalves];
-        planned_dots<R>(of.quads, of.a, *plan, dot);
+        const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4);
+        planned_dots<R>(of.quads, of.a, *plan, ahead, dot);
         finish<R>(args, panel, row, of, dot);
       });
     }

@@ -8,10 +8,12 @@ struct Format {
   using Supercell = SupercellQ4m;
   static constexpr DType kDType = DType::q4mg32;
   static constexpr int kOffsetShift = 0;
+  static constexpr size_t kAsks = 4;
   static constexpr bool kMinimum = true;
-  template <uint32_t R>
-  static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], __m256i out[R][kHalves]) {
-    nibble_dot<R>(cell.nibbles[g], a, out);
+  template <uint32_t R, class Ahead>
+  static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], Ahead& ahead,
+                  __m256i out[R][kHalves]) {
+    nibble_dot<R>(cell.nibbles[g], a, ahead, out);
   }
 };
 

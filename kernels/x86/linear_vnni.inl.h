@@ -174,6 +174,10 @@ inline void unpack(const uint8_t (*nibbles)[16][4], size_t quads, uint8_t* to) {
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ..., and unpacking. ----
 
+/// Panels over which several tiles may pass; several panels in place are streams enough.
+template <uint32_t P, bool kUnpacked>
+constexpr bool kAhead = P == 1 || kUnpacked;
+
 /// Bytes from the start of a row of q8g32 activations.
 struct GroupAt {
   size_t q, scale, sum;
@@ -185,6 +189,7 @@ struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 6;
+  static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
 
   /// acc[r] += a group's dot products, scaled.
   template <uint32_t R>
@@ -240,8 +245,11 @@ struct GroupKernel {
     });
     GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
     const size_t columns = activation_padded(args.inputs);
+    const uint32_t asks = kAhead<P, kUnpacked> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
+    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
+        for (uint32_t i = 0; i < asks; ++i) ahead.ask();
         add_panels<R, P, kUnpacked>(cell, g, unpacked, in, at, acc);
         at = {at.q + kGroupColumns, at.scale + 4, at.sum + 4};
         if (kUnpacked) unpacked += kGroupColumns * kPanelRows * P;
@@ -279,7 +287,7 @@ struct RowKernel {
   /// into the tile, GCC 12 keeps them in memory.
   template <uint32_t R, uint32_t P, bool kUnpacked>
   __attribute__((noinline)) static void dots(const char* const (&weights)[P], const char* const (&in)[R],
-                                             size_t columns, Dots<V, R, P>& dot) {
+                                             size_t columns, WeightsAhead ahead, Dots<V, R, P>& dot) {
     constexpr size_t kStep = (kUnpacked ? P : 1) * kQuadBytes;
     const char* w[P];
     const char* a[R];
@@ -289,6 +297,7 @@ struct RowKernel {
     start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
+      if constexpr (kAhead<P, kUnpacked>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           quad[p][v] = V::load(w[p] + v * (kQuadBytes / V::kVectors));
@@ -319,7 +328,8 @@ struct RowKernel {
     }
     for (uint32_t r = 0; r < R; ++r) in[r] = linear_row(args, row + r);
     const size_t columns = activation_padded(args.inputs);
-    dots<R, P, kUnpacked>(weights, in, columns, dot);
+    const WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P);
+    dots<R, P, kUnpacked>(weights, in, columns, ahead, dot);
     for (uint32_t p = 0; p < P; ++p) {
       PanelSums<R> sums;
       each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
