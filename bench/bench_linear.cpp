@@ -49,7 +49,7 @@ void run_linear(benchmark::State& state, const KernelEntry& kernel, Shape shape,
   const Memory in = make_inputs(kernel.a, rows, shape.inputs);
   const size_t out_stride = buffer_row_bytes(DType::f32, shape.outputs);
   const Memory out = filled(rows * out_stride);
-  const Memory scratch = filled(linear_scratch_bytes(shape.inputs));
+  const Memory scratch = filled(linear_scratch_bytes(kernel.b, kernel.isa, rows, shape.inputs));
   const uint32_t panels = static_cast<uint32_t>(align_up(shape.outputs, kPanelRows) / kPanelRows);
   LinearArgs args = {};
   args.rows = rows;

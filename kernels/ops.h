@@ -141,6 +141,7 @@ struct LinearArgs {
   size_t in_stride_bytes;
   Rows out;            // [T, N]
   ConstRows residual;  // [T, N]; data null for none
+  bool prepared;       // the scratch is as a call for other panels left it, nothing else having changed
 };
 
 /// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded

@@ -4,6 +4,7 @@
 // converter's printed RAM and the session's arena come from the same functions.
 #pragma once
 
+#include "kernels/cpu_features.h"
 #include "kernels/ops.h"
 
 namespace mote {
@@ -15,8 +16,19 @@ constexpr uint64_t attention_scratch_bytes(uint64_t heads_per_kv_head, uint32_t 
   return align_up(kAttentionRowBlock * heads_per_kv_head * floats * 4, kAlignment);
 }
 
-/// Two panels of int8 unpacked from 4 bits.
-constexpr uint64_t linear_scratch_bytes(uint64_t inputs) {
+/// The ways in which a tile of q8c rows is multiplied on AVX2 (x86/quad_plan_avx2.inl.h): a head, and 2 bytes
+/// for each 8 columns and each 4.
+constexpr uint64_t kQuadPlanHeadBytes = 64;
+constexpr uint32_t kQuadPlanRows = 4;
+constexpr uint64_t quad_plan_bytes(uint64_t columns) {
+  return align_up(kQuadPlanHeadBytes + (columns / 8 + columns / 4) * 2, alignof(uint64_t));
+}
+
+/// The plans of all rows where q8c has them, else two panels of int8 unpacked from 4 bits.
+constexpr uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
+  if (weight == DType::q8c && isa == Isa::kAvx2) {
+    return (rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(align_up(inputs, kSupercellColumns));
+  }
   return 2 * kPanelRows * align_up(inputs, kSupercellColumns);
 }
 

@@ -14,6 +14,11 @@ constexpr uint64_t kBlockRows = 64;
 
 uint32_t panel_count(uint32_t outputs) { return (outputs + kPanelRows - 1) / kPanelRows; }
 
+/// The same for every family and any number of rows.
+uint64_t kernel_scratch_bytes(uint64_t inputs) {
+  return linear_scratch_bytes(DType::f32, Isa::kRef, 0, inputs);
+}
+
 uint32_t slice_begin(uint32_t panels, uint32_t slice, uint32_t slices) {
   return static_cast<uint32_t>(uint64_t{panels} * slice / slices);
 }
@@ -103,7 +108,7 @@ uint64_t backend_scratch_bytes(const mote_model& model, uint32_t op, uint32_t sl
   mote_linear linear;
   if (mote_model_linear(&model, op, slices, &linear) == 0) return 0;
   const uint64_t stride = block_stride(panel_count(linear.outputs), linear.slices);
-  return linear_scratch_bytes(linear.inputs) + stride * block_rows(stride) * sizeof(float);
+  return kernel_scratch_bytes(linear.inputs) + stride * block_rows(stride) * sizeof(float);
 }
 
 void run_on_backend(const mote_backend& backend, uint32_t op, const Step& step, Range range,
@@ -114,7 +119,7 @@ void run_on_backend(const mote_backend& backend, uint32_t op, const Step& step, 
   const bool direct = writes_outputs(args);
   const uint64_t stride = direct ? 0 : block_stride(panels, slices);
   const uint32_t most = direct ? args.rows : block_rows(stride);
-  auto* block = reinterpret_cast<float*>(scratch + linear_scratch_bytes(args.inputs));
+  auto* block = reinterpret_cast<float*>(scratch + kernel_scratch_bytes(args.inputs));
   for (uint32_t i = 0; i < slices; ++i) {
     const uint32_t begin = slice_begin(panels, i, slices);
     if (begin < range.begin || begin >= range.end) continue;

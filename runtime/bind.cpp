@@ -119,7 +119,8 @@ class Binder : public Proofs {
                     in.data,
                     in.stride_bytes,
                     out.rows(),
-                    residual.const_rows()};
+                    residual.const_rows(),
+                    false};
     if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
     step->unit = in.unit;
     step->work_per_row = uint64_t{in.width} * out.width;

@@ -10,6 +10,9 @@ namespace {
 // thread could gain one, and loses many where it has no core of its own.
 constexpr uint64_t kParallelWork = 1u << 17;
 
+// Multiply-adds of the smallest piece of a share: about a microsecond, in which taking it is lost.
+constexpr uint64_t kPieceWork = 1u << 15;
+
 // Rows that go through a chain together: with the widest operands of small models they fill L1, and a call of
 // a kernel has work for hundreds of cycles.
 constexpr uint32_t kChainRows = 16;
@@ -19,7 +22,14 @@ void call(const Step& step, const Args& args, Range units, void* scratch) {
   reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
 }
 
-void run_kernel(const Step& step, Range units, void* scratch) {
+/// Of a linear operation; `prepared` if the thread has just run other panels of it.
+void run_linear(const Step& step, Range panels, void* scratch, bool prepared) {
+  LinearArgs args = step.linear;
+  args.prepared = prepared;
+  call(step, args, panels, scratch);
+}
+
+void run_kernel(const Step& step, Range units, void* scratch, bool prepared) {
   switch (step.op) {
     case Op::kEmbed:
       return call(step, step.embed, units, scratch);
@@ -30,7 +40,7 @@ void run_kernel(const Step& step, Range units, void* scratch) {
     case Op::kQuantize:
       return call(step, step.quantize, units, scratch);
     case Op::kLinear:
-      return call(step, step.linear, units, scratch);
+      return run_linear(step, units, scratch, prepared);
     case Op::kRopeTable:
       return call(step, step.rope_table, units, scratch);
     case Op::kRope:
@@ -87,46 +97,67 @@ Extent prepare(const mote_session& session, Step* step) {
   return {rows, work};
 }
 
-/// One fork of a chain of steps over the threads: part i of `parts` takes an equal share of the units, in
-/// order.
+/// One fork of a chain of steps over the threads.
 struct Fork {
   const mote_session* session;
   uint32_t first, end;  // steps
   uint32_t units;       // of each
-  uint32_t parts;
+  uint32_t parts;       // threads
+  uint32_t least;       // units of a piece
 };
 
 /// The units of steps [first, end), some at a time through all of them.
-void run_chain(const Fork& fork, Range units, void* scratch) {
+void run_chain(const Fork& fork, Range units, void* scratch, bool prepared) {
   const uint32_t some = fork.end - fork.first == 1 ? units.end - units.begin : kChainRows;
   while (units.begin < units.end) {
     const Range next{units.begin, units.end - units.begin < some ? units.end : units.begin + some};
-    for (uint32_t i = fork.first; i < fork.end; ++i) run_kernel(fork.session->steps[i], next, scratch);
+    for (uint32_t i = fork.first; i < fork.end; ++i)
+      run_kernel(fork.session->steps[i], next, scratch, prepared);
     units.begin = next.end;
   }
 }
 
-void run_part(void* context, uint32_t index) {
-  const Fork& fork = *static_cast<const Fork*>(context);
-  const auto bound = [&](uint32_t part) {
-    return static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts);
-  };
-  const Range units{bound(index), bound(index + 1)};
+void run_units(const Fork& fork, Range units, uint8_t* scratch, bool prepared) {
   const mote_session& session = *fork.session;
-  uint8_t* scratch = session.scratch + index * session.scratch_bytes;
   const Step& first = session.steps[fork.first];
   if (first.on_backend) {
     run_on_backend(*session.options.backend, fork.first, first, units, scratch);
   } else {
-    run_chain(fork, units, scratch);
+    run_chain(fork, units, scratch, prepared);
   }
+}
+
+/// The share of thread `index`, then what is left of the others'.
+void run_part(void* context, uint32_t index) {
+  const Fork& fork = *static_cast<const Fork*>(context);
+  const mote_session& session = *fork.session;
+  uint8_t* scratch = session.scratch + index * session.scratch_bytes;
+  bool prepared = false;
+  for (uint32_t i = 0; i < fork.parts; ++i) {
+    Share& share = session.shares[(index + i) % fork.parts];
+    for (Range units = share.take(fork.least); units.begin != units.end; units = share.take(fork.least)) {
+      run_units(fork, units, scratch, prepared);
+      prepared = true;
+    }
+  }
+}
+
+/// Part i of fork.parts begins with an equal share of the units, in order.
+void run_parallel(const mote_platform& platform, Fork* fork, uint64_t work) {
+  const uint64_t least = fork->units * kPieceWork / work;
+  fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
+  const auto bound = [&](uint32_t part) {
+    return static_cast<uint32_t>(uint64_t{fork->units} * part / fork->parts);
+  };
+  for (uint32_t i = 0; i < fork->parts; ++i) fork->session->shares[i].set({bound(i), bound(i + 1)});
+  platform.parallel_for(platform.user, run_part, fork, fork->parts);
 }
 
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
   Step& step = session->steps[index];
   Extent extent = prepare(*session, &step);
-  Fork fork{session, index, index + 1, extent.units, 1};
+  Fork fork{session, index, index + 1, extent.units, 1, 1};
   while (fork.end < end && session->steps[fork.end].chained) {
     extent.work += prepare(*session, &session->steps[fork.end++]).work;
   }
@@ -135,9 +166,9 @@ uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
     fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
   }
   if (fork.parts == 1) {
-    run_part(&fork, 0);
+    run_units(fork, {0, fork.units}, session->scratch, false);
   } else {
-    session->options.platform.parallel_for(session->options.platform.user, run_part, &fork, fork.parts);
+    run_parallel(session->options.platform, &fork, extent.work);
   }
   if (step.op == Op::kAttention && step.attention.segments != 0) {
     reinterpret_cast<Kernel<AttentionMergeArgs>>(step.merge)(step.attention, {0, step.attention.rows},

@@ -143,7 +143,9 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
     uint64_t bytes =
         options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
     if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
-      bytes = linear_scratch_bytes(linear->in()->width());
+      const auto* weight = s->model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
+      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, options.chunk,
+                                   linear->in()->width());
     }
     if (const auto* attention = op->args_as_Attention()) {
       const file::KvCache* cache = caches->Get(attention->cache());
@@ -154,6 +156,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
     if (bytes > s->scratch_bytes) s->scratch_bytes = bytes;
   }
   s->scratch = arena.take<uint8_t>(s->scratch_bytes * options.threads);
+  s->shares = arena.take<Share>(options.threads);
   const uint64_t segments = (options.context + kAttentionSegment - 1) / kAttentionSegment;
   if (options.threads > 1 && segments > 1 && !s->model->encoder) {
     s->partials = arena.take<float>(partial_floats * segments * options.batch);

@@ -7,6 +7,7 @@
 #include "runtime/arena.h"
 #include "runtime/bind.h"
 #include "runtime/sampler.h"
+#include "runtime/share.h"
 #include "runtime/tokenizer/scratch.h"
 
 namespace mote {
@@ -61,7 +62,8 @@ struct mote_session {
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;
-  uint8_t* scratch;  // [threads][scratch_bytes]
+  uint8_t* scratch;     // [threads][scratch_bytes]
+  mote::Share* shares;  // [threads]
   uint64_t scratch_bytes;
   float* partials;          // of attention for a decoding step's rows; null with one thread
   mote::ConstRows outputs;  // [logit_rows or batch, output width]

@@ -9,9 +9,9 @@
 //
 // A tile is R rows by one panel: with R = 4 the 8 sums, four vectors of weights, two words, the ones and a
 // temporary are 16 registers. Its quads are visited in the order of its plan, all of one kind after the
-// other, so that no branch depends on data. The plans of as many rows as scratch holds are made first, then
-// used with each panel, which meanwhile stays in L1 or L2. A single row is bound by memory: it is not
-// planned, and reads kLinearStreams panels side by side. No tails: K is padded to 64 and N to 16 in the file.
+// other, so that no branch depends on data. A thread makes the plans of all rows before its first panel. A
+// single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. No tails: K
+// is padded to 64 and N to 16 in the file.
 #include <type_traits>
 
 #include "kernels/scratch.h"
@@ -20,7 +20,8 @@
 namespace mote::avx2 {
 namespace {
 
-constexpr uint32_t kRows = 4;  // of a tile
+constexpr uint32_t kRows = kQuadPlanRows;  // of a tile
+constexpr uint32_t kBlockRows = 160;       // whose activations and plans stay in L2 while panels pass
 
 MOTE_INLINE inline __m256i load_plus_128(const int8_t w[][4]) {
   return _mm256_xor_si256(load_bytes(w), _mm256_set1_epi8(-128));
@@ -181,14 +182,15 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
     return;
   }
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
-  const uint32_t rows = kRows * static_cast<uint32_t>(linear_scratch_bytes(args.inputs) / bytes);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
-  for (uint32_t begin = 0; begin < args.rows; begin += rows) {
-    const uint32_t end = args.rows - begin < rows ? args.rows : begin + rows;
-    each_tile<kRows>(begin, end, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+  if (!args.prepared) {
+    each_tile<kRows>(0, args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
       constexpr uint32_t R = r;
       plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);
     });
+  }
+  for (uint32_t begin = 0; begin < args.rows; begin += kBlockRows, plans += kBlockRows / kRows * bytes) {
+    const uint32_t end = args.rows - begin < kBlockRows ? args.rows : begin + kBlockRows;
     for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
       each_tile<kRows>(begin, end, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
         constexpr uint32_t R = r;

@@ -11,6 +11,7 @@
 // % need the signs of the weights.
 #pragma once
 
+#include "kernels/scratch.h"
 #include "kernels/x86/linear_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -23,9 +24,7 @@ struct QuadPlan {
   uint32_t excess[4];                 // by row: the sum of the activations of twos and ones, modulo 2^32
 };
 
-static constexpr size_t quad_plan_bytes(size_t columns) {
-  return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
-}
+static_assert(sizeof(QuadPlan) <= kQuadPlanHeadBytes && sizeof(QuadPlan) % alignof(uint16_t) == 0);
 
 /// Whether each 32 bits of sums are at most 128, a bit each.
 static inline uint32_t fitting(__m256i sums) {

@@ -73,11 +73,13 @@ class Operands {
             in,
             stride,
             out.view(),
-            case_.residual ? residual.const_view() : ConstRows{nullptr, 0}};
+            case_.residual ? residual.const_view() : ConstRows{nullptr, 0},
+            false};
   }
 
   void run(const KernelEntry& entry, const GuardedRows& out, Split split = Split::whole) const {
-    run_kernel(entry, args(out), panels(), split, linear_scratch_bytes(case_.inputs));
+    run_kernel(entry, args(out), panels(), split,
+               linear_scratch_bytes(entry.b, entry.isa, case_.rows, case_.inputs));
   }
 
   double input(size_t t, uint32_t k) const {
@@ -282,8 +284,28 @@ TEST("linear gives a row the same bits alone and among others", "[linear]") {
       args.rows = 1;
       args.in = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
       args.residual.data = operands.residual[t];
-      run_kernel(entry, args, operands.panels(), Split::whole, linear_scratch_bytes(c.inputs));
+      run_kernel(entry, args, operands.panels(), Split::whole,
+                 linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs));
       TEST_ASSERT_EQUAL_MEMORY(all[t], one[0], c.outputs * 4);
+    }
+  });
+}
+
+TEST("linear finds its scratch prepared by a call for other panels", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    for (const uint32_t rows : {1u, 7u, 19u, 165u, 330u}) {
+      const Case c{rows, 100, 96};
+      const Operands operands(entry, c);
+      GuardedRows whole(c.rows, c.outputs, Edge::end), pieces(c.rows, c.outputs, Edge::end);
+      operands.run(entry, whole);
+      const GuardedBuffer scratch(
+          align_up(linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs), kAlignment), Edge::end);
+      LinearArgs args = operands.args(pieces);
+      for (const Range panels : {Range{3, 4}, Range{0, 2}, Range{4, 7}, Range{2, 3}}) {
+        kernel_cast<LinearArgs> (&entry)(args, panels, scratch.data());
+        args.prepared = true;
+      }
+      for (uint32_t t = 0; t < c.rows; ++t) TEST_ASSERT_EQUAL_MEMORY(whole[t], pieces[t], c.outputs * 4);
     }
   });
 }

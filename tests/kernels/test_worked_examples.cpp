@@ -60,7 +60,7 @@ GuardedRows linear(const KernelEntry& entry, const GuardedRows& x, const Matrix&
   args.in_stride_bytes = x.const_view().stride_bytes;
   args.out = out.view();
   if (residual != nullptr) args.residual = residual->const_view();
-  run_kernel(entry, args, 1, Split::whole, linear_scratch_bytes(inputs));
+  run_kernel(entry, args, 1, Split::whole, linear_scratch_bytes(entry.b, entry.isa, x.rows(), inputs));
   return out;
 }
 

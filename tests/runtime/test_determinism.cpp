@@ -69,6 +69,22 @@ void same_bits(Change change) {
 
 }  // namespace
 
+TEST("logits are bitwise equal where the last of three threads does the work of all") {
+  uint32_t forks = 0;
+  same_bits([&forks](mote_session_options options, auto compare) {
+    options.platform = {};
+    options.platform.user = &forks;
+    options.platform.threads = 3;
+    options.platform.parallel_for = [](void* user, mote_task task, void* context, uint32_t count) {
+      ++*static_cast<uint32_t*>(user);
+      for (uint32_t index = count; index-- > 0;) task(context, index);
+    };
+    options.threads = 3;
+    compare(options);
+  });
+  REQUIRE(forks > 0);
+}
+
 TEST("logits are bitwise equal for 1, 2 and 3 threads") {
   same_bits([](mote_session_options options, auto compare) {
     for (const uint32_t threads : {1u, 2u, 3u}) {
