@@ -3,15 +3,19 @@
 // Linear with q8g32 activations: per group, the exact int32 dot product of 16 outputs with each row, then one
 // fma.
 //
-// A tile is R rows by one panel. Each vector of weights (8 outputs x 4 k) is unpacked once for R rows, whose
-// words of 4 k are broadcast against it. With R = 4 the 2 R integer sums of a group, two vectors of weights
-// (four of nibbles), a word and the constants fit 16 registers; the 2 R float sums are touched once a group
-// and live in memory. GCC 12 has to be told: it keeps integer sums in memory too unless they are pinned, and
-// joins the float parts of all rows unless each store ends one. Measured on Zen 3, where maddubs alone makes
-// 64 products a cycle: 26 for nibbles with all that ends a tile, 34 without; more than 45 are not possible (2
-// operations for 32 products, and 5 a group and vector). It was no more with the nibbles of a panel unpacked
-// to scratch once for all rows. A panel's stream is read once a tile: from memory by the first, from L1 or L2
-// by the rest. No tails: K is padded to 64 and N to 16 in the file.
+// A tile is R rows by P panels, at most 4 together: R = 4 with many rows, P = 4 with one. Each vector of
+// weights (8 outputs x 4 k) is unpacked once for R rows, each word of 4 k is broadcast once for P panels. The
+// 2 R P integer sums of a group, two vectors of weights (four of nibbles), a word and the constants fit 16
+// registers, and 8 sums that do not wait for each other keep the ports busy: one row with a panel after the
+// other, 2 sums at a time, was 1.25 to 1.4 times as slow in the cache, and 1.1 in memory. The 2 R P float
+// sums are touched once a group and live in memory. GCC 12 has to be told: it keeps integer sums in memory
+// too unless they are pinned, and joins the float parts of all rows unless each store ends one.
+//
+// Measured on Zen 3, where maddubs alone makes 64 products a cycle: 26 for nibbles with all that ends a tile,
+// 34 without; more than 45 are not possible (2 operations for 32 products, and 5 a group and vector). It was
+// no more with the nibbles of a panel unpacked to scratch once for all rows. A panel's stream is read once a
+// tile: from memory by the first, from L1 or L2 by the rest. No tails: K is padded to 64 and N to 16 in the
+// file.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"
@@ -22,32 +26,40 @@ static inline __m256 load_f16x8(const uint16_t* half) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half)));
 }
 
-/// dot[r][h] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
+/// dot[p][r] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
 /// + 4..7. maddubs pairs are at most 15 * 127 * 2, and 8 of them 30480: the group's sum stays within int16.
-template <uint32_t R, class Ahead>
-MOTE_INLINE static inline void nibble_dot(const uint8_t nibbles[4][16][4], const int8_t* const a[R],
-                                          Ahead& ahead, __m256i dot[R][kHalves]) {
+template <class Format, uint32_t R, uint32_t P, class Ahead>
+MOTE_INLINE static inline void nibble_dot(const typename Format::Supercell* const cell[P], size_t g,
+                                          const int8_t* const a[R], Ahead& ahead,
+                                          __m256i dot[P][R][kHalves]) {
   const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
-  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[r][0] = dot[r][1] = _mm256_setzero_si256();
+  MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[p][r][0] = dot[p][r][1] = _mm256_setzero_si256();
+  }
   MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
-    __m256i low[kHalves], high[kHalves];
     ahead.ask();
-    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-      const __m256i w = load_bytes(nibbles[j][8 * h]);
-      low[h] = _mm256_and_si256(w, mask);
-      high[h] = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
-    }
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-      const __m256i a_low = broadcast_word(a[r] + 8 * j), a_high = broadcast_word(a[r] + 8 * j + 4);
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+      __m256i low[kHalves], high[kHalves];
       MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-        dot[r][h] = _mm256_add_epi16(dot[r][h], _mm256_maddubs_epi16(low[h], a_low));
-        dot[r][h] = _mm256_add_epi16(dot[r][h], _mm256_maddubs_epi16(high[h], a_high));
-        MOTE_PIN(dot[r][h]);
+        const __m256i w = load_bytes(cell[p]->nibbles[g][j][8 * h]);
+        low[h] = _mm256_and_si256(w, mask);
+        high[h] = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
+      }
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+        const __m256i a_low = broadcast_word(a[r] + 8 * j), a_high = broadcast_word(a[r] + 8 * j + 4);
+        MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
+          __m256i& sum = dot[p][r][h];
+          sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(low[h], a_low));
+          sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(high[h], a_high));
+          MOTE_PIN(sum);
+        }
       }
     }
   }
-  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-    MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = _mm256_madd_epi16(dot[r][h], ones);
+  MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+      MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[p][r][h] = _mm256_madd_epi16(dot[p][r][h], ones);
+    }
   }
 }
 
@@ -57,16 +69,12 @@ struct ActivationLayout {
   size_t groups;        // an even number
 };
 
-/// acc[r] += the products of group `group` of one panel with row r.
-template <class Format, uint32_t R, class Ahead>
-MOTE_INLINE static inline void integer_group(const typename Format::Supercell& cell, size_t group,
-                                             const int8_t* const rows[R], const ActivationLayout& layout,
-                                             Ahead& ahead, float acc[R][kPanelRows]) {
-  const size_t g = group % 2;
-  const int8_t* a[R];
-  MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = rows[r] + group * kGroupColumns;
-  __m256i dot[R][kHalves];
-  Format::template dot<R>(cell, g, a, ahead, dot);
+/// acc[r] += group g of a panel's cell, whose dot products with row r are dot[r]. `group` counts the row's.
+template <class Format, uint32_t R>
+MOTE_INLINE static inline void add_group(const typename Format::Supercell& cell, size_t g,
+                                         const int8_t* const row[R], const ActivationLayout& layout,
+                                         size_t group, const __m256i dot[R][kHalves],
+                                         float acc[R][kPanelRows]) {
   __m256 scale_w[kHalves], minimum_w[kHalves];
   MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
     scale_w[h] = load_f16x8(cell.scale[g] + 8 * h);
@@ -78,8 +86,8 @@ MOTE_INLINE static inline void integer_group(const typename Format::Supercell& c
   }
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
     const __m256 scale_a =
-        _mm256_broadcast_ss(reinterpret_cast<const float*>(rows[r] + layout.scales) + group);
-    const __m256i sum_a = broadcast_word(rows[r] + layout.sums + 4 * group);
+        _mm256_broadcast_ss(reinterpret_cast<const float*>(row[r] + layout.scales) + group);
+    const __m256i sum_a = broadcast_word(row[r] + layout.sums + 4 * group);
     MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
       __m256i d = dot[r][h];
       if constexpr (Format::kOffsetShift != 0)
@@ -90,7 +98,7 @@ MOTE_INLINE static inline void integer_group(const typename Format::Supercell& c
         sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, minimum_w[h]), _mm256_cvtepi32_ps(sum_a), sum);
       }
       _mm256_store_ps(acc[r] + 8 * h, sum);
-      __asm__ volatile("" ::: "memory");
+      if constexpr (R > 1) __asm__ volatile("" ::: "memory");
     }
   }
 }
@@ -103,21 +111,27 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
                                                    const ActivationLayout& layout, Ahead ahead,
                                                    float acc[P][R][kPanelRows]) {
   const typename Format::Supercell* cell[P];
-  const int8_t* row[R];
+  const int8_t *row[R], *a[R];
   MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) cell[p] = cells[p];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) row[r] = rows[r];
   const ActivationLayout local = layout;
-  for (size_t group = 0; group < local.groups; ++group) {
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-      integer_group<Format, R>(cell[p][group / 2], group, row, local, ahead, acc[p]);
+  for (size_t group = 0; group < local.groups;) {
+    for (size_t g = 0; g < 2; ++g, ++group) {
+      __m256i dot[P][R][kHalves];
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = row[r] + group * kGroupColumns;
+      Format::template dot<R, P>(cell, g, a, ahead, dot);
+      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+        add_group<Format, R>(*cell[p], g, row, local, group, dot[p], acc[p]);
+      }
     }
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p)++ cell[p];
   }
 }
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
 /// supercell, kOffsetShift (dot is of w + 2^kOffsetShift, 0: of w), kMinimum (whether there is one) and
-/// dot<R>(cell, g, a, ahead, dot), a[r] being the group's 32 activations of row r, which asks for weights
-/// ahead kAsks times.
+/// dot<R, P>(cells, g, a, ahead, dot), a[r] being the group's 32 activations of row r, which asks for
+/// weights ahead kAsks times.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cells[P];

@@ -10,10 +10,10 @@ struct Format {
   static constexpr int kOffsetShift = 3;
   static constexpr size_t kAsks = 4;
   static constexpr bool kMinimum = false;
-  template <uint32_t R, class Ahead>
-  static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], Ahead& ahead,
-                  __m256i out[R][kHalves]) {
-    nibble_dot<R>(cell.nibbles[g], a, ahead, out);
+  template <uint32_t R, uint32_t P, class Ahead>
+  static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R], Ahead& ahead,
+                  __m256i out[P][R][kHalves]) {
+    nibble_dot<Format, R, P>(cell, g, a, ahead, out);
   }
 };
 

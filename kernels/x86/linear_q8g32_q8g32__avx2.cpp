@@ -10,15 +10,17 @@ struct Format {
   static constexpr int kOffsetShift = 0;
   static constexpr size_t kAsks = 8;
   static constexpr bool kMinimum = false;
-  template <uint32_t R, class Ahead>
-  static void dot(const Supercell& cell, size_t g, const int8_t* const a[R], Ahead& ahead,
-                  __m256i out[R][kHalves]) {
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) out[r][0] = out[r][1] = _mm256_setzero_si256();
+  template <uint32_t R, uint32_t P, class Ahead>
+  static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R], Ahead& ahead,
+                  __m256i out[P][R][kHalves]) {
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) out[p][r][0] = out[p][r][1] = _mm256_setzero_si256();
+    }
     MOTE_UNROLL for (uint32_t j = 0; j < 8; ++j) {
       const int8_t* quads[R];
       ahead.ask();
       MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) quads[r] = a[r] + 4 * j;
-      add_quad<R>(cell.q[g][j], quads, out);
+      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) add_quad<R>(cell[p]->q[g][j], quads, out[p]);
     }
   }
 };
