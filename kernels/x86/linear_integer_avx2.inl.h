@@ -124,7 +124,7 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
         add_group<Format, R>(*cell[p], g, row, local, group, dot[p], acc[p]);
       }
     }
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p)++ cell[p];
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) cell[p] += 1;
   }
 }
 
