@@ -21,7 +21,6 @@ namespace mote::avx2 {
 namespace {
 
 constexpr uint32_t kRows = kQuadPlanRows;  // of a tile
-constexpr uint32_t kBlockRows = 160;       // whose activations and plans stay in L2 while panels pass
 
 MOTE_INLINE inline __m256i load_plus_128(const int8_t w[][4]) {
   return _mm256_xor_si256(load_bytes(w), _mm256_set1_epi8(-128));
@@ -160,14 +159,13 @@ void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
   }
 }
 
-/// Calls step(number of rows, as a constant; first row; plan) for each tile of the rows from `row` on, up to
-/// `end`.
+/// Calls step(number of rows, as a constant; first row; plan) for each tile of the rows from `row` on.
 template <uint32_t R, class Step>
-void each_tile(uint32_t row, uint32_t end, uint8_t* plan, size_t plan_bytes, Step step) {
-  for (; row + R <= end; row += R, plan += plan_bytes) {
+void each_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, Step step, uint32_t row = 0) {
+  for (; row + R <= rows; row += R, plan += plan_bytes) {
     step(std::integral_constant<uint32_t, R>(), row, reinterpret_cast<QuadPlan*>(plan));
   }
-  if constexpr (R > 1) each_tile<R - 1>(row, end, plan, plan_bytes, step);
+  if constexpr (R > 1) each_tile<R - 1>(rows, plan, plan_bytes, step, row);
 }
 
 }  // namespace
@@ -184,23 +182,20 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
   if (!args.prepared) {
-    each_tile<kRows>(0, args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+    each_tile<kRows>(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
       constexpr uint32_t R = r;
       plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);
     });
   }
-  for (uint32_t begin = 0; begin < args.rows; begin += kBlockRows, plans += kBlockRows / kRows * bytes) {
-    const uint32_t end = args.rows - begin < kBlockRows ? args.rows : begin + kBlockRows;
-    for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
-      each_tile<kRows>(begin, end, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
-        constexpr uint32_t R = r;
-        const Operands<R> of(args, panel, row);
-        __m256i dot[R][kHalves];
-        const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4);
-        planned_dots<R>(of.quads, of.a, *plan, ahead, dot);
-        finish<R>(args, panel, row, of, dot);
-      });
-    }
+  for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+    each_tile<kRows>(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+      constexpr uint32_t R = r;
+      const Operands<R> of(args, panel, row);
+      const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4);
+      __m256i dot[R][kHalves];
+      planned_dots<R>(of.quads, of.a, *plan, ahead, dot);
+      finish<R>(args, panel, row, of, dot);
+    });
   }
 }
 
