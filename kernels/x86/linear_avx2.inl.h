@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the AVX2 kernels of Linear share: the walk over tiles and the epilogue.
+// What the AVX2 kernels of Linear share: products of signed bytes and the epilogue.
 #pragma once
 
 #include <immintrin.h>
@@ -89,14 +89,6 @@ MOTE_INLINE static inline void add_quad(const int8_t w[16][4], const int8_t* con
       MOTE_PIN(dot[r][h]);
     }
   }
-}
-
-/// All rows from `row` on: tiles of R rows while they last, then one of the rest. Tile::run<R>(args, panel,
-/// row).
-template <class Tile, uint32_t R>
-static inline void linear_tile_rows(const LinearArgs& args, uint32_t panel, uint32_t row) {
-  for (; row + R <= args.rows; row += R) Tile::template run<R>(args, panel, row);
-  if constexpr (R > 1) linear_tile_rows<Tile, R - 1>(args, panel, row);
 }
 
 }  // namespace mote::avx2

@@ -50,19 +50,13 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
   for (uint32_t p = 0; p < P; ++p) avx2::linear_finish(args, row, R, panel + p * stride, sums[p].row[0]);
 }
 
-template <class V, class T, uint32_t P>
-struct FloatTile {
-  template <uint32_t R>
-  static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
-    float_tile<V, T, R, P>(args, panel, 1, row);
-  }
-};
-
 /// The weights of P panels are read by all rows, R of them at a time, before the next.
 template <class V, class T, uint32_t R, uint32_t P>
 uint32_t float_panels(const LinearArgs& args, Range panels) {
-  for (; panels.begin + P <= panels.end; panels.begin += P)
-    avx2::linear_tile_rows<FloatTile<V, T, P>, R>(args, panels.begin, 0);
+  for (; panels.begin + P <= panels.end; panels.begin += P) {
+    each_tile<R>(args.rows,
+                 [&](auto rows, uint32_t row) { float_tile<V, T, rows, P>(args, panels.begin, 1, row); });
+  }
   return panels.begin;
 }
 

@@ -154,14 +154,6 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   for (uint32_t p = 0; p < P; ++p) linear_finish(args, row, R, panel + p * stride, acc[p][0]);
 }
 
-template <class Format>
-struct IntegerTile {
-  template <uint32_t R>
-  static void run(const LinearArgs& args, uint32_t panel, uint32_t row) {
-    integer_tile<Format, R, 1>(args, panel, 0, row);
-  }
-};
-
 /// The weights of a panel are read by all rows before the next. A single row reads kLinearStreams panels side
 /// by side.
 template <class Format>
@@ -173,7 +165,10 @@ static inline void integer_linear(const LinearArgs& args, Range panels) {
       integer_tile<Format, 1, kLinearStreams>(args, panel, stride, 0);
     panel = panels.begin + stride * kLinearStreams;
   }
-  for (; panel < panels.end; ++panel) linear_tile_rows<IntegerTile<Format>, 4>(args, panel, 0);
+  for (; panel < panels.end; ++panel) {
+    each_tile<4>(args.rows,
+                 [&](auto rows, uint32_t row) { integer_tile<Format, rows, 1>(args, panel, 0, row); });
+  }
 }
 
 }  // namespace mote::avx2

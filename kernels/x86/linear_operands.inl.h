@@ -4,6 +4,8 @@
 // them for its own instructions.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/ops.h"
 
 namespace mote {
@@ -25,6 +27,28 @@ static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint
 
 static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
   return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
+}
+
+/// step(rows as a constant, row), for 1 to R rows.
+template <uint32_t R, class Step>
+static inline void tile_of(uint32_t rows, uint32_t row, const Step& step) {
+  if (rows == R) {
+    step(std::integral_constant<uint32_t, R>(), row);
+  } else if constexpr (R > 1) {
+    tile_of<R - 1>(rows, row, step);
+  }
+}
+
+/// step(number of rows as a constant, first row) for all rows, in tiles of R. What is left at the end shares
+/// the rows of the last whole tile: one or two rows alone have too few sums to cover the latency of a
+/// multiply-add, and take almost as long as four.
+template <uint32_t R, class Step>
+static inline void each_tile(uint32_t rows, const Step& step) {
+  uint32_t row = 0;
+  for (; row + 2 * R <= rows; row += R) step(std::integral_constant<uint32_t, R>(), row);
+  const uint32_t left = rows - row, half = left > R ? (left + 1) / 2 : left;
+  tile_of<R>(half, row, step);
+  tile_of<R>(left - half, row + half, step);
 }
 
 /// The weights after a tile's own, asked for a little at a time between its multiplications. Where several

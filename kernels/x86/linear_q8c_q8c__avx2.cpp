@@ -12,8 +12,6 @@
 // other, so that no branch depends on data. A thread makes the plans of all rows before its first panel. A
 // single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. No tails: K
 // is padded to 64 and N to 16 in the file.
-#include <type_traits>
-
 #include "kernels/scratch.h"
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
@@ -159,13 +157,13 @@ void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
   }
 }
 
-/// Calls step(number of rows, as a constant; first row; plan) for each tile of the rows from `row` on.
-template <uint32_t R, class Step>
-void each_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, Step step, uint32_t row = 0) {
-  for (; row + R <= rows; row += R, plan += plan_bytes) {
-    step(std::integral_constant<uint32_t, R>(), row, reinterpret_cast<QuadPlan*>(plan));
-  }
-  if constexpr (R > 1) each_tile<R - 1>(rows, plan, plan_bytes, step, row);
+/// each_tile, with the plan of each tile.
+template <class Step>
+void each_planned_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, const Step& step) {
+  each_tile<kRows>(rows, [&](auto r, uint32_t row) {
+    step(r, row, reinterpret_cast<QuadPlan*>(plan));
+    plan += plan_bytes;
+  });
 }
 
 }  // namespace
@@ -182,13 +180,13 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
   if (!args.prepared) {
-    each_tile<kRows>(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+    each_planned_tile(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
       constexpr uint32_t R = r;
       plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);
     });
   }
   for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
-    each_tile<kRows>(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
+    each_planned_tile(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
       constexpr uint32_t R = r;
       const Operands<R> of(args, panel, row);
       const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4);

@@ -353,12 +353,12 @@ struct RowKernel {
 
 // ---- The walk over tiles. ----
 
-/// All rows from `row` on: tiles of R rows while they last, then one of the rest.
+/// All rows, in tiles of R.
 template <class Kernel, uint32_t R, uint32_t P, bool kUnpacked>
-void tile_rows(const LinearArgs& args, uint32_t panel, uint32_t row, const uint8_t* unpacked) {
-  for (; row + R <= args.rows; row += R)
-    Kernel::template tile<R, P, kUnpacked>(args, panel, 1, row, unpacked);
-  if constexpr (R > 1) tile_rows<Kernel, R - 1, P, kUnpacked>(args, panel, row, unpacked);
+void tile_rows(const LinearArgs& args, uint32_t panel, const uint8_t* unpacked) {
+  each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
+    Kernel::template tile<rows, P, kUnpacked>(args, panel, 1, row, unpacked);
+  });
 }
 
 /// Two panels in place by all rows, which are 2 to R.
@@ -376,7 +376,7 @@ template <class Kernel>
 void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   Kernel::unpack_panel(args, panel, scratch);
   Kernel::unpack_panel(args, panel + 1, scratch + kQuadBytes);
-  tile_rows<Kernel, Kernel::kUnpackedRows, 2, true>(args, panel, 0, scratch);
+  tile_rows<Kernel, Kernel::kUnpackedRows, 2, true>(args, panel, scratch);
 }
 
 template <class V, class Kernel>
@@ -395,7 +395,7 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
         tile_unpacked<Kernel>(args, panel, static_cast<uint8_t*>(scratch));
     }
   }
-  for (; panel < panels.end; ++panel) tile_rows<Kernel, V::kSingleRows, 1, false>(args, panel, 0, nullptr);
+  for (; panel < panels.end; ++panel) tile_rows<Kernel, V::kSingleRows, 1, false>(args, panel, nullptr);
 }
 
 }  // namespace
