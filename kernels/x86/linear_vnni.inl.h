@@ -361,16 +361,6 @@ void tile_rows(const LinearArgs& args, uint32_t panel, const uint8_t* unpacked) 
   });
 }
 
-/// Two panels in place by all rows, which are 2 to R.
-template <class Kernel, uint32_t R>
-void tile_pair(const LinearArgs& args, uint32_t panel) {
-  if (args.rows == R) {
-    Kernel::template tile<R, 2, false>(args, panel, 1, 0, nullptr);
-  } else if constexpr (R > 2) {
-    tile_pair<Kernel, R - 1>(args, panel);
-  }
-}
-
 /// Two panels by all rows, unpacked.
 template <class Kernel>
 void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
@@ -388,7 +378,8 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
       Kernel::template tile<1, kLinearStreams, false>(args, panel, stride, 0, nullptr);
     panel = panels.begin + stride * kLinearStreams;
   } else if (args.rows <= V::kPairRows) {
-    for (; panel + 2 <= panels.end; panel += 2) tile_pair<Kernel, V::kPairRows>(args, panel);
+    for (; panel + 2 <= panels.end; panel += 2)
+      tile_rows<Kernel, V::kPairRows, 2, false>(args, panel, nullptr);
   } else if (V::kUnpacks && args.rows > V::kSingleRows) {
     if constexpr (V::kUnpacks) {
       for (; panel + 2 <= panels.end; panel += 2)
