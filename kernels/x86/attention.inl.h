@@ -88,7 +88,7 @@ static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_
     }
     float* scores =
         block.scores + static_cast<size_t>((first - block.begin) * block.heads + begin) * kAttentionTile;
-    const T* ahead = begin == 0 ? tile.values : tile.keys;  // once is enough
+    const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};  // those are here already
     switch (count) {
       case 1:
         score_span<V, 1, V::kBlocks[0]>(q, tile.keys, ahead, width, args.scale, span, scores);
@@ -100,7 +100,11 @@ static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_
         score_span<V, 3, V::kBlocks[2]>(q, tile.keys, ahead, width, args.scale, span, scores);
         break;
       default:
-        score_span<V, 4, V::kBlocks[3]>(q, tile.keys, ahead, width, args.scale, span, scores);
+        if (begin == 0) {
+          score_span<V, 4, V::kBlocks[3]>(q, tile.keys, ahead, width, args.scale, span, scores);
+        } else {
+          score_span<V, 4, V::kBlocks[3]>(q, tile.keys, FetchNothing(), width, args.scale, span, scores);
+        }
         break;
     }
   }
@@ -114,9 +118,9 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 /// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
 /// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
-template <class V, uint32_t Q, class T>
+template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
-                        const Tile<T>& tile, const T* ahead, uint32_t width) {
+                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
   float factors[kMaxQueries];
   weigh_scores<Q>(scores, spans, softmax, factors);
   weigh_values<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, spans.shared,
@@ -124,15 +128,16 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
   static constexpr float kGoOn = 1.0f;
   for (uint32_t i = 0; i < Q; ++i) {
     if (spans.end[i] == spans.shared.end) continue;
-    weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, tile.values, width,
-                                       {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
+    weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, FetchAhead<T>{tile.values},
+                                       width, {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
   }
 }
 
-/// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next.
+/// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next, the
+/// tile's own values if that has been asked for.
 template <class V, class T>
 static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
-                       const Tile<T>& tile, const T* ahead) {
+                       const Tile<T>& tile, FetchAhead<T> ahead) {
   const uint32_t width = args.cache.head_dim;
   const uint32_t queries = (end - first) * block.heads;
   const bool first_tile = visible(args, first, tile.begin).first;
@@ -169,10 +174,14 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_
         weigh_group<V, 3>(scores, spans, softmax, first_tile, tile, ahead, width);
         break;
       default:
-        weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
+        if (ahead.elements != tile.values) {
+          weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
+        } else {
+          weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, FetchNothing(), width);
+        }
         break;
     }
-    ahead = tile.values;  // once is enough
+    ahead.elements = tile.values;
   }
 }
 
@@ -194,7 +203,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
   const size_t start = (head * cache.capacity + begin % cache.capacity) * cache.head_dim;
   const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
                         static_cast<const T*>(cache.values) + start};
-  const T* ahead = tile.keys + kAttentionTile * cache.head_dim;
+  FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim};
   score_rows<V>(args, block, first, end, all, tile);
   for (uint32_t row = first, next; row < end; row = next) {
     const Visible own = visible(args, row, begin);
@@ -202,7 +211,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
     if (own.span.empty()) continue;
     while (next < end && visible(args, next, begin).begins_like(own)) ++next;
     weigh_rows<V>(args, block, row, next, tile, ahead);
-    ahead = tile.values;  // once is enough
+    ahead.elements = tile.values;
   }
 }
 
