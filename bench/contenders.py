@@ -2,6 +2,7 @@
 """mote and its peers, for compare.py: each is made with (file, work, threads, name), and measure() gives one number of
 which less is better: milliseconds, or for work that counts memory MiB. `packages` must be installed for a peer."""
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -10,12 +11,13 @@ import time
 
 from models import encoder_inputs, installed, pseudo_ids
 
-REPEAT = 3  # runs, whose median is the milliseconds of one measure()
+# The milliseconds of one measure() are the median of as many runs as take so long, and of so many at least.
+SECONDS, REPEAT = 0.3, 3
 
 
 def median_ms(run):
     times = []
-    for _ in range(REPEAT):
+    while len(times) < REPEAT or sum(times) < 1000 * SECONDS:
         start = time.perf_counter()
         run()
         times.append(1000 * (time.perf_counter() - start))
@@ -31,7 +33,7 @@ class Mote:
 
     def __init__(self, binary, file, work, threads):
         arguments = {"prompt": 0, "decode": 0} | work
-        self.command = [str(binary), "bench", str(file), "--threads", str(threads), "--repeat", str(REPEAT), "--json"]
+        self.command = [str(binary), "bench", str(file), "--threads", str(threads), "--json"]
         for key, value in arguments.items():
             if key != "decode" or value:
                 self.command += [f"--{key}", str(value)]
@@ -39,10 +41,13 @@ class Mote:
             self.command += ["--decode", "0"]
         self.tokens = work.get("decode") or work["prompt"] * work.get("batch", 1)
         self.decodes = bool(work.get("decode"))
-        self.shares = []
+        self.shares, self.repeat = [], 1
+        self.repeat = max(REPEAT, math.ceil(1000 * SECONDS / self.measure()))
+        self.shares.clear()
 
     def measure(self):
-        result = json.loads(subprocess.run(self.command, check=True, capture_output=True).stdout)
+        command = [*self.command, "--repeat", str(self.repeat)]
+        result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         self.isa = result["isa"]
         self.shares.append(result["share_of_bandwidth" if self.decodes else "share_of_multiply_adds"])
         return 1000 * self.tokens / result["decode_tokens_per_s" if self.decodes else "prompt_tokens_per_s"]
