@@ -88,7 +88,8 @@ static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_
     }
     float* scores =
         block.scores + static_cast<size_t>((first - block.begin) * block.heads + begin) * kAttentionTile;
-    const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};  // those are here already
+    // Only the first queries wait for memory; what the others ask for has just been read.
+    const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};
     switch (count) {
       case 1:
         score_span<V, 1, V::kBlocks[0]>(q, tile.keys, ahead, width, args.scale, span, scores);
