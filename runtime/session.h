@@ -63,8 +63,8 @@ struct mote_session {
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;
   uint8_t* scratch;     // [threads][scratch_bytes]
-  mote::Share* shares;  // [threads]
   uint64_t scratch_bytes;
+  mote::Share* shares;  // [threads]
   float* partials;          // of attention for a decoding step's rows; null with one thread
   mote::ConstRows outputs;  // [logit_rows or batch, output width]
 

@@ -162,7 +162,7 @@ void make_snapshots(const fs::path& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     std::fprintf(stderr, "usage: mote_fuzz_seeds FOLDER\n");
     return 2;
   }
