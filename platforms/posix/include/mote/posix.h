@@ -7,7 +7,7 @@
  *   mote_posix_pool_destroy(pool);
  *
  * A pool serves one parallel_for at a time: sessions that run at once need a pool each. Between calls its threads spin
- * for a millisecond, or not at all where one of the process has just lost its core to another program, then sleep.
+ * for a millisecond, or 20 microseconds where one of the process has just lost its core to another program, then sleep.
  * They take no signals.
  */
 #ifndef MOTE_POSIX_H_
