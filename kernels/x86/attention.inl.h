@@ -123,7 +123,7 @@ template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
   float factors[kMaxQueries];
-  weigh_scores<Q>(scores, spans, softmax, factors);
+  weigh_scores<V, Q>(scores, spans, softmax, factors);
   weigh_values<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, spans.shared,
                                          {softmax, first ? nullptr : factors, 0});
   static constexpr float kGoOn = 1.0f;

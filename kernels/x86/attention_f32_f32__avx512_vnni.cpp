@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu_features.h"
 #include "kernels/x86/attention.inl.h"
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/floats_512.inl.h"
 
 namespace mote::avx512_vnni {
 
 void attention_f32_f32(const AttentionArgs& args, Range units, void* scratch) {
-  if (args.rows == 1 && cpu_halves_512()) return avx2::attention<Floats256, float>(args, units, scratch);
   avx2::attention<Floats512, float>(args, units, scratch);
 }
 

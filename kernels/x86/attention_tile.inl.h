@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of attention over one tile of positions: scores, weights, weighted sums, the first and last over
-// the vectors V (floats_256.inl.h, floats_512.inl.h).
+// The loops of attention over one tile of positions: scores, weights, weighted sums, over the vectors V
+// (floats_256.inl.h, floats_512.inl.h).
 //
 // Scores: Q queries by B blocks of 16 positions, V::kBlocks. FMA has latency 4 at 2 a cycle, so 8 sums must
 // be in flight; of the other registers Q hold the queries' elements and one the keys of a vector. The heads
@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernels/reference/attention_segments.inl.h"
+#include "kernels/x86/elementary.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 // Inner loops are functions of their own: inlined into one, they spill each other's pointers.
@@ -103,54 +104,50 @@ struct QuerySpans {
 };
 
 /// Turns the scores of Q queries into weights exp(s - m') in place, adds them to the sums, moves each maximum
-/// from m to m' and gives the factors exp(m - m'). The lane that adds a weight depends on its position alone.
+/// from m to m' and gives the factors exp(m - m'). The lane of 8 that adds a weight depends on its position
+/// alone, whatever V.
 /// Queries go together because one alone would wait for its maximum, an exponential and its sum.
-template <uint32_t Q>
+template <class V, uint32_t Q>
 MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spans, const Softmax* softmax,
                                             float* factors) {
-  const uint32_t start = spans.shared.begin / kLanes * kLanes;
-  const __m256 hidden = _mm256_set1_ps(-__builtin_inff());
-  __m256 largest[Q];
-  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = _mm256_set1_ps(*softmax[i].max);
-  for (uint32_t at = start; at < spans.last_end; at += kLanes) {
-    if (at >= spans.shared.begin && at + kLanes <= spans.shared.end) {
+  const uint32_t start = spans.shared.begin / V::kLanes * V::kLanes;
+  typename V::Float largest[Q];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = V::set(*softmax[i].max);
+  for (uint32_t at = start; at < spans.last_end; at += V::kLanes) {
+    if (at >= spans.shared.begin && at + V::kLanes <= spans.shared.end) {
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-        largest[i] = _mm256_max_ps(_mm256_loadu_ps(scores + i * kAttentionTile + at), largest[i]);
+        largest[i] = V::max(V::load(scores + i * kAttentionTile + at), largest[i]);
       }
       continue;
     }
-    const __m256i position =
-        _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(at)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-    const __m256i before =
-        _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(spans.shared.begin)), position);
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-      const __m256i ahead = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(spans.end[i])), position);
-      const __m256 seen = _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead));
       float* score = scores + i * kAttentionTile + at;
-      const __m256 s = _mm256_blendv_ps(hidden, _mm256_loadu_ps(score), seen);
-      _mm256_storeu_ps(score, s);
-      largest[i] = _mm256_max_ps(s, largest[i]);  // passes over a NaN
+      const typename V::Float s =
+          V::where_within(spans.shared.begin, spans.end[i], at, V::load(score), -__builtin_inff());
+      V::store(score, s);
+      largest[i] = V::max(s, largest[i]);  // passes over a NaN
     }
   }
-  __m256 shift[Q], total[Q];
-  alignas(32) float moved[kLanes] = {};
+  typename V::Float shift[Q];
+  __m256 total[Q];
+  alignas(64) float moved[V::kLanes] = {};
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    const float next = max_lanes(largest[i]);
+    const float next = V::max_lanes(largest[i]);
     moved[i] = *softmax[i].max - next;
     *softmax[i].max = next;
-    shift[i] = _mm256_set1_ps(next);
+    shift[i] = V::set(next);
     total[i] = _mm256_setzero_ps();
   }
-  for (uint32_t at = start; at < spans.last_end; at += kLanes) {
+  for (uint32_t at = start; at < spans.last_end; at += V::kLanes) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
       float* score = scores + i * kAttentionTile + at;
-      const __m256 weight = exp_not_large_avx2(_mm256_sub_ps(_mm256_loadu_ps(score), shift[i]));
-      _mm256_storeu_ps(score, weight);
-      total[i] = _mm256_add_ps(total[i], weight);
+      const typename V::Float weight = exp_not_large<V>(V::sub(V::load(score), shift[i]));
+      V::store(score, weight);
+      total[i] = V::add_by_8(total[i], weight);
     }
   }
-  alignas(32) float factor[kLanes];
-  _mm256_store_ps(factor, exp_not_large_avx2(_mm256_load_ps(moved)));
+  alignas(64) float factor[V::kLanes];
+  V::store(factor, exp_not_large<V>(V::load(moved)));
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     factors[i] = factor[i];
     *softmax[i].sum = *softmax[i].sum * factor[i] + sum_lanes(total[i]);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h and attention.inl.h are made of, in vectors of 512 bits: AVX-512 F and BW.
-// Everything has internal linkage: see "Kernels" in docs/design.md.
+// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 512 bits: AVX-512 F,
+// BW and DQ. Everything has internal linkage: see "Kernels" in docs/design.md. What a function gives is said in
+// floats_256.inl.h.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"
@@ -12,6 +13,8 @@ namespace {
 
 struct Floats512 : TileShapes512 {
   using Float = __m512;
+  using Int = __m512i;
+  static constexpr bool kLooksUp = true;
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load(const float* from) { return _mm512_loadu_ps(from); }
   static Float load(const uint16_t* half) {
@@ -25,13 +28,47 @@ struct Floats512 : TileShapes512 {
   }
   static void store(float* to, Float x) { _mm512_storeu_ps(to, x); }
   static void store_first(float* to, uint32_t count, Float x) { _mm512_mask_storeu_ps(to, first(count), x); }
+
+  static Float add(Float a, Float b) { return _mm512_add_ps(a, b); }
+  static Float sub(Float a, Float b) { return _mm512_sub_ps(a, b); }
   static Float mul(Float a, Float b) { return _mm512_mul_ps(a, b); }
+  static Float div(Float a, Float b) { return _mm512_div_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
+  static Float negated_fma(Float a, Float b, Float c) { return _mm512_fnmadd_ps(a, b, c); }
+  static Float min(Float a, Float b) { return _mm512_min_ps(a, b); }
+  static Float max(Float a, Float b) { return _mm512_max_ps(a, b); }
+  static Float where_less(Float a, Float b, Float yes, Float no) {
+    return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), yes);
+  }
+  static Float abs(Float x) { return _mm512_abs_ps(x); }
+  static Float negate(Float x) { return _mm512_xor_ps(set(-0.0f), x); }
+  static Float copy_sign(Float magnitude, Float x) {
+    return _mm512_or_ps(magnitude, _mm512_and_ps(set(-0.0f), x));
+  }
+
+  static Int to_int(Float x) { return _mm512_cvtps_epi32(x); }
+  static Float to_float(Int n) { return _mm512_cvtepi32_ps(n); }
+  static Int truncate(Float x) { return _mm512_cvttps_epi32(x); }
+  static Float look_up(const float (&table)[16], Int i) {
+    return _mm512_permutexvar_ps(i, _mm512_load_ps(table));
+  }
+  static Float add_to_exponent(Float x, Int n) {
+    return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(n, 23)));
+  }
+
+  static Float where_within(uint32_t begin, uint32_t end, uint32_t at, Float x, float other) {
+    const uint32_t before = begin > at ? begin - at : 0, seen = end > at ? end - at : 0;
+    return _mm512_mask_mov_ps(set(other), static_cast<__mmask16>(first(seen) & ~first(before)), x);
+  }
+  static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
+  static __m256 add_by_8(__m256 sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
 
  private:
   static __mmask16 first(uint32_t count) {
     return static_cast<__mmask16>(count >= kLanes ? 0xFFFF : (1u << count) - 1);
   }
+  static __m256 low(Float x) { return _mm512_castps512_ps256(x); }
+  static __m256 high(Float x) { return _mm512_extractf32x8_ps(x, 1); }
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out = activation(gate) * up, 8 columns at a time, the last under a mask; out may be gate or up.
-// Against the reference: 2^-24 relative more than the activation's bound (math_avx2.inl.h).
+// Against the reference: 2^-24 relative more than the activation's bound (elementary.inl.h).
 // The loop is bound by the division of the activations (5 to 6 cycles for 8) and has no carried sum: no
 // unrolling.
-#include "kernels/x86/math_avx2.inl.h"
+#include "kernels/x86/elementary.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 
 namespace mote::avx2 {
 
@@ -18,7 +19,7 @@ static void gate_rows(const GateArgs& args, Range rows) {
     for (uint32_t i = 0; i < width; i += kLanes) {
       const uint32_t left = width - i;
       store_first(out + i, left,
-                  _mm256_mul_ps(activate_avx2(kind, load_first(gate + i, left)), load_first(up + i, left)));
+                  _mm256_mul_ps(activate<Floats256>(kind, load_first(gate + i, left)), load_first(up + i, left)));
     }
   }
 }

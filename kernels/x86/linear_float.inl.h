@@ -11,13 +11,14 @@
 
 #include <type_traits>
 
-#include "kernels/x86/linear_avx2.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
 
-/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half.
-template <class V, class T, uint32_t R, uint32_t P>
+/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, which the
+/// vectors Finish end: a family's are the same for one row and for many, so that the bits are.
+template <class V, class T, class Finish, uint32_t R, uint32_t P>
 void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   constexpr DType kDType = std::is_same_v<T, float> ? DType::f32 : DType::f16;
   const float* in[R];
@@ -47,32 +48,32 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
       V::store(sums[v / V::kVectors].row[r] + v % V::kVectors * V::kLanes, acc[r][v]);
     }
   }
-  for (uint32_t p = 0; p < P; ++p) avx2::linear_finish(args, row, R, panel + p * stride, sums[p].row[0]);
+  for (uint32_t p = 0; p < P; ++p) linear_finish<Finish>(args, row, R, panel + p * stride, sums[p].row[0]);
 }
 
 /// The weights of P panels are read by all rows, R of them at a time, before the next.
-template <class V, class T, uint32_t R, uint32_t P>
+template <class V, class T, class Finish, uint32_t R, uint32_t P>
 uint32_t float_panels(const LinearArgs& args, Range panels) {
   for (; panels.begin + P <= panels.end; panels.begin += P) {
     each_tile<R>(args.rows,
-                 [&](auto rows, uint32_t row) { float_tile<V, T, rows, P>(args, panels.begin, 1, row); });
+                 [&](auto rows, uint32_t row) { float_tile<V, T, Finish, rows, P>(args, panels.begin, 1, row); });
   }
   return panels.begin;
 }
 
-template <class V, class T>
+template <class V, class T, class Finish = V>
 void float_linear(const LinearArgs& args, Range panels) {
   if (args.rows == 1) {
     const uint32_t stride = (panels.end - panels.begin) / kLinearStreams, end = panels.begin + stride;
     for (uint32_t panel = panels.begin; panel < end; ++panel)
-      float_tile<V, T, 1, kLinearStreams>(args, panel, stride, 0);
+      float_tile<V, T, Finish, 1, kLinearStreams>(args, panel, stride, 0);
     panels.begin += stride * kLinearStreams;
   } else if (args.rows <= V::kFewRows) {
-    panels.begin = float_panels<V, T, V::kFewRows, V::kFewPanels>(args, panels);
+    panels.begin = float_panels<V, T, Finish, V::kFewRows, V::kFewPanels>(args, panels);
   } else if constexpr (V::kPanels > 1) {
-    panels.begin = float_panels<V, T, V::kRows, V::kPanels>(args, panels);
+    panels.begin = float_panels<V, T, Finish, V::kRows, V::kPanels>(args, panels);
   }
-  float_panels<V, T, V::kRows, 1>(args, panels);
+  float_panels<V, T, Finish, V::kRows, 1>(args, panels);
 }
 
 }  // namespace

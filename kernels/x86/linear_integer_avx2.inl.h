@@ -151,7 +151,7 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   } else {
     integer_sums<Format, R, P>(cells, rows, layout, NothingAhead(), acc);
   }
-  for (uint32_t p = 0; p < P; ++p) linear_finish(args, row, R, panel + p * stride, acc[p][0]);
+  for (uint32_t p = 0; p < P; ++p) linear_finish<Floats256>(args, row, R, panel + p * stride, acc[p][0]);
 }
 
 /// The weights of a panel are read by all rows before the next. A single row reads kLinearStreams panels side

@@ -147,7 +147,7 @@ void finish(const LinearArgs& args, uint32_t panel, uint32_t row, const Operands
       _mm256_store_ps(sums.row[r] + 8 * h, sum);
     }
   }
-  linear_finish(args, row, R, panel, sums.row[0]);
+  linear_finish<Floats256>(args, row, R, panel, sums.row[0]);
 }
 
 /// The panels `panel`, `panel` + stride, ... of the only row.

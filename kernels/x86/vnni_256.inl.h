@@ -5,7 +5,8 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/linear_avx2.inl.h"
+#include "kernels/x86/floats_256.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
@@ -48,7 +49,7 @@ struct Vnni256 {
 
   template <uint32_t R>
   static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
-    avx2::linear_finish(args, row, R, panel, sums.row[0]);
+    linear_finish<Floats256>(args, row, R, panel, sums.row[0]);
   }
 };
 

@@ -4,7 +4,8 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/linear_avx2.inl.h"
+#include "kernels/x86/floats_512.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
@@ -47,7 +48,22 @@ struct Vnni512 {
 
   template <uint32_t R>
   static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
-    avx2::linear_finish(args, row, R, panel, sums.row[0]);
+    linear_finish<Floats512>(args, row, R, panel, sums.row[0]);
+  }
+};
+
+/// For a single row where the CPU halves 512 bits: on Zen 4 int8 weights that no cache holds come 1.05 to 1.3
+/// times as fast by loads of 256 bits. (Those in 4 bits do not: there are fewer of them, and more to do
+/// between them.)
+struct Vnni512InHalves : Vnni512 {
+  static constexpr uint32_t kPairRows = 1, kSingleRows = 1;
+  static constexpr bool kUnpacks = false;
+
+  static Int load(const void* bytes) {
+    const auto* halves = static_cast<const __m256i*>(bytes);
+    __m256i low = _mm256_load_si256(halves);
+    MOTE_PIN(low);  // or GCC makes one load of them
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), _mm256_load_si256(halves + 1), 1);
   }
 };
 

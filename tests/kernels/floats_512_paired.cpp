@@ -14,6 +14,10 @@ struct PairedFloats : TileShapes512 {
   struct Float {
     __m256 low, high;
   };
+  struct Int {
+    __m256i low, high;
+  };
+  static constexpr bool kLooksUp = true;
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
   template <class T>
@@ -32,9 +36,44 @@ struct PairedFloats : TileShapes512 {
     Half::store_first(to, count, x.low);
     Half::store_first(to + 8, beyond(count), x.high);
   }
+
+  static Float add(Float a, Float b) { return {Half::add(a.low, b.low), Half::add(a.high, b.high)}; }
+  static Float sub(Float a, Float b) { return {Half::sub(a.low, b.low), Half::sub(a.high, b.high)}; }
   static Float mul(Float a, Float b) { return {Half::mul(a.low, b.low), Half::mul(a.high, b.high)}; }
+  static Float div(Float a, Float b) { return {Half::div(a.low, b.low), Half::div(a.high, b.high)}; }
+  static Float min(Float a, Float b) { return {Half::min(a.low, b.low), Half::min(a.high, b.high)}; }
+  static Float max(Float a, Float b) { return {Half::max(a.low, b.low), Half::max(a.high, b.high)}; }
+  static Float abs(Float x) { return {Half::abs(x.low), Half::abs(x.high)}; }
+  static Float negate(Float x) { return {Half::negate(x.low), Half::negate(x.high)}; }
+  static Float copy_sign(Float a, Float b) {
+    return {Half::copy_sign(a.low, b.low), Half::copy_sign(a.high, b.high)};
+  }
   static Float fma(Float a, Float b, Float c) {
     return {Half::fma(a.low, b.low, c.low), Half::fma(a.high, b.high, c.high)};
+  }
+  static Float negated_fma(Float a, Float b, Float c) {
+    return {Half::negated_fma(a.low, b.low, c.low), Half::negated_fma(a.high, b.high, c.high)};
+  }
+  static Float where_less(Float a, Float b, Float yes, Float no) {
+    return {Half::where_less(a.low, b.low, yes.low, no.low),
+            Half::where_less(a.high, b.high, yes.high, no.high)};
+  }
+  static Float where_within(uint32_t begin, uint32_t end, uint32_t first, Float x, float other) {
+    return {Half::where_within(begin, end, first, x.low, other),
+            Half::where_within(begin, end, first + 8, x.high, other)};
+  }
+  static Int to_int(Float x) { return {Half::to_int(x.low), Half::to_int(x.high)}; }
+  static Float to_float(Int n) { return {Half::to_float(n.low), Half::to_float(n.high)}; }
+  static Int truncate(Float x) { return {_mm256_cvttps_epi32(x.low), _mm256_cvttps_epi32(x.high)}; }
+  static Float look_up(const float (&table)[16], Int i) {
+    return {_mm256_i32gather_ps(table, i.low, 4), _mm256_i32gather_ps(table, i.high, 4)};
+  }
+  static Float add_to_exponent(Float x, Int n) {
+    return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
+  }
+  static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
+  static __m256 add_by_8(__m256 sums, Float x) {
+    return Half::add_by_8(Half::add_by_8(sums, x.low), x.high);
   }
 
  private:

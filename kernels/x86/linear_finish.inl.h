@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What ends a tile of Linear, over the vectors V (floats_256.inl.h, floats_512.inl.h).
+#pragma once
+
+#include "kernels/x86/elementary.inl.h"
+#include "kernels/x86/linear_operands.inl.h"
+#include "kernels/x86/math_avx2.inl.h"
+
+namespace mote {
+namespace {
+
+/// Bias, activation and residual of one panel of `rows` rows from `row` on, then the store. Columns past N
+/// are not touched.
+template <class V, Activation kActivation>
+void finish_rows(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+  const uint32_t column = panel * kPanelRows, left = args.outputs - column;
+  typename V::Float bias[V::kVectors];
+  MOTE_UNROLL for (uint32_t v = 0; v < V::kVectors; ++v) {
+    bias[v] = args.bias != nullptr ? V::load(args.bias + column + v * V::kLanes)
+                                   : V::set(-0.0f);  // x + -0 is x, of -0 too
+  }
+  for (const float* sum = sums; sum != sums + rows * kPanelRows; sum += kPanelRows, ++row) {
+    float* out = args.out[row] + column;
+    const float* residual = args.residual.data == nullptr ? nullptr : args.residual[row] + column;
+    MOTE_UNROLL for (uint32_t v = 0; v < V::kVectors; ++v) {
+      const uint32_t at = v * V::kLanes, lanes = left > at ? left - at : 0;
+      typename V::Float y = activate<V>(kActivation, V::add(V::load(sum + at), bias[v]));
+      if (residual != nullptr) y = V::add(y, V::load_first(residual + at, lanes));
+      V::store_first(out + at, lanes, y);
+    }
+  }
+}
+
+/// One call for all rows of a tile. Inline it would take registers from the sums, and a row alone waits for
+/// its activation: a call for each made layers of K = 384 in q8c a fifth slower.
+template <class V>
+__attribute__((noinline)) void linear_finish(const LinearArgs& args, uint32_t row, uint32_t rows,
+                                             uint32_t panel, const float* sums) {
+  switch (args.activation) {
+    case Activation::none:
+      return finish_rows<V, Activation::none>(args, row, rows, panel, sums);
+    case Activation::silu:
+      return finish_rows<V, Activation::silu>(args, row, rows, panel, sums);
+    case Activation::gelu:
+      return finish_rows<V, Activation::gelu>(args, row, rows, panel, sums);
+    case Activation::gelu_tanh:
+      return finish_rows<V, Activation::gelu_tanh>(args, row, rows, panel, sums);
+    case Activation::relu:
+      return finish_rows<V, Activation::relu>(args, row, rows, panel, sums);
+    case Activation::quick_gelu:
+      return finish_rows<V, Activation::quick_gelu>(args, row, rows, panel, sums);
+    case Activation::tanh:
+      return finish_rows<V, Activation::tanh>(args, row, rows, panel, sums);
+  }
+}
+
+}  // namespace
+}  // namespace mote
