@@ -15,7 +15,7 @@ namespace mote {
 namespace {
 
 constexpr const char* kNames[kIsaCount] = {"ref",  "avx2",    "avx_vnni", "avx512_vnni",
-                                           "neon", "dotprod", "i8mm"};
+                                           "neon", "dotprod", "i8mm",     "avx512_bf16"};
 
 #if defined(__x86_64__)
 
@@ -28,10 +28,17 @@ uint32_t saved_states() {
   return low;
 }
 
+bool is_amd() {
+  uint32_t eax, ebx, ecx, edx;
+  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const uint32_t vendor[] = {ebx, edx, ecx};
+  return memcmp(vendor, "AuthenticAMD", sizeof vendor) == 0;
+}
+
 // Intel SDM volume 2A, CPUID: leaf 1 ECX, leaf 7.0 EBX and ECX, leaf 7.1 EAX.
 bool cpu_runs(Isa isa) {
   constexpr uint32_t kFma = 1u << 12, kOsxsave = 1u << 27, kAvx = 1u << 28, kF16c = 1u << 29;
-  constexpr uint32_t kAvx2 = 1u << 5, kAvxVnni = 1u << 4, kAvx512Vnni = 1u << 11;
+  constexpr uint32_t kAvx2 = 1u << 5, kAvxVnni = 1u << 4, kAvx512Vnni = 1u << 11, kAvx512Bf16 = 1u << 5;
   constexpr uint32_t kAvx512FDqBwVl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
   constexpr uint32_t kYmm = 0x6, kZmm = 0xE6;
   uint32_t eax, ebx, ecx, edx;
@@ -47,6 +54,9 @@ bool cpu_runs(Isa isa) {
       return true;
     case Isa::kAvx512Vnni:
       return has_all(ebx, kAvx512FDqBwVl) && has_all(ecx, kAvx512Vnni) && has_all(states, kZmm);
+    case Isa::kAvx512Bf16:
+      return cpu_runs(Isa::kAvx512Vnni) && is_amd() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
+             has_all(eax, kAvx512Bf16);
     case Isa::kAvxVnni:
       return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && has_all(eax, kAvxVnni);
     default:
@@ -58,10 +68,7 @@ bool cpu_runs(Isa isa) {
 // family counts where the family is 15.)
 bool is_zen4() {
   uint32_t eax, ebx, ecx, edx;
-  if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) return false;
-  const uint32_t vendor[] = {ebx, edx, ecx};
-  if (memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0) return false;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19;
+  return is_amd() && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19;
 }
 
 #elif defined(__aarch64__)
@@ -123,6 +130,8 @@ bool isa_includes(Isa level, Isa kernel) {
     case Isa::kAvxVnni:
     case Isa::kAvx512Vnni:
       return kernel == Isa::kAvx2;  // neither VNNI has the other: Zen 4 lacks AVX-VNNI
+    case Isa::kAvx512Bf16:
+      return kernel == Isa::kAvx2 || kernel == Isa::kAvx512Vnni;
     case Isa::kDotprod:
       return kernel == Isa::kNeon;
     case Isa::kI8mm:

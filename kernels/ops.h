@@ -171,7 +171,8 @@ struct RopeArgs {
 
 /// One layer's keys and values. A position p lies in slot p % capacity (a ring where a window lets it be
 /// smaller than the context). Keys: [sequence][G][capacity / 16][E][16]; values: [sequence][G][capacity][E].
-/// f16 or f32.
+/// f32 or f16; or bf16 in pairs, of which an instruction adds both products, E even: keys
+/// [sequence][G][capacity / 16][E / 2][16][2], values [sequence][G][capacity / 2][E][2].
 struct KvCacheView {
   void* keys;         // 64-byte aligned
   void* values;       // 64-byte aligned
@@ -180,7 +181,7 @@ struct KvCacheView {
   uint32_t head_dim;  // E
 };
 
-/// Stores k[t] and v[t] at positions[t] of sequences[t]. f16 rounds to nearest even. Unit: a row.
+/// Stores k[t] and v[t] at positions[t] of sequences[t]. f16 and bf16 round to nearest even. Unit: a row.
 struct KvStoreArgs {
   KvCacheView cache;
   const int32_t* positions;  // [T]

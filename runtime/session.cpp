@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernels/dispatch.h"
 #include "kernels/scratch.h"
 #include "runtime/backend.h"
 #include "runtime/chain.h"
@@ -31,6 +32,41 @@ mote_status check_backend(const mote_model* model, const mote_backend* backend, 
                 uint32_t{MOTE_BACKEND_MOST_SLICES}, " may be");
   }
   return MOTE_OK;
+}
+
+bool heads_are_even(const mote_model& model) {
+  for (const file::KvCache* cache : *model.root->kv_caches()) {
+    if (cache->head_dim() % 2 != 0) return false;
+  }
+  return true;
+}
+
+/// What MOTE_KV_AUTO stands for (mote.h).
+mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
+  if (model.first_linear == DType::f32) return MOTE_KV_F32;
+  const bool fast = find_kernel(Op::kAttention, DType::f32, DType::bf16, isa)->isa != Isa::kRef;
+  const bool quantized = model.first_linear != DType::f16;
+  return model.encoder && quantized && fast && heads_are_even(model) ? MOTE_KV_BF16 : MOTE_KV_F16;
+}
+
+mote_status resolve_kv(mote_session* session, mote_error* error) {
+  mote_session_options& options = session->options;
+  if (options.kv_dtype == MOTE_KV_AUTO) options.kv_dtype = best_kv(*session->model, session->isa);
+  switch (options.kv_dtype) {
+    case MOTE_KV_F16:
+      session->kv_dtype = DType::f16;
+      return MOTE_OK;
+    case MOTE_KV_F32:
+      session->kv_dtype = DType::f32;
+      return MOTE_OK;
+    case MOTE_KV_BF16:
+      session->kv_dtype = DType::bf16;
+      if (heads_are_even(*session->model)) return MOTE_OK;
+      return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of bf16 takes heads of an even width; use f16");
+    default:
+      return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ",
+                  static_cast<int32_t>(options.kv_dtype));
+  }
 }
 
 /// Fills in what the options leave open; says what is wrong with them.
@@ -65,15 +101,6 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   if (options.threads > available || options.threads > kMaxThreads) {
     return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
   }
-  if (options.kv_dtype == MOTE_KV_AUTO) {
-    options.kv_dtype = model->first_linear == DType::f32 ? MOTE_KV_F32 : MOTE_KV_F16;
-  }
-  if (options.kv_dtype != MOTE_KV_F16 && options.kv_dtype != MOTE_KV_F32) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ",
-                static_cast<int32_t>(options.kv_dtype));
-  }
-  session->kv_dtype = options.kv_dtype == MOTE_KV_F32 ? DType::f32 : DType::f16;
-
   const mote_status backend = check_backend(model, options.backend, error);
   if (backend != MOTE_OK) return backend;
 
@@ -83,7 +110,7 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     if (!isa_from_public(isa, &session->isa)) {
       return fail(error, MOTE_UNSUPPORTED_ISA,
                   "MOTE_ISA names no kernel family; use one of ref, avx2, avx_vnni, "
-                  "avx512_vnni, neon, dotprod, i8mm");
+                  "avx512_vnni, avx512_bf16, neon, dotprod, i8mm");
     }
     if (!isa_available(session->isa)) {
       return fail(error, MOTE_UNSUPPORTED_ISA, "this CPU or build has no ", isa_name(session->isa),
@@ -91,7 +118,7 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     }
   }
   options.isa = isa_to_public(session->isa);
-  return MOTE_OK;
+  return resolve_kv(session, error);
 }
 
 uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {

@@ -17,9 +17,9 @@
 
 namespace mote {
 
-/// Equal to file::DType (checked in model.cpp).
-enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5 };
-inline constexpr uint32_t kDTypeCount = 6;
+/// Those of files are equal to file::DType (checked in bind.cpp); bf16 is of KV caches alone.
+enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5, bf16 = 6 };
+inline constexpr uint32_t kDTypeCount = 6;  // of files
 
 inline constexpr uint32_t kPanelRows = 16;     // rows of a panel
 inline constexpr uint32_t kGroupColumns = 32;  // columns that share a scale
@@ -83,6 +83,8 @@ constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
       return supercells * sizeof(SupercellQ4m);
     case DType::q8c:
       return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
+    case DType::bf16:  // of no weight
+      break;
   }
   return 0;
 }

@@ -102,6 +102,8 @@ void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, st
       return pack_cells<SupercellQ4m>(cols, rows, out);
     case DType::q8c:
       return pack_q8c(rows, out);
+    case DType::bf16:  // of no weight
+      break;
   }
 }
 

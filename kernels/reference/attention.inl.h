@@ -38,10 +38,10 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
 
     float new_maximum = maximum;
     for (uint32_t p = begin; p < end; ++p) {
-      const Element* key = key_at<Element>(args.cache, query.sequence, query.kv_head, p);
+      const Key<Element> key = key_at<Element>(args.cache, query.sequence, query.kv_head, p);
       float dot = 0.0f;
       for (uint32_t e = 0; e < head_dim; ++e) {
-        dot = __builtin_fmaf(query.q[e], load(key[e * kKeyStep]), dot);
+        dot = __builtin_fmaf(query.q[e], load(key[e]), dot);
       }
       float score = args.scale * dot;
       if (query.bias != nullptr) score += query.bias[p];
@@ -54,7 +54,7 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
     sum *= rescale;
     for (uint32_t e = 0; e < head_dim; ++e) out[e] *= rescale;
     for (uint32_t p = begin; p < end; ++p) {
-      const Element* value = value_at<Element>(args.cache, query.sequence, query.kv_head, p);
+      const Value<Element> value = value_at<Element>(args.cache, query.sequence, query.kv_head, p);
       const float weight = expf(scores[p - begin] - maximum);
       sum += weight;
       for (uint32_t e = 0; e < head_dim; ++e) out[e] = __builtin_fmaf(weight, load(value[e]), out[e]);

@@ -13,10 +13,10 @@ static inline void kv_store(const KvStoreArgs& args, Range rows) {
     const uint32_t position = static_cast<uint32_t>(args.positions[t]);
     const uint32_t sequence = static_cast<uint32_t>(args.sequences[t]);
     for (uint32_t g = 0; g < args.cache.kv_heads; ++g) {
-      Element* key = key_at<Element>(args.cache, sequence, g, position);
-      Element* value = value_at<Element>(args.cache, sequence, g, position);
+      const Key<Element> key = key_at<Element>(args.cache, sequence, g, position);
+      const Value<Element> value = value_at<Element>(args.cache, sequence, g, position);
       for (uint32_t e = 0; e < head_dim; ++e) {
-        store(args.k[t][g * head_dim + e], &key[e * kKeyStep]);
+        store(args.k[t][g * head_dim + e], &key[e]);
         store(args.v[t][g * head_dim + e], &value[e]);
       }
     }

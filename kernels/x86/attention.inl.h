@@ -39,6 +39,7 @@ static inline Visible visible(const AttentionArgs& args, uint32_t row, uint32_t 
 
 /// The rows of a work unit and one KV head of them. Scratch holds the scores [rows * heads][kAttentionTile],
 /// the running maximum and sum of each query, and partials of one segment.
+template <class V>
 struct RowBlock {
   uint32_t kv_head;
   uint32_t begin, end;
@@ -47,11 +48,13 @@ struct RowBlock {
   float* max;
   float* sum;
   float* partials;
+  typename V::Query* queries;  // [rows * heads][E / V::kPacked], where they are packed
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
 /// first of a unit that walks all.
-static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock& block, uint32_t row,
+template <class V>
+static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock<V>& block, uint32_t row,
                                  uint32_t head, uint32_t segment) {
   const uint32_t width = args.cache.head_dim;
   const uint32_t own_head = block.kv_head * block.heads + head;
@@ -75,19 +78,23 @@ struct Tile {
 
 /// Scores of rows [first, end), all of one sequence, over the span of the tile that any of them sees.
 template <class V, class T>
-static void score_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
+static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
                        PositionRange span, const Tile<T>& tile) {
-  const uint32_t width = args.cache.head_dim;
+  const uint32_t width = args.cache.head_dim / V::kPacked;
   const uint32_t queries = (end - first) * block.heads;
   for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
     const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
-    const float* q[kMaxQueries];
+    const size_t in_block = (first - block.begin) * block.heads + begin;
+    const typename V::Query* q[kMaxQueries];
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t head = block.kv_head * block.heads + (begin + i) % block.heads;
-      q[i] = args.q[first + (begin + i) / block.heads] + head * width;
+      if constexpr (V::kPacked == 1) {
+        const uint32_t head = block.kv_head * block.heads + (begin + i) % block.heads;
+        q[i] = args.q[first + (begin + i) / block.heads] + head * width;
+      } else {
+        q[i] = block.queries + (in_block + i) * width;
+      }
     }
-    float* scores =
-        block.scores + static_cast<size_t>((first - block.begin) * block.heads + begin) * kAttentionTile;
+    float* scores = block.scores + in_block * kAttentionTile;
     // Only the first queries wait for memory; what the others ask for has just been read.
     const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};
     switch (count) {
@@ -137,7 +144,7 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
 /// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next, the
 /// tile's own values if that has been asked for.
 template <class V, class T>
-static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
+static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
                        const Tile<T>& tile, FetchAhead<T> ahead) {
   const uint32_t width = args.cache.head_dim;
   const uint32_t queries = (end - first) * block.heads;
@@ -164,6 +171,8 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_
       if (span.end < spans.shared.end) spans.shared.end = span.end;
       if (span.end > spans.last_end) spans.last_end = span.end;
     }
+    // An element is added whole or by halves: how must not depend on the company.
+    if (spans.shared.end != spans.last_end) spans.shared.end -= spans.shared.end % V::kPacked;
     switch (count) {
       case 1:
         weigh_group<V, 1>(scores, spans, softmax, first_tile, tile, ahead, width);
@@ -188,7 +197,7 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock& block, uint32_
 
 /// Rows [first, end), all of one sequence, over the tile of positions that starts at `begin`.
 template <class V, class T>
-static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32_t first, uint32_t end,
+static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
                         uint32_t begin) {
   PositionRange all = {kAttentionTile, 0};
   for (uint32_t row = first; row < end; ++row) {
@@ -201,10 +210,10 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
 
   const KvCacheView& cache = args.cache;
   const size_t head = static_cast<size_t>(args.sequences[first]) * cache.kv_heads + block.kv_head;
-  const size_t start = (head * cache.capacity + begin % cache.capacity) * cache.head_dim;
+  const size_t start = (head * cache.capacity + begin % cache.capacity) * cache.head_dim / V::kPacked;
   const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
                         static_cast<const T*>(cache.values) + start};
-  FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim};
+  FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim / V::kPacked};
   score_rows<V>(args, block, first, end, all, tile);
   for (uint32_t row = first, next; row < end; row = next) {
     const Visible own = visible(args, row, begin);
@@ -218,7 +227,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock& block, uint32
 
 /// What the rows of the block see of the segment.
 template <class V, class T>
-static void attend_segment(const AttentionArgs& args, const RowBlock& block, uint32_t segment) {
+static void attend_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
   PositionRange all = {UINT32_MAX, 0};
   for (uint32_t row = block.begin; row < block.end; ++row) {
     const PositionRange seen = seen_of_segment(seen_by(args, row), segment);
@@ -235,8 +244,8 @@ static void attend_segment(const AttentionArgs& args, const RowBlock& block, uin
 }
 
 /// Calls each(row, head of the block's) for all queries.
-template <class Each>
-static void each_query(const RowBlock& block, Each each) {
+template <class V, class Each>
+static void each_query(const RowBlock<V>& block, Each each) {
   for (uint32_t row = block.begin; row < block.end; ++row) {
     for (uint32_t head = 0; head < block.heads; ++head) each(row, head);
   }
@@ -244,7 +253,7 @@ static void each_query(const RowBlock& block, Each each) {
 
 /// All segments, folded.
 template <class V, class T>
-static void attend_all(const AttentionArgs& args, const RowBlock& block) {
+static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t width = args.cache.head_dim;
   PositionRange all = {UINT32_MAX, 0};
   for (uint32_t row = block.begin; row < block.end; ++row) {
@@ -266,22 +275,38 @@ static void attend_all(const AttentionArgs& args, const RowBlock& block) {
   });
 }
 
+/// The queries of a work unit, packed as keys are.
+template <class V>
+static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block) {
+  const uint32_t width = args.cache.head_dim;
+  typename V::Query* to = block.queries;
+  for (uint32_t row = block.begin; row < block.end; ++row) {
+    const float* from = args.q[row] + block.kv_head * block.heads * width;
+    for (uint32_t head = 0; head < block.heads; ++head, from += width, to += width / V::kPacked) {
+      V::pack(from, width, to);
+    }
+  }
+}
+
 template <class V, class T>
 static void attention(const AttentionArgs& args, Range units, void* scratch) {
   assert(args.heads % args.cache.kv_heads == 0 && args.cache.capacity % kBlock == 0);
   const uint32_t row_blocks = (args.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
   const uint32_t segments = args.segments == 0 ? 1 : args.segments;
-  RowBlock block = {};
+  RowBlock<V> block = {};
   block.heads = args.heads / args.cache.kv_heads;
   const size_t queries = static_cast<size_t>(kAttentionRowBlock) * block.heads;
   block.scores = static_cast<float*>(scratch);
   block.max = block.scores + queries * kAttentionTile;
   block.sum = block.max + queries;
   block.partials = block.sum + queries;
+  block.queries = reinterpret_cast<typename V::Query*>(
+      block.partials + queries * attention_partial_floats(args.cache.head_dim));
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {
     block.kv_head = unit / segments / row_blocks;
     block.begin = unit / segments % row_blocks * kAttentionRowBlock;
     block.end = args.rows - block.begin < kAttentionRowBlock ? args.rows : block.begin + kAttentionRowBlock;
+    if constexpr (V::kPacked != 1) pack_queries(args, block);
     if (args.segments == 0) {
       attend_all<V, T>(args, block);
     } else {

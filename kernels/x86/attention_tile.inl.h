@@ -46,10 +46,11 @@ struct FetchNothing {
   void ask(size_t) const {}
 };
 
-/// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks.
+/// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
+/// elements.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
-static inline void score_blocks(const float* const* q, const T* keys, const Ahead& ahead, uint32_t width,
-                                float scale, float* scores) {
+static inline void score_blocks(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
+                                uint32_t width, float scale, float* scores) {
   constexpr uint32_t kVectors = B * V::kVectors;
   const size_t block_elems = static_cast<size_t>(width) * kBlock;
   typename V::Float sum[Q][kVectors];
@@ -57,11 +58,11 @@ static inline void score_blocks(const float* const* q, const T* keys, const Ahea
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = V::set(0.0f);
   }
   MOTE_UNROLL_4 for (uint32_t e = 0; e < width; ++e) {
-    typename V::Float x[Q];
+    decltype(V::set(q[0][0])) x[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = V::set(q[i][e]);
     ahead.template ask<B * kBlock>(e * B * kBlock);
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
-      const typename V::Float key =
+      const auto key =
           V::load(keys + v / V::kVectors * block_elems + e * kBlock + v % V::kVectors * V::kLanes);
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = V::fma(x[i], key, sum[i][v]);
     }
@@ -74,9 +75,9 @@ static inline void score_blocks(const float* const* q, const T* keys, const Ahea
   }
 }
 
-/// The blocks that the span touches, for Q queries; keys, ahead and scores are the tile's.
+/// The blocks that the span touches, for Q queries; keys, ahead and scores are the tile's; width in elements.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
-MOTE_OWN_REGISTERS static void score_span(const float* const* q, const T* keys, const Ahead& ahead,
+MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
                                           uint32_t width, float scale, PositionRange span, float* scores) {
   uint32_t at = span.begin / kBlock * kBlock;
   for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
@@ -142,7 +143,7 @@ MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spa
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
       float* score = scores + i * kAttentionTile + at;
       const typename V::Float weight = exp_not_large<V>(V::sub(V::load(score), shift[i]));
-      V::store(score, weight);
+      V::store_weights(scores + i * kAttentionTile, at, weight);
       total[i] = V::add_by_8(total[i], weight);
     }
   }
@@ -164,7 +165,8 @@ struct Outputs {
 };
 
 /// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
-/// order of p, for Q queries and C vectors of columns, or the first `columns` of one.
+/// order of p, for Q queries and C vectors of columns, or the first `columns` of one. Of elements that hold
+/// two positions the first and the last may be half outside the span.
 template <class V, uint32_t Q, uint32_t C, class T, class Ahead>
 MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const Ahead& ahead,
                                              uint32_t width, PositionRange span, const Outputs& outputs,
@@ -177,16 +179,25 @@ MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* valu
       sum[i][c] = V::mul(V::set(outputs.factor[i]), V::load_first(outputs[i] + c * V::kLanes, columns));
     }
   }
-  MOTE_UNROLL_2 for (uint32_t p = span.begin; p < span.end; ++p) {
-    const T* row = values + p * width;
-    ahead.template ask<C * V::kLanes>(p * width);
-    typename V::Float weight[Q];
-    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::set(weights[i * kAttentionTile + p]);
+  const auto add = [&](uint32_t at, auto part) MOTE_INLINE {
+    const T* row = values + at * width;
+    ahead.template ask<C * V::kLanes>(at * width);
+    decltype(V::weight(weights, at)) weight[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::weight(weights + i * kAttentionTile, at);
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
       const bool whole = C > 1 || columns == V::kLanes;
-      const typename V::Float value = whole ? V::load(row + c * V::kLanes) : V::load_first(row, columns);
+      const auto value = part(whole ? V::load(row + c * V::kLanes) : V::load_first(row, columns));
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][c] = V::fma(weight[i], value, sum[i][c]);
     }
+  };
+  const auto all = [](auto value) MOTE_INLINE { return value; };
+  uint32_t at = span.begin / V::kPacked;
+  if constexpr (V::kPacked == 2) {
+    if (span.begin % 2 != 0) add(at++, [](auto value) MOTE_INLINE { return V::second(value); });
+  }
+  MOTE_UNROLL_2 for (; at < span.end / V::kPacked; ++at) add(at, all);
+  if constexpr (V::kPacked == 2) {
+    if (span.end % 2 != 0) add(at, [](auto value) MOTE_INLINE { return V::first(value); });
   }
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)

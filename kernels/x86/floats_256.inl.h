@@ -25,6 +25,10 @@ struct Floats256 {
   static constexpr uint32_t kBlocks[] = {4, 2, 2, 1};
   static constexpr uint32_t kColumns[] = {8, 4, 4, 2};
 
+  // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
+  using Query = float;
+  static constexpr uint32_t kPacked = 1;
+
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
   static Float load(const uint16_t* half) { return avx2::load8(half); }
@@ -73,6 +77,9 @@ struct Floats256 {
   }
   /// A NaN lane gives NaN or the largest of the others.
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
+  /// Weights of a query over a tile, and what the values at a position are multiplied with.
+  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   /// Adds x to 8 sums.
   static __m256 add_by_8(__m256 sums, Float x) { return _mm256_add_ps(sums, x); }
 };

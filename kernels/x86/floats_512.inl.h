@@ -15,19 +15,24 @@ struct Floats512 : TileShapes512 {
   using Float = __m512;
   using Int = __m512i;
   static constexpr bool kLooksUp = true;
+  using Query = float;
+  static constexpr uint32_t kPacked = 1;
+
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load(const float* from) { return _mm512_loadu_ps(from); }
   static Float load(const uint16_t* half) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(half)));
   }
   static Float load_first(const float* from, uint32_t count) {
-    return _mm512_maskz_loadu_ps(first(count), from);
+    return _mm512_maskz_loadu_ps(first_lanes(count), from);
   }
   static Float load_first(const uint16_t* half, uint32_t count) {
-    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first(count), half));
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first_lanes(count), half));
   }
   static void store(float* to, Float x) { _mm512_storeu_ps(to, x); }
-  static void store_first(float* to, uint32_t count, Float x) { _mm512_mask_storeu_ps(to, first(count), x); }
+  static void store_first(float* to, uint32_t count, Float x) {
+    _mm512_mask_storeu_ps(to, first_lanes(count), x);
+  }
 
   static Float add(Float a, Float b) { return _mm512_add_ps(a, b); }
   static Float sub(Float a, Float b) { return _mm512_sub_ps(a, b); }
@@ -58,13 +63,16 @@ struct Floats512 : TileShapes512 {
 
   static Float where_within(uint32_t begin, uint32_t end, uint32_t at, Float x, float other) {
     const uint32_t before = begin > at ? begin - at : 0, seen = end > at ? end - at : 0;
-    return _mm512_mask_mov_ps(set(other), static_cast<__mmask16>(first(seen) & ~first(before)), x);
+    const __mmask16 within = static_cast<__mmask16>(first_lanes(seen) & ~first_lanes(before));
+    return _mm512_mask_mov_ps(set(other), within, x);
   }
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
+  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static __m256 add_by_8(__m256 sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
 
- private:
-  static __mmask16 first(uint32_t count) {
+ protected:
+  static __mmask16 first_lanes(uint32_t count) {
     return static_cast<__mmask16>(count >= kLanes ? 0xFFFF : (1u << count) - 1);
   }
   static __m256 low(Float x) { return _mm512_castps512_ps256(x); }

@@ -19,6 +19,9 @@ struct PairedFloats : TileShapes512 {
   };
   static constexpr bool kLooksUp = true;
 
+  using Query = float;
+  static constexpr uint32_t kPacked = 1;
+
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
   template <class T>
   static Float load(const T* from) {
@@ -72,6 +75,8 @@ struct PairedFloats : TileShapes512 {
     return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
   }
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
+  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static __m256 add_by_8(__m256 sums, Float x) {
     return Half::add_by_8(Half::add_by_8(sums, x.low), x.high);
   }

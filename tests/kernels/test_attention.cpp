@@ -3,7 +3,8 @@
 // n positions seen, E head width. Every kernel is within (n + 4 E + 32) 2^-23 max |v| of softmax in double
 // precision (n roundings of the sums, E of each score) and within (n + 32) 2^-23 max |v| of the reference,
 // whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
-// sees hold NaN.
+// sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves.
+#include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/paired_floats.h"
 
@@ -43,8 +44,8 @@ class Scene {
     k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
     v_.resize(k_.size());
     for (float& q : q_) q = random.uniform(-2.0f, 2.0f);
-    for (float& k : k_) k = f32_from_f16(f16_from_f32(random.uniform(-2.0f, 2.0f)));
-    for (float& v : v_) v = f32_from_f16(f16_from_f32(random.uniform(-1.0f, 1.0f)));
+    for (float& k : k_) k = as_stored(random.uniform(-2.0f, 2.0f));
+    for (float& v : v_) v = as_stored(random.uniform(-1.0f, 1.0f));
     for (size_t i = 0; i < cache_elems(); ++i) put(keys_, i, NAN), put(values_, i, NAN);
     for (uint32_t s = 0; s < 2; ++s) {
       for (uint32_t p = 0; p < c.context; ++p) store(s, p);
@@ -74,12 +75,15 @@ class Scene {
 
   /// Copies a position's key and value to the cache.
   void store(uint32_t s, uint32_t p) {
-    const size_t slot = p % capacity_;
+    const size_t slot = p % capacity_, packed = dtype_ == DType::bf16 ? 2 : 1;
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
       const size_t head = (s * case_.kv_heads + g) * size_t{capacity_} * case_.head_dim;
       for (uint32_t e = 0; e < case_.head_dim; ++e) {
-        put(keys_, head + (slot / 16 * case_.head_dim + e) * 16 + slot % 16, k(s, p)[g * case_.head_dim + e]);
-        put(values_, head + slot * case_.head_dim + e, v(s, p)[g * case_.head_dim + e]);
+        const size_t block = slot / 16 * 16 * case_.head_dim;
+        const size_t key = block + (e / packed * 16 + slot % 16) * packed + e % packed;
+        const size_t value = (slot / packed * case_.head_dim + e) * packed + slot % packed;
+        put(keys_, head + key, k(s, p)[g * case_.head_dim + e]);
+        put(values_, head + value, v(s, p)[g * case_.head_dim + e]);
       }
     }
   }
@@ -151,8 +155,11 @@ class Scene {
   size_t element_bytes() const { return dtype_ == DType::f32 ? 4 : 2; }
   size_t cache_elems() const { return size_t{2} * case_.kv_heads * capacity_ * case_.head_dim; }
   float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.head_dim)); }
+  float as_stored(float value) const {
+    return dtype_ == DType::bf16 ? f32_from_bf16(bf16_from_f32(value)) : f32_from_f16(f16_from_f32(value));
+  }
   void put(const GuardedBuffer& buffer, size_t index, float value) const {
-    const uint16_t half = f16_from_f32(value);
+    const uint16_t half = dtype_ == DType::bf16 ? bf16_from_f32(value).bits : f16_from_f32(value);
     const void* element = dtype_ == DType::f32 ? static_cast<const void*>(&value) : &half;
     memcpy(buffer.data() + index * element_bytes(), element, element_bytes());
   }
@@ -164,7 +171,16 @@ class Scene {
   std::vector<float> q_, k_, v_;
 };
 
+/// Of out, relative to the largest value, beside a reference that rounds neither queries nor weights. Queries
+/// and keys are up to 2.
+double rounding_to_bf16(const KernelEntry& entry, uint32_t head_dim) {
+  if (entry.b != DType::bf16) return 0.0;
+  const double score = sqrt(head_dim) * 2 * 2 * 0x1p-9;
+  return 2 * score + 0x1p-8;
+}
+
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
+  if (entry.b == DType::bf16 && c.head_dim % 2 != 0) return;
   INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.head_dim << ", context "
             << c.context << ", window " << c.window << (c.bidirectional ? ", bidirectional" : "")
             << (c.bias ? ", bias" : ""));
@@ -183,9 +199,10 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
   } else {
     GuardedRows expected(c.rows, width, Edge::start);
     scene.run(reference_of(entry), expected);
+    const double rounding = rounding_to_bf16(entry, c.head_dim);
     check_within(
         out, [&](size_t t, size_t i) { return static_cast<double>(expected[t][i]); },
-        [&](size_t t, size_t) { return (scene.seen(t) + 32) * 0x1p-23; });
+        [&](size_t t, size_t) { return rounding + (scene.seen(t) + 32) * 0x1p-23; });
   }
 }
 

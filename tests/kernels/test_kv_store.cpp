@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storing is exact but for the rounding to f16: every kernel equals the layout computed here, to the bit, and
-// leaves every other byte of the cache alone.
+// Storing is exact but for the rounding to f16 or bf16: every kernel equals the layout computed here, to the
+// bit, and leaves every other byte of the cache alone.
+#include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
@@ -13,7 +14,7 @@ struct Case {
 
 /// Writes `value` at element `index` of a cache of type `dtype`.
 void put(DType dtype, const GuardedBuffer& cache, size_t index, float value) {
-  const uint16_t half = f16_from_f32(value);
+  const uint16_t half = dtype == DType::bf16 ? bf16_from_f32(value).bits : f16_from_f32(value);
   if (dtype == DType::f32) {
     memcpy(cache.data() + index * 4, &value, 4);
   } else {
@@ -22,6 +23,8 @@ void put(DType dtype, const GuardedBuffer& cache, size_t index, float value) {
 }
 
 void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
+  const size_t packed = entry.b == DType::bf16 ? 2 : 1;
+  if (c.head_dim % packed != 0) return;
   INFO("G " << c.kv_heads << ", E " << c.head_dim << ", capacity " << c.capacity);
   // Scattered tokens, then runs of neighbours: one too short, one that begins within eight, one of two eights
   // and one that another sequence ends.
@@ -52,8 +55,11 @@ void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split)
           (static_cast<uint32_t>(sequences[t]) * c.kv_heads + g) * size_t{c.capacity} * c.head_dim;
       for (uint32_t e = 0; e < c.head_dim; ++e) {
         const size_t column = g * c.head_dim + e;
-        put(entry.b, expected_keys, head + (slot / 16 * c.head_dim + e) * 16 + slot % 16, k[t][column]);
-        put(entry.b, expected_values, head + slot * c.head_dim + e, v[t][column]);
+        const size_t block = slot / 16 * 16 * c.head_dim;
+        const size_t key = block + (e / packed * 16 + slot % 16) * packed + e % packed;
+        const size_t value = (slot / packed * c.head_dim + e) * packed + slot % packed;
+        put(entry.b, expected_keys, head + key, k[t][column]);
+        put(entry.b, expected_values, head + value, v[t][column]);
       }
     }
   }

@@ -29,7 +29,7 @@ function spell(id,    kind, text, child, n) {
 /DW_AT_(name|byte_size|data_member_location|const_value|upper_bound|type)[ :]/ {
   value = $0
   sub(/^[^:]*: /, "", value)
-  sub(/^\(indirect [a-z ]*string, offset: 0x[0-9a-f]+\): /, "", value)
+  sub(/^\(indirect [a-z ]*string, offset: (0x)?[0-9a-f]+\): /, "", value)
   sub(/^\(data[0-9]\) */, "", value)
   sub(/[ \t]+$/, "", value)
   if (/DW_AT_name[ :]/) name[id] = value

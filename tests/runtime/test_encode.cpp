@@ -220,6 +220,35 @@ TEST("calls of decoders are refused by encoders and the other way round") {
   TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_NEXT_TOKEN, output_of(decoder).kind);
 }
 
+TEST("a cache of bf16 is close to one of f16, and chosen alone for quantized weights where it is faster") {
+  for (const char* type : {"q8g32", "f32"}) {
+    const test::OpenModel model(test::golden_file("bert", type));
+    for (const mote_isa isa : test::two_families(model)) {
+      CAPTURE(type, mote_isa_name(isa));
+      const auto outputs = [&](mote_kv_dtype kv_dtype) {
+        mote_session_options options = options_for(model, 3);
+        options.isa = isa;
+        options.kv_dtype = kv_dtype;
+        return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
+      };
+      const bool quantized = std::strcmp(type, "f32") != 0;
+      const mote_kv_dtype expected = !quantized                        ? MOTE_KV_F32
+                                     : isa == MOTE_ISA_AVX512_BF16 ? MOTE_KV_BF16
+                                                                       : MOTE_KV_F16;
+      REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
+      const std::vector<float> half = outputs(MOTE_KV_F16), brain = outputs(MOTE_KV_BF16);
+      REQUIRE_FALSE(same_bits(half, brain));
+      double dot = 0, squares = 0, others = 0;
+      for (size_t i = 0; i < half.size(); ++i) {
+        dot += static_cast<double>(half[i]) * brain[i];
+        squares += static_cast<double>(half[i]) * half[i];
+        others += static_cast<double>(brain[i]) * brain[i];
+      }
+      REQUIRE(dot / std::sqrt(squares * others) > 0.9999);
+    }
+  }
+}
+
 TEST("an encoder's self test is replayed") {
   for (const char* name : kModels) {
     for (const char* type : {"f32", "q8g32", "q4g32"}) {

@@ -67,13 +67,34 @@ TEST("options out of range are refused, each with its message") {
   refused([](auto& o) { o.batch = o.chunk + 1; }, MOTE_INVALID_ARGUMENT, "chunk");
   refused([](auto& o) { o.logit_rows = 0; }, MOTE_INVALID_ARGUMENT, "logits");
   refused([](auto& o) { o.threads = 2; }, MOTE_INVALID_ARGUMENT, "threads");
-  refused([](auto& o) { o.kv_dtype = static_cast<mote_kv_dtype>(3); }, MOTE_INVALID_ARGUMENT, "KV cache");
+  refused([](auto& o) { memset(&o.kv_dtype, 0x55, sizeof o.kv_dtype); }, MOTE_INVALID_ARGUMENT, "KV cache");
   refused([](auto& o) { o.isa = static_cast<mote_isa>(-1); }, MOTE_UNSUPPORTED_ISA, "MOTE_ISA");
 #if defined(__aarch64__) || defined(__arm__)
   refused([](auto& o) { o.isa = MOTE_ISA_AVX2; }, MOTE_UNSUPPORTED_ISA, "kernels");
 #else
   refused([](auto& o) { o.isa = MOTE_ISA_NEON; }, MOTE_UNSUPPORTED_ISA, "kernels");
 #endif
+}
+
+TEST("a cache of bf16 needs heads of an even width") {
+  namespace fs = std::filesystem;
+  const fs::path folder = test::temporary_folder() / "odd_heads", file = folder / "odd.mote";
+  fs::copy(test::golden_folder() / "gpt2", folder, fs::copy_options::recursive);
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(folder / "config.json"));
+  config["n_head"] = config.at("n_embd").get<int>() / 5;
+  std::ofstream(folder / "config.json") << config;
+  mote::convert::ConvertOptions convert_options;
+  convert_options.type = "q8g32";
+  mote::convert::convert(folder, file, convert_options);
+  const test::AlignedBytes bytes = test::read_file(file);
+  const test::OpenModel model(bytes);
+  mote_session_options options = test::small_options(model);
+  TEST_ASSERT_TRUE(mote_session_bytes(model.get(), &options) > 0);
+  options.kv_dtype = MOTE_KV_BF16;
+  mote_error error{};
+  mote_memory memory{};
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_memory(model.get(), &options, &memory, &error));
+  REQUIRE(std::strstr(error.text, "even") != nullptr);
 }
 
 TEST("a context that would overflow is refused and the session stays as it was") {

@@ -47,6 +47,8 @@ class PackedWeight {
         return scale(n, k) * nibble(n, k) + minimum(n, k);
       case DType::q8c:
         return static_cast<double>(get<float>(scale_offset(n, 0))) * get<int8_t>(byte_offset(n, k));
+      case DType::bf16:  // of no weight
+        break;
     }
     return 0;
   }

@@ -68,9 +68,10 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
       ->check(CLI::Range(1u, 4096u).description(""));
   command
       .add_option("--kv", flags.kv,
-                  "Type of cached keys and values (default: f32 if the weights are, else f16)")
+                  "Type of cached keys and values (default: the weights' if f32, else f16; an encoder's "
+                  "bf16 where the CPU computes with it)")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f16", "f32"}));
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
   command
       .add_option("--backend", flags.backend,
                   "Library that multiplies f32 matrices (default: none, mote does it itself)")
@@ -98,6 +99,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
   if (flags.chunk != 0) options.chunk = flags.chunk;
   if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
   if (flags.kv == "f32") options.kv_dtype = MOTE_KV_F32;
+  if (flags.kv == "bf16") options.kv_dtype = MOTE_KV_BF16;
   return options;
 }
 

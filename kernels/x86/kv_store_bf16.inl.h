@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores k[t] and v[t] at positions[t] as bf16 in pairs (ops.h): the same bits as the reference. Eight
+// neighbouring tokens fill half a block of keys, which is transposed pair by pair, and four rows of values, each
+// of two tokens interleaved; others are stored element by element.
+#pragma once
+
+#include "kernels/x86/bf16_512.inl.h"
+#include "kernels/x86/kv_store_avx2.inl.h"
+
+namespace mote::avx512_bf16 {
+
+constexpr uint32_t kColumns = Bf16Floats512::kLanes;
+
+/// Columns [begin, width) of one token's key or value.
+static inline void store_key(const float* k, uint32_t begin, uint32_t width, Bf16Pair* key) {
+  for (uint32_t e = begin; e < width; e += 2) Bf16Floats512::pack(k + e, 2, key + e / 2 * avx2::kKeyStep);
+}
+static inline void store_value(const float* v, uint32_t begin, uint32_t width, Bf16* value) {
+  for (uint32_t e = begin; e < width; e += 2) {
+    Bf16Pair two;
+    Bf16Floats512::pack(v + e, 2, &two);
+    value[2 * e] = two.first;
+    value[2 * e + 2] = two.second;
+  }
+}
+
+/// Keys of 8 tokens from `row` on, the first of which goes to `to`.
+static inline void store_keys_of_8(ConstRows k, uint32_t row, uint32_t column, uint32_t width, Bf16Pair* to) {
+  uint32_t e = 0;
+  for (; e + kColumns <= width; e += kColumns) {
+    __m256 pairs[8];
+    MOTE_UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      pairs[i] = _mm256_castsi256_ps(Bf16Floats512::to_bf16(Bf16Floats512::load(k[row + i] + column + e)));
+    }
+    avx2::transpose8(pairs);
+    MOTE_UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      _mm256_storeu_ps(reinterpret_cast<float*>(to + (e / 2 + i) * avx2::kKeyStep), pairs[i]);
+    }
+  }
+  for (uint32_t i = 0; i < 8; ++i) store_key(k[row + i] + column, e, width, to + i);
+}
+
+/// Values of two tokens.
+static inline void store_values_of_2(const float* first, const float* second, uint32_t width, Bf16Pair* to) {
+  uint32_t e = 0;
+  for (; e + kColumns <= width; e += kColumns) {
+    const auto low = Bf16Floats512::to_bf16(Bf16Floats512::load(first + e));
+    const auto high = Bf16Floats512::to_bf16(Bf16Floats512::load(second + e));
+    const __m512i words = _mm512_or_si512(_mm512_cvtepu16_epi32(low),
+                                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+    _mm512_storeu_si512(to + e, words);
+  }
+  store_value(first, e, width, &to->first);
+  store_value(second, e, width, &to->second);
+}
+
+static inline void kv_store(const KvStoreArgs& args, Range rows) {
+  const KvCacheView& cache = args.cache;
+  const uint32_t width = cache.head_dim;
+  assert(cache.capacity % avx2::kKeyStep == 0 && width % 2 == 0);
+  for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
+    const bool eight = avx2::eight_in_a_row(args, t, rows.end);
+    next = t + (eight ? 8 : 1);
+    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity;
+    const uint32_t block = slot / avx2::kKeyStep * avx2::kKeyStep;
+    for (uint32_t g = 0; g < cache.kv_heads; ++g) {
+      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
+      const size_t pairs = head * cache.capacity * width / 2;
+      Bf16Pair* key = static_cast<Bf16Pair*>(cache.keys) + pairs + block * (width / 2) + slot - block;
+      Bf16Pair* value = static_cast<Bf16Pair*>(cache.values) + pairs + size_t{slot / 2} * width;
+      const uint32_t column = g * width;
+      if (eight) {
+        store_keys_of_8(args.k, t, column, width, key);
+        for (uint32_t i = t; i < next; i += 2, value += width) {
+          store_values_of_2(args.v[i] + column, args.v[i + 1] + column, width, value);
+        }
+      } else {
+        store_key(args.k[t] + column, 0, width, key);
+        store_value(args.v[t] + column, 0, width, slot % 2 == 0 ? &value->first : &value->second);
+      }
+    }
+  }
+}
+
+}  // namespace mote::avx512_bf16
