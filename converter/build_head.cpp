@@ -51,19 +51,19 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
   return out;
 }
 
-void TransformerBuilder::pooler() {
-  const View first = new_value(spec_.width, Unit::sequence);
-  add(PoolNode{PoolKind::first, x_, first});
-  probe("pooler_output", dense("pooler", spec_.head.pooler, first));
-}
-
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
   probe(fmt::format("hidden.{}", spec_.layers), x_);
   probe("last_hidden_state", x_);
-  if (!head.pooler.name.empty()) pooler();
 
+  // All that reads rows of tokens before all that computes with what was taken of them (runtime/passes.h).
+  const bool has_pooler = !head.pooler.name.empty();
+  View first{};
+  if (has_pooler) {
+    first = new_value(spec_.width, Unit::sequence);
+    add(PoolNode{PoolKind::first, x_, first});
+  }
   const bool of_sequences = head.kind == OutputKind::sequence_labels || head.kind == OutputKind::embedding;
   const View taken = new_value(spec_.width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
@@ -71,6 +71,7 @@ void TransformerBuilder::encoder_head() {
   } else {
     add(SelectNode{x_, taken});
   }
+  if (has_pooler) probe("pooler_output", dense("pooler", head.pooler, first));
   const View features = dense("head.dense", head.dense, taken);
   graph_.output_kind = head.kind;
   graph_.probabilities = head.probabilities;

@@ -105,7 +105,6 @@ class TransformerBuilder {
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
   void vocabulary_logits(const std::string& name, const std::string& bias, View in);
   View dense(const std::string& label, const DenseSpec& spec, View in);
-  void pooler();
 
   const TransformerSpec& spec_;
   const TypePolicy& policy_;

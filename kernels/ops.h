@@ -240,25 +240,29 @@ struct GateArgs {
   Rows out;
 };
 
-/// out[i] = in[selected[i]]: the rows whose logits are wanted. Unit: an output row.
+/// out[i] = in[selected[i] - first] of the rows that `in` holds: those whose logits are wanted. Others are left as
+/// they are. Unit: an output row.
 struct SelectArgs {
   uint32_t width;
   const uint32_t* selected;  // [R]
-  ConstRows in;              // [T, width]
+  ConstRows in;              // [T, width]: rows `first` and on
   Rows out;                  // [R, width]
+  uint32_t first;
+  uint32_t rows;  // T
 };
 
 enum class PoolKind : uint8_t { mean = 0, first = 1, last = 2, max = 3 };
 
-/// One row for each sequence, from its rows starts[s]..starts[s + 1] - 1 of in, at least one: their mean
-/// (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is the
+/// One row for each sequence from `first` on, from its rows starts[s]..starts[s + 1] - 1, at least one: their
+/// mean (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is the
 /// largest). Unit: an output row.
 struct PoolArgs {
   PoolKind kind;
   uint32_t width;
-  const uint32_t* starts;  // [S + 1]
-  ConstRows in;            // [T, width]
-  Rows out;                // [S, width]
+  const uint32_t* starts;  // [first + S + 1]
+  ConstRows in;            // [T, width]: rows starts[first] and on
+  Rows out;                // [first + S, width]
+  uint32_t first;
 };
 
 }  // namespace mote

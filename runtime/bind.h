@@ -30,8 +30,8 @@ struct Step {
     KvStoreArgs kv_store;
     AttentionArgs attention;  // .rows and .segments are set per run
     GateArgs gate;
-    SelectArgs select;
-    PoolArgs pool;
+    SelectArgs select;  // .first and .rows are set per pass
+    PoolArgs pool;      // .first too
   };
 };
 

@@ -179,6 +179,7 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
     mote::add_sequence(session, batch->ids + first, types, batch->lengths[i]);
   }
   mote::choose_outputs(session, *batch, total);
+  mote::begin_pass(session);
   return MOTE_OK;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/executor.h"
 
+#include <string.h>
+
 #include "runtime/backend.h"
+#include "runtime/passes.h"
 
 namespace mote {
 namespace {
@@ -60,6 +63,8 @@ void run_kernel(const Step& step, Range units, void* scratch, bool prepared) {
   }
 }
 
+bool last_pass(const Run& run) { return run.end_sequence == run.sequences; }
+
 uint32_t rows_of(const Run& run, file::RowUnit unit) {
   if (unit == file::RowUnit::sequence) return run.sequences;
   return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
@@ -93,6 +98,14 @@ Extent prepare(const mote_session& session, Step* step) {
     const uint32_t units = (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
     args.segments = split_positions(session, args, units);
     return {args.segments == 0 ? units : units * args.segments, work * 2 * seen};
+  }
+  if (step->op == Op::kSelect) {
+    step->select.first = session.model->encoder ? session.starts[session.run.first_sequence] : 0;
+    step->select.rows = session.run.rows;
+  }
+  if (step->op == Op::kPool) {
+    step->pool.first = session.run.first_sequence;
+    return {session.run.end_sequence - session.run.first_sequence, work};
   }
   return {rows, work};
 }
@@ -156,6 +169,8 @@ void run_parallel(const mote_platform& platform, Fork* fork, uint64_t work) {
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
   Step& step = session->steps[index];
+  const bool of_run = step.unit != file::RowUnit::token && !leaves_tokens(step.op);
+  if (of_run && !last_pass(session->run)) return index + 1;
   Extent extent = prepare(*session, &step);
   Fork fork{session, index, index + 1, extent.units, 1, 1};
   while (fork.end < end && session->steps[fork.end].chained) {
@@ -239,17 +254,39 @@ void add_sequence(mote_session* session, const int32_t* ids, const int32_t* toke
   if (length - 1 > run.last_position) run.last_position = length - 1;
 }
 
+void begin_pass(mote_session* session) {
+  Run& run = session->run;
+  const uint32_t* starts = session->starts;
+  run.first_sequence = run.end_sequence;
+  run.end_sequence = end_of_pass(starts, run.first_sequence, run.sequences, session->pass_rows);
+  run.rows = starts[run.end_sequence] - starts[run.first_sequence];
+  run.next_op = 0;
+  if (run.first_sequence == 0) return;
+  for (int32_t* of_rows : {session->ids, session->positions, session->last_seen, session->token_types,
+                           session->sequences}) {
+    memmove(of_rows, of_rows + starts[run.first_sequence], run.rows * sizeof(int32_t));
+  }
+  for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones
+    session->sequences[row] -= static_cast<int32_t>(run.first_sequence);
+  }
+}
+
 bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
-  const uint32_t left = session->step_count - run.next_op;
-  const uint32_t end = run.next_op + (max_ops == 0 || max_ops > left ? left : max_ops);
   const bool tracing = session->options.trace != nullptr;
-  while (run.next_op < end) {
-    const uint32_t op = run.next_op;
-    run.next_op = run_steps(session, op, tracing ? op + 1 : end);
-    if (tracing) trace(session, op);
+  for (uint32_t left = max_ops == 0 ? UINT32_MAX : max_ops;;) {
+    const uint32_t steps = session->step_count - run.next_op;
+    const uint32_t end = run.next_op + (left < steps ? left : steps);
+    left -= end - run.next_op;
+    while (run.next_op < end) {
+      const uint32_t op = run.next_op;
+      run.next_op = run_steps(session, op, tracing ? op + 1 : end);
+      if (tracing) trace(session, op);
+    }
+    if (end != session->step_count) return false;
+    if (last_pass(run)) break;
+    begin_pass(session);
   }
-  if (run.next_op != session->step_count) return false;
   commit(session);
   return true;
 }

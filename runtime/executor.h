@@ -16,6 +16,9 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
 /// Adds a whole sequence, of an encoder; token_types may be null.
 void add_sequence(mote_session* session, const int32_t* ids, const int32_t* token_types, uint32_t length);
 
+/// Once all sequences are added: the first of them, or the next (passes.h), are what continue_run computes.
+void begin_pass(mote_session* session);
+
 /// Runs at most max_ops steps (0: all). True when the run is complete: its tokens then belong to their
 /// sequences, but for those of encoders.
 bool continue_run(mote_session* session, uint32_t max_ops);

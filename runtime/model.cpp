@@ -5,6 +5,7 @@
 
 #include "runtime/bind.h"
 #include "runtime/error.h"
+#include "runtime/passes.h"
 #include "runtime/xxh64.h"
 
 namespace mote {
@@ -171,6 +172,29 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
   return MOTE_OK;
 }
 
+/// Follows the steps of a program: may it run in passes? Later passes overwrite what earlier ones left in
+/// buffers of tokens, and a pass writes selected rows before the steps of the run have read any.
+class PassCheck {
+ public:
+  void add(const Step& step) {
+    const bool sequences = step.unit == file::RowUnit::sequence;
+    if (step.unit == file::RowUnit::token) {
+      allowed_ = allowed_ && !left_;
+    } else if (leaves_tokens(step.op)) {
+      allowed_ = allowed_ && !begun_[sequences];
+      left_ = true;
+    } else {
+      begun_[sequences] = true;
+    }
+  }
+  bool allowed() const { return allowed_; }
+
+ private:
+  bool allowed_ = true;
+  bool left_ = false;
+  bool begun_[2] = {};
+};
+
 mote_status check_program(mote_model* model, mote_error* error) {
   const file::Program& program = *model->program;
   if (program.ops()->size() == 0 || program.ops()->size() > kMaxOps) {
@@ -179,10 +203,12 @@ mote_status check_program(mote_model* model, mote_error* error) {
   Places nowhere{};
   nowhere.proving = true;
   bool found_linear = false;
+  PassCheck passes;
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
+    passes.add(step);
     if (step.op == Op::kLinear && !found_linear) {
       found_linear = true;
       const auto* linear = program.ops()->Get(i)->args_as_Linear();
@@ -190,6 +216,7 @@ mote_status check_program(mote_model* model, mote_error* error) {
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
   }
+  model->in_passes = passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
   file::RowUnit unit;

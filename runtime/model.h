@@ -15,6 +15,7 @@ struct mote_model {
   const mote::file::Program* program;  // "decode" or "encode"
   bool encoder;
   const uint8_t* segment;
+  bool in_passes;             // encoders: runs may be split (passes.h)
   mote::DType first_linear;   // weight type: decides the default cache type
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };

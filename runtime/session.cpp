@@ -7,6 +7,7 @@
 #include "kernels/scratch.h"
 #include "runtime/backend.h"
 #include "runtime/chain.h"
+#include "runtime/passes.h"
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
@@ -130,6 +131,16 @@ uint32_t cache_capacity(const mote_session_options& options, const file::KvCache
   return static_cast<uint32_t>(ring < whole ? ring : whole);
 }
 
+void choose_passes(mote_session* s) {
+  const mote_session_options& options = s->options;
+  s->pass_rows = s->token_rows = options.chunk;
+  if (!s->model->encoder || !s->model->in_passes || options.trace != nullptr) return;
+  const uint32_t several = pass_rows(options.threads);
+  const uint32_t most = options.context > several ? options.context : several;
+  if (several < options.chunk) s->pass_rows = several;
+  if (most < options.chunk) s->token_rows = most;
+}
+
 /// Gives every part of the session its place; with a counting arena only adds up their bytes.
 void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   const mote_session_options& options = s->options;
@@ -143,6 +154,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
 
   arena.take<mote_session>(1);
   s->step_count = program.ops()->size();
+  choose_passes(s);
   s->steps = arena.take<Step>(s->step_count);
   s->ids = arena.take<int32_t>(options.chunk);
   s->positions = arena.take<int32_t>(options.chunk);
@@ -158,7 +170,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->caches = arena.take<KvCacheView>(caches->size());
   part(&memory->session);
 
-  s->token_buffers = arena.take<uint8_t>(uint64_t{program.token_row_bytes()} * options.chunk);
+  s->token_buffers = arena.take<uint8_t>(uint64_t{program.token_row_bytes()} * s->token_rows);
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
   s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
   part(&memory->activations);
@@ -171,7 +183,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
         options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
     if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
       const auto* weight = s->model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
-      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, options.chunk,
+      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, s->token_rows,
                                    linear->in()->width());
     }
     if (const auto* attention = op->args_as_Attention()) {
@@ -217,7 +229,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->token_buffers,
                s->selected_buffers,
                s->sequence_buffers,
-               s->options.chunk,
+               s->token_rows,
                s->options.logit_rows,
                s->options.batch,
                s->ids,

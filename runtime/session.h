@@ -15,9 +15,11 @@ namespace mote {
 /// The tokens being computed. `next_op` walks from 0 to the number of steps; a run is committed when it gets
 /// there.
 struct Run {
-  uint32_t rows;
+  uint32_t rows;  // of the pass; of a decoder, all
   uint32_t selected_rows;
-  uint32_t sequences;  // of an encoder's run
+  uint32_t sequences;       // of an encoder's run
+  uint32_t first_sequence;  // of the pass
+  uint32_t end_sequence;
   uint32_t outputs;    // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
@@ -46,6 +48,8 @@ struct mote_session {
 
   mote::Step* steps;  // [step_count]
   uint32_t step_count;
+  uint32_t pass_rows;   // that several sequences of a pass have at most; chunk where runs are not split
+  uint32_t token_rows;  // that buffers of tokens hold
   mote::Places places;
 
   int32_t* ids;          // [chunk]

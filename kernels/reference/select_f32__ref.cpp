@@ -9,7 +9,8 @@ namespace mote::ref {
 
 void select_f32(const SelectArgs& args, Range rows, void*) {
   for (uint32_t i = rows.begin; i < rows.end; ++i) {
-    memcpy(args.out[i], args.in[args.selected[i]], args.width * sizeof(float));
+    const uint32_t row = args.selected[i] - args.first;
+    if (row < args.rows) memcpy(args.out[i], args.in[row], args.width * sizeof(float));
   }
 }
 

@@ -103,6 +103,66 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
   }
 }
 
+TEST("a batch of more rows than a pass has the bits of its sequences alone, whole or step by step") {
+  std::vector<std::vector<int32_t>> sequences;
+  for (uint32_t i = 0; i < 24; ++i) sequences.push_back(test::some_ids(1 + i * 5 % 23, 100, i));
+  for (const char* name : kModels) {
+    CAPTURE(name);
+    const test::OpenModel model(test::golden_file(name, "q8g32"));
+    const mote_output_info output = output_of(model);
+    mote_session_options options = options_for(model, 24);
+    options.context = 23;
+    options.chunk = options.logit_rows = 512;
+    std::vector<float> alone;
+    const test::OpenSession one(model, options_for(model, 1));
+    for (const auto& sequence : sequences) {
+      const std::vector<float> rows = encode(one.get(), output, {sequence});
+      alone.insert(alone.end(), rows.begin(), rows.end());
+    }
+    const test::OpenSession session(model, options);
+    REQUIRE(same_bits(alone, encode(session.get(), output, sequences)));
+
+    // In a traced session, whose hidden rows are those of the whole batch, nothing is split.
+    uint64_t rows_seen = 0;
+    mote_session_options traced = options;
+    traced.trace = [](void* user, const char*, const float*, uint32_t rows, uint32_t, size_t) {
+      uint64_t& most = *static_cast<uint64_t*>(user);
+      if (rows > most) most = rows;
+    };
+    traced.trace_user = &rows_seen;
+    REQUIRE(same_bits(alone, encode(test::OpenSession(model, traced).get(), output, sequences)));
+    mote_memory split{}, whole{};
+    REQUIRE(mote_session_memory(model.get(), &options, &split, nullptr) == MOTE_OK);
+    REQUIRE(mote_session_memory(model.get(), &traced, &whole, nullptr) == MOTE_OK);
+    TEST_ASSERT_TRUE(split.activations < whole.activations);
+
+    std::vector<int32_t> ids;
+    std::vector<uint32_t> lengths;
+    for (const auto& sequence : sequences) {
+      ids.insert(ids.end(), sequence.begin(), sequence.end());
+      lengths.push_back(static_cast<uint32_t>(sequence.size()));
+    }
+    TEST_ASSERT_EQUAL_UINT64(ids.size(), rows_seen);
+    TEST_ASSERT_GREATER_THAN(256u, ids.size());
+    // Tokens asked for, out of order and from different passes.
+    const uint32_t last = static_cast<uint32_t>(ids.size() - 1);
+    const std::vector<uint32_t> rows = {last, 0, last / 2, 1};
+    const bool of_tokens = output.of_sequences == 0;
+    const mote_batch batch{ids.data(), nullptr, lengths.data(), 24, of_tokens ? rows.data() : nullptr, 4, {}};
+    int done = 0;
+    REQUIRE(mote_encode_begin(session.get(), &batch, nullptr) == MOTE_OK);
+    while (done == 0) {
+      TEST_ASSERT_NULL(mote_session_output(session.get(), 0));
+      REQUIRE(mote_encode_step(session.get(), 3, &done, nullptr) == MOTE_OK);
+    }
+    const size_t count = of_tokens ? rows.size() : sequences.size();
+    for (uint32_t i = 0; i < count; ++i) {
+      const float* expected = alone.data() + (of_tokens ? rows[i] : i) * size_t{output.width};
+      TEST_ASSERT_EQUAL_MEMORY(expected, mote_session_output(session.get(), i), output.width * sizeof(float));
+    }
+  }
+}
+
 TEST("an encoder's run in single operations gives the same bits, and nothing before it is done") {
   for (const char* name : kModels) {
     CAPTURE(name);

@@ -233,7 +233,7 @@ void measure_ops(const ModelFile& file, Session& session, const mote_session_opt
                  const Work& work, Result& result) {
   if (work.encoder) {
     const EncoderBatch batch(work);
-    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, batch.get()); });
+    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, batch.get(), options.threads); });
     return;
   }
   const bool kv_f32 = kv_is_f32(file, options);

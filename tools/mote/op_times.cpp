@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/passes.h"
 #include "tools/mote/output.h"
 #include "tools/mote/timer.h"
 
@@ -18,7 +19,7 @@ class Profile {
   explicit Profile(const ModelFile& file)
       : model_(*file::GetSizePrefixedModel(file.bytes().data())), ops_(*model_.programs()->Get(0)->ops()) {}
 
-  /// A run of so many rows; `step` does its next operation.
+  /// A run of so many rows, or a pass of one; `step` does its next operation.
   template <class Step>
   void run(uint64_t tokens, uint64_t selected, uint64_t sequences, uint64_t seen, bool kv_f32, Step step) {
     for (const file::Op* op : ops_) {
@@ -86,14 +87,22 @@ std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session,
   return std::move(profile).slowest_first();
 }
 
-std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const mote_batch& batch) {
+std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const mote_batch& batch,
+                                    uint32_t threads) {
   mote_error error = {};
   int done = 0;
-  const uint64_t tokens = std::accumulate(batch.lengths, batch.lengths + batch.count, uint64_t{0});
+  std::vector<uint32_t> starts(batch.count + 1);
+  std::partial_sum(batch.lengths, batch.lengths + batch.count, starts.begin() + 1);
+  const uint32_t tokens = starts.back();
   check(mote_encode_begin(session.get(), &batch, &error), error, "bench: --ops");
   Profile profile(file);
-  profile.run(tokens, tokens, batch.count, tokens / batch.count, true,
-              [&] { check(mote_encode_step(session.get(), 1, &done, &error), error, "bench: --ops"); });
+  for (uint32_t first = 0, end; first < batch.count && done == 0; first = end) {
+    end = end_of_pass(starts.data(), first, batch.count, pass_rows(threads));
+    const bool last = end == batch.count;  // the head waits for it
+    profile.run(starts[end] - starts[first], last ? tokens : 0, last ? batch.count : 0, tokens / batch.count,
+                true,
+                [&] { check(mote_encode_step(session.get(), 1, &done, &error), error, "bench: --ops"); });
+  }
   return std::move(profile).slowest_first();
 }
 

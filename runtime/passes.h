@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An encoder's run goes through the layers in passes of whole sequences, so that what lies between operations
+// stays in the caches; a batch of many rows would send it to memory and back. Buffers of tokens hold a pass,
+// those of selected rows and of sequences the run.
+#pragma once
+
+#include "kernels/ops.h"
+
+namespace mote {
+
+// With 1 MiB of L2 a core, 8 sequences of 128 tokens go through MiniLM in 8 bits 1.14 to 1.2 times as fast in
+// passes of 128 rows a core as in one; 64 and 192 rows are as fast, 256 slower.
+inline constexpr uint32_t kPassRowsOfThread = 128;
+
+/// Rows that a pass of several sequences has at most; a longer sequence is a pass of its own.
+inline uint32_t pass_rows(uint32_t threads) { return kPassRowsOfThread * threads; }
+
+/// The first sequence that no longer belongs to the pass that begins with `first`. The rows of sequence i of
+/// `count` begin at starts[i] and end at starts[i + 1].
+inline uint32_t end_of_pass(const uint32_t* starts, uint32_t first, uint32_t count, uint32_t most_rows) {
+  uint32_t end = first + 1;
+  while (end < count && starts[end + 1] - starts[first] <= most_rows) ++end;
+  return end;
+}
+
+/// Whether an operation takes rows of tokens to rows of another unit: each pass does its share of it. Those
+/// before are of tokens, those after of the whole run, once.
+inline bool leaves_tokens(Op op) { return op == Op::kSelect || op == Op::kPool; }
+
+}  // namespace mote
