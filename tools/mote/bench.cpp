@@ -110,6 +110,7 @@ mote_session_options options_for(const Arguments& arguments, const ModelFile& fi
                                  const Work& work) {
   mote_session_options options = session_options(file, arguments.session, pool);
   if (arguments.session.context == 0) options.context = static_cast<uint32_t>(work.ids.size());
+  options.threads = pool.threads();
   options.batch = work.batch;
   options.logit_rows = work.batch;
   if (!work.encoder) return options;
