@@ -3,7 +3,8 @@
 
 set(MOTE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
-set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni)
+set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
+    -mprfchw)
 set(MOTE_ISA_FLAGS_avx512_bf16 ${MOTE_ISA_FLAGS_avx512_vnni} -mavx512bf16)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND MOTE_ISA_FLAGS_avx512_vnni -Wno-uninitialized -Wno-maybe-uninitialized)  # of its own headers: PR 105593

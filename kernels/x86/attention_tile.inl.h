@@ -104,6 +104,16 @@ struct QuerySpans {
   uint32_t last_end;
 };
 
+/// exp(x), x at most 0; no more exact than weights that are rounded need.
+template <class V, class Float = typename V::Float>
+inline Float weight_of(Float x) {
+  if constexpr (V::kPacked == 1) {
+    return exp_not_large<V>(x);
+  } else {
+    return V::rough_exp(x);
+  }
+}
+
 /// Turns the scores of Q queries into weights exp(s - m') in place, adds them to the sums, moves each maximum
 /// from m to m' and gives the factors exp(m - m'). The lane of 8 that adds a weight depends on its position
 /// alone, whatever V.
@@ -142,7 +152,7 @@ MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spa
   for (uint32_t at = start; at < spans.last_end; at += V::kLanes) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
       float* score = scores + i * kAttentionTile + at;
-      const typename V::Float weight = exp_not_large<V>(V::sub(V::load(score), shift[i]));
+      const typename V::Float weight = weight_of<V>(V::sub(V::load(score), shift[i]));
       V::store_weights(scores + i * kAttentionTile, at, weight);
       total[i] = V::add_by_8(total[i], weight);
     }

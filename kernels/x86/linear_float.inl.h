@@ -30,6 +30,7 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
     in[r] = reinterpret_cast<const float*>(linear_row(args, row + r));
     MOTE_UNROLL for (uint32_t v = 0; v < P * V::kVectors; ++v) acc[r][v] = V::set(0.0f);
   }
+  for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
   WeightsAhead ahead(args, kDType, panel, P, row, R, args.inputs * P);
   MOTE_UNROLL_4 for (size_t k = 0; k < args.inputs; ++k) {
     typename V::Float w[P * V::kVectors];

@@ -142,6 +142,7 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
         linear_panel(args, Format::kDType, panel + p * stride));
   }
   for (uint32_t r = 0; r < R; ++r) rows[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
+  for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
   // With many rows the tile that waits for a panel is one of many, and not asking is worth more.

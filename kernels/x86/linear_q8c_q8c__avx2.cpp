@@ -131,6 +131,7 @@ struct Operands {
         quads(reinterpret_cast<const QuadQ8c*>(head + 1)),
         columns(activation_padded(args.inputs)) {
     for (uint32_t r = 0; r < R; ++r) a[r] = reinterpret_cast<const int8_t*>(linear_row(args, row + r));
+    ask_for_outputs<R>(args, panel, row);
   }
 };
 

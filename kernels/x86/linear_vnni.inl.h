@@ -243,6 +243,7 @@ struct GroupKernel {
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { acc[p][r][v] = V::set(0.0f); });
       });
     });
+    for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
     GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
     const size_t columns = activation_padded(args.inputs);
     const uint32_t asks = kAhead<P, kUnpacked> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
@@ -327,6 +328,7 @@ struct RowKernel {
                              : reinterpret_cast<const char*>(head[p] + 1);
     }
     for (uint32_t r = 0; r < R; ++r) in[r] = linear_row(args, row + r);
+    for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
     const size_t columns = activation_padded(args.inputs);
     const WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P);
     dots<R, P, kUnpacked>(weights, in, columns, ahead, dot);

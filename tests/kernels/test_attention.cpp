@@ -3,7 +3,8 @@
 // n positions seen, E head width. Every kernel is within (n + 4 E + 32) 2^-23 max |v| of softmax in double
 // precision (n roundings of the sums, E of each score) and within (n + 32) 2^-23 max |v| of the reference,
 // whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
-// sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves.
+// sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves, and
+// weights be computed to 2^-13.
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/paired_floats.h"
@@ -176,7 +177,7 @@ class Scene {
 double rounding_to_bf16(const KernelEntry& entry, uint32_t head_dim) {
   if (entry.b != DType::bf16) return 0.0;
   const double score = sqrt(head_dim) * 2 * 2 * 0x1p-9;
-  return 2 * score + 0x1p-8;
+  return 2 * score + 2 * (0x1p-9 + 0x1p-13);
 }
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
