@@ -73,6 +73,7 @@ void float_linear(const LinearArgs& args, Range panels) {
     panels.begin = float_panels<V, T, Finish, V::kFewRows, V::kFewPanels>(args, panels);
   } else if constexpr (V::kPanels > 1) {
     panels.begin = float_panels<V, T, Finish, V::kRows, V::kPanels>(args, panels);
+    if constexpr (V::kPanels > 2) panels.begin = float_panels<V, T, Finish, V::kRows, 2>(args, panels);
   }
   float_panels<V, T, Finish, V::kRows, 1>(args, panels);
 }
