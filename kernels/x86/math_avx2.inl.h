@@ -21,7 +21,7 @@
 #endif
 #define MOTE_INLINE __attribute__((always_inline))
 /// Keeps x in a register here; without it GCC 12 keeps some sums of long unrolled loops in memory.
-#define MOTE_PIN(x) __asm__("" : "+x"(x))
+#define MOTE_PIN(x) __asm__("" : "+v"(x))
 
 namespace mote::avx2 {
 

@@ -35,6 +35,7 @@ struct Vnni256 {
   static Int high_nibbles_in_place(Int v) { return _mm256_andnot_si256(_mm256_set1_epi8(0x0F), v); }
   static Int add_128(Int v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm256_dpbusd_epi32(sum, u8, s8); }
+  static void pin(Int& v) { MOTE_PIN(v); }
   static Int add_sixteenth(Int sum, Int v) { return _mm256_add_epi32(sum, _mm256_srai_epi32(v, 4)); }
 
   static Float set(float value) { return _mm256_set1_ps(value); }
@@ -46,6 +47,10 @@ struct Vnni256 {
   static Float convert(Int v) { return _mm256_cvtepi32_ps(v); }
   static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
+
+  static Float add(Float a, Float b) { return Floats256::add(a, b); }
+  static Float load_first(const float* from, uint32_t lanes) { return Floats256::load_first(from, lanes); }
+  static void store_first(float* to, uint32_t lanes, Float v) { Floats256::store_first(to, lanes, v); }
 
   template <uint32_t R>
   static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {

@@ -34,6 +34,7 @@ struct Vnni512 {
   static Int high_nibbles_in_place(Int v) { return _mm512_andnot_si512(_mm512_set1_epi8(0x0F), v); }
   static Int add_128(Int v) { return _mm512_xor_si512(v, _mm512_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm512_dpbusd_epi32(sum, u8, s8); }
+  static void pin(Int& v) { MOTE_PIN(v); }
   static Int add_sixteenth(Int sum, Int v) { return _mm512_add_epi32(sum, _mm512_srai_epi32(v, 4)); }
 
   static Float set(float value) { return _mm512_set1_ps(value); }
@@ -45,6 +46,10 @@ struct Vnni512 {
   static Float convert(Int v) { return _mm512_cvtepi32_ps(v); }
   static Float mul(Float a, Float b) { return _mm512_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
+
+  static Float add(Float a, Float b) { return Floats512::add(a, b); }
+  static Float load_first(const float* from, uint32_t lanes) { return Floats512::load_first(from, lanes); }
+  static void store_first(float* to, uint32_t lanes, Float v) { Floats512::store_first(to, lanes, v); }
 
   template <uint32_t R>
   static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {

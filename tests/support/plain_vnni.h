@@ -70,6 +70,7 @@ struct PlainVnni {
       return total;
     });
   }
+  static void pin(Int&) {}
   static Int add_sixteenth(Int sum, Int v) {
     return make<Int>([&](uint32_t i) {
       return sum.lane[i] + static_cast<uint32_t>(static_cast<int32_t>(v.lane[i]) >> 4);
@@ -100,6 +101,16 @@ struct PlainVnni {
   static void store_f32(float* to, Float v) {
     check_aligned(to, sizeof(Float));
     memcpy(to, &v, sizeof v);
+  }
+
+  static Float add(Float a, Float b) {
+    return make<Float>([&](uint32_t i) { return a.lane[i] + b.lane[i]; });
+  }
+  static Float load_first(const float* from, uint32_t count) {
+    return make<Float>([&](uint32_t i) { return i < count ? from[i] : 0.0f; });
+  }
+  static void store_first(float* to, uint32_t count, Float v) {
+    memcpy(to, &v, (count < lanes ? count : lanes) * sizeof(float));
   }
 
   template <uint32_t R>
