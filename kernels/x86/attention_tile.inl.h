@@ -34,7 +34,7 @@ struct FetchAhead {
   template <uint32_t N>
   void ask(size_t at) const {
     for (uint32_t byte = 0; byte < N * sizeof(T); byte += 64) {
-      _mm_prefetch(reinterpret_cast<const char*>(elements + at) + byte, _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(elements + at) + byte, _MM_HINT_T1);
     }
   }
 };
