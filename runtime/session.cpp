@@ -51,23 +51,17 @@ mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
 }
 
 mote_status resolve_kv(mote_session* session, mote_error* error) {
-  mote_session_options& options = session->options;
-  if (options.kv_dtype == MOTE_KV_AUTO) options.kv_dtype = best_kv(*session->model, session->isa);
-  switch (options.kv_dtype) {
-    case MOTE_KV_F16:
-      session->kv_dtype = DType::f16;
-      return MOTE_OK;
-    case MOTE_KV_F32:
-      session->kv_dtype = DType::f32;
-      return MOTE_OK;
-    case MOTE_KV_BF16:
-      session->kv_dtype = DType::bf16;
-      if (heads_are_even(*session->model)) return MOTE_OK;
-      return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of bf16 takes heads of an even width; use f16");
-    default:
-      return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ",
-                  static_cast<int32_t>(options.kv_dtype));
+  mote_kv_dtype& chosen = session->options.kv_dtype;
+  int32_t given;  // a caller in C may have put any number there
+  static_assert(sizeof given == sizeof chosen);
+  memcpy(&given, &chosen, sizeof given);
+  if (given < MOTE_KV_AUTO || given > MOTE_KV_BF16) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
   }
+  if (chosen == MOTE_KV_AUTO) chosen = best_kv(*session->model, session->isa);
+  session->kv_dtype = chosen == MOTE_KV_F32 ? DType::f32 : chosen == MOTE_KV_F16 ? DType::f16 : DType::bf16;
+  if (chosen != MOTE_KV_BF16 || heads_are_even(*session->model)) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of bf16 takes heads of an even width; use f16");
 }
 
 /// Fills in what the options leave open; says what is wrong with them.

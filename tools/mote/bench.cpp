@@ -232,12 +232,13 @@ std::vector<OpTime> fastest_run(Run run) {
 /// More runs, whose time is told by operation.
 void measure_ops(const ModelFile& file, Session& session, const mote_session_options& options,
                  const Work& work, Result& result) {
+  const bool kv_f32 = kv_is_f32(file, options);
   if (work.encoder) {
     const EncoderBatch batch(work);
-    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, batch.get(), options.threads); });
+    const EncodeWork encode = {batch.get(), options.threads, kv_f32};
+    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, encode); });
     return;
   }
-  const bool kv_f32 = kv_is_f32(file, options);
   const std::span<const int32_t> ids = std::span(work.ids).subspan(work.depth);
   const auto generate = [&](uint32_t prompt, uint32_t tokens) {
     return fastest_run([&] {

@@ -87,8 +87,8 @@ std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session,
   return std::move(profile).slowest_first();
 }
 
-std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const mote_batch& batch,
-                                    uint32_t threads) {
+std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const EncodeWork& work) {
+  const mote_batch& batch = work.batch;
   mote_error error = {};
   int done = 0;
   std::vector<uint32_t> starts(batch.count + 1);
@@ -97,10 +97,10 @@ std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, con
   check(mote_encode_begin(session.get(), &batch, &error), error, "bench: --ops");
   Profile profile(file);
   for (uint32_t first = 0, end; first < batch.count && done == 0; first = end) {
-    end = end_of_pass(starts.data(), first, batch.count, pass_rows(threads));
+    end = end_of_pass(starts.data(), first, batch.count, pass_rows(work.threads));
     const bool last = end == batch.count;  // the head waits for it
     profile.run(starts[end] - starts[first], last ? tokens : 0, last ? batch.count : 0, tokens / batch.count,
-                true,
+                work.kv_f32,
                 [&] { check(mote_encode_step(session.get(), 1, &done, &error), error, "bench: --ops"); });
   }
   return std::move(profile).slowest_first();

@@ -34,9 +34,13 @@ struct GenerationWork {
 };
 std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session, const GenerationWork& work);
 
-/// A batch of sequences, of an encoder, in a session of so many threads.
-std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const mote_batch& batch,
-                                    uint32_t threads);
+/// A batch of sequences, of an encoder.
+struct EncodeWork {
+  mote_batch batch;
+  uint32_t threads;  // of the session
+  bool kv_f32;
+};
+std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const EncodeWork& work);
 
 /// The slowest first.
 void print_op_times(const char* title, const std::vector<OpTime>& times, const Limits& limits);
