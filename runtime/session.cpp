@@ -3,14 +3,16 @@
 
 #include <string.h>
 
+#include <type_traits>
+
 #include "kernels/dispatch.h"
 #include "kernels/scratch.h"
 #include "runtime/backend.h"
 #include "runtime/chain.h"
-#include "runtime/passes.h"
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
+#include "runtime/passes.h"
 
 namespace mote {
 namespace {
@@ -52,11 +54,10 @@ mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
 
 mote_status resolve_kv(mote_session* session, mote_error* error) {
   mote_kv_dtype& chosen = session->options.kv_dtype;
-  int32_t given;  // a caller in C may have put any number there
-  static_assert(sizeof given == sizeof chosen);
+  std::underlying_type_t<mote_kv_dtype> given;  // a caller in C may have put any number there
   memcpy(&given, &chosen, sizeof given);
-  if (given < MOTE_KV_AUTO || given > MOTE_KV_BF16) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
+  if (static_cast<uint32_t>(given) > MOTE_KV_BF16) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", static_cast<uint32_t>(given));
   }
   if (chosen == MOTE_KV_AUTO) chosen = best_kv(*session->model, session->isa);
   session->kv_dtype = chosen == MOTE_KV_F32 ? DType::f32 : chosen == MOTE_KV_F16 ? DType::f16 : DType::bf16;
