@@ -126,7 +126,7 @@ enum class Activation : uint8_t {
 /// the
 ///   group, acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
-///   acc = fma(scale_a * minimum_w, float(sum_a), acc). Groups cover K padded to 64.
+///   acc = fma(minimum_w, scale_a * float(sum_a), acc). Groups cover K padded to 64.
 /// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
 /// K may be 0 for f32, which leaves activation(bias) + residual: so the sums of a backend are finished.
 /// Then acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing else.

@@ -2,7 +2,7 @@
 //
 // out = activation(in weight^T + bias) + residual; in q8g32 activations, weight q4mg32.
 // Per group: acc = fma(scale_a * scale_w, nibble . q_a, acc), the dot product exact in int32, then
-// acc = fma(scale_a * minimum_w, sum of q_a, acc).
+// acc = fma(minimum_w, scale_a * (sum of q_a), acc).
 #include "kernels/reference/nibble.inl.h"
 #include "kernels/reference/quantized_linear.inl.h"
 
@@ -14,7 +14,7 @@ void accumulate(const SupercellQ4m& cell, size_t g, const ActivationGroup& x, fl
     int32_t dot = 0;
     for (uint32_t k = 0; k < kGroupColumns; ++k) dot += nibble(cell.nibbles[g], r, k) * x.q[k];
     acc[r] = __builtin_fmaf(x.scale * f32_from_f16(cell.scale[g][r]), static_cast<float>(dot), acc[r]);
-    acc[r] = __builtin_fmaf(x.scale * f32_from_f16(cell.minimum[g][r]), static_cast<float>(x.sum), acc[r]);
+    acc[r] = __builtin_fmaf(f32_from_f16(cell.minimum[g][r]), x.scale * static_cast<float>(x.sum), acc[r]);
   }
 }
 

@@ -95,7 +95,7 @@ MOTE_INLINE static inline void add_group(const typename Format::Supercell& cell,
       __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w[h]), _mm256_cvtepi32_ps(d),
                                    _mm256_load_ps(acc[r] + 8 * h));
       if constexpr (Format::kMinimum) {
-        sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, minimum_w[h]), _mm256_cvtepi32_ps(sum_a), sum);
+        sum = _mm256_fmadd_ps(minimum_w[h], _mm256_mul_ps(scale_a, _mm256_cvtepi32_ps(sum_a)), sum);
       }
       _mm256_store_ps(acc[r] + 8 * h, sum);
       if constexpr (R > 1) __asm__ volatile("" ::: "memory");

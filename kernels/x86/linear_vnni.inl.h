@@ -241,7 +241,7 @@ struct GroupKernel {
         if constexpr (Format::kMinimum) {
           const Float sum_a = V::convert(V::set(*reinterpret_cast<const int32_t*>(in[r] + at.sum)));
           const Float minimum_w = V::load_f16(part<V>(cell.minimum[g], v));
-          acc[r][v] = V::fma(V::mul(scale_a, minimum_w), sum_a, acc[r][v]);
+          acc[r][v] = V::fma(minimum_w, V::mul(scale_a, sum_a), acc[r][v]);
         }
       });
     });
