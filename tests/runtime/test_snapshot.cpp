@@ -36,10 +36,10 @@ mote_status restore(const mote_session_options& options, const test::AlignedByte
   return status;
 }
 
-}  // namespace
-
-TEST("a restored session has the logits, the sampler and the continuation of the saved one") {
-  const mote_session_options options = mote_session_options_default(model().get());
+/// Of 17 tokens: an odd number, of which bf16 has the last two halves apart.
+void expect_continuation(mote_kv_dtype kv_dtype) {
+  mote_session_options options = mote_session_options_default(model().get());
+  options.kv_dtype = kv_dtype;
   const test::OpenSession first(model(), options), second(model(), options);
   mote_sampling sampling = mote_sampling_default();
   sampling.temperature = 1.5f;
@@ -59,6 +59,15 @@ TEST("a restored session has the logits, the sampler and the continuation of the
     TEST_ASSERT_EQUAL_INT(expected, actual);
     TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(first.get(), &expected, nullptr));
     TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(second.get(), &actual, nullptr));
+  }
+}
+
+}  // namespace
+
+TEST("a restored session has the logits, the sampler and the continuation of the saved one") {
+  for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16}) {
+    CAPTURE(kv_dtype);
+    expect_continuation(kv_dtype);
   }
 }
 
