@@ -240,8 +240,8 @@ struct GateArgs {
   Rows out;
 };
 
-/// out[i] = in[selected[i] - first] of the rows that `in` holds: those whose logits are wanted. Others are left as
-/// they are. Unit: an output row.
+/// out[i] = in[selected[i] - first] of the rows that `in` holds: those whose logits are wanted. Others are
+/// left as they are. Unit: an output row.
 struct SelectArgs {
   uint32_t width;
   const uint32_t* selected;  // [R]
@@ -254,8 +254,8 @@ struct SelectArgs {
 enum class PoolKind : uint8_t { mean = 0, first = 1, last = 2, max = 3 };
 
 /// One row for each sequence from `first` on, from its rows starts[s]..starts[s + 1] - 1, at least one: their
-/// mean (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is the
-/// largest). Unit: an output row.
+/// mean (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is
+/// the largest). Unit: an output row.
 struct PoolArgs {
   PoolKind kind;
   uint32_t width;

@@ -262,8 +262,8 @@ void begin_pass(mote_session* session) {
   run.rows = starts[run.end_sequence] - starts[run.first_sequence];
   run.next_op = 0;
   if (run.first_sequence == 0) return;
-  for (int32_t* of_rows : {session->ids, session->positions, session->last_seen, session->token_types,
-                           session->sequences}) {
+  for (int32_t* of_rows :
+       {session->ids, session->positions, session->last_seen, session->token_types, session->sequences}) {
     memmove(of_rows, of_rows + starts[run.first_sequence], run.rows * sizeof(int32_t));
   }
   for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones

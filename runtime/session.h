@@ -20,7 +20,7 @@ struct Run {
   uint32_t sequences;       // of an encoder's run
   uint32_t first_sequence;  // of the pass
   uint32_t end_sequence;
-  uint32_t outputs;    // public rows of outputs that an encoder's run will have
+  uint32_t outputs;  // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;
@@ -66,9 +66,9 @@ struct mote_session {
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;
-  uint8_t* scratch;     // [threads][scratch_bytes]
+  uint8_t* scratch;  // [threads][scratch_bytes]
   uint64_t scratch_bytes;
-  mote::Share* shares;  // [threads]
+  mote::Share* shares;      // [threads]
   float* partials;          // of attention for a decoding step's rows; null with one thread
   mote::ConstRows outputs;  // [logit_rows or batch, output width]
 

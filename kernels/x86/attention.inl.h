@@ -9,8 +9,9 @@
 // cache and one row, Zen 4 is 1.3 to 1.5 times as fast as with requests to L1.
 //
 // Against the reference, but for bf16: scores have the same bits. The weights differ by 2 ulp each
-// (exponential) and their sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at most; measured, n up to
-// 4096: 8e-7 max |v|. With bf16 queries and weights are rounded, to 2^-9, and weights computed to 2^-13.
+// (exponential) and their sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at
+// most; measured, n up to 4096: 8e-7 max |v|. With bf16 queries and weights are rounded, to 2^-9, and weights
+// computed to 2^-13.
 #pragma once
 
 #include <assert.h>
@@ -29,8 +30,7 @@ struct Visible {
   }
 };
 
-static inline Visible visible(const AttentionArgs& args, uint32_t row, uint32_t tile) {
-  const PositionRange seen = seen_by(args, row);
+static inline Visible visible(const PositionRange& seen, uint32_t tile) {
   PositionRange span = {seen.begin > tile ? seen.begin - tile : 0, seen.end > tile ? seen.end - tile : 0};
   if (span.end > kAttentionTile) span.end = kAttentionTile;
   return {span, seen.begin >= tile || tile % kAttentionSegment == 0};
@@ -42,12 +42,15 @@ template <class V>
 struct RowBlock {
   uint32_t kv_head;
   uint32_t begin, end;
-  uint32_t heads;  // of a row that read the KV head
+  uint32_t heads;                          // of a row that read the KV head
+  PositionRange seen[kAttentionRowBlock];  // by each row
   float* scores;
   float* max;
   float* sum;
   float* partials;
   typename V::Query* queries;  // [rows * heads][E / V::kPacked], where they are packed
+
+  const PositionRange& seen_by(uint32_t row) const { return seen[row - begin]; }
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
@@ -61,7 +64,7 @@ static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock<V>& b
     return softmax_at(partials_of(args, row, own_head) + segment * attention_partial_floats(width), width);
   }
   const size_t query = (row - block.begin) * block.heads + head;
-  if (segment != seen_by(args, row).begin / kAttentionSegment) {
+  if (segment != block.seen_by(row).begin / kAttentionSegment) {
     return softmax_at(block.partials + query * attention_partial_floats(width), width);
   }
   return {args.out[row] + own_head * width, &block.max[query], &block.sum[query]};
@@ -140,14 +143,14 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
   }
 }
 
-/// Rows [first, end), which begin to see the tile at the same position. `ahead` is what is needed next, the
-/// tile's own values if that has been asked for.
+/// Rows [first, end), which begin to see the tile at the same position. visible[0] is the first row's;
+/// `ahead` is what is needed next, the tile's own values if that has been asked for.
 template <class V, class T>
 static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
-                       const Tile<T>& tile, FetchAhead<T> ahead) {
+                       const Visible* visible, const Tile<T>& tile, FetchAhead<T> ahead) {
   const uint32_t width = args.cache.head_dim;
   const uint32_t queries = (end - first) * block.heads;
-  const bool first_tile = visible(args, first, tile.begin).first;
+  const bool first_tile = visible->first;
   for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
     const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
     float* scores = block.scores + ((first - block.begin) * block.heads + begin) * size_t{kAttentionTile};
@@ -155,7 +158,7 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
     Softmax softmax[kMaxQueries];
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t row = first + (begin + i) / block.heads, head = (begin + i) % block.heads;
-      const PositionRange span = visible(args, row, tile.begin).span;
+      const PositionRange span = visible[row - first].span;
       softmax[i] = softmax_of(args, block, row, head, tile.begin / kAttentionSegment);
       if (first_tile) {
         *softmax[i].max = -FLT_MAX;
@@ -199,8 +202,10 @@ template <class V, class T>
 static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
                         uint32_t begin) {
   PositionRange all = {kAttentionTile, 0};
+  Visible seen[kAttentionRowBlock];
   for (uint32_t row = first; row < end; ++row) {
-    const PositionRange span = visible(args, row, begin).span;
+    seen[row - first] = visible(block.seen_by(row), begin);
+    const PositionRange span = seen[row - first].span;
     if (span.empty()) continue;
     if (span.begin < all.begin) all.begin = span.begin;
     if (span.end > all.end) all.end = span.end;
@@ -215,11 +220,11 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uin
   FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim / V::kPacked};
   score_rows<V>(args, block, first, end, all, tile);
   for (uint32_t row = first, next; row < end; row = next) {
-    const Visible own = visible(args, row, begin);
+    const Visible& own = seen[row - first];
     next = row + 1;
     if (own.span.empty()) continue;
-    while (next < end && visible(args, next, begin).begins_like(own)) ++next;
-    weigh_rows<V>(args, block, row, next, tile, ahead);
+    while (next < end && seen[next - first].begins_like(own)) ++next;
+    weigh_rows<V>(args, block, row, next, &own, tile, ahead);
     ahead.elements = tile.values;
   }
 }
@@ -229,7 +234,7 @@ template <class V, class T>
 static void attend_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
   PositionRange all = {UINT32_MAX, 0};
   for (uint32_t row = block.begin; row < block.end; ++row) {
-    const PositionRange seen = seen_of_segment(seen_by(args, row), segment);
+    const PositionRange seen = seen_of_segment(block.seen_by(row), segment);
     if (seen.empty()) continue;
     if (seen.begin < all.begin) all.begin = seen.begin / kAttentionTile * kAttentionTile;
     if (seen.end > all.end) all.end = seen.end;
@@ -256,16 +261,16 @@ static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t width = args.cache.head_dim;
   PositionRange all = {UINT32_MAX, 0};
   for (uint32_t row = block.begin; row < block.end; ++row) {
-    const PositionRange seen = seen_by(args, row);
+    const PositionRange seen = block.seen_by(row);
     if (seen.begin < all.begin) all.begin = seen.begin;
     if (seen.end > all.end) all.end = seen.end;
   }
-  const auto first_segment = [&](uint32_t row) { return seen_by(args, row).begin / kAttentionSegment; };
+  const auto first_segment = [&](uint32_t row) { return block.seen_by(row).begin / kAttentionSegment; };
   for (uint32_t segment = all.begin / kAttentionSegment; segment * kAttentionSegment < all.end; ++segment) {
     attend_segment<V, T>(args, block, segment);
     each_query(block, [&](uint32_t row, uint32_t head) {
       const uint32_t first = first_segment(row);
-      if (segment <= first || seen_of_segment(seen_by(args, row), segment).empty()) return;
+      if (segment <= first || seen_of_segment(block.seen_by(row), segment).empty()) return;
       fold(softmax_of(args, block, row, head, first), softmax_of(args, block, row, head, segment), width);
     });
   }
@@ -305,6 +310,8 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
     block.kv_head = unit / segments / row_blocks;
     block.begin = unit / segments % row_blocks * kAttentionRowBlock;
     block.end = args.rows - block.begin < kAttentionRowBlock ? args.rows : block.begin + kAttentionRowBlock;
+    for (uint32_t row = block.begin; row < block.end; ++row)
+      block.seen[row - block.begin] = seen_by(args, row);
     if constexpr (V::kPacked != 1) pack_queries(args, block);
     if (args.segments == 0) {
       attend_all<V, T>(args, block);

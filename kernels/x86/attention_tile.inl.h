@@ -77,8 +77,9 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
 
 /// The blocks that the span touches, for Q queries; keys, ahead and scores are the tile's; width in elements.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
-MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
-                                          uint32_t width, float scale, PositionRange span, float* scores) {
+MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, const T* keys,
+                                          const Ahead& ahead, uint32_t width, float scale, PositionRange span,
+                                          float* scores) {
   uint32_t at = span.begin / kBlock * kBlock;
   for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
     score_blocks<V, Q, B>(q, keys + at * width, ahead.from(at * width), width, scale, scores + at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention.inl.h is made of over a cache of bf16: dpbf16, which adds two products of bf16 to each float,
-// the first of which is rounded before the second is added. Everything has internal linkage: see "Kernels" in
-// docs/design.md.
+// What attention.inl.h is made of over a cache of bf16: dpbf16, which adds two products of bf16 to each
+// float, the first of which is rounded before the second is added. Everything has internal linkage: see
+// "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/floats_512.inl.h"
@@ -69,9 +69,7 @@ struct Bf16Floats512 : Floats512 {
   }
 
  private:
-  static void store16(void* to, Float x) {
-    _mm256_storeu_si256(static_cast<__m256i*>(to), to_bf16(x));
-  }
+  static void store16(void* to, Float x) { _mm256_storeu_si256(static_cast<__m256i*>(to), to_bf16(x)); }
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 256 bits: AVX2, FMA
-// and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8 sums or more must be in flight. Everything has
-// internal linkage: see "Kernels" in docs/design.md.
+// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 256 bits: AVX2,
+// FMA and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8 sums or more must be in flight. Everything
+// has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 512 bits: AVX-512 F,
-// BW and DQ. Everything has internal linkage: see "Kernels" in docs/design.md. What a function gives is said in
-// floats_256.inl.h.
+// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 512 bits: AVX-512
+// F, BW and DQ. Everything has internal linkage: see "Kernels" in docs/design.md. What a function gives is
+// said in floats_256.inl.h.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"

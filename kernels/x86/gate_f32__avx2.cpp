@@ -18,8 +18,9 @@ static void gate_rows(const GateArgs& args, Range rows) {
     float* out = args.out[t];
     for (uint32_t i = 0; i < width; i += kLanes) {
       const uint32_t left = width - i;
-      store_first(out + i, left,
-                  _mm256_mul_ps(activate<Floats256>(kind, load_first(gate + i, left)), load_first(up + i, left)));
+      store_first(
+          out + i, left,
+          _mm256_mul_ps(activate<Floats256>(kind, load_first(gate + i, left)), load_first(up + i, left)));
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stores k[t] and v[t] at positions[t] as bf16 in pairs (ops.h): the same bits as the reference. Eight
-// neighbouring tokens fill half a block of keys, which is transposed pair by pair, and four rows of values, each
-// of two tokens interleaved; others are stored element by element.
+// neighbouring tokens fill half a block of keys, which is transposed pair by pair, and four rows of values,
+// each of two tokens interleaved; others are stored element by element.
 #pragma once
 
 #include "kernels/x86/bf16_512.inl.h"
@@ -47,8 +47,8 @@ static inline void store_values_of_2(const float* first, const float* second, ui
   for (; e + kColumns <= width; e += kColumns) {
     const auto low = Bf16Floats512::to_bf16(Bf16Floats512::load(first + e));
     const auto high = Bf16Floats512::to_bf16(Bf16Floats512::load(second + e));
-    const __m512i words = _mm512_or_si512(_mm512_cvtepu16_epi32(low),
-                                          _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
+    const __m512i words =
+        _mm512_or_si512(_mm512_cvtepu16_epi32(low), _mm512_slli_epi32(_mm512_cvtepu16_epi32(high), 16));
     _mm512_storeu_si512(to + e, words);
   }
   store_value(first, e, width, &to->first);

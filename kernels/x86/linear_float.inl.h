@@ -16,8 +16,8 @@
 namespace mote {
 namespace {
 
-/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, which the
-/// vectors Finish end: a family's are the same for one row and for many, so that the bits are.
+/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, which
+/// the vectors Finish end: a family's are the same for one row and for many, so that the bits are.
 template <class V, class T, class Finish, uint32_t R, uint32_t P>
 void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   constexpr DType kDType = std::is_same_v<T, float> ? DType::f32 : DType::f16;
@@ -56,8 +56,9 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
 template <class V, class T, class Finish, uint32_t R, uint32_t P>
 uint32_t float_panels(const LinearArgs& args, Range panels) {
   for (; panels.begin + P <= panels.end; panels.begin += P) {
-    each_tile<R>(args.rows,
-                 [&](auto rows, uint32_t row) { float_tile<V, T, Finish, rows, P>(args, panels.begin, 1, row); });
+    each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
+      float_tile<V, T, Finish, rows, P>(args, panels.begin, 1, row);
+    });
   }
   return panels.begin;
 }

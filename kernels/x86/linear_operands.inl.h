@@ -79,8 +79,9 @@ struct NothingAhead {
 };
 
 /// The lines that a tile of several rows will store to: asked for before its products, they are there after
-/// them. What a layer writes for many rows leaves L2 before the next layer writes there again, and stores that
-/// miss wait for one another: 60 cycles each from L3 on Zen 4, a fifth of the time of 256 rows of BERT-base.
+/// them. What a layer writes for many rows leaves L2 before the next layer writes there again, and stores
+/// that miss wait for one another: 60 cycles each from L3 on Zen 4, a fifth of the time of 256 rows of
+/// BERT-base.
 template <uint32_t R>
 static inline void ask_for_outputs(const LinearArgs& args, uint32_t panel, uint32_t row) {
   if (R == 1) return;

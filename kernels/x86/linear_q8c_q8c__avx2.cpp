@@ -68,8 +68,7 @@ MOTE_INLINE inline void add_one(const QuadQ8c& quad, const int8_t* const a[R], _
 /// into the tile, GCC 12 keeps them in memory.
 template <uint32_t R, class Ahead>
 __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R],
-                                            const QuadPlan& plan, Ahead ahead,
-                                            __m256i dot[R][kHalves]) {
+                                            const QuadPlan& plan, Ahead ahead, __m256i dot[R][kHalves]) {
   const int8_t* a[R];
   __m256i sum[R][kHalves];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {

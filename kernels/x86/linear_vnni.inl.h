@@ -187,8 +187,8 @@ MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32
   }
   PanelSums<R> sums;
   each<V, R>([&](uint32_t r) MOTE_INLINE {
-    each<V, V::kVectors>(
-        [&](uint32_t v) MOTE_INLINE { V::store_f32(part<V>(sums.row[r], v), sum_of(r, v)); });
+    each<V, V::kVectors>([&](uint32_t v)
+                             MOTE_INLINE { V::store_f32(part<V>(sums.row[r], v), sum_of(r, v)); });
   });
   V::finish(args, row, panel, sums);
 }

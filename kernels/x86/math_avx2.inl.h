@@ -10,8 +10,9 @@
 
 /// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
 #define MOTE_UNROLL _Pragma("GCC unroll 8")
-/// Before a loop over memory: what a turn of it does besides multiplying, an eighth of its instructions, is up
-/// to a tenth of its time where a hyperthread shares the core. Tiles of AVX-512 multiply twice as often in a turn.
+/// Before a loop over memory: what a turn of it does besides multiplying, an eighth of its instructions, is
+/// up to a tenth of its time where a hyperthread shares the core. Tiles of AVX-512 multiply twice as often in
+/// a turn.
 #ifdef __AVX512F__
 #define MOTE_UNROLL_2
 #define MOTE_UNROLL_4

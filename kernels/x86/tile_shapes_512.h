@@ -14,7 +14,8 @@ struct TileShapes512 {
   static constexpr uint32_t kLanes = 16;
   static constexpr uint32_t kVectors = 1;  // of a panel's outputs, and of a block's positions
 
-  // Linear, rows by panels: tiles are 1 x 4, up to 3 x 4, up to 8 x 3, and 8 x 2 or 8 x 1 for panels left over.
+  // Linear, rows by panels: tiles are 1 x 4, up to 3 x 4, up to 8 x 3, and 8 x 2 or 8 x 1 for panels left
+  // over.
   static constexpr uint32_t kRows = 8, kPanels = 3;
   static constexpr uint32_t kFewRows = 3, kFewPanels = 4;
 

@@ -77,9 +77,7 @@ struct PairedFloats : TileShapes512 {
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
   static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static __m256 add_by_8(__m256 sums, Float x) {
-    return Half::add_by_8(Half::add_by_8(sums, x.low), x.high);
-  }
+  static __m256 add_by_8(__m256 sums, Float x) { return Half::add_by_8(Half::add_by_8(sums, x.low), x.high); }
 
  private:
   static uint32_t beyond(uint32_t count) { return count > 8 ? count - 8 : 0; }

@@ -292,9 +292,9 @@ TEST("a cache of bf16 is close to one of f16, and chosen alone for quantized wei
         return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
       };
       const bool quantized = std::strcmp(type, "f32") != 0;
-      const mote_kv_dtype expected = !quantized                        ? MOTE_KV_F32
+      const mote_kv_dtype expected = !quantized                    ? MOTE_KV_F32
                                      : isa == MOTE_ISA_AVX512_BF16 ? MOTE_KV_BF16
-                                                                       : MOTE_KV_F16;
+                                                                   : MOTE_KV_F16;
       REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
       const std::vector<float> half = outputs(MOTE_KV_F16), brain = outputs(MOTE_KV_BF16);
       REQUIRE_FALSE(same_bits(half, brain));
