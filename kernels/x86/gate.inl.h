@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// out = activation(gate) * up, a vector V of columns at a time, the last under a mask; out may be gate or up.
+// Against the reference: 2^-24 relative more than the activation's bound (elementary.inl.h).
+// The loop is bound by the division of the activations (5 to 6 cycles for 8 columns on Zen 3, 6 for 16 on
+// Zen 4) and has no carried sum: no unrolling.
+#pragma once
+
+#include "kernels/x86/elementary.inl.h"
+
+namespace mote {
+namespace {
+
+template <class V, Activation kind>
+void gate_rows(const GateArgs& args, Range rows) {
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    const float* gate = args.gate[t];
+    const float* up = args.up[t];
+    float* out = args.out[t];
+    for (uint32_t i = 0; i < args.width; i += V::kLanes) {
+      const uint32_t left = args.width - i;
+      const auto y = activate<V>(kind, V::load_first(gate + i, left));
+      V::store_first(out + i, left, V::mul(y, V::load_first(up + i, left)));
+    }
+  }
+}
+
+template <class V>
+void gate_f32(const GateArgs& args, Range rows) {
+  switch (args.activation) {
+    case Activation::none:
+      return gate_rows<V, Activation::none>(args, rows);
+    case Activation::silu:
+      return gate_rows<V, Activation::silu>(args, rows);
+    case Activation::gelu:
+      return gate_rows<V, Activation::gelu>(args, rows);
+    case Activation::gelu_tanh:
+      return gate_rows<V, Activation::gelu_tanh>(args, rows);
+    case Activation::relu:
+      return gate_rows<V, Activation::relu>(args, rows);
+    case Activation::quick_gelu:
+      return gate_rows<V, Activation::quick_gelu>(args, rows);
+    case Activation::tanh:
+      return gate_rows<V, Activation::tanh>(args, rows);
+  }
+}
+
+}  // namespace
+}  // namespace mote
