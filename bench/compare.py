@@ -10,8 +10,8 @@ multiplying for prompts and encoders (docs/performance.md); of its peak of memor
 Process start and memory are those of whole processes: mote's command, and llama_generate.c, which is llama.cpp
 without Python. A peak is measured once, after a prompt that fills the context.
 
-Peers that are not installed are left out: llama-cpp-python; and, whose models take torch and transformers to make,
-onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf) and ctranslate2.
+Peers that are not installed are left out: llama-cpp-python; openvino_genai; and, whose models take torch and transformers
+to make, onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf) and ctranslate2.
 
 Models are made once, in --work: random weights in the shapes of a 1 B llama and of BERT-base, and conversions of the real
 SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch."""
@@ -40,9 +40,9 @@ class Row:
         self.mote, self.unit = mote, unit
 
 
-def decoder_rows(title, file, peer):
+def decoder_rows(title, file, peer, *of_prompts):
     yield Row(f"{title}, decode", "Decoding", file, {"decode": 32}, [peer])
-    yield Row(f"{title}, prompt of 512", "Prompts", file, {"prompt": 512}, [peer])
+    yield Row(f"{title}, prompt of 512", "Prompts", file, {"prompt": 512}, [peer, *of_prompts])
 
 
 def process_row(title, work, file, gguf, kind, models, unit):
@@ -79,7 +79,7 @@ def all_rows(models):
         title, real = "SmolLM2, real Q4_1 file", lambda: SMOLLM2
         peer = (contenders.LlamaCpp, real, "Q4_1")
         file = lambda: models.converted(SMOLLM2)
-        yield from decoder_rows(title, file, peer)
+        yield from decoder_rows(title, file, peer, (contenders.OpenVinoGenAi, real, "int4"))
         yield Row(f"{title}, decode at depth 1024", "Decoding", file, {"decode": 32, "depth": 1024}, [peer])
         yield process_row(f"{title}, process start to first token", START, file, real, "Q4_1", models, "ms")
         yield process_row(f"{title}, peak memory", PEAK, file, real, "Q4_1", models, "MiB")

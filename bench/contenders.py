@@ -81,6 +81,30 @@ class LlamaCpp:
         return median_ms(run)
 
 
+class OpenVinoGenAi:
+    """Reads the GGUF itself, and has its own defaults for activations, keys and values. Prompts only: of a GGUF it decodes
+    slower than of what its converter makes. It remembers prompts, so each is another."""
+    packages = ["openvino_genai"]
+
+    def __init__(self, file, work, threads, name):
+        import openvino_genai
+        self.genai, self.name, self.tokens, self.prompts = openvino_genai, f"OpenVINO {name}", work["prompt"], 0
+        self.pipeline = openvino_genai.LLMPipeline(str(file), "CPU", INFERENCE_NUM_THREADS=threads)
+        self.config = openvino_genai.GenerationConfig(max_new_tokens=1, ignore_eos=True)
+        self.run()
+
+    def run(self):
+        import numpy
+        import openvino
+        self.prompts += 1
+        ids = [self.prompts, *pseudo_ids(self.tokens - 1, 30000)]
+        inputs = [openvino.Tensor(numpy.array([row], numpy.int64)) for row in (ids, [1] * self.tokens)]
+        self.pipeline.generate(self.genai.TokenizedInputs(*inputs), self.config)
+
+    def measure(self):
+        return median_ms(self.run)
+
+
 class OnnxRuntime:
     packages = ["onnxruntime", "onnx", "torch", "transformers"]
 

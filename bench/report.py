@@ -8,7 +8,7 @@ import re
 import statistics
 
 HEADER = ["work", "tokens/s", "mote (spread)", "of the limit", "peers (spread)", "mote is ahead by"]
-PACKAGES = ["llama-cpp-python", "onnxruntime", "openvino", "nncf", "ctranslate2"]
+PACKAGES = ["llama-cpp-python", "onnxruntime", "openvino", "openvino-genai", "nncf", "ctranslate2"]
 
 
 def number(value, digits):
