@@ -5,6 +5,8 @@
 // over all floats, in units in the last place.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/ops.h"
 
 namespace mote {
@@ -155,6 +157,30 @@ inline Float activate(Activation kind, Float x) {
       return x;
   }
   return x;
+}
+
+template <Activation kind>
+using ActivationConstant = std::integral_constant<Activation, kind>;
+
+/// run(the activation as a constant): loops choose once, not for each vector.
+template <class Run>
+inline void with_activation(Activation kind, const Run& run) {
+  switch (kind) {
+    case Activation::none:
+      return run(ActivationConstant<Activation::none>());
+    case Activation::silu:
+      return run(ActivationConstant<Activation::silu>());
+    case Activation::gelu:
+      return run(ActivationConstant<Activation::gelu>());
+    case Activation::gelu_tanh:
+      return run(ActivationConstant<Activation::gelu_tanh>());
+    case Activation::relu:
+      return run(ActivationConstant<Activation::relu>());
+    case Activation::quick_gelu:
+      return run(ActivationConstant<Activation::quick_gelu>());
+    case Activation::tanh:
+      return run(ActivationConstant<Activation::tanh>());
+  }
 }
 
 }  // namespace

@@ -27,22 +27,7 @@ void gate_rows(const GateArgs& args, Range rows) {
 
 template <class V>
 void gate_f32(const GateArgs& args, Range rows) {
-  switch (args.activation) {
-    case Activation::none:
-      return gate_rows<V, Activation::none>(args, rows);
-    case Activation::silu:
-      return gate_rows<V, Activation::silu>(args, rows);
-    case Activation::gelu:
-      return gate_rows<V, Activation::gelu>(args, rows);
-    case Activation::gelu_tanh:
-      return gate_rows<V, Activation::gelu_tanh>(args, rows);
-    case Activation::relu:
-      return gate_rows<V, Activation::relu>(args, rows);
-    case Activation::quick_gelu:
-      return gate_rows<V, Activation::quick_gelu>(args, rows);
-    case Activation::tanh:
-      return gate_rows<V, Activation::tanh>(args, rows);
-  }
+  with_activation(args.activation, [&](auto kind) { gate_rows<V, kind>(args, rows); });
 }
 
 }  // namespace

@@ -37,22 +37,7 @@ void finish_rows(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t p
 template <class V>
 __attribute__((noinline)) void linear_finish(const LinearArgs& args, uint32_t row, uint32_t rows,
                                              uint32_t panel, const float* sums) {
-  switch (args.activation) {
-    case Activation::none:
-      return finish_rows<V, Activation::none>(args, row, rows, panel, sums);
-    case Activation::silu:
-      return finish_rows<V, Activation::silu>(args, row, rows, panel, sums);
-    case Activation::gelu:
-      return finish_rows<V, Activation::gelu>(args, row, rows, panel, sums);
-    case Activation::gelu_tanh:
-      return finish_rows<V, Activation::gelu_tanh>(args, row, rows, panel, sums);
-    case Activation::relu:
-      return finish_rows<V, Activation::relu>(args, row, rows, panel, sums);
-    case Activation::quick_gelu:
-      return finish_rows<V, Activation::quick_gelu>(args, row, rows, panel, sums);
-    case Activation::tanh:
-      return finish_rows<V, Activation::tanh>(args, row, rows, panel, sums);
-  }
+  with_activation(args.activation, [&](auto kind) { finish_rows<V, kind>(args, row, rows, panel, sums); });
 }
 
 }  // namespace
