@@ -54,11 +54,10 @@ mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
 
 mote_status resolve_kv(mote_session* session, mote_error* error) {
   mote_kv_dtype& chosen = session->options.kv_dtype;
-  std::underlying_type_t<mote_kv_dtype> given;  // a caller in C may have put any number there
-  memcpy(&given, &chosen, sizeof given);
-  if (static_cast<uint32_t>(given) > MOTE_KV_BF16) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", static_cast<uint32_t>(given));
-  }
+  std::underlying_type_t<mote_kv_dtype> bits;  // a caller in C may have put any number there
+  memcpy(&bits, &chosen, sizeof bits);
+  const auto given = static_cast<uint32_t>(bits);
+  if (given > MOTE_KV_BF16) return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
   if (chosen == MOTE_KV_AUTO) chosen = best_kv(*session->model, session->isa);
   session->kv_dtype = chosen == MOTE_KV_F32 ? DType::f32 : chosen == MOTE_KV_F16 ? DType::f16 : DType::bf16;
   if (chosen != MOTE_KV_BF16 || heads_are_even(*session->model)) return MOTE_OK;

@@ -36,7 +36,7 @@ mote_status restore(const mote_session_options& options, const test::AlignedByte
   return status;
 }
 
-/// Of 17 tokens: an odd number, of which bf16 has the last two halves apart.
+/// After 17 tokens: an odd number, so that the last value of a bf16 cache is half of a pair.
 void expect_continuation(mote_kv_dtype kv_dtype) {
   mote_session_options options = mote_session_options_default(model().get());
   options.kv_dtype = kv_dtype;
