@@ -24,12 +24,16 @@ constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(kQuadPlanHeadBytes + (columns / 8 + columns / 4) * 2, alignof(uint64_t));
 }
 
-/// The plans of all rows where q8c has them, else two panels of int8 unpacked from 4 bits.
+/// The plans of all rows where q8c has them; else two panels of int8 unpacked from 4 bits and, for q4mg32 in
+/// 512 bits, scale * sum of each group of all rows (x86/linear_vnni.inl.h).
 constexpr uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
+  const uint64_t columns = align_up(inputs, kSupercellColumns);
   if (weight == DType::q8c && isa == Isa::kAvx2) {
-    return (rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(align_up(inputs, kSupercellColumns));
+    return align_up((rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(columns), kAlignment);
   }
-  return 2 * kPanelRows * align_up(inputs, kSupercellColumns);
+  const bool in_512_bits = isa == Isa::kAvx512Vnni || isa == Isa::kAvx512Bf16;
+  const uint64_t sums = weight == DType::q4mg32 && in_512_bits ? rows * (columns / kGroupColumns) : 0;
+  return align_up(2 * kPanelRows * columns + sums * sizeof(float), kAlignment);
 }
 
 }  // namespace mote
