@@ -24,16 +24,21 @@ constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(kQuadPlanHeadBytes + (columns / 8 + columns / 4) * 2, alignof(uint64_t));
 }
 
-/// The plans of all rows where q8c has them; else two panels of int8 unpacked from 4 bits and, for q4mg32 in
-/// 512 bits, scale * sum of each group of all rows (x86/linear_vnni.inl.h).
-constexpr uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
-  const uint64_t columns = align_up(inputs, kSupercellColumns);
+/// Two panels unpacked to a byte for each weight (x86/linear_vnni.inl.h).
+constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
+  return 2 * kPanelRows * activation_padded(inputs);
+}
+
+/// The plans of all rows where q8c has them; else two unpacked panels and, for q4mg32 in 512 bits, behind
+/// them scale * sum of each group of all rows.
+inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
+  const uint64_t columns = activation_padded(inputs);
   if (weight == DType::q8c && isa == Isa::kAvx2) {
     return align_up((rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(columns), kAlignment);
   }
-  const bool in_512_bits = isa == Isa::kAvx512Vnni || isa == Isa::kAvx512Bf16;
-  const uint64_t sums = weight == DType::q4mg32 && in_512_bits ? rows * (columns / kGroupColumns) : 0;
-  return align_up(2 * kPanelRows * columns + sums * sizeof(float), kAlignment);
+  const bool sums = weight == DType::q4mg32 && isa_includes(isa, Isa::kAvx512Vnni);
+  const uint64_t sums_bytes = sums ? rows * (columns / kGroupColumns) * sizeof(float) : 0;
+  return align_up(unpacked_panels_bytes(inputs) + sums_bytes, kAlignment);
 }
 
 }  // namespace mote

@@ -147,7 +147,8 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
   }
 }
 
-/// The output of a query, before its first tile is weighed: stores that miss wait for one another.
+/// The output of a query, before its first tile is weighed: stores that miss wait for one another. Always
+/// inline, because GCC drops calls of a function that only prefetches.
 MOTE_INLINE static inline void ask_for_output(const Softmax& softmax, uint32_t width) {
   for (uint32_t column = 0; column < width; column += kLineFloats)
     __builtin_prefetch(softmax.out + column, 1, 3);
@@ -170,8 +171,8 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
       const uint32_t row = first + (begin + i) / block.heads, head = (begin + i) % block.heads;
       const PositionRange span = visible[row - first].span;
       softmax[i] = softmax_of(args, block, row, head, tile.begin / kAttentionSegment);
-      if (first_tile) ask_for_output(softmax[i], width);
       if (first_tile) {
+        ask_for_output(softmax[i], width);
         *softmax[i].max = -FLT_MAX;
         *softmax[i].sum = 0.0f;
       }
@@ -272,7 +273,7 @@ static inline UnitRows rows_of_unit(const AttentionArgs& args, uint32_t unit) {
 }
 
 /// The queries of the next unit: those of many rows have left L2, or lie in that of another core. Always
-/// inline, because GCC drops calls of a function that only prefetches.
+/// inline, as above.
 MOTE_INLINE static inline void ask_for_queries(const AttentionArgs& args, const UnitRows& unit) {
   const uint32_t width = args.heads / args.cache.kv_heads * args.cache.head_dim;
   for (uint32_t row = unit.begin; row < unit.end; ++row) {

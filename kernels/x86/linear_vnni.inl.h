@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/scratch.h"
 #include "kernels/x86/linear_operands.inl.h"
 
 #define MOTE_INLINE __attribute__((always_inline))
@@ -221,12 +222,11 @@ struct GroupAt {
   size_t q, scale, sum;
 };
 
-/// Behind the unpacked panels, for weights with minima: of the rows of a tile, group by group, float(sum) *
-/// scale. Those of the tile that begins with `row`.
-static inline float* scaled_sums(const LinearArgs& args, const uint8_t* scratch, uint32_t row) {
-  const size_t columns = activation_padded(args.inputs);
-  const uint8_t* sums = scratch + 2 * kPanelRows * columns;
-  return reinterpret_cast<float*>(const_cast<uint8_t*>(sums)) + row * (columns / kGroupColumns);
+/// Where scratch has, behind the unpacked panels, float(sum) * scale of the rows of the tile that begins with
+/// `row`, group by group. For weights with minima.
+static inline size_t scaled_sums_at(const LinearArgs& args, uint32_t row) {
+  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
+  return unpacked_panels_bytes(args.inputs) + row * groups * sizeof(float);
 }
 
 /// Weights of Format by q8g32 activations: a float sum for each output and row, one or two fma a group.
@@ -298,7 +298,9 @@ struct GroupKernel {
     for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
     GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
     const size_t columns = activation_padded(args.inputs);
-    const float* sums = kUnpacked && Format::kMinimum ? scaled_sums(args, unpacked, row) : nullptr;
+    const float* sums = nullptr;
+    if constexpr (kUnpacked && Format::kMinimum)
+      sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
     const uint32_t asks = kAhead<P, kUnpacked> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
     WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks);
     while (at.q != columns) {
@@ -320,13 +322,13 @@ struct GroupKernel {
   /// What tile finds in scratch whatever the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
     if (!Format::kMinimum) return;
+    const size_t groups = activation_padded(args.inputs) / kGroupColumns;
     each_tile<kUnpackedRows>(args.rows, [&](auto rows, uint32_t row) {
-      float* sums = scaled_sums(args, scratch, row);
+      auto* sums = reinterpret_cast<float*>(scratch + scaled_sums_at(args, row));
       for (uint32_t r = 0; r < rows; ++r) {
         const char* in = linear_row(args, row + r);
         const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
         const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
-        const size_t groups = activation_padded(args.inputs) / kGroupColumns;
         for (size_t g = 0; g < groups; ++g) sums[g * rows + r] = scale[g] * static_cast<float>(sum[g]);
       }
     });
@@ -429,7 +431,7 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
   } else if (V::kUnpacks && args.rows > V::kSingleRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
-      if (!args.prepared) Kernel::prepare(args, to);
+      if (!args.prepared) Kernel::prepare(args, to);  // without a pair too: the next call may have one
       for (; panel + 2 <= panels.end; panel += 2) tile_unpacked<Kernel>(args, panel, to);
     }
   }
