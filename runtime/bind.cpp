@@ -71,7 +71,7 @@ class Binder : public Proofs {
                   in.const_rows(),
                   out.rows()};
     step->unit = in.unit;
-    step->work_per_row = 4 * uint64_t{in.width};
+    step->work_per_row = 16 * uint64_t{in.width};
     kernel(step, Op::kNorm, DType::f32, DType::f32);
   }
 
@@ -84,7 +84,7 @@ class Binder : public Proofs {
     step->quantize = {in.width, optional_vector(op.columns(), in.width, "columns"), in.const_rows(), out.data,
                       out.stride_bytes};
     step->unit = in.unit;
-    step->work_per_row = 2 * uint64_t{in.width};
+    step->work_per_row = 16 * uint64_t{in.width};
     kernel(step, Op::kQuantize, DType::f32, out.dtype);
   }
 

@@ -25,14 +25,37 @@ void call(const Step& step, const Args& args, Range units, void* scratch) {
   reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
 }
 
-/// Of a linear operation; `prepared` if the thread has just run other panels of it.
-void run_linear(const Step& step, Range panels, void* scratch, bool prepared) {
+template <class T>
+T from_row(T rows, uint32_t first) {
+  if (rows.data != nullptr) rows.data = rows[first];
+  return rows;
+}
+
+/// Panels of some rows of a linear operation; `prepared` if the thread has just run others of the same rows.
+void run_linear(const Step& step, Range rows, Range panels, void* scratch, bool prepared) {
   LinearArgs args = step.linear;
+  args.rows = rows.end - rows.begin;
+  args.in = static_cast<const char*>(args.in) + rows.begin * args.in_stride_bytes;
+  args.out = from_row(args.out, rows.begin);
+  args.residual = from_row(args.residual, rows.begin);
   args.prepared = prepared;
   call(step, args, panels, scratch);
 }
 
-void run_kernel(const Step& step, Range units, void* scratch, bool prepared) {
+/// Units of some rows of attention, as if there were no others.
+void run_attention(const Step& step, Range rows, Range units, void* scratch) {
+  AttentionArgs args = step.attention;
+  args.rows = rows.end - rows.begin;
+  args.positions += rows.begin;
+  args.last_seen += rows.begin;
+  args.sequences += rows.begin;
+  args.q = from_row(args.q, rows.begin);
+  args.out = from_row(args.out, rows.begin);
+  call(step, args, units, scratch);
+}
+
+/// `rows` are those to which units across rows belong: panels, and heads of attention. Other units are rows.
+void run_kernel(const Step& step, Range rows, Range units, void* scratch, bool prepared) {
   switch (step.op) {
     case Op::kEmbed:
       return call(step, step.embed, units, scratch);
@@ -43,7 +66,7 @@ void run_kernel(const Step& step, Range units, void* scratch, bool prepared) {
     case Op::kQuantize:
       return call(step, step.quantize, units, scratch);
     case Op::kLinear:
-      return run_linear(step, units, scratch, prepared);
+      return run_linear(step, rows, units, scratch, prepared);
     case Op::kRopeTable:
       return call(step, step.rope_table, units, scratch);
     case Op::kRope:
@@ -51,7 +74,7 @@ void run_kernel(const Step& step, Range units, void* scratch, bool prepared) {
     case Op::kKvStore:
       return call(step, step.kv_store, units, scratch);
     case Op::kAttention:
-      return call(step, step.attention, units, scratch);
+      return run_attention(step, rows, units, scratch);
     case Op::kGate:
       return call(step, step.gate, units, scratch);
     case Op::kSelect:
@@ -70,7 +93,15 @@ uint32_t rows_of(const Run& run, file::RowUnit unit) {
   return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
 }
 
+/// Units of a step that is across rows, for `rows` of them.
+uint32_t units_across(const Step& step, uint32_t rows) {
+  if (rows == 0) return 0;
+  if (step.op == Op::kLinear) return (step.linear.outputs + kPanelRows - 1) / kPanelRows;
+  return (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * step.attention.cache.kv_heads;
+}
+
 struct Extent {
+  uint32_t rows;
   uint32_t units;
   uint64_t work;
 };
@@ -89,15 +120,15 @@ Extent prepare(const mote_session& session, Step* step) {
   const uint64_t work = rows * step->work_per_row;
   if (step->op == Op::kLinear) {
     step->linear.rows = rows;
-    return {rows == 0 ? 0 : (step->linear.outputs + kPanelRows - 1) / kPanelRows, work};
+    return {rows, units_across(*step, rows), work};
   }
   if (step->op == Op::kAttention) {
     AttentionArgs& args = step->attention;
     args.rows = rows;
     const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
-    const uint32_t units = (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
+    const uint32_t units = units_across(*step, rows);
     args.segments = split_positions(session, args, units);
-    return {args.segments == 0 ? units : units * args.segments, work * 2 * seen};
+    return {rows, args.segments == 0 ? units : units * args.segments, work * 2 * seen};
   }
   if (step->op == Op::kSelect) {
     step->select.first = session.model->encoder ? session.starts[session.run.first_sequence] : 0;
@@ -105,38 +136,54 @@ Extent prepare(const mote_session& session, Step* step) {
   }
   if (step->op == Op::kPool) {
     step->pool.first = session.run.first_sequence;
-    return {session.run.end_sequence - session.run.first_sequence, work};
+    return {rows, session.run.end_sequence - session.run.first_sequence, work};
   }
-  return {rows, work};
+  return {rows, rows, work};
 }
 
 /// One fork of a chain of steps over the threads.
 struct Fork {
   const mote_session* session;
   uint32_t first, end;  // steps
-  uint32_t units;       // of each
-  uint32_t parts;       // threads
-  uint32_t least;       // units of a piece
+  uint32_t rows;
+  uint32_t units;  // of each step
+  uint32_t parts;  // threads
+  bool apart;      // each part has its own rows, and the units of those; else units of all rows
+  uint32_t least;  // units of a piece
+
+  /// Part i of n things, in order.
+  Range part_of(uint32_t n, uint32_t i) const {
+    return {static_cast<uint32_t>(uint64_t{n} * i / parts),
+            static_cast<uint32_t>(uint64_t{n} * (i + 1) / parts)};
+  }
+  Range rows_of(uint32_t part) const { return apart ? part_of(rows, part) : Range{0, rows}; }
 };
 
+/// Whether the threads should have rows of their own in a step across rows (share.h).
+bool keeps_rows_apart(const Fork& fork) {
+  const Step& step = fork.session->steps[fork.first];
+  const bool across = step.op == Op::kLinear || (step.op == Op::kAttention && step.attention.segments == 0);
+  return across && !step.on_backend && fork.rows / fork.parts >= fork.session->rows_apart;
+}
+
 /// The units of steps [first, end), some at a time through all of them.
-void run_chain(const Fork& fork, Range units, void* scratch, bool prepared) {
+void run_chain(const Fork& fork, Range rows, Range units, void* scratch, bool prepared) {
   const uint32_t some = fork.end - fork.first == 1 ? units.end - units.begin : kChainRows;
   while (units.begin < units.end) {
     const Range next{units.begin, units.end - units.begin < some ? units.end : units.begin + some};
     for (uint32_t i = fork.first; i < fork.end; ++i)
-      run_kernel(fork.session->steps[i], next, scratch, prepared);
+      run_kernel(fork.session->steps[i], rows, next, scratch, prepared);
     units.begin = next.end;
   }
 }
 
-void run_units(const Fork& fork, Range units, uint8_t* scratch, bool prepared) {
+void run_units(const Fork& fork, Range rows, Range units, uint8_t* scratch, bool prepared) {
   const mote_session& session = *fork.session;
   const Step& first = session.steps[fork.first];
   if (first.on_backend) {
     run_on_backend(*session.options.backend, fork.first, first, units, scratch);
   } else {
-    run_chain(fork, units, scratch, prepared);
+    run_chain(fork, rows, units, scratch, prepared);
   }
 }
 
@@ -147,22 +194,30 @@ void run_part(void* context, uint32_t index) {
   uint8_t* scratch = session.scratch + index * session.scratch_bytes;
   bool prepared = false;
   for (uint32_t i = 0; i < fork.parts; ++i) {
-    Share& share = session.shares[(index + i) % fork.parts];
+    const uint32_t part = (index + i) % fork.parts;
+    Share& share = session.shares[part];
+    const Range rows = fork.rows_of(part);
     for (Range units = share.take(fork.least); units.begin != units.end; units = share.take(fork.least)) {
-      run_units(fork, units, scratch, prepared);
+      run_units(fork, rows, units, scratch, prepared);
       prepared = true;
     }
+    if (fork.apart) prepared = false;
   }
 }
 
 /// Part i of fork.parts begins with an equal share of the units, in order.
 void run_parallel(const mote_platform& platform, Fork* fork, uint64_t work) {
-  const uint64_t least = fork->units * kPieceWork / work;
+  const Step& step = fork->session->steps[fork->first];
+  uint32_t units = 0;
+  for (uint32_t i = 0; i < fork->parts; ++i) {
+    const Range rows = fork->rows_of(i);
+    const Range share =
+        fork->apart ? Range{0, units_across(step, rows.end - rows.begin)} : fork->part_of(fork->units, i);
+    fork->session->shares[i].set(share);
+    units += share.end - share.begin;
+  }
+  const uint64_t least = units * kPieceWork / work;
   fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
-  const auto bound = [&](uint32_t part) {
-    return static_cast<uint32_t>(uint64_t{fork->units} * part / fork->parts);
-  };
-  for (uint32_t i = 0; i < fork->parts; ++i) fork->session->shares[i].set({bound(i), bound(i + 1)});
   platform.parallel_for(platform.user, run_part, fork, fork->parts);
 }
 
@@ -172,7 +227,7 @@ uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
   const bool of_run = step.unit != file::RowUnit::token && !leaves_tokens(step.op);
   if (of_run && !last_pass(session->run)) return index + 1;
   Extent extent = prepare(*session, &step);
-  Fork fork{session, index, index + 1, extent.units, 1, 1};
+  Fork fork{session, index, index + 1, extent.rows, extent.units, 1, false, 1};
   while (fork.end < end && session->steps[fork.end].chained) {
     extent.work += prepare(*session, &session->steps[fork.end++]).work;
   }
@@ -181,8 +236,9 @@ uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
     fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
   }
   if (fork.parts == 1) {
-    run_units(fork, {0, fork.units}, session->scratch, false);
+    run_units(fork, {0, fork.rows}, {0, fork.units}, session->scratch, false);
   } else {
+    fork.apart = keeps_rows_apart(fork);
     run_parallel(session->options.platform, &fork, extent.work);
   }
   if (step.op == Op::kAttention && step.attention.segments != 0) {

@@ -170,15 +170,18 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   part(&memory->activations);
 
   s->scratch_bytes = 0;
-  uint64_t partial_floats = 0;  // of a row and segment
+  s->rows_apart = isa_includes(s->isa, Isa::kAvx2) ? kRowsApart : UINT32_MAX;  // elsewhere not measured
+  uint64_t partial_floats = 0;                                                 // of a row and segment
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const file::Op* op = program.ops()->Get(i);
     uint64_t bytes =
         options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
     if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
       const auto* weight = s->model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
-      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, s->token_rows,
-                                   linear->in()->width());
+      const auto dtype = static_cast<DType>(weight->dtype());
+      bytes = linear_scratch_bytes(dtype, s->isa, s->token_rows, linear->in()->width());
+      const bool integer = activation_dtype(dtype) != DType::f32;
+      if (integer && s->rows_apart < kRowsApartInteger) s->rows_apart = kRowsApartInteger;
     }
     if (const auto* attention = op->args_as_Attention()) {
       const file::KvCache* cache = caches->Get(attention->cache());

@@ -50,6 +50,7 @@ struct mote_session {
   uint32_t step_count;
   uint32_t pass_rows;   // that several sequences of a pass have at most; chunk where runs are not split
   uint32_t token_rows;  // that buffers of tokens hold
+  uint32_t rows_apart;  // with so many for each thread, it has its own (share.h)
   mote::Places places;
 
   int32_t* ids;          // [chunk]

@@ -34,9 +34,10 @@ std::vector<mote_isa> families() {
   return found;
 }
 
-/// A golden model for longer texts than it was made for, f32.
-test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context) {
-  const std::filesystem::path folder = test::temporary_folder() / ("long_" + name);
+/// A golden model for longer texts than it was made for.
+test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context,
+                                    const std::string& type = "f32") {
+  const std::filesystem::path folder = test::temporary_folder() / ("long_" + name + "." + type);
   std::filesystem::copy(test::golden_folder() / name, folder);
   std::ifstream in(folder / "config.json");
   std::string config((std::istreambuf_iterator<char>(in)), {});
@@ -45,7 +46,9 @@ test::AlignedBytes with_context_600(const std::string& name, uint32_t own_contex
   config.replace(config.find(old), old.size(), key + "600");
   std::ofstream(folder / "config.json") << config;
   const std::filesystem::path path = folder / "model.mote";
-  mote::convert::convert(folder, path, {});
+  mote::convert::ConvertOptions options;
+  options.type = type;
+  mote::convert::convert(folder, path, options);
   return test::read_file(path);
 }
 
@@ -127,6 +130,38 @@ TEST("decoding far into a text gives the same bits where threads share the posit
       if (threads == 1) expected = all;
       TEST_ASSERT_EQUAL_MEMORY(expected.data(), all.data(), expected.size() * sizeof(float));
       mote_posix_pool_destroy(pool);
+    }
+  }
+}
+
+TEST("logits of a long chunk are bitwise equal where each of 1, 2 and 3 threads has rows of its own") {
+  for (const char* type : {"f32", "q8c", "q4mg32"}) {
+    const test::AlignedBytes file = with_context_600("llama", 66, type);
+    const test::OpenModel model(file);
+    const uint32_t vocab = model.info().vocab;
+    const auto ids = test::some_ids(401, vocab);  // 133 or 134 for each of three
+    for (const mote_isa isa : families()) {
+      std::vector<float> expected;
+      for (const uint32_t threads : {1u, 2u, 3u}) {
+        CAPTURE(type, mote_isa_name(isa), threads);
+        mote_posix_pool* pool = mote_posix_pool_create(threads);
+        mote_session_options options = mote_session_options_default(model.get());
+        options.platform = mote_posix_pool_platform(pool);
+        options.isa = isa;
+        options.threads = threads;
+        options.chunk = options.logit_rows = 401;
+        const test::OpenSession session(model, options);
+        mote_error error{};
+        REQUIRE(mote_prefill(session.get(), 0, ids.data(), 401, MOTE_LOGITS_ALL, &error) == MOTE_OK);
+        std::vector<float> all;
+        for (uint32_t row = 0; row < 401; ++row) {
+          const auto logits = test::logits_of(session.get(), vocab, row);
+          all.insert(all.end(), logits.begin(), logits.end());
+        }
+        if (threads == 1) expected = all;
+        TEST_ASSERT_EQUAL_MEMORY(expected.data(), all.data(), expected.size() * sizeof(float));
+        mote_posix_pool_destroy(pool);
+      }
     }
   }
 }

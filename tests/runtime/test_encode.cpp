@@ -103,6 +103,35 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
   }
 }
 
+TEST("a batch so large that each thread has rows of its own has the bits of its sequences alone") {
+  std::vector<std::vector<int32_t>> sequences;
+  for (uint32_t i = 0; i < 10; ++i) sequences.push_back(test::some_ids(14 + i, 100, i));  // 185 tokens
+  for (const char* name : kModels) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const mote_output_info output = output_of(model);
+    for (const mote_isa isa : test::two_families(model)) {
+      CAPTURE(name, mote_isa_name(isa));
+      mote_session_options options = options_for(model, 10);
+      options.context = 23;
+      options.chunk = options.logit_rows = 192;
+      options.isa = isa;
+      std::vector<float> alone;
+      const test::OpenSession one(model, options);
+      for (const auto& sequence : sequences) {
+        const std::vector<float> rows = encode(one.get(), output, {sequence});
+        alone.insert(alone.end(), rows.begin(), rows.end());
+      }
+      mote_posix_pool* pool = mote_posix_pool_create(2);
+      options.platform = mote_posix_pool_platform(pool);
+      options.isa = isa;
+      options.threads = 2;
+      const bool same = same_bits(alone, encode(test::OpenSession(model, options).get(), output, sequences));
+      mote_posix_pool_destroy(pool);
+      REQUIRE(same);
+    }
+  }
+}
+
 TEST("a batch of more rows than a pass has the bits of its sequences alone, whole or step by step") {
   std::vector<std::vector<int32_t>> sequences;
   for (uint32_t i = 0; i < 24; ++i) sequences.push_back(test::some_ids(1 + i * 5 % 23, 100, i));
