@@ -34,7 +34,7 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
   WeightsAhead ahead(args, kDType, panel, P, row, R, args.inputs * P);
   MOTE_UNROLL_4 for (size_t k = 0; k < args.inputs; ++k) {
     typename V::Float w[P * V::kVectors];
-    if constexpr (P <= V::kPanels) MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
+    if constexpr (R > 1 || P < kLinearStreams) MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
     MOTE_UNROLL for (uint32_t v = 0; v < P * V::kVectors; ++v) {
       w[v] = V::load(weight[v / V::kVectors] + k * kPanelRows + v % V::kVectors * V::kLanes);
     }

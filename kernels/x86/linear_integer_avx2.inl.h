@@ -37,7 +37,7 @@ MOTE_INLINE static inline void nibble_dot(const typename Format::Supercell* cons
     MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[p][r][0] = dot[p][r][1] = _mm256_setzero_si256();
   }
   MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
-    ahead.ask();
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
     MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
       __m256i low[kHalves], high[kHalves];
       MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
@@ -120,6 +120,7 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
       __m256i dot[P][R][kHalves];
       MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = row[r] + group * kGroupColumns;
       Format::template dot<R, P>(cell, g, a, ahead, dot);
+      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();  // the scales take part of a line
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
         add_group<Format, R>(*cell[p], g, row, local, group, dot[p], acc[p]);
       }
@@ -131,7 +132,7 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
 /// supercell, kOffsetShift (dot is of w + 2^kOffsetShift, 0: of w), kMinimum (whether there is one) and
 /// dot<R, P>(cells, g, a, ahead, dot), a[r] being the group's 32 activations of row r, which asks for
-/// weights ahead kAsks times.
+/// weights ahead kAsks times for each panel.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cells[P];
@@ -146,8 +147,8 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
   // With many rows the tile that waits for a panel is one of many, and not asking is worth more.
-  if (P == 1 && args.rows <= 16) {
-    const WeightsAhead ahead(args, Format::kDType, panel, 1, row, R, layout.groups * Format::kAsks);
+  if (P < kLinearStreams && args.rows <= 16) {
+    const WeightsAhead ahead(args, Format::kDType, panel, P, row, R, layout.groups * (Format::kAsks + 1) * P);
     integer_sums<Format, R, P>(cells, rows, layout, ahead, acc);
   } else {
     integer_sums<Format, R, P>(cells, rows, layout, NothingAhead(), acc);
@@ -156,7 +157,7 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
 }
 
 /// The weights of a panel are read by all rows before the next. A single row reads kLinearStreams panels side
-/// by side.
+/// by side, two rows two: their sums would be too few for the latency of an addition.
 template <class Format>
 static inline void integer_linear(const LinearArgs& args, Range panels) {
   uint32_t panel = panels.begin;
@@ -165,6 +166,8 @@ static inline void integer_linear(const LinearArgs& args, Range panels) {
     for (; panel < panels.begin + stride; ++panel)
       integer_tile<Format, 1, kLinearStreams>(args, panel, stride, 0);
     panel = panels.begin + stride * kLinearStreams;
+  } else if (args.rows == 2) {
+    for (; panel + 2 <= panels.end; panel += 2) integer_tile<Format, 2, 2>(args, panel, 1, 0);
   }
   for (; panel < panels.end; ++panel) {
     each_tile<4>(args.rows,

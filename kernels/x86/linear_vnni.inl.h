@@ -11,7 +11,10 @@
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
 //   one row: 4 panels read side by side. No word is used twice, nothing is worth preparing.
-//   up to V::kPairRows rows: 2 panels read in place, as two streams.
+//   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
+//     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
+//   up to 56 rows of q8c in 512 bits: the same, in tiles of 8 x 2. To unpack saves a tile one operation for
+//     8 dpbusd, which pays at 64 rows; at 32 it costs 5 %, at 16 a fifth.
 //   more than V::kSingleRows rows, in 512 bits: 2 panels are unpacked to unsigned bytes, quad by quad, in
 //     scratch, which stays in L1 or L2. Tiles of 6 x 2 pass over them: 12 int32 and 12 float sums, 2 weights
 //     and a word are 27 of 32 registers, and 96 of a group's 138 vector operations are dpbusd. Unpacking is
@@ -213,9 +216,9 @@ inline void unpack(const uint8_t (*nibbles)[16][4], size_t quads, uint8_t* to) {
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ..., and unpacking. ----
 
-/// Panels over which several tiles may pass; several panels in place are streams enough.
-template <uint32_t P, bool kUnpacked>
-constexpr bool kAhead = P == 1 || kUnpacked;
+/// Whether a tile asks for the panels after its own: as many streams as one row has are enough.
+template <uint32_t P>
+constexpr bool kAhead = P < kLinearStreams;
 
 /// Bytes from the start of a row of q8g32 activations.
 struct GroupAt {
@@ -235,6 +238,8 @@ struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 6;
+  static constexpr uint32_t kPairRows = V::kPairRows;                         // of a tile of a pair in place
+  static constexpr uint32_t kInPlaceRows = V::kPairRows;                      // at most, by such tiles
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
 
   static Float scale_of(const char* in, const GroupAt& at) {
@@ -301,7 +306,7 @@ struct GroupKernel {
     const float* sums = nullptr;
     if constexpr (kUnpacked && Format::kMinimum)
       sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
-    const uint32_t asks = kAhead<P, kUnpacked> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
+    const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
     WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
@@ -350,6 +355,8 @@ struct RowKernel {
   using Int = typename V::Int;
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 8;
+  static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
+  static constexpr uint32_t kInPlaceRows = V::kUnpacks ? 56 : V::kPairRows;
 
   template <uint32_t R, uint32_t P, bool kUnpacked>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
@@ -369,7 +376,7 @@ struct RowKernel {
     WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
-      if constexpr (kAhead<P, kUnpacked>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
+      if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
@@ -425,9 +432,9 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
     for (; panel < panels.begin + stride; ++panel)
       Kernel::template tile<1, kLinearStreams, false>(args, panel, stride, 0, nullptr);
     panel = panels.begin + stride * kLinearStreams;
-  } else if (args.rows <= V::kPairRows) {
+  } else if (args.rows <= Kernel::kInPlaceRows) {
     for (; panel + 2 <= panels.end; panel += 2)
-      tile_rows<Kernel, V::kPairRows, 2, false>(args, panel, nullptr);
+      tile_rows<Kernel, Kernel::kPairRows, 2, false>(args, panel, nullptr);
   } else if (V::kUnpacks && args.rows > V::kSingleRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
