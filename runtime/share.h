@@ -10,7 +10,7 @@
 // Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
 // then reads, the other wrote, and a line that another core has read is slow to be written again. So where
 // rows are many, the threads have rows of their own there as well, and the panels or heads of those. That is
-// 0 to 4 % faster where two cores have one L3, and 2 to 9 % where each has its own.
+// 0 to 4 % faster where two cores have one L3, and 0 to 9 % where each has its own.
 #pragma once
 
 #include <stdint.h>
