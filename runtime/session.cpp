@@ -170,8 +170,9 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   part(&memory->activations);
 
   s->scratch_bytes = 0;
-  s->rows_apart = isa_includes(s->isa, Isa::kAvx2) ? kRowsApart : UINT32_MAX;  // elsewhere not measured
-  uint64_t partial_floats = 0;                                                 // of a row and segment
+  // Elsewhere it has not been measured.
+  s->rows_apart = isa_includes(s->isa, Isa::kAvx2) ? kRowsApart : UINT32_MAX;
+  uint64_t partial_floats = 0;  // of a row and segment
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const file::Op* op = program.ops()->Get(i);
     uint64_t bytes =

@@ -238,8 +238,8 @@ struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 6;
-  static constexpr uint32_t kPairRows = V::kPairRows;                         // of a tile of a pair in place
-  static constexpr uint32_t kInPlaceRows = V::kPairRows;                      // at most, by such tiles
+  /// Of a tile of a pair in place, and of all that such tiles multiply.
+  static constexpr uint32_t kPairRows = V::kPairRows, kInPlaceRows = V::kPairRows;
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
 
   static Float scale_of(const char* in, const GroupAt& at) {

@@ -57,6 +57,17 @@ std::vector<float> encode(mote_session* session, const mote_output_info& output,
   return rows;
 }
 
+/// The same, each sequence in a run of its own.
+std::vector<float> encode_alone(mote_session* session, const mote_output_info& output,
+                                const std::vector<std::vector<int32_t>>& sequences) {
+  std::vector<float> all;
+  for (const auto& sequence : sequences) {
+    const std::vector<float> rows = encode(session, output, {sequence});
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return all;
+}
+
 bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
@@ -82,12 +93,8 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
         options.isa = isa;
         const std::vector<float> together =
             encode(test::OpenSession(model, options).get(), output, texts.sequences);
-        std::vector<float> alone;
         const test::OpenSession one(model, options);
-        for (const auto& sequence : texts.sequences) {
-          const std::vector<float> rows = encode(one.get(), output, {sequence});
-          alone.insert(alone.end(), rows.begin(), rows.end());
-        }
+        const std::vector<float> alone = encode_alone(one.get(), output, texts.sequences);
         REQUIRE(same_bits(together, alone));
         for (const uint32_t threads : {2u, 3u}) {
           mote_posix_pool* pool = mote_posix_pool_create(threads);
@@ -115,12 +122,8 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
       options.context = 23;
       options.chunk = options.logit_rows = 192;
       options.isa = isa;
-      std::vector<float> alone;
       const test::OpenSession one(model, options);
-      for (const auto& sequence : sequences) {
-        const std::vector<float> rows = encode(one.get(), output, {sequence});
-        alone.insert(alone.end(), rows.begin(), rows.end());
-      }
+      const std::vector<float> alone = encode_alone(one.get(), output, sequences);
       mote_posix_pool* pool = mote_posix_pool_create(2);
       options.platform = mote_posix_pool_platform(pool);
       options.isa = isa;
@@ -142,12 +145,8 @@ TEST("a batch of more rows than a pass has the bits of its sequences alone, whol
     mote_session_options options = options_for(model, 24);
     options.context = 23;
     options.chunk = options.logit_rows = 512;
-    std::vector<float> alone;
     const test::OpenSession one(model, options_for(model, 1));
-    for (const auto& sequence : sequences) {
-      const std::vector<float> rows = encode(one.get(), output, {sequence});
-      alone.insert(alone.end(), rows.begin(), rows.end());
-    }
+    const std::vector<float> alone = encode_alone(one.get(), output, sequences);
     const test::OpenSession session(model, options);
     REQUIRE(same_bits(alone, encode(session.get(), output, sequences)));
 
