@@ -119,7 +119,7 @@ Extent prepare(const mote_session& session, Step* step) {
   const uint32_t rows = rows_of(session.run, step->unit), last_position = session.run.last_position;
   const uint64_t work = rows * step->work_per_row;
   if (step->op == Op::kLinear) {
-    step->linear.rows = rows;
+    if (step->linear.rows != rows) step->linear.rows = rows;  // else the line stays in all cores' caches
     return {rows, units_across(*step, rows), work};
   }
   if (step->op == Op::kAttention) {
@@ -141,8 +141,8 @@ Extent prepare(const mote_session& session, Step* step) {
   return {rows, rows, work};
 }
 
-/// One fork of a chain of steps over the threads.
-struct Fork {
+/// One fork of a chain of steps over the threads, which read it from one cache line.
+struct alignas(64) Fork {
   const mote_session* session;
   uint32_t first, end;  // steps
   uint32_t rows;

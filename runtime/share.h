@@ -41,6 +41,7 @@ class alignas(kAlignment) Share {
     uint32_t begin = begin_.load(std::memory_order_relaxed), end;
     do {
       const uint32_t left = end_ - begin;
+      if (left == 0) return {end_, end_};  // and leaves the line with who has it
       const uint32_t some = left / 2 > least ? left / 2 : least;
       end = left < some + least ? end_ : begin + some;
     } while (!replace(begin, end));

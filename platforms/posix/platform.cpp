@@ -46,12 +46,23 @@ void pause_briefly() {
 #endif
 }
 
+/// A call of parallel_for, as its threads see it.
+struct Call {
+  mote_task task = nullptr;  // null ends the thread
+  void* context = nullptr;
+  uint32_t count = 0, threads = 1;
+
+  void run_share(uint32_t thread) const {
+    for (uint32_t index = thread; index < count; index += threads) task(context, index);
+  }
+};
+
 /// A number that one thread raises and one other waits for: it spins, then parks.
 ///
 /// No wake-up is lost: the setter writes the value, then reads parked_; the waiter writes parked_, then reads
 /// the value. Both are sequentially consistent, so one of them sees the other. A setter that sees parked_
 /// takes the mutex, and the waiter holds it from its last look at the value until it sleeps.
-class alignas(64) Signal {
+class Signal {
  public:
   ~Signal() {
     pthread_cond_destroy(&wake_);
@@ -108,20 +119,26 @@ class alignas(64) Signal {
 
 /// One per thread besides the caller. Its share of a call is done by whoever claims it first: where other
 /// programs keep the thread from its core, the caller does not wait for it to come but does the share itself.
+///
+/// A cache line that another core has written takes up to half a microsecond to come, and a call is a few: what one of
+/// the two writes for the other lies in one line.
 struct Worker {
-  Signal start;                      // set to the number of the call to take part in
-  Signal done;                       // set to it when the worker has finished a share
-  std::atomic<uint32_t> claimed{0};  // the last call whose share was claimed
-  uint32_t calls = 0;     // that it was given (a call for fewer threads passes the others by); the caller's
-  uint32_t finished = 0;  // the last one that it was seen to finish; the caller's
+  alignas(64) Call call;  // set before `start` is
+  Signal start;           // set to the number of the call to take part in
+
+  alignas(64) std::atomic<uint32_t> claimed{0};  // the last call whose share was claimed
+  Signal done;                                   // set to it when the worker has finished a share
+
+  alignas(64) uint32_t calls = 0;  // that it was given (a call for fewer threads passes the others by); the caller's
+  uint32_t finished = 0;           // the last one that it was seen to finish; the caller's
   uint32_t index = 0;
-  mote_posix_pool* pool = nullptr;
+  bool spin = false;
   pthread_t thread{};
 
   /// True for one of the two who try. What the worker reads of the call afterwards stays until it is done.
-  bool claim(uint32_t call) {
-    uint32_t last = call - 1;
-    return claimed.compare_exchange_strong(last, call);
+  bool claim(uint32_t number) {
+    uint32_t last = number - 1;
+    return claimed.load() == last && claimed.compare_exchange_strong(last, number);
   }
 };
 
@@ -132,44 +149,40 @@ struct alignas(64) mote_posix_pool {
   bool spin = false;
   uint32_t started = 0;
   Worker* workers = nullptr;  // [threads - 1]
-
-  // The current call, written before the start signals.
-  mote_task task = nullptr;  // null ends the thread
-  void* context = nullptr;
-  uint32_t count = 0;
-
-  void run_share(uint32_t thread) const {
-    for (uint32_t index = thread; index < count; index += threads) task(context, index);
-  }
 };
 
 namespace {
 
 void* run_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
-  const mote_posix_pool* pool = worker->pool;
-  for (uint32_t call = 0;;) {
-    call = worker->start.wait_beyond(call, pool->spin);
-    if (!worker->claim(call)) continue;
-    if (!pool->task) return nullptr;
-    pool->run_share(worker->index);
-    worker->done.set(call);
+  const uint32_t index = worker->index;
+  const bool spin = worker->spin;
+  for (uint32_t number = 0;;) {
+    number = worker->start.wait_beyond(number, spin);
+    if (!worker->claim(number)) continue;
+    if (!worker->call.task) return nullptr;
+    worker->call.run_share(index);
+    worker->done.set(number);
   }
+}
+
+/// Gives the next call to a worker.
+void start(Worker* worker, const Call& call) {
+  worker->call = call;
+  worker->start.set(++worker->calls);
 }
 
 void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count) {
   auto* pool = static_cast<mote_posix_pool*>(user);
   if (count == 0) return;
-  pool->task = task;
-  pool->context = context;
-  pool->count = count;
+  const Call call{task, context, count, pool->threads};
   const uint32_t workers = (count < pool->threads ? count : pool->threads) - 1;
-  for (uint32_t i = 0; i < workers; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
-  pool->run_share(0);
+  for (uint32_t i = 0; i < workers; ++i) start(&pool->workers[i], call);
+  call.run_share(0);
   for (uint32_t i = 0; i < workers; ++i) {
     Worker& worker = pool->workers[i];
     if (worker.claim(worker.calls)) {
-      pool->run_share(worker.index);
+      call.run_share(worker.index);
     } else {
       worker.finished = worker.done.wait_beyond(worker.finished, pool->spin);
     }
@@ -183,7 +196,7 @@ bool start_workers(mote_posix_pool* pool) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (uint32_t i = 0; i + 1 < pool->threads; ++i) {
     Worker& worker = pool->workers[i];
-    worker.pool = pool;
+    worker.spin = pool->spin;
     worker.index = i + 1;
     if (pthread_create(&worker.thread, nullptr, run_worker, &worker) != 0) break;
     ++pool->started;
@@ -273,8 +286,7 @@ mote_posix_pool* mote_posix_pool_create(uint32_t threads) {
 
 void mote_posix_pool_destroy(mote_posix_pool* pool) {
   if (!pool) return;
-  pool->task = nullptr;
-  for (uint32_t i = 0; i < pool->started; ++i) pool->workers[i].start.set(++pool->workers[i].calls);
+  for (uint32_t i = 0; i < pool->started; ++i) start(&pool->workers[i], Call{});
   for (uint32_t i = 0; i < pool->started; ++i) pthread_join(pool->workers[i].thread, nullptr);
   for (uint32_t i = 0; i + 1 < pool->threads; ++i) pool->workers[i].~Worker();
   free(pool);
