@@ -14,7 +14,7 @@ struct Floats256 {
   using Float = __m256;
   using Int = __m256i;  // int32
   static constexpr uint32_t kLanes = 8;
-  static constexpr bool kLooksUp = false;  // a table of 16 floats that lies in a register
+  static constexpr bool kLooksUp = false;  // a table of 32 floats that lies in registers
   static constexpr uint32_t kVectors = 2;  // of a panel's outputs, and of a block's positions
 
   // Linear, rows by panels: tiles are 1 x 4, up to 3 x 2, up to 6 x 1.

@@ -46,6 +46,8 @@ struct Floats512 : TileShapes512 {
     return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), yes);
   }
   static Float abs(Float x) { return _mm512_abs_ps(x); }
+  /// x, or where |x| is larger `most` with its sign.
+  static Float limit(Float x, Float most) { return _mm512_range_ps(x, most, 0b0010); }
   static Float negate(Float x) { return _mm512_xor_ps(set(-0.0f), x); }
   static Float copy_sign(Float magnitude, Float x) {
     return _mm512_or_ps(magnitude, _mm512_and_ps(set(-0.0f), x));
@@ -53,9 +55,9 @@ struct Floats512 : TileShapes512 {
 
   static Int to_int(Float x) { return _mm512_cvtps_epi32(x); }
   static Float to_float(Int n) { return _mm512_cvtepi32_ps(n); }
-  static Int truncate(Float x) { return _mm512_cvttps_epi32(x); }
-  static Float look_up(const float (&table)[16], Int i) {
-    return _mm512_permutexvar_ps(i, _mm512_load_ps(table));
+  /// The last 5 bits of i say which.
+  static Float look_up(const float (&table)[2][16], Float i) {
+    return _mm512_permutex2var_ps(_mm512_load_ps(table[0]), _mm512_castps_si512(i), _mm512_load_ps(table[1]));
   }
   static Float add_to_exponent(Float x, Int n) {
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(n, 23)));

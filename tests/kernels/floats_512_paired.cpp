@@ -46,6 +46,7 @@ struct PairedFloats : TileShapes512 {
   static Float div(Float a, Float b) { return {Half::div(a.low, b.low), Half::div(a.high, b.high)}; }
   static Float min(Float a, Float b) { return {Half::min(a.low, b.low), Half::min(a.high, b.high)}; }
   static Float max(Float a, Float b) { return {Half::max(a.low, b.low), Half::max(a.high, b.high)}; }
+  static Float limit(Float x, Float most) { return copy_sign(min(abs(x), most), x); }
   static Float abs(Float x) { return {Half::abs(x.low), Half::abs(x.high)}; }
   static Float negate(Float x) { return {Half::negate(x.low), Half::negate(x.high)}; }
   static Float copy_sign(Float a, Float b) {
@@ -67,9 +68,12 @@ struct PairedFloats : TileShapes512 {
   }
   static Int to_int(Float x) { return {Half::to_int(x.low), Half::to_int(x.high)}; }
   static Float to_float(Int n) { return {Half::to_float(n.low), Half::to_float(n.high)}; }
-  static Int truncate(Float x) { return {_mm256_cvttps_epi32(x.low), _mm256_cvttps_epi32(x.high)}; }
-  static Float look_up(const float (&table)[16], Int i) {
-    return {_mm256_i32gather_ps(table, i.low, 4), _mm256_i32gather_ps(table, i.high, 4)};
+  static Half::Float look_up(const float (&table)[2][16], Half::Float i) {
+    const Half::Int last_5 = _mm256_and_si256(_mm256_castps_si256(i), _mm256_set1_epi32(31));
+    return _mm256_i32gather_ps(table[0], last_5, 4);
+  }
+  static Float look_up(const float (&table)[2][16], Float i) {
+    return {look_up(table, i.low), look_up(table, i.high)};
   }
   static Float add_to_exponent(Float x, Int n) {
     return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
