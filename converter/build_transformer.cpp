@@ -137,7 +137,7 @@ void TransformerBuilder::embed() {
   WeightPart part = tensors_.matrix(names.embedding + ".weight", spec_.vocab, x_.width, false);
   const DType dtype = policy_.dtype(Role::embedding, *part.tensor);
   // A table that is only looked up stays in rows where rows can hold its type.
-  const bool row_major = !spec_.tied_embedding && !takes_quantized(dtype);
+  const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
   table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
   add(EmbedNode{table_, x_});
   if (spec_.token_types != 0) {

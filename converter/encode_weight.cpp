@@ -162,14 +162,14 @@ void encode_panel(const Weight& weight, const RowBlock& block, uint32_t begin, u
   for (uint32_t r = 0; r < count; ++r) encode_row(weight, block, begin + r, values, decoded, rows[r], sum);
   if (!weight.row_major) return pack_panel(weight.dtype, weight.cols, rows, out);
   for (uint32_t r = 0; r < count; ++r) {
-    const size_t row_bytes = out.size() / count;
-    pack_row(weight.dtype, rows[r], out.subspan(r * row_bytes, row_bytes));
+    const size_t bytes = row_bytes(weight.dtype, weight.cols);
+    pack_row(weight.dtype, rows[r], out.subspan(r * bytes, bytes));
   }
 }
 
 uint64_t panel_size(const Weight& weight, uint32_t rows) {
   if (!weight.row_major) return panel_bytes(weight.dtype, weight.cols);
-  return uint64_t{rows} * weight.cols * (weight.dtype == DType::f32 ? 4 : 2);
+  return rows * row_bytes(weight.dtype, weight.cols);
 }
 
 /// Whole panels of about kBlockBytes.

@@ -57,8 +57,8 @@ enum class Op : uint8_t {
   kAttentionMerge  // of no file: the second half of an attention whose positions were split
 };
 
-/// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32 or f16. Unit: a
-/// row.
+/// out[t] = table[ids[t]]. table [vocab, K] in P16K4 of any weight type, or row-major f32, f16 or q8c. Unit:
+/// a row.
 struct EmbedArgs {
   const void* table;
   uint32_t width;

@@ -42,11 +42,13 @@ class Binder : public Proofs {
     if (status_ != MOTE_OK) return;
     of_tokens(x, "x");
     width(x, table->cols(), "x");
+    const DType dtype = static_cast<DType>(table->dtype());
     check(table->packing() == file::Packing::rows, "table is not row-major");
+    check(activation_dtype(dtype) == DType::f32, "table is quantized");
     step->positions = {data(table), table->cols(), index(op.index(), table), x.rows()};
     step->unit = x.unit;
     step->work_per_row = x.width;
-    kernel(step, Op::kPositions, DType::f32, static_cast<DType>(table->dtype()));
+    kernel(step, Op::kPositions, DType::f32, dtype);
   }
 
   void bind(const file::Norm& op, Step* step) {

@@ -83,11 +83,11 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
     return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": shape ", rows, " x ", cols);
   }
   const bool row_major = tensor->packing() == file::Packing::rows;
+  const DType dtype = static_cast<DType>(tensor->dtype());
   if (tensor->dtype() > file::DType::MAX || tensor->packing() > file::Packing::MAX ||
-      (row_major && tensor->dtype() > file::DType::f16)) {
+      (row_major && row_bytes(dtype, cols) == 0)) {
     return fail(error, MOTE_UNSUPPORTED_FILE, "tensor ", name, ": unknown type");
   }
-  const DType dtype = static_cast<DType>(tensor->dtype());
   const uint64_t expected = row_major ? row_major_bytes(dtype, rows, cols) : packed_bytes(dtype, rows, cols);
   if (tensor->bytes() != expected) {
     return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": ", tensor->bytes(), " bytes, its shape takes ",

@@ -94,9 +94,17 @@ constexpr uint64_t packed_bytes(DType dtype, uint64_t rows, uint64_t cols) {
   return align_up(rows, kPanelRows) / kPanelRows * panel_bytes(dtype, cols);
 }
 
-/// Bytes of a row-major tensor (f32 and f16 only), padded to 64 as every tensor is.
+/// Bytes of a row of a row-major tensor: K floats or halves; in q8c the scale, a float, and K int8, padded to
+/// 4. 0 for the types that have panels alone.
+constexpr uint64_t row_bytes(DType dtype, uint64_t cols) {
+  if (dtype == DType::f32) return cols * 4;
+  if (dtype == DType::f16) return cols * 2;
+  return dtype == DType::q8c ? sizeof(float) + align_up(cols, 4) : 0;
+}
+
+/// Bytes of a row-major tensor, padded to 64 as every tensor is.
 constexpr uint64_t row_major_bytes(DType dtype, uint64_t rows, uint64_t cols) {
-  return align_up(rows * cols * (dtype == DType::f32 ? 4 : 2), kAlignment);
+  return align_up(rows * row_bytes(dtype, cols), kAlignment);
 }
 
 // Buffer rows hold f32 or, as input of quantized matmuls, activations quantized by groups of 32 columns

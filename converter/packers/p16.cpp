@@ -108,6 +108,12 @@ void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, st
 }
 
 void pack_row(DType dtype, const EncodedRow& row, std::span<std::byte> out) {
+  if (dtype == DType::q8c) {
+    std::fill(out.begin(), out.end(), std::byte{0});
+    std::memcpy(out.data(), &row.quant.row_scale, sizeof(float));
+    std::memcpy(out.data() + sizeof(float), row.quant.q.data(), row.quant.q.size());
+    return;
+  }
   for (size_t k = 0; k < row.values.size(); ++k) store_value(dtype, row.values[k], k, out);
 }
 

@@ -129,6 +129,7 @@ TEST("graph: a tied embedding is one packed tensor, a looked-up one stays in row
   const Source untied = read_source(untied_directory.path());
   const Graph looked_up = graph_of(untied, "f16");
   TEST_ASSERT_TRUE(looked_up.weights[0].row_major);
+  TEST_ASSERT_TRUE(graph_of(untied, "q8c").weights[0].row_major);
   TEST_ASSERT_FALSE(graph_of(untied, "q4").weights[0].row_major);
   TEST_ASSERT_TRUE(graph_of(untied, "q4").weights[0].dtype == DType::q8g32);
 

@@ -70,6 +70,35 @@ TEST("embed looks up rows of row-major tables exactly", "[embed]") {
   });
 }
 
+TEST("embed looks up rows of row-major q8c tables exactly", "[embed]") {
+  each_kernel(Op::kEmbed, [](const KernelEntry& entry) {
+    if (entry.b != DType::q8c) return;
+    for (uint32_t width = 1; width <= 40; ++width) {
+      INFO("width " << width);
+      Random random(width);
+      const size_t bytes = 4 + (width + 3) / 4 * 4;
+      const GuardedBuffer table(kVocab * bytes, Edge::end);
+      std::vector<float> values(kVocab * width);
+      for (size_t id = 0; id < kVocab; ++id) {
+        const float scale = random.uniform(-0.02f, 0.02f);
+        memcpy(table.data() + id * bytes, &scale, 4);
+        for (size_t k = 0; k < width; ++k) {
+          const auto q = static_cast<int8_t>(random.below(256));
+          memcpy(table.data() + id * bytes + 4 + k, &q, 1);
+          values[id * width + k] = static_cast<float>(static_cast<double>(scale) * q);
+        }
+      }
+      const std::vector<int32_t> ids = every_id_backwards();
+      GuardedRows out(ids.size(), width, Edge::end);
+      run_kernel(entry, EmbedArgs{table.data(), width, true, ids.data(), out.view()}, kVocab + 1);
+      for (size_t t = 0; t < ids.size(); ++t) {
+        TEST_ASSERT_EQUAL_MEMORY(&values[static_cast<size_t>(ids[t]) * width], out[t], width * 4);
+      }
+      out.check_gaps();
+    }
+  });
+}
+
 TEST("embed of no rows does nothing", "[embed]") {
   each_kernel(Op::kEmbed, [](const KernelEntry& entry) {
     run_kernel(entry, EmbedArgs{nullptr, 64, false, nullptr, {nullptr, 256}}, 0);

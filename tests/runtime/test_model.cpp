@@ -119,6 +119,46 @@ TEST("activations quantized otherwise than a weight takes them are refused") {
   }
 }
 
+TEST("row-major tensors of types that have panels alone are refused") {
+  test::AlignedBytes file(test::golden_file("bert", "q8g32"));
+  const auto* tensors = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4)->tensors();
+  uint32_t refused = 0;
+  for (const mote::file::Tensor* found : *tensors) {
+    if (found->dtype() != mote::file::DType::q8g32) continue;
+    auto* tensor = const_cast<mote::file::Tensor*>(found);
+    TEST_ASSERT_TRUE(tensor->mutate_packing(mote::file::Packing::rows));
+    mote_error error{};
+    TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, open(file.data(), file.size(), &error));
+    TEST_ASSERT_NOT_NULL(std::strstr(error.text, found->name()->c_str()));
+    TEST_ASSERT_TRUE(tensor->mutate_packing(mote::file::Packing::p16k4));
+    ++refused;
+  }
+  TEST_ASSERT_GREATER_THAN(0u, refused);
+}
+
+TEST("a quantized table of positions is refused") {
+  test::AlignedBytes file(test::golden_file("bert", "q8c"));
+  auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
+  auto* ops = root->mutable_programs()->GetMutableObject(0)->mutable_ops();
+  const int32_t embedding = ops->Get(0)->args_as_Embed()->table();
+  TEST_ASSERT_TRUE(root->tensors()->Get(static_cast<uint32_t>(embedding))->packing() ==
+                   mote::file::Packing::rows);
+  uint32_t refused = 0;
+  for (uint32_t i = 0; i < ops->size(); ++i) {
+    const auto* found = ops->Get(i)->args_as_Positions();
+    if (found == nullptr) continue;
+    auto* positions = const_cast<mote::file::Positions*>(found);
+    const int32_t original = positions->table();
+    TEST_ASSERT_TRUE(positions->mutate_table(embedding));
+    mote_error error{};
+    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
+    TEST_ASSERT_NOT_NULL(std::strstr(error.text, "quantized"));
+    TEST_ASSERT_TRUE(positions->mutate_table(original));
+    ++refused;
+  }
+  TEST_ASSERT_GREATER_THAN(0u, refused);
+}
+
 TEST("columns of a quantization that are not f32 of its width are refused") {
   test::AlignedBytes file(test::golden_file("bert", "q8c"));
   auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
