@@ -33,6 +33,18 @@ void check_panels(const KernelEntry& entry, uint32_t width, Edge edge, Split spl
       [](size_t, size_t) { return 0.0; });
 }
 
+/// A row-major table of these values.
+void check_rows(const KernelEntry& entry, const GuardedBuffer& table, const std::vector<float>& values,
+                uint32_t width) {
+  const std::vector<int32_t> ids = every_id_backwards();
+  GuardedRows out(ids.size(), width, Edge::end);
+  run_kernel(entry, EmbedArgs{table.data(), width, true, ids.data(), out.view()}, kVocab + 1);
+  for (size_t t = 0; t < ids.size(); ++t) {
+    TEST_ASSERT_EQUAL_MEMORY(&values[static_cast<size_t>(ids[t]) * width], out[t], width * 4);
+  }
+  out.check_gaps();
+}
+
 }  // namespace
 
 TEST("embed looks up rows of panels exactly", "[embed]") {
@@ -59,13 +71,7 @@ TEST("embed looks up rows of row-major tables exactly", "[embed]") {
         const void* element = entry.b == DType::f32 ? static_cast<const void*>(&values[i]) : &half;
         memcpy(table.data() + i * element_bytes, element, element_bytes);
       }
-      const std::vector<int32_t> ids = every_id_backwards();
-      GuardedRows out(ids.size(), width, Edge::end);
-      run_kernel(entry, EmbedArgs{table.data(), width, true, ids.data(), out.view()}, kVocab + 1);
-      for (size_t t = 0; t < ids.size(); ++t) {
-        TEST_ASSERT_EQUAL_MEMORY(&values[static_cast<size_t>(ids[t]) * width], out[t], width * 4);
-      }
-      out.check_gaps();
+      check_rows(entry, table, values, width);
     }
   });
 }
@@ -88,13 +94,7 @@ TEST("embed looks up rows of row-major q8c tables exactly", "[embed]") {
           values[id * width + k] = static_cast<float>(static_cast<double>(scale) * q);
         }
       }
-      const std::vector<int32_t> ids = every_id_backwards();
-      GuardedRows out(ids.size(), width, Edge::end);
-      run_kernel(entry, EmbedArgs{table.data(), width, true, ids.data(), out.view()}, kVocab + 1);
-      for (size_t t = 0; t < ids.size(); ++t) {
-        TEST_ASSERT_EQUAL_MEMORY(&values[static_cast<size_t>(ids[t]) * width], out[t], width * 4);
-      }
-      out.check_gaps();
+      check_rows(entry, table, values, width);
     }
   });
 }
