@@ -2,7 +2,7 @@
 //
 // out[t] = table[ids[t]], table q8c: scale * q, the reference's bits. A row of a row-major table is one
 // stream of bytes. In panels it is as embed_avx2.inl.h says: 32 columns by a gather, bound by the misses, of
-// which there are 10 times as many. K is padded to 64 there, so every gather lies inside the panel.
+// which there are 16 times as many. K is padded to 64 there, so every gather lies inside the panel.
 #include "kernels/x86/embed_avx2.inl.h"
 
 namespace mote::avx2 {

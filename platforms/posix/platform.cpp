@@ -50,9 +50,10 @@ void pause_briefly() {
 struct Call {
   mote_task task = nullptr;  // null ends the thread
   void* context = nullptr;
-  uint32_t count = 0, threads = 1;
+  uint32_t count = 0;
 
-  void run_share(uint32_t thread) const {
+  /// What thread `thread` of `threads` does of it.
+  void run_share(uint32_t thread, uint32_t threads) const {
     for (uint32_t index = thread; index < count; index += threads) task(context, index);
   }
 };
@@ -131,8 +132,9 @@ struct Worker {
 
   alignas(64) uint32_t calls = 0;  // that it was given (a call for fewer threads passes the others by); the caller's
   uint32_t finished = 0;           // the last one that it was seen to finish; the caller's
-  uint32_t index = 0;
-  bool spin = false;
+
+  alignas(64) uint32_t index = 0;  // what stays as it is
+  const mote_posix_pool* pool = nullptr;
   pthread_t thread{};
 
   /// True for one of the two who try. What the worker reads of the call afterwards stays until it is done.
@@ -155,13 +157,12 @@ namespace {
 
 void* run_worker(void* argument) {
   auto* worker = static_cast<Worker*>(argument);
-  const uint32_t index = worker->index;
-  const bool spin = worker->spin;
+  const mote_posix_pool* pool = worker->pool;
   for (uint32_t number = 0;;) {
-    number = worker->start.wait_beyond(number, spin);
+    number = worker->start.wait_beyond(number, pool->spin);
     if (!worker->claim(number)) continue;
     if (!worker->call.task) return nullptr;
-    worker->call.run_share(index);
+    worker->call.run_share(worker->index, pool->threads);
     worker->done.set(number);
   }
 }
@@ -175,14 +176,14 @@ void start(Worker* worker, const Call& call) {
 void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count) {
   auto* pool = static_cast<mote_posix_pool*>(user);
   if (count == 0) return;
-  const Call call{task, context, count, pool->threads};
+  const Call call{task, context, count};
   const uint32_t workers = (count < pool->threads ? count : pool->threads) - 1;
   for (uint32_t i = 0; i < workers; ++i) start(&pool->workers[i], call);
-  call.run_share(0);
+  call.run_share(0, pool->threads);
   for (uint32_t i = 0; i < workers; ++i) {
     Worker& worker = pool->workers[i];
     if (worker.claim(worker.calls)) {
-      call.run_share(worker.index);
+      call.run_share(worker.index, pool->threads);
     } else {
       worker.finished = worker.done.wait_beyond(worker.finished, pool->spin);
     }
@@ -196,7 +197,7 @@ bool start_workers(mote_posix_pool* pool) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (uint32_t i = 0; i + 1 < pool->threads; ++i) {
     Worker& worker = pool->workers[i];
-    worker.spin = pool->spin;
+    worker.pool = pool;
     worker.index = i + 1;
     if (pthread_create(&worker.thread, nullptr, run_worker, &worker) != 0) break;
     ++pool->started;
