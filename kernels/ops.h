@@ -41,6 +41,18 @@ struct ConstRows {
   }
 };
 
+/// Rows of f32 of which so many at a time lie one after the other.
+struct ConstRowsInLanes {
+  ConstRows first_lane;
+  uint32_t lane_rows;
+  size_t lane_bytes;  // from lane to lane
+  const float* operator[](uint32_t row) const {
+    const float* at = first_lane[row % lane_rows];
+    return reinterpret_cast<const float*>(reinterpret_cast<const char*>(at) + row / lane_rows * lane_bytes);
+  }
+};
+inline ConstRowsInLanes in_one_lane(ConstRows rows) { return {rows, UINT32_MAX, 0}; }
+
 enum class Op : uint8_t {
   kEmbed,
   kPositions,
@@ -245,7 +257,7 @@ struct GateArgs {
 struct SelectArgs {
   uint32_t width;
   const uint32_t* selected;  // [R]
-  ConstRows in;              // [T, width]: rows `first` and on
+  ConstRowsInLanes in;       // [T, width]: rows `first` and on
   Rows out;                  // [R, width]
   uint32_t first;
   uint32_t rows;  // T
@@ -260,7 +272,7 @@ struct PoolArgs {
   PoolKind kind;
   uint32_t width;
   const uint32_t* starts;  // [first + S + 1]
-  ConstRows in;            // [T, width]: rows starts[first] and on
+  ConstRowsInLanes in;     // [T, width]: rows starts[first] and on
   Rows out;                // [first + S, width]
   uint32_t first;
 };

@@ -231,7 +231,7 @@ class Binder : public Proofs {
     of_tokens(in, "in");
     check(out.unit == file::RowUnit::selected, "out is not per selected row");
     width(out, in.width, "out");
-    step->select = {in.width, places_.selected, in.const_rows(), out.rows(), 0, 0};
+    step->select = {in.width, places_.selected, in_one_lane(in.const_rows()), out.rows(), 0, 0};
     step->unit = out.unit;
     step->work_per_row = in.width;
     kernel(step, Op::kSelect, DType::f32, DType::f32);
@@ -245,7 +245,8 @@ class Binder : public Proofs {
     check(out.unit == file::RowUnit::sequence, "out is not per sequence");
     check(op.kind() <= file::PoolKind::MAX, "unknown kind");
     width(out, in.width, "out");
-    step->pool = {static_cast<PoolKind>(op.kind()), in.width, places_.starts, in.const_rows(), out.rows(), 0};
+    step->pool = {static_cast<PoolKind>(op.kind()), in.width,  places_.starts,
+                  in_one_lane(in.const_rows()),     out.rows(), 0};
     step->unit = out.unit;
     step->work_per_row = in.width;
     kernel(step, Op::kPool, DType::f32, DType::f32);

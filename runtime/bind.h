@@ -18,6 +18,7 @@ struct Step {
   AnyKernel merge;        // of attention
   bool on_backend;        // run_on_backend instead; the kernel finishes and steps in
   bool chained;           // may take a row as soon as the step before has (chain.h)
+  bool meets;             // of steps in lanes: waits until all lanes are done with the step before
   uint64_t work_per_row;  // rough multiply-adds, without what depends on the context
   union {
     EmbedArgs embed;

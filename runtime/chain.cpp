@@ -1,62 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/chain.h"
 
+#include "runtime/operands.h"
+
 namespace mote {
 namespace {
 
 constexpr uint32_t kMaxOperands = 3;
 
-RowSpan span(const ConstRows& rows, uint32_t width) {
-  return {rows.data, rows.stride_bytes, width * sizeof(float)};
-}
-RowSpan span(const Rows& rows, uint32_t width) {
-  return {rows.data, rows.stride_bytes, width * sizeof(float)};
-}
-
-/// The operands that lie in buffers, of an operation that reads them row by row: their number, else 0.
-uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
-  uint32_t count = 0;
-  const auto add = [&](const RowSpan& rows) { operands[count++] = rows; };
-  switch (step.op) {
+/// Whether an operation reads of its operands only the row that it writes.
+bool goes_by_rows(Op op) {
+  switch (op) {
     case Op::kEmbed:
-      add(span(step.embed.out, step.embed.width));
-      break;
     case Op::kPositions:
-      add(span(step.positions.x, step.positions.width));
-      break;
     case Op::kNorm:
-      add(span(step.norm.in, step.norm.width));
-      add(span(step.norm.out, step.norm.width));
-      break;
     case Op::kQuantize:
-      add(span(step.quantize.in, step.quantize.width));
-      add({step.quantize.out, step.quantize.out_stride_bytes, step.quantize.out_stride_bytes});
-      break;
     case Op::kRopeTable:
-      add(span(step.rope_table.out, step.rope_table.rotary_width));
-      break;
     case Op::kRope:
-      add(span(step.rope.table, step.rope.rotary_width));
-      add(span(step.rope.x, step.rope.heads * step.rope.head_dim));
-      break;
-    case Op::kKvStore: {
-      const uint32_t width = step.kv_store.cache.kv_heads * step.kv_store.cache.head_dim;
-      add(span(step.kv_store.k, width));
-      add(span(step.kv_store.v, width));
-      break;
-    }
+    case Op::kKvStore:
     case Op::kGate:
-      add(span(step.gate.gate, step.gate.width));
-      add(span(step.gate.up, step.gate.width));
-      add(span(step.gate.out, step.gate.width));
-      break;
+      return true;
     case Op::kLinear:     // by panels
     case Op::kAttention:  // across rows, as are the rest
     case Op::kAttentionMerge:
     case Op::kSelect:
     case Op::kPool:
-      break;
+      return false;
   }
+  return false;
+}
+
+/// The operands that lie in buffers, of an operation that goes by rows: their number, else 0.
+uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
+  uint32_t count = 0;
+  if (!goes_by_rows(step.op)) return count;
+  Step copy = step;
+  for_each_operand(copy, [&](const void* data, size_t stride_bytes, size_t bytes) {
+    operands[count++] = {data, stride_bytes, bytes};
+  });
   return count;
 }
 
@@ -76,6 +57,14 @@ bool may_follow(const Places& places, const Step& earlier, const Step& later) {
     }
   }
   return true;
+}
+
+/// Whether rows of one step reach those of the other through a cache: one stores there what the other reads.
+bool share_a_cache(const Step& one, const Step& other) {
+  if (one.op == Op::kAttention && other.op == Op::kKvStore) {
+    return one.attention.cache.keys == other.kv_store.cache.keys;
+  }
+  return one.op == Op::kKvStore && other.op == Op::kAttention && share_a_cache(other, one);
 }
 
 }  // namespace
@@ -100,6 +89,18 @@ void chain_steps(const Places& places, Step* steps, uint32_t count) {
       for (uint32_t i = first; i < next; ++i) follows = follows && may_follow(places, steps[i], steps[next]);
       if (!follows) break;
       steps[next].chained = true;
+    }
+  }
+}
+
+void part_steps(Step* steps, uint32_t count) {
+  for (uint32_t first = 0, next; first < count; first = next) {
+    steps[first].meets = true;
+    for (next = first + 1; next < count; ++next) {
+      steps[next].meets = false;
+      bool parted = steps[first].unit == file::RowUnit::token && steps[next].unit == file::RowUnit::token;
+      for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_cache(steps[i], steps[next]);
+      if (!parted) break;
     }
   }
 }

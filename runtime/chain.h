@@ -7,6 +7,9 @@
 // them while those lie in its L1, and the threads meet once, at the end. The planner gives buffers that are
 // no longer needed to others, so that row 5 of one operand may lie where row 7 of another does: such steps do
 // not follow each other.
+//
+// Where each thread has rows, and buffers for them, of its own (lane.h), it goes through linear operations and
+// attention, too, without waiting for anyone, until one reads keys and values that others store.
 #pragma once
 
 #include "runtime/bind.h"
@@ -25,5 +28,8 @@ bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows);
 
 /// Sets `chained` of all steps.
 void chain_steps(const Places& places, Step* steps, uint32_t count);
+
+/// Sets `meets` of all steps.
+void part_steps(Step* steps, uint32_t count);
 
 }  // namespace mote

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "runtime/backend.h"
+#include "runtime/fork.h"
+#include "runtime/lane.h"
 #include "runtime/passes.h"
 
 namespace mote {
@@ -13,98 +14,12 @@ namespace {
 // thread could gain one, and loses many where it has no core of its own.
 constexpr uint64_t kParallelWork = 1u << 17;
 
-// Multiply-adds of the smallest piece of a share: about a microsecond, in which taking it is lost.
-constexpr uint64_t kPieceWork = 1u << 15;
-
-// Rows that go through a chain together: with the widest operands of small models they fill L1, and a call of
-// a kernel has work for hundreds of cycles.
-constexpr uint32_t kChainRows = 16;
-
-template <class Args>
-void call(const Step& step, const Args& args, Range units, void* scratch) {
-  reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
-}
-
-template <class T>
-T from_row(T rows, uint32_t first) {
-  if (rows.data != nullptr) rows.data = rows[first];
-  return rows;
-}
-
-/// Panels of some rows of a linear operation; `prepared` if the thread has just run others of the same rows.
-void run_linear(const Step& step, Range rows, Range panels, void* scratch, bool prepared) {
-  LinearArgs args = step.linear;
-  args.rows = rows.end - rows.begin;
-  args.in = static_cast<const char*>(args.in) + rows.begin * args.in_stride_bytes;
-  args.out = from_row(args.out, rows.begin);
-  args.residual = from_row(args.residual, rows.begin);
-  args.prepared = prepared;
-  call(step, args, panels, scratch);
-}
-
-/// Units of some rows of attention, as if there were no others.
-void run_attention(const Step& step, Range rows, Range units, void* scratch) {
-  AttentionArgs args = step.attention;
-  args.rows = rows.end - rows.begin;
-  args.positions += rows.begin;
-  args.last_seen += rows.begin;
-  args.sequences += rows.begin;
-  args.q = from_row(args.q, rows.begin);
-  args.out = from_row(args.out, rows.begin);
-  call(step, args, units, scratch);
-}
-
-/// `rows` are those to which units across rows belong: panels, and heads of attention. Other units are rows.
-void run_kernel(const Step& step, Range rows, Range units, void* scratch, bool prepared) {
-  switch (step.op) {
-    case Op::kEmbed:
-      return call(step, step.embed, units, scratch);
-    case Op::kPositions:
-      return call(step, step.positions, units, scratch);
-    case Op::kNorm:
-      return call(step, step.norm, units, scratch);
-    case Op::kQuantize:
-      return call(step, step.quantize, units, scratch);
-    case Op::kLinear:
-      return run_linear(step, rows, units, scratch, prepared);
-    case Op::kRopeTable:
-      return call(step, step.rope_table, units, scratch);
-    case Op::kRope:
-      return call(step, step.rope, units, scratch);
-    case Op::kKvStore:
-      return call(step, step.kv_store, units, scratch);
-    case Op::kAttention:
-      return run_attention(step, rows, units, scratch);
-    case Op::kGate:
-      return call(step, step.gate, units, scratch);
-    case Op::kSelect:
-      return call(step, step.select, units, scratch);
-    case Op::kPool:
-      return call(step, step.pool, units, scratch);
-    case Op::kAttentionMerge:  // no step of its own
-      return;
-  }
-}
-
 bool last_pass(const Run& run) { return run.end_sequence == run.sequences; }
 
 uint32_t rows_of(const Run& run, file::RowUnit unit) {
   if (unit == file::RowUnit::sequence) return run.sequences;
   return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
 }
-
-/// Units of a step that is across rows, for `rows` of them.
-uint32_t units_across(const Step& step, uint32_t rows) {
-  if (rows == 0) return 0;
-  if (step.op == Op::kLinear) return (step.linear.outputs + kPanelRows - 1) / kPanelRows;
-  return (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * step.attention.cache.kv_heads;
-}
-
-struct Extent {
-  uint32_t rows;
-  uint32_t units;
-  uint64_t work;
-};
 
 /// Splits the positions of a decoding step's attention where its units, the KV heads, would leave threads
 /// idle.
@@ -114,132 +29,85 @@ uint32_t split_positions(const mote_session& session, const AttentionArgs& args,
   return few && args.window == 0 && segments > 1 && units % session.options.threads != 0 ? segments : 0;
 }
 
+/// Rows of each lane, 0 where the run is not in lanes.
+uint32_t lane_rows(const mote_session& session) {
+  const uint32_t rows = session.run.rows, threads = session.options.threads;
+  return rows / threads < session.least_lane ? 0 : rows_of_lane(rows, threads);
+}
+
+ConstRowsInLanes in_lanes(const mote_session& session, ConstRows rows) {
+  const uint32_t of_lane = lane_rows(session);
+  return of_lane == 0 ? in_one_lane(rows) : ConstRowsInLanes{rows, of_lane, session.lane_bytes};
+}
+
+struct Extent {
+  uint32_t rows;
+  uint32_t units;
+  uint64_t work;
+};
+
 /// Sets the step's number of rows; its units and work follow from it.
 Extent prepare(const mote_session& session, Step* step) {
   const uint32_t rows = rows_of(session.run, step->unit), last_position = session.run.last_position;
   const uint64_t work = rows * step->work_per_row;
   if (step->op == Op::kLinear) {
     if (step->linear.rows != rows) step->linear.rows = rows;  // else the line stays in all cores' caches
-    return {rows, units_across(*step, rows), work};
+    return {rows, units_of(*step, rows), work};
   }
   if (step->op == Op::kAttention) {
     AttentionArgs& args = step->attention;
     args.rows = rows;
     const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
-    const uint32_t units = units_across(*step, rows);
-    args.segments = split_positions(session, args, units);
+    const uint32_t units = units_of(*step, rows);
+    args.segments = lane_rows(session) != 0 ? 0 : split_positions(session, args, units);
     return {rows, args.segments == 0 ? units : units * args.segments, work * 2 * seen};
   }
   if (step->op == Op::kSelect) {
     step->select.first = session.model->encoder ? session.starts[session.run.first_sequence] : 0;
     step->select.rows = session.run.rows;
+    step->select.in = in_lanes(session, step->select.in.first_lane);
   }
   if (step->op == Op::kPool) {
     step->pool.first = session.run.first_sequence;
+    step->pool.in = in_lanes(session, step->pool.in.first_lane);
     return {rows, session.run.end_sequence - session.run.first_sequence, work};
   }
   return {rows, rows, work};
 }
 
-/// One fork of a chain of steps over the threads, which read it from one cache line.
-struct alignas(64) Fork {
-  const mote_session* session;
-  uint32_t first, end;  // steps
-  uint32_t rows;
-  uint32_t units;  // of each step
-  uint32_t parts;  // threads
-  bool apart;      // each part has its own rows, and the units of those; else units of all rows
-  uint32_t least;  // units of a piece
-
-  /// Part i of n things, in order.
-  Range part_of(uint32_t n, uint32_t i) const {
-    return {static_cast<uint32_t>(uint64_t{n} * i / parts),
-            static_cast<uint32_t>(uint64_t{n} * (i + 1) / parts)};
-  }
-  Range rows_of(uint32_t part) const { return apart ? part_of(rows, part) : Range{0, rows}; }
-};
-
-/// Whether the threads should have rows of their own in a step across rows (share.h).
-bool keeps_rows_apart(const Fork& fork) {
-  const Step& step = fork.session->steps[fork.first];
-  const bool across = step.op == Op::kLinear || (step.op == Op::kAttention && step.attention.segments == 0);
-  return across && !step.on_backend && fork.rows / fork.parts >= fork.session->rows_apart;
-}
-
-/// The units of steps [first, end), some at a time through all of them.
-void run_chain(const Fork& fork, Range rows, Range units, void* scratch, bool prepared) {
-  const uint32_t some = fork.end - fork.first == 1 ? units.end - units.begin : kChainRows;
-  while (units.begin < units.end) {
-    const Range next{units.begin, units.end - units.begin < some ? units.end : units.begin + some};
-    for (uint32_t i = fork.first; i < fork.end; ++i)
-      run_kernel(fork.session->steps[i], rows, next, scratch, prepared);
-    units.begin = next.end;
-  }
-}
-
-void run_units(const Fork& fork, Range rows, Range units, uint8_t* scratch, bool prepared) {
-  const mote_session& session = *fork.session;
-  const Step& first = session.steps[fork.first];
-  if (first.on_backend) {
-    run_on_backend(*session.options.backend, fork.first, first, units, scratch);
-  } else {
-    run_chain(fork, rows, units, scratch, prepared);
-  }
-}
-
-/// The share of thread `index`, then what is left of the others'.
-void run_part(void* context, uint32_t index) {
-  const Fork& fork = *static_cast<const Fork*>(context);
-  const mote_session& session = *fork.session;
-  uint8_t* scratch = session.scratch + index * session.scratch_bytes;
-  bool prepared = false;
-  for (uint32_t i = 0; i < fork.parts; ++i) {
-    const uint32_t part = (index + i) % fork.parts;
-    Share& share = session.shares[part];
-    const Range rows = fork.rows_of(part);
-    for (Range units = share.take(fork.least); units.begin != units.end; units = share.take(fork.least)) {
-      run_units(fork, rows, units, scratch, prepared);
-      prepared = true;
-    }
-    if (fork.apart) prepared = false;
-  }
-}
-
-/// Part i of fork.parts begins with an equal share of the units, in order.
-void run_parallel(const mote_platform& platform, Fork* fork, uint64_t work) {
-  const Step& step = fork->session->steps[fork->first];
-  uint32_t units = 0;
-  for (uint32_t i = 0; i < fork->parts; ++i) {
-    const Range rows = fork->rows_of(i);
-    const Range share =
-        fork->apart ? Range{0, units_across(step, rows.end - rows.begin)} : fork->part_of(fork->units, i);
-    fork->session->shares[i].set(share);
-    units += share.end - share.begin;
-  }
-  const uint64_t least = units * kPieceWork / work;
-  fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
-  platform.parallel_for(platform.user, run_part, fork, fork->parts);
+/// Step `index` and those after it that need not wait in lanes; returns the one after them.
+uint32_t run_in_lanes(mote_session* session, uint32_t index, uint32_t end) {
+  Step* steps = session->lane_steps;
+  if (end - index > Share::kMostSteps) end = index + Share::kMostSteps;
+  const uint32_t rows = session->run.rows, of_lane = lane_rows(*session);
+  Fork fork{session, steps, index, index, rows, 0, (rows + of_lane - 1) / of_lane, of_lane, 1};
+  do prepare(*session, &steps[fork.end++]);
+  while (fork.end < end && !steps[fork.end].meets);
+  run_together(&fork, 0);
+  return fork.end;
 }
 
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
-  Step& step = session->steps[index];
-  const bool of_run = step.unit != file::RowUnit::token && !leaves_tokens(step.op);
-  if (of_run && !last_pass(session->run)) return index + 1;
+  const bool of_tokens = session->steps[index].unit == file::RowUnit::token;
+  if (!of_tokens && !leaves_tokens(session->steps[index].op) && !last_pass(session->run)) return index + 1;
+  const bool lanes = lane_rows(*session) != 0;
+  if (lanes && of_tokens) return run_in_lanes(session, index, end);
+  Step* steps = lanes ? session->lane_steps : session->steps;
+  Step& step = steps[index];
   Extent extent = prepare(*session, &step);
-  Fork fork{session, index, index + 1, extent.rows, extent.units, 1, false, 1};
-  while (fork.end < end && session->steps[fork.end].chained) {
-    extent.work += prepare(*session, &session->steps[fork.end++]).work;
+  Fork fork{session, steps, index, index + 1, extent.rows, extent.units, 1, 0, 1};
+  while (fork.end < end && steps[fork.end].chained) {
+    extent.work += prepare(*session, &steps[fork.end++]).work;
   }
   if (extent.units == 0) return fork.end;
-  if (extent.work >= kParallelWork) {
+  if (extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
     fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
   }
   if (fork.parts == 1) {
-    run_units(fork, {0, fork.rows}, {0, fork.units}, session->scratch, false);
+    run_alone(fork);
   } else {
-    fork.apart = keeps_rows_apart(fork);
-    run_parallel(session->options.platform, &fork, extent.work);
+    run_together(&fork, extent.work);
   }
   if (step.op == Op::kAttention && step.attention.segments != 0) {
     reinterpret_cast<Kernel<AttentionMergeArgs>>(step.merge)(step.attention, {0, step.attention.rows},

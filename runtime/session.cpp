@@ -12,6 +12,7 @@
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
+#include "runtime/lane.h"
 #include "runtime/passes.h"
 
 namespace mote {
@@ -24,6 +25,7 @@ constexpr uint32_t kMaxTextBytes = 1u << 30;
 constexpr uint32_t kDefaultMaskedRows = 16;
 constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
+constexpr uint32_t kMostLaneHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBlock);
 
 mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
   if (backend == nullptr) return MOTE_OK;
@@ -135,6 +137,31 @@ void choose_passes(mote_session* s) {
   if (most < options.chunk) s->token_rows = most;
 }
 
+LinearWeights linear_weights(const mote_model& model) {
+  LinearWeights all{activation_dtype(model.first_linear) != DType::f32, 0, 0};
+  for (const file::Op* op : *model.program->ops()) {
+    const auto* linear = op->args_as_Linear();
+    if (linear == nullptr) continue;
+    const auto* weight = model.root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
+    if (all.bytes == 0) all.columns = weight->cols();
+    all.bytes += weight->bytes();
+  }
+  return all;
+}
+
+/// Lanes where the chunk has rows for them, of kernels of which that was measured. Backends and traces take
+/// operands whole.
+void choose_lanes(mote_session* s) {
+  const mote_session_options& options = s->options;
+  s->least_lane = UINT32_MAX;
+  if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
+  for (const file::KvCache* cache : *s->model->root->kv_caches()) {
+    if (cache->kv_heads() > kMostLaneHeads) return;
+  }
+  const uint32_t least = least_lane_rows(linear_weights(*s->model), options.threads);
+  if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
+}
+
 /// Gives every part of the session its place; with a counting arena only adds up their bytes.
 void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   const mote_session_options& options = s->options;
@@ -149,7 +176,10 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   arena.take<mote_session>(1);
   s->step_count = program.ops()->size();
   choose_passes(s);
+  choose_lanes(s);
+  const bool lanes = s->least_lane != UINT32_MAX;
   s->steps = arena.take<Step>(s->step_count);
+  s->lane_steps = arena.take<Step>(lanes ? s->step_count : 0);
   s->ids = arena.take<int32_t>(options.chunk);
   s->positions = arena.take<int32_t>(options.chunk);
   s->sequences = arena.take<int32_t>(options.chunk);
@@ -164,14 +194,14 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->caches = arena.take<KvCacheView>(caches->size());
   part(&memory->session);
 
-  s->token_buffers = arena.take<uint8_t>(uint64_t{program.token_row_bytes()} * s->token_rows);
+  const uint32_t lane_count = lanes ? options.threads : 1, lane_rows = rows_of_lane(s->token_rows, lane_count);
+  s->lane_bytes = uint64_t{program.token_row_bytes()} * lane_rows;
+  s->token_buffers = arena.take<uint8_t>(s->lane_bytes * lane_count);
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
   s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
   part(&memory->activations);
 
   s->scratch_bytes = 0;
-  // Elsewhere it has not been measured.
-  s->rows_apart = isa_includes(s->isa, Isa::kAvx2) ? kRowsApart : UINT32_MAX;
   uint64_t partial_floats = 0;  // of a row and segment
   for (uint32_t i = 0; i < s->step_count; ++i) {
     const file::Op* op = program.ops()->Get(i);
@@ -179,10 +209,8 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
         options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
     if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
       const auto* weight = s->model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
-      const auto dtype = static_cast<DType>(weight->dtype());
-      bytes = linear_scratch_bytes(dtype, s->isa, s->token_rows, linear->in()->width());
-      const bool integer = activation_dtype(dtype) != DType::f32;
-      if (integer && s->rows_apart < kRowsApartInteger) s->rows_apart = kRowsApartInteger;
+      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, s->token_rows,
+                                   linear->in()->width());
     }
     if (const auto* attention = op->args_as_Attention()) {
       const file::KvCache* cache = caches->Get(attention->cache());
@@ -219,6 +247,15 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   part(&memory->text);
 }
 
+mote_status bind_steps(const mote_session& s, const Places& places, Step* steps, mote_error* error) {
+  for (uint32_t i = 0; i < s.step_count; ++i) {
+    const mote_status status = bind(*s.model, places, i, &steps[i], error);
+    if (status != MOTE_OK) return status;
+  }
+  chain_steps(places, steps, s.step_count);
+  return MOTE_OK;
+}
+
 mote_status bind_all(mote_session* s, mote_error* error) {
   s->places = {false,
                s->isa,
@@ -239,11 +276,14 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->starts,
                s->caches,
                s->partials};
-  for (uint32_t i = 0; i < s->step_count; ++i) {
-    const mote_status status = bind(*s->model, s->places, i, &s->steps[i], error);
-    if (status != MOTE_OK) return status;
+  mote_status status = bind_steps(*s, s->places, s->steps, error);
+  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
+    Places first_lane = s->places;
+    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    status = bind_steps(*s, first_lane, s->lane_steps, error);
+    part_steps(s->lane_steps, s->step_count);
   }
-  chain_steps(s->places, s->steps, s->step_count);
+  if (status != MOTE_OK) return status;
   file::RowUnit unit;
   return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
                     error);

@@ -50,7 +50,11 @@ struct mote_session {
   uint32_t step_count;
   uint32_t pass_rows;   // that several sequences of a pass have at most; chunk where runs are not split
   uint32_t token_rows;  // that buffers of tokens hold
-  uint32_t rows_apart;  // with so many for each thread, it has its own (share.h)
+
+  // Where a run has `least_lane` rows for each thread, it has a lane of its own (lane.h).
+  mote::Step* lane_steps;  // [step_count], over the first lane; null without lanes
+  uint32_t least_lane;     // UINT32_MAX without lanes
+  uint64_t lane_bytes;     // of a lane's buffers
   mote::Places places;
 
   int32_t* ids;          // [chunk]

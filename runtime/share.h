@@ -6,11 +6,9 @@
 // shares waited for each other 14 to 25 % of the time, and 2 to 8 % like this. No bit depends on who computes
 // a unit: kernels give the same outputs whatever their range.
 //
-// Most units are rows, and a thread that has the same rows of every operation finds them in its own caches.
-// Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
-// then reads, the other wrote, and a line that another core has read is slow to be written again. So where
-// rows are many, the threads have rows of their own there as well, and the panels or heads of those. That is
-// 0 to 4 % faster where two cores have one L3, and 0 to 9 % where each has its own.
+// In lanes (lane.h) a share goes from one chain of steps to the next by itself: who completes the last unit of
+// one, owner or helper, lays out the units of the next. So whoever takes units works, and nobody waits for a
+// thread that has not come yet.
 #pragma once
 
 #include <stdint.h>
@@ -21,47 +19,64 @@
 
 namespace mote {
 
-// Every thread reads all weights then, and unpacks those of 8 and 4 bits: with 64 rows each, that took 2 %
-// more than it gave, with 128 it pays.
-inline constexpr uint32_t kRowsApart = 64;
-inline constexpr uint32_t kRowsApartInteger = 128;
-
 /// What is left of one thread's share, in a cache line of its own.
 class alignas(kAlignment) Share {
  public:
-  /// Before the fork.
-  void set(Range units) {
-    begin_.store(units.begin, std::memory_order_relaxed);
-    end_ = units.end;
+  // A step's number and the units left of it are one word, which each processor with threads can replace at
+  // once: a piece that was taken is of the step that it was taken for.
+  static constexpr uint32_t kUnitBits = 24;
+  static constexpr uint32_t kMostUnits = (1u << kUnitBits) - 1;
+  static constexpr uint32_t kMostSteps = 1u << (32 - kUnitBits);
+
+  struct Piece {
+    uint32_t step;
+    uint32_t count;  // units; 0 where none is left
+    uint32_t left;   // of the step, this piece included: its first unit is as far from the end
+  };
+
+  /// `units` of a step, of which none is done.
+  void set(uint32_t step, uint32_t units) {
+    done_.store(0, std::memory_order_relaxed);
+    word_.store(step << kUnitBits | units, std::memory_order_release);
   }
 
-  /// Half of what is left, but at least `least` units (1 or more) or all; empty when nothing is. Halves are
-  /// few calls, and the last ones, for which others may have to wait, are short.
-  Range take(uint32_t least) {
-    uint32_t begin = begin_.load(std::memory_order_relaxed), end;
-    do {
-      const uint32_t left = end_ - begin;
-      if (left == 0) return {end_, end_};  // and leaves the line with who has it
+  /// Half of what is left, but at least `least` units (1 or more) or all. Halves are few calls, and the last
+  /// ones, for which others may have to wait, are short.
+  Piece take(uint32_t least) {
+    uint32_t word = word_.load(std::memory_order_acquire);
+    for (;;) {
+      const uint32_t left = word & kMostUnits;
+      if (left == 0) return {word >> kUnitBits, 0, 0};  // and leaves the line with who has it
       const uint32_t some = left / 2 > least ? left / 2 : least;
-      end = left < some + least ? end_ : begin + some;
-    } while (!replace(begin, end));
-    return {begin, end};
+      const uint32_t count = left < some + least ? left : some;
+      if (replace(word, word - count)) return {word >> kUnitBits, count, left};
+    }
+  }
+
+  /// `units` more of `all` are done; true for who did the last of them.
+  bool complete(uint32_t units, uint32_t all) {
+    if constexpr (std::atomic<uint32_t>::is_always_lock_free) {
+      return done_.fetch_add(units, std::memory_order_acq_rel) + units == all;
+    } else {
+      done_.store(done_.load() + units);
+      return done_.load() == all;
+    }
   }
 
  private:
-  /// begin_ becomes `end`, or `begin` what begin_ is meanwhile. Processors without compare-and-exchange
+  /// word_ becomes `next`, or `word` what word_ is meanwhile. Processors without compare-and-exchange
   /// (Cortex-M0) have one thread.
-  bool replace(uint32_t& begin, uint32_t end) {
+  bool replace(uint32_t& word, uint32_t next) {
     if constexpr (std::atomic<uint32_t>::is_always_lock_free) {
-      return begin_.compare_exchange_weak(begin, end, std::memory_order_relaxed);
+      return word_.compare_exchange_weak(word, next, std::memory_order_acquire);
     } else {
-      begin_.store(end, std::memory_order_relaxed);
+      word_.store(next);
       return true;
     }
   }
 
-  std::atomic<uint32_t> begin_;
-  uint32_t end_;
+  std::atomic<uint32_t> word_;
+  std::atomic<uint32_t> done_;
 };
 
 }  // namespace mote

@@ -11,7 +11,7 @@ TEST("select copies the wanted rows bit by bit, at every width", "[select]") {
         GuardedRows in(7, width, Edge::end), out(4, width, Edge::end), expected(4, width, Edge::start);
         in.fill([&](size_t t, size_t i) { return i == 2 ? NAN : static_cast<float>(t * 100 + i); });
         expected.fill([&](size_t t, size_t i) { return in[selected[t]][i]; });
-        run_kernel(entry, SelectArgs{width, selected, in.const_view(), out.view(), 0, 7}, 4, split);
+        run_kernel(entry, SelectArgs{width, selected, in_one_lane(in.const_view()), out.view(), 0, 7}, 4, split);
         check_same_bits(expected, out);
       }
     }
@@ -28,14 +28,14 @@ TEST("select leaves rows alone that others hold", "[select]") {
     expected.fill([&](size_t t, size_t i) {
       return selected[t] == 6 || selected[t] == 4 ? in[selected[t] - kFirst][i] : -1.0f;
     });
-    run_kernel(entry, SelectArgs{5, selected, in.const_view(), out.view(), kFirst, kRows}, 5);
+    run_kernel(entry, SelectArgs{5, selected, in_one_lane(in.const_view()), out.view(), kFirst, kRows}, 5);
     check_same_bits(expected, out);
   });
 }
 
 TEST("select of no rows does nothing", "[select]") {
   each_kernel(Op::kSelect, [](const KernelEntry& entry) {
-    run_kernel(entry, SelectArgs{8, nullptr, {nullptr, 64}, {nullptr, 64}, 0, 0}, 0);
+    run_kernel(entry, SelectArgs{8, nullptr, in_one_lane({nullptr, 64}), {nullptr, 64}, 0, 0}, 0);
   });
 }
 

@@ -13,59 +13,81 @@ using namespace mote;
 Share share;
 
 /// The lengths of the pieces that are taken until nothing is left, one after the other.
-std::vector<uint32_t> pieces(Range units, uint32_t least) {
+std::vector<uint32_t> pieces(uint32_t units, uint32_t least) {
   std::vector<uint32_t> lengths;
-  share.set(units);
-  uint32_t next = units.begin;
-  for (Range piece = share.take(least); piece.begin != piece.end; piece = share.take(least)) {
-    TEST_ASSERT_EQUAL(next, piece.begin);
-    lengths.push_back(piece.end - piece.begin);
-    next = piece.end;
+  share.set(3, units);
+  uint32_t left = units;
+  for (Share::Piece piece = share.take(least); piece.count != 0; piece = share.take(least)) {
+    TEST_ASSERT_EQUAL(3u, piece.step);
+    TEST_ASSERT_EQUAL(left, piece.left);
+    lengths.push_back(piece.count);
+    left -= piece.count;
   }
-  TEST_ASSERT_EQUAL(units.end, next);
+  TEST_ASSERT_EQUAL(0u, left);
   return lengths;
 }
 
 }  // namespace
 
 TEST("a share is taken in halves, in order") {
-  TEST_ASSERT_TRUE((pieces({5, 69}, 1) == std::vector<uint32_t>{32, 16, 8, 4, 2, 1, 1}));
+  TEST_ASSERT_TRUE((pieces(64, 1) == std::vector<uint32_t>{32, 16, 8, 4, 2, 1, 1}));
 }
 
 TEST("a piece is no shorter than the least, and none is left that would be") {
   for (uint32_t units = 1; units < 200; ++units) {
     for (uint32_t least = 1; least < 20; ++least) {
-      for (const uint32_t length : pieces({0, units}, least))
-        TEST_ASSERT_TRUE(length >= least || length == units);
+      for (const uint32_t length : pieces(units, least)) TEST_ASSERT_TRUE(length >= least || length == units);
     }
   }
 }
 
 TEST("a share shorter than the least is taken at once") {
-  TEST_ASSERT_TRUE((pieces({3, 5}, 8) == std::vector<uint32_t>{2}));
+  TEST_ASSERT_TRUE((pieces(2, 8) == std::vector<uint32_t>{2}));
 }
 
 TEST("nothing is taken of an empty share, and nothing after the last piece") {
-  TEST_ASSERT_TRUE(pieces({7, 7}, 1).empty());
-  for (uint32_t times = 0; times < 3; ++times) {
-    const Range piece = share.take(1);
-    TEST_ASSERT_EQUAL(piece.begin, piece.end);
-  }
+  TEST_ASSERT_TRUE(pieces(0, 1).empty());
+  for (uint32_t times = 0; times < 3; ++times) TEST_ASSERT_EQUAL(0u, share.take(1).count);
 }
 
-TEST("threads that take of one share get each unit once") {
-  constexpr uint32_t kUnits = 20000, kThreads = 4;
-  share.set({0, kUnits});
-  std::vector<uint8_t> times(kUnits);
+TEST("a share holds the largest number of units and the last of the steps") {
+  share.set(Share::kMostSteps - 1, Share::kMostUnits);
+  const Share::Piece piece = share.take(Share::kMostUnits);
+  TEST_ASSERT_EQUAL(Share::kMostSteps - 1, piece.step);
+  TEST_ASSERT_EQUAL(Share::kMostUnits, piece.count);
+}
+
+TEST("who completes the last unit of a step knows it, once") {
+  share.set(0, 10);
+  TEST_ASSERT_FALSE(share.complete(4, 10));
+  TEST_ASSERT_FALSE(share.complete(5, 10));
+  TEST_ASSERT_TRUE(share.complete(1, 10));
+  share.set(1, 2);
+  TEST_ASSERT_TRUE(share.complete(2, 2));
+}
+
+TEST("threads that take of one share get each unit of each step once, and no step before all of the last") {
+  constexpr uint32_t kUnits = 300, kSteps = 60, kThreads = 4;
+  share.set(0, kUnits);
+  std::vector<uint8_t> times(kUnits * kSteps);
+  std::atomic<uint32_t> done{0}, early{0};
   std::vector<std::thread> threads;
   for (uint32_t i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&times] {
-      for (Range units = share.take(1); units.begin != units.end; units = share.take(1)) {
-        for (uint32_t unit = units.begin; unit < units.end; ++unit) ++times[unit];
-        std::this_thread::yield();
+    threads.emplace_back([&] {
+      while (done.load() < kUnits * kSteps) {
+        const Share::Piece piece = share.take(1);
+        if (piece.count == 0) std::this_thread::yield();
+        for (uint32_t unit = kUnits - piece.left; unit < kUnits - piece.left + piece.count; ++unit) {
+          ++times[piece.step * kUnits + unit];
+        }
+        if (done.fetch_add(piece.count) < piece.step * kUnits) ++early;
+        if (piece.count != 0 && share.complete(piece.count, kUnits) && piece.step + 1 < kSteps) {
+          share.set(piece.step + 1, kUnits);
+        }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  for (uint32_t unit = 0; unit < kUnits; ++unit) TEST_ASSERT_EQUAL(1u, uint32_t{times[unit]});
+  TEST_ASSERT_EQUAL(0u, early.load());
+  for (const uint8_t unit : times) TEST_ASSERT_EQUAL(1u, uint32_t{unit});
 }
