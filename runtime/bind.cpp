@@ -245,7 +245,7 @@ class Binder : public Proofs {
     check(out.unit == file::RowUnit::sequence, "out is not per sequence");
     check(op.kind() <= file::PoolKind::MAX, "unknown kind");
     width(out, in.width, "out");
-    step->pool = {static_cast<PoolKind>(op.kind()), in.width,  places_.starts,
+    step->pool = {static_cast<PoolKind>(op.kind()), in.width,   places_.starts,
                   in_one_lane(in.const_rows()),     out.rows(), 0};
     step->unit = out.unit;
     step->work_per_row = in.width;

@@ -8,8 +8,8 @@
 // no longer needed to others, so that row 5 of one operand may lie where row 7 of another does: such steps do
 // not follow each other.
 //
-// Where each thread has rows, and buffers for them, of its own (lane.h), it goes through linear operations and
-// attention, too, without waiting for anyone, until one reads keys and values that others store.
+// Where each thread has rows, and buffers for them, of its own (lane.h), it goes through linear operations
+// and attention, too, without waiting for anyone, until one reads keys and values that others store.
 #pragma once
 
 #include "runtime/bind.h"

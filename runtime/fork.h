@@ -20,8 +20,8 @@ struct alignas(64) Fork {
   uint32_t least;      // units of a piece
 };
 
-/// Units of a chain of steps that begins with `step`, of `rows` that are everyone's: rows, panels, or heads of
-/// a block of rows.
+/// Units of a chain of steps that begins with `step`, of `rows` that are everyone's: rows, panels, or heads
+/// of a block of rows.
 uint32_t units_of(const Step& step, uint32_t rows);
 
 /// `work`: rough multiply-adds of all units.

@@ -17,11 +17,11 @@ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
 // A thread multiplies 60 to 120 billion weights a second and row: of so many rows, all together read no more
 // than 30 GB/s. That is enough where weights are floats or come from caches: MiniLM in 8 bits is 1.05 to 1.1
-// times as fast with 8 rows and more for each of two threads, on far cores 1.3 times; in f32 with 16 rows 1.02
-// and 1.15 times. Integers from memory are worth reading twice where the rows are many beside what they
-// exchange, which grows with the width as the multiplications do with its square: from 64 rows on SmolLM2 (576
-// columns) is 1.02 to 1.05 times as fast, BERT-base (768) 0.97, with 96 rows 1.03, and the 1 B shape (2048)
-// with 64 rows 0.97, with 128 1.01.
+// times as fast with 8 rows and more for each of two threads, on far cores 1.3 times; in f32 with 16
+// rows 1.02 and 1.15 times. Integers from memory are worth reading twice where the rows are many beside what
+// they exchange, which grows with the width as the multiplications do with its square: from 64 rows on
+// SmolLM2 (576 columns) is 1.02 to 1.05 times as fast, BERT-base (768) 0.97, with 96 rows 1.03, and the 1 B
+// shape (2048) with 64 rows 0.97, with 128 1.01.
 uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads) {
   if (!weights.integers) return 8 * threads;
   if (weights.bytes <= kCached) return 4 * threads;

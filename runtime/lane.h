@@ -6,9 +6,9 @@
 // Most units are rows, and a thread that has the same rows of every operation finds them in its own caches.
 // Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
 // then reads, the other wrote, and a line that another core has read is slow to be written again. The plan of
-// a file gives the bytes of one operand to later ones, too, with rows of another width, so that own rows alone
-// do not keep threads apart: their buffers have to be others'. A lane is a whole set of buffers for some of
-// the rows. In it all steps but those that go by keys and values follow each other without a barrier.
+// a file gives the bytes of one operand to later ones, too, with rows of another width, so that own rows
+// alone do not keep threads apart: their buffers have to be others'. A lane is a whole set of buffers for
+// some of the rows. In it all steps but those that go by keys and values follow each other without a barrier.
 #pragma once
 
 #include "runtime/bind.h"

@@ -179,7 +179,7 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   choose_lanes(s);
   const bool lanes = s->least_lane != UINT32_MAX;
   s->steps = arena.take<Step>(s->step_count);
-  s->lane_steps = arena.take<Step>(lanes ? s->step_count : 0);
+  s->lane_steps = lanes ? arena.take<Step>(s->step_count) : nullptr;
   s->ids = arena.take<int32_t>(options.chunk);
   s->positions = arena.take<int32_t>(options.chunk);
   s->sequences = arena.take<int32_t>(options.chunk);
@@ -194,7 +194,8 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->caches = arena.take<KvCacheView>(caches->size());
   part(&memory->session);
 
-  const uint32_t lane_count = lanes ? options.threads : 1, lane_rows = rows_of_lane(s->token_rows, lane_count);
+  const uint32_t lane_count = lanes ? options.threads : 1,
+                 lane_rows = rows_of_lane(s->token_rows, lane_count);
   s->lane_bytes = uint64_t{program.token_row_bytes()} * lane_rows;
   s->token_buffers = arena.take<uint8_t>(s->lane_bytes * lane_count);
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);

@@ -6,9 +6,9 @@
 // shares waited for each other 14 to 25 % of the time, and 2 to 8 % like this. No bit depends on who computes
 // a unit: kernels give the same outputs whatever their range.
 //
-// In lanes (lane.h) a share goes from one chain of steps to the next by itself: who completes the last unit of
-// one, owner or helper, lays out the units of the next. So whoever takes units works, and nobody waits for a
-// thread that has not come yet.
+// In lanes (lane.h) a share goes from one chain of steps to the next by itself: who completes the last unit
+// of one, owner or helper, lays out the units of the next. So whoever takes units works, and nobody waits for
+// a thread that has not come yet.
 #pragma once
 
 #include <stdint.h>

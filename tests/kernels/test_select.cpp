@@ -11,7 +11,8 @@ TEST("select copies the wanted rows bit by bit, at every width", "[select]") {
         GuardedRows in(7, width, Edge::end), out(4, width, Edge::end), expected(4, width, Edge::start);
         in.fill([&](size_t t, size_t i) { return i == 2 ? NAN : static_cast<float>(t * 100 + i); });
         expected.fill([&](size_t t, size_t i) { return in[selected[t]][i]; });
-        run_kernel(entry, SelectArgs{width, selected, in_one_lane(in.const_view()), out.view(), 0, 7}, 4, split);
+        run_kernel(entry, SelectArgs{width, selected, in_one_lane(in.const_view()), out.view(), 0, 7}, 4,
+                   split);
         check_same_bits(expected, out);
       }
     }

@@ -111,3 +111,46 @@ TEST("steps over different rows are no chain", "[chain]") {
   const auto steps = chained({norm(b.const_rows(0), b.rows(64)), other});
   TEST_ASSERT_TRUE((steps == std::vector<bool>{false, false}));
 }
+
+TEST(
+    "lanes meet where attention reads what was stored, where that is overwritten, and where tokens are "
+    "left") {
+  char caches[2];
+  const auto store = [&](int cache) {
+    Step step{};
+    step.op = Op::kKvStore;
+    step.kv_store.cache.keys = &caches[cache];
+    return step;
+  };
+  const auto attention = [&](int cache) {
+    Step step{};
+    step.op = Op::kAttention;
+    step.attention.cache.keys = &caches[cache];
+    return step;
+  };
+  Step select{};
+  select.op = Op::kSelect;
+  select.unit = file::RowUnit::selected;
+  Buffers b(500);
+  const std::pair<Step, bool> expected[] = {
+      {norm(b.const_rows(0), b.rows(0)), true},
+      {store(0), false},
+      {attention(0), true},
+      {linear(), false},
+      {store(1), false},
+      {attention(1), true},
+      {store(0), false},
+      {store(1), true},
+      {attention(0), false},  // stored before the lanes last met
+      {select, true},
+      {select, true},
+      {linear(), true},
+  };
+  std::vector<Step> steps;
+  for (const auto& [step, meets] : expected) steps.push_back(step);
+  part_steps(steps.data(), static_cast<uint32_t>(steps.size()));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    CAPTURE(i);
+    TEST_ASSERT_EQUAL(expected[i].second, steps[i].meets);
+  }
+}
