@@ -7,6 +7,7 @@
 Each round measures mote and every peer once, one after the other, so that what disturbs the machine meets all of them;
 medians count. mote's share is that of the machine's limit, measured in the same run: reading memory for decoding,
 multiplying for prompts and encoders (docs/performance.md); of its peak of memory it is what the file and the arena take.
+Far into a text each round measures mote at depth 0, too.
 Process start and memory are those of whole processes: mote's command, and llama_generate.c, which is llama.cpp
 without Python. A peak is measured once, after a prompt that fills the context.
 
@@ -80,7 +81,8 @@ def all_rows(models):
         peer = (contenders.LlamaCpp, real, "Q4_1")
         file = lambda: models.converted(SMOLLM2)
         yield from decoder_rows(title, file, peer, (contenders.OpenVinoGenAi, real, "int4"))
-        yield Row(f"{title}, decode at depth 1024", "Decoding", file, {"decode": 32, "depth": 1024}, [peer])
+        yield Row(f"{title}, decode at depth 1024", "Decoding", file, {"decode": 32, "depth": 1024}, [peer],
+                  contenders.MoteAtDepth)
         yield process_row(f"{title}, process start to first token", START, file, real, "Q4_1", models, "ms")
         yield process_row(f"{title}, peak memory", PEAK, file, real, "Q4_1", models, "MiB")
     yield from peaks

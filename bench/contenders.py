@@ -30,6 +30,7 @@ def median_ms(run):
 class Mote:
     """By `mote bench`, which measures the machine's limit beside the model. `shares` are those of each measure()."""
     name = "mote"
+    of_shallow = ()
 
     def __init__(self, binary, file, work, threads):
         arguments = {"prompt": 0, "decode": 0} | work
@@ -51,6 +52,22 @@ class Mote:
         self.isa = result["isa"]
         self.shares.append(result["share_of_bandwidth" if self.decodes else "share_of_multiply_adds"])
         return 1000 * self.tokens / result["decode_tokens_per_s" if self.decodes else "prompt_tokens_per_s"]
+
+
+class MoteAtDepth(Mote):
+    """`of_shallow`: how fast it is as a share of how fast it was at depth 0, a moment earlier."""
+
+    def __init__(self, binary, file, work, threads):
+        self.of_shallow = []
+        self.shallow = Mote(binary, file, work | {"depth": 0}, threads)
+        super().__init__(binary, file, work, threads)
+        self.of_shallow.clear()
+
+    def measure(self):
+        shallow = self.shallow.measure()
+        deep = super().measure()
+        self.of_shallow.append(shallow / deep)
+        return deep
 
 
 class LlamaCpp:
@@ -213,6 +230,7 @@ def prompt_option(work):
 class MoteProcess(Process):
     """`mote run`. A share is what the file and the arena take of the peak."""
     name = "mote"
+    of_shallow = ()
 
     def __init__(self, binary, file, work, threads):
         super().__init__([binary, "run", file, "--greedy", "--ignore-stop", "--json", "--kv", "f16", "--context",

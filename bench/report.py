@@ -23,6 +23,7 @@ class Result:
         self.title, self.group, self.unit = row.title, row.group, row.unit
         self.own, self.peers = own, peers
         self.tokens, self.shares, self.isa = mote.tokens, mote.shares, mote.isa
+        self.of_shallow = mote.of_shallow
 
     def ratios(self):
         return {name: statistics.median(values) / statistics.median(self.own) for name, values in self.peers.items()}
@@ -34,6 +35,8 @@ class Result:
     def cells(self):
         speed = number(1000 * self.tokens / statistics.median(self.own), 3) if self.tokens else "-"
         share = f"{100 * statistics.median(self.shares):.0f} %" if self.shares else "-"
+        if self.of_shallow:
+            share += f", {100 * statistics.median(self.of_shallow):.0f} % of depth 0"
         peers = "; ".join(f"{name} {self.quantity(values)}" for name, values in self.peers.items())
         ratios = ", ".join(f"{ratio:.2f}x" for ratio in self.ratios().values())
         return [self.title, speed, self.quantity(self.own), share, peers or "-", ratios or "-"]
