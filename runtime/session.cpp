@@ -194,10 +194,10 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   s->caches = arena.take<KvCacheView>(caches->size());
   part(&memory->session);
 
-  const uint32_t lane_count = lanes ? options.threads : 1,
-                 lane_rows = rows_of_lane(s->token_rows, lane_count);
-  s->lane_bytes = uint64_t{program.token_row_bytes()} * lane_rows;
-  s->token_buffers = arena.take<uint8_t>(s->lane_bytes * lane_count);
+  const uint32_t lane_count = lanes ? options.threads : 1;
+  const uint64_t lane_bytes = uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lane_count);
+  s->lane_bytes = static_cast<size_t>(lane_bytes);
+  s->token_buffers = arena.take<uint8_t>(lane_bytes * lane_count);
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
   s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
   part(&memory->activations);

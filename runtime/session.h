@@ -54,7 +54,7 @@ struct mote_session {
   // Where a run has `least_lane` rows for each thread, it has a lane of its own (lane.h).
   mote::Step* lane_steps;  // [step_count], over the first lane; null without lanes
   uint32_t least_lane;     // UINT32_MAX without lanes
-  uint64_t lane_bytes;     // of a lane's buffers
+  size_t lane_bytes;       // of a lane's buffers
   mote::Places places;
 
   int32_t* ids;          // [chunk]

@@ -14,6 +14,25 @@ using namespace mote;
 constexpr size_t kStride = 128, kLaneBytes = 4096;
 constexpr uint32_t kFirstRow = 5;
 
+/// A decoder of 8 bits, and options for two threads.
+class TwoThreads {
+ public:
+  TwoThreads()
+      : model(test::golden_file("llama", "q8g32")),
+        options(mote_session_options_default(model.get())),
+        pool_(mote_posix_pool_create(2)) {
+    options.platform = mote_posix_pool_platform(pool_);
+    options.threads = 2;
+  }
+  ~TwoThreads() { mote_posix_pool_destroy(pool_); }
+
+  test::OpenModel model;
+  mote_session_options options;
+
+ private:
+  mote_posix_pool* pool_;
+};
+
 uint32_t least(bool integers, uint32_t columns, uint64_t bytes, uint32_t threads) {
   return least_lane_rows({integers, columns, bytes}, threads);
 }
@@ -53,55 +72,43 @@ TEST("a step of a lane finds a row of the run at the lane's own place") {
 }
 
 TEST("every operand of every step of a session lies in the lane, and what is left out stays so") {
-  const test::OpenModel model(test::golden_file("llama", "q8g32"));
-  mote_posix_pool* pool = mote_posix_pool_create(2);
-  mote_session_options options = mote_session_options_default(model.get());
-  options.platform = mote_posix_pool_platform(pool);
-  options.threads = 2;
-  options.chunk = 64;
-  {
-    const test::OpenSession opened(model, options);
-    const mote_session* session = opened.get();
-    const bool lanes = isa_includes(session->isa, Isa::kAvx2);
-    TEST_ASSERT_EQUAL(lanes, session->lane_steps != nullptr);
-    const auto* begin = session->token_buffers + session->lane_bytes;
-    for (uint32_t i = 0; lanes && i < session->step_count; ++i) {
-      const Step& step = session->lane_steps[i];
-      if (step.unit != file::RowUnit::token) continue;
-      Step moved = in_lane(step, session->lane_bytes, 32);
-      uint32_t operands = 0;
-      for_each_operand(moved, [&](const void* data, size_t stride_bytes, size_t) {
-        if (data == nullptr) return;
-        const auto* row = static_cast<const uint8_t*>(data) + 32 * stride_bytes;
-        TEST_ASSERT_TRUE(row >= begin && row + 32 * stride_bytes <= begin + session->lane_bytes);
-        ++operands;
-      });
-      TEST_ASSERT_TRUE(operands > 0);
-      if (step.op == Op::kLinear && step.linear.residual.data == nullptr)
-        TEST_ASSERT_TRUE(moved.linear.residual.data == nullptr);
-    }
+  TwoThreads two;
+  two.options.chunk = 64;
+  const test::OpenSession opened(two.model, two.options);
+  const mote_session* session = opened.get();
+  const bool lanes = isa_includes(session->isa, Isa::kAvx2);
+  TEST_ASSERT_EQUAL(lanes, session->lane_steps != nullptr);
+  const auto* begin = session->token_buffers + session->lane_bytes;
+  for (uint32_t i = 0; lanes && i < session->step_count; ++i) {
+    const Step& step = session->lane_steps[i];
+    if (step.unit != file::RowUnit::token) continue;
+    Step moved = in_lane(step, session->lane_bytes, 32);
+    uint32_t operands = 0;
+    for_each_operand(moved, [&](const void* data, size_t stride_bytes, size_t) {
+      if (data == nullptr) return;
+      const auto* row = static_cast<const uint8_t*>(data) + 32 * stride_bytes;
+      TEST_ASSERT_TRUE(row >= begin && row + 32 * stride_bytes <= begin + session->lane_bytes);
+      ++operands;
+    });
+    TEST_ASSERT_TRUE(operands > 0);
+    if (step.op == Op::kLinear && step.linear.residual.data == nullptr)
+      TEST_ASSERT_TRUE(moved.linear.residual.data == nullptr);
   }
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("sessions whose operands others take whole, or whose threads have too few rows, have no lanes") {
-  const test::OpenModel model(test::golden_file("llama", "q8g32"));
-  mote_posix_pool* pool = mote_posix_pool_create(2);
-  mote_session_options options = mote_session_options_default(model.get());
-  options.platform = mote_posix_pool_platform(pool);
-  options.threads = 2;
+  const TwoThreads two;
   const auto lanes = [&](auto change) {
-    mote_session_options changed = options;
+    mote_session_options changed = two.options;
     change(changed);
-    return test::OpenSession(model, changed).get()->lane_steps != nullptr;
+    return test::OpenSession(two.model, changed).get()->lane_steps != nullptr;
   };
   const bool any = lanes([](mote_session_options& o) { o.chunk = 16; });
-  TEST_ASSERT_EQUAL(isa_includes(test::OpenSession(model, options).get()->isa, Isa::kAvx2), any);
+  TEST_ASSERT_EQUAL(isa_includes(test::OpenSession(two.model, two.options).get()->isa, Isa::kAvx2), any);
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.chunk = 15; }));
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.threads = 1; }));
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.isa = MOTE_ISA_REF; }));
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) {
     o.trace = [](void*, const char*, const float*, uint32_t, uint32_t, size_t) {};
   }));
-  mote_posix_pool_destroy(pool);
 }
