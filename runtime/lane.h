@@ -6,9 +6,9 @@
 // Most units are rows, and a thread that has the same rows of every operation finds them in its own caches.
 // Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
 // then reads, the other wrote, and a line that another core has read is slow to be written again. The plan of
-// a file gives the bytes of one operand to later ones, too, with rows of another width, so that own rows
-// alone do not keep threads apart: their buffers have to be others'. A lane is a whole set of buffers for
-// some of the rows. In it all steps but those that go by keys and values follow each other without a barrier.
+// a file gives the bytes of one operand to later ones, too, with rows of another width: rows of its own do
+// not give a thread lines of its own, buffers do. A lane is a whole set of buffers for some of the rows. In
+// it all steps but those that go by keys and values follow each other without a barrier.
 #pragma once
 
 #include "runtime/bind.h"
@@ -28,8 +28,8 @@ uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads);
 /// Rows of a lane where `rows` are dealt to `lanes`; the last lanes may have fewer, or none.
 inline uint32_t rows_of_lane(uint32_t rows, uint32_t lanes) { return (rows + lanes - 1) / lanes; }
 
-/// A step over the rows of a lane from `first_row` on, which keep their numbers. `lane_bytes` into the first
-/// one, the buffers of the lane begin.
+/// A step over the rows of a lane, `first_row` and on, which keep their numbers. The lane's buffers lie
+/// `lane_bytes` behind those of the first one, which `step` is bound to.
 Step in_lane(const Step& step, size_t lane_bytes, uint32_t first_row);
 
 }  // namespace mote

@@ -25,6 +25,7 @@ constexpr uint32_t kMaxTextBytes = 1u << 30;
 constexpr uint32_t kDefaultMaskedRows = 16;
 constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
+// With more KV heads, which no model has, a chunk's units of attention would be too many for a share.
 constexpr uint32_t kMostLaneHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBlock);
 
 mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
@@ -282,7 +283,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
     Places first_lane = s->places;
     first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
     status = bind_steps(*s, first_lane, s->lane_steps, error);
-    part_steps(s->lane_steps, s->step_count);
+    if (status == MOTE_OK) part_steps(s->lane_steps, s->step_count);
   }
   if (status != MOTE_OK) return status;
   file::RowUnit unit;
