@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "runtime/operands.h"
+#include "runtime/session.h"
 
 namespace mote {
 namespace {
@@ -11,7 +12,22 @@ namespace {
 // Weights that caches hold between operations.
 constexpr uint64_t kCached = 16u << 20;
 
+// With more KV heads, which no model has, a chunk's units of attention would be too many for a share.
+constexpr uint32_t kMostHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBlock);
+
 uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+LinearWeights linear_weights(const mote_model& model) {
+  LinearWeights all{activation_dtype(model.first_linear) != DType::f32, 0, 0};
+  for (const file::Op* op : *model.program->ops()) {
+    const auto* linear = op->args_as_Linear();
+    if (linear == nullptr) continue;
+    const auto* weight = model.root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
+    if (all.bytes == 0) all.columns = weight->cols();
+    all.bytes += weight->bytes();
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -26,6 +42,13 @@ uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads) {
   if (!weights.integers) return 8 * threads;
   if (weights.bytes <= kCached) return 4 * threads;
   return larger(4 * threads, weights.columns < 1024 ? weights.columns / 8 : 128);
+}
+
+uint32_t least_lane_rows(const mote_model& model, uint32_t threads) {
+  for (const file::KvCache* cache : *model.root->kv_caches()) {
+    if (cache->kv_heads() > kMostHeads) return UINT32_MAX;
+  }
+  return least_lane_rows(linear_weights(model), threads);
 }
 
 Step in_lane(const Step& step, size_t lane_bytes, uint32_t first_row) {

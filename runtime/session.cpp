@@ -23,10 +23,7 @@ constexpr uint32_t kDefaultChunk = 64;
 constexpr uint32_t kDefaultTextBytes = 1u << 16;
 constexpr uint32_t kMaxTextBytes = 1u << 30;
 constexpr uint32_t kDefaultMaskedRows = 16;
-constexpr uint32_t kMaxChunk = 4096;
 constexpr uint32_t kMaxThreads = 256;
-// With more KV heads, which no model has, a chunk's units of attention would be too many for a share.
-constexpr uint32_t kMostLaneHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBlock);
 
 mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
   if (backend == nullptr) return MOTE_OK;
@@ -138,28 +135,13 @@ void choose_passes(mote_session* s) {
   if (most < options.chunk) s->token_rows = most;
 }
 
-LinearWeights linear_weights(const mote_model& model) {
-  LinearWeights all{activation_dtype(model.first_linear) != DType::f32, 0, 0};
-  for (const file::Op* op : *model.program->ops()) {
-    const auto* linear = op->args_as_Linear();
-    if (linear == nullptr) continue;
-    const auto* weight = model.root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
-    if (all.bytes == 0) all.columns = weight->cols();
-    all.bytes += weight->bytes();
-  }
-  return all;
-}
-
 /// Lanes where the chunk has rows for them, of kernels of which that was measured. Backends and traces take
 /// operands whole.
 void choose_lanes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->least_lane = UINT32_MAX;
   if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
-  for (const file::KvCache* cache : *s->model->root->kv_caches()) {
-    if (cache->kv_heads() > kMostLaneHeads) return;
-  }
-  const uint32_t least = least_lane_rows(linear_weights(*s->model), options.threads);
+  const uint32_t least = least_lane_rows(*s->model, options.threads);
   if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
 }
 

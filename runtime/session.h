@@ -12,6 +12,8 @@
 
 namespace mote {
 
+inline constexpr uint32_t kMaxChunk = 4096;
+
 /// The tokens being computed. `next_op` walks from 0 to the number of steps; a run is committed when it gets
 /// there.
 struct Run {
