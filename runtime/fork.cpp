@@ -158,10 +158,12 @@ void run_units(const Fork& fork, uint32_t part, uint32_t step, Range units, void
   }
 }
 
-/// What is left of a part's share.
-void run_share(const Fork& fork, uint32_t part, void* scratch) {
+/// What is left of a part's share; `last`: the step whose kernel was the last to prepare the scratch for the
+/// part's rows, or fork.end.
+void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
   Share& share = fork.session->shares[part];
-  uint32_t last = fork.end;
+  uint32_t counted = fork.end;  // the step that has `all` units
+  Range all{};
   for (uint32_t looks = 0; looks < kLooks;) {
     const Share::Piece piece = share.take(fork.least);
     const uint32_t step = fork.first + piece.step, next = end_of_chain(fork, step);
@@ -172,10 +174,11 @@ void run_share(const Fork& fork, uint32_t part, void* scratch) {
       continue;
     }
     looks = 0;
-    const Range all = units_of(fork, part, step);
+    if (step != counted) all = units_of(fork, part, step);
+    counted = step;
     const uint32_t begin = all.end - piece.left;
-    run_units(fork, part, step, {begin, begin + piece.count}, scratch, step == last);
-    last = step;
+    run_units(fork, part, step, {begin, begin + piece.count}, scratch, step == *last);
+    *last = step;
     if (next < fork.end && share.complete(piece.count, all.end - all.begin)) {
       const Range units = units_of(fork, part, next);
       share.set(next - fork.first, units.end - units.begin);
@@ -188,7 +191,11 @@ void run_part(void* context, uint32_t index) {
   const Fork& fork = *static_cast<const Fork*>(context);
   const mote_session& session = *fork.session;
   void* scratch = session.scratch + index * session.scratch_bytes;
-  for (uint32_t i = 0; i < fork.parts; ++i) run_share(fork, (index + i) % fork.parts, scratch);
+  uint32_t last = fork.end;
+  for (uint32_t i = 0; i < fork.parts; ++i) {
+    if (fork.lane_rows != 0) last = fork.end;  // other rows
+    run_share(fork, (index + i) % fork.parts, scratch, &last);
+  }
 }
 
 }  // namespace
