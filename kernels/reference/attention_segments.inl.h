@@ -54,9 +54,10 @@ static inline void copy(const Softmax& to, const Softmax& from, uint32_t head_di
   for (uint32_t e = 0; e < head_dim; ++e) to.out[e] = from.out[e];
 }
 
-/// At last.
+/// At last, unless it is done.
 static inline void divide(const Softmax& softmax, uint32_t head_dim) {
   const float sum = *softmax.sum;
+  if (sum == 1.0f) return;
   for (uint32_t e = 0; e < head_dim; ++e) softmax.out[e] /= sum;
 }
 

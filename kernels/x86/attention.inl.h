@@ -29,6 +29,7 @@ constexpr uint32_t kLineFloats = kAlignment / sizeof(float);  // of a cache line
 struct Visible {
   PositionRange span;  // from the tile's first position
   bool first;          // no earlier tile of the segment has any
+  bool last;           // no later tile has any, nor another segment
   bool begins_like(const Visible& other) const {
     return !span.empty() && span.begin == other.span.begin && first == other.first;
   }
@@ -37,38 +38,47 @@ struct Visible {
 static inline Visible visible(const PositionRange& seen, uint32_t tile) {
   PositionRange span = {seen.begin > tile ? seen.begin - tile : 0, seen.end > tile ? seen.end - tile : 0};
   if (span.end > kAttentionTile) span.end = kAttentionTile;
-  return {span, seen.begin >= tile || tile % kAttentionSegment == 0};
+  const bool only_segment = seen.begin / kAttentionSegment == tile / kAttentionSegment;
+  return {span, seen.begin >= tile || tile % kAttentionSegment == 0,
+          only_segment && seen.end <= tile + kAttentionTile};
 }
+
+/// Neighbouring rows of one sequence that see the same positions: those of an encoder's sequence; of a
+/// prompt each row alone.
+struct RowRun {
+  uint32_t begin, end;
+  PositionRange seen;
+  uint32_t first_segment() const { return seen.begin / kAttentionSegment; }
+};
 
 /// The rows of a work unit and one KV head of them. Scratch holds the scores [rows * heads][kAttentionTile],
 /// the running maximum and sum of each query, and partials of one segment.
 template <class V>
 struct RowBlock {
   uint32_t kv_head;
-  uint32_t begin, end;
-  uint32_t heads;                          // of a row that read the KV head
-  PositionRange seen[kAttentionRowBlock];  // by each row
+  uint32_t begin;  // row
+  uint32_t heads;  // of a row that read the KV head
+  RowRun runs[kAttentionRowBlock];
+  uint32_t run_count;
   float* scores;
   float* max;
   float* sum;
   float* partials;
   typename V::Query* queries;  // [rows * heads][E / V::kPacked], where they are packed
-
-  const PositionRange& seen_by(uint32_t row) const { return seen[row - begin]; }
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
 /// first of a unit that walks all.
 template <class V>
-static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock<V>& block, uint32_t row,
-                                 uint32_t head, uint32_t segment) {
+static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock<V>& block, const RowRun& run,
+                                 uint32_t row, uint32_t head, uint32_t segment) {
   const uint32_t width = args.cache.head_dim;
   const uint32_t own_head = block.kv_head * block.heads + head;
   if (args.segments != 0) {
     return softmax_at(partials_of(args, row, own_head) + segment * attention_partial_floats(width), width);
   }
   const size_t query = (row - block.begin) * block.heads + head;
-  if (segment != block.seen_by(row).begin / kAttentionSegment) {
+  if (segment != run.first_segment()) {
     return softmax_at(block.partials + query * attention_partial_floats(width), width);
   }
   return {args.out[row] + own_head * width, &block.max[query], &block.sum[query]};
@@ -88,14 +98,18 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
                        PositionRange span, const Tile<T>& tile) {
   const uint32_t width = args.cache.head_dim / V::kPacked;
   const uint32_t queries = (end - first) * block.heads;
+  [[maybe_unused]] uint32_t row = first, head = 0;
   for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
     const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
     const size_t in_block = (first - block.begin) * block.heads + begin;
     const typename V::Query* q[kMaxQueries];
     for (uint32_t i = 0; i < count; ++i) {
       if constexpr (V::kPacked == 1) {
-        const uint32_t head = block.kv_head * block.heads + (begin + i) % block.heads;
-        q[i] = args.q[first + (begin + i) / block.heads] + head * width;
+        q[i] = args.q[row] + (block.kv_head * block.heads + head) * width;
+        if (++head == block.heads) {
+          head = 0;
+          ++row;
+        }
       } else {
         q[i] = block.queries + (in_block + i) * width;
       }
@@ -132,19 +146,26 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 /// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
 /// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
+/// `last`: no query sees another tile, so outputs are divided, and the sums become 1.
 template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
+static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
   float factors[kMaxQueries];
   weigh_scores<V, Q>(scores, spans, softmax, factors);
+  const bool whole = spans.shared.end == spans.last_end;
   weigh_values<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, spans.shared,
-                                         {softmax, first ? nullptr : factors, 0});
+                                         {softmax, first ? nullptr : factors, last && whole, 0});
   static constexpr float kGoOn = 1.0f;
-  for (uint32_t i = 0; i < Q; ++i) {
-    if (spans.end[i] == spans.shared.end) continue;
-    weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, FetchAhead<T>{tile.values},
-                                       width, {spans.shared.end, spans.end[i]}, {softmax + i, &kGoOn, 0});
+  for (uint32_t i = 0; i < Q && !whole; ++i) {
+    if (spans.end[i] != spans.shared.end) {
+      weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, FetchAhead<T>{tile.values},
+                                         width, {spans.shared.end, spans.end[i]},
+                                         {softmax + i, &kGoOn, last, 0});
+    } else if (last) {
+      divide(softmax[i], width);
+    }
   }
+  for (uint32_t i = 0; i < Q && last; ++i) *softmax[i].sum = 1.0f;
 }
 
 /// The output of a query, before its first tile is weighed: stores that miss wait for one another. Always
@@ -154,23 +175,25 @@ MOTE_INLINE static inline void ask_for_output(const Softmax& softmax, uint32_t w
     __builtin_prefetch(softmax.out + column, 1, 3);
 }
 
-/// Rows [first, end), which begin to see the tile at the same position. visible[0] is the first row's;
+/// Runs [first, end), which begin to see the tile at the same position. visible[0] is the first one's;
 /// `ahead` is what is needed next, the tile's own values if that has been asked for.
 template <class V, class T>
-static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
-                       const Visible* visible, const Tile<T>& tile, FetchAhead<T> ahead) {
-  const uint32_t width = args.cache.head_dim;
-  const uint32_t queries = (end - first) * block.heads;
+static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, const RowRun* first,
+                       const RowRun* end, const Visible* visible, const Tile<T>& tile, FetchAhead<T> ahead) {
+  const uint32_t width = args.cache.head_dim, segment = tile.begin / kAttentionSegment;
+  const uint32_t queries = (end[-1].end - first->begin) * block.heads;
   const bool first_tile = visible->first;
-  for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
+  float* scores = block.scores + (first->begin - block.begin) * block.heads * size_t{kAttentionTile};
+  const RowRun* run = first;
+  const Visible* own = visible;
+  uint32_t row = run->begin, head = 0;
+  for (uint32_t begin = 0; begin < queries; begin += kMaxQueries, scores += kMaxQueries * kAttentionTile) {
     const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
-    float* scores = block.scores + ((first - block.begin) * block.heads + begin) * size_t{kAttentionTile};
     QuerySpans spans = {{0, kAttentionTile}, {}, 0};
     Softmax softmax[kMaxQueries];
+    bool last = args.segments == 0;
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t row = first + (begin + i) / block.heads, head = (begin + i) % block.heads;
-      const PositionRange span = visible[row - first].span;
-      softmax[i] = softmax_of(args, block, row, head, tile.begin / kAttentionSegment);
+      softmax[i] = softmax_of(args, block, *run, row, head, segment);
       if (first_tile) {
         ask_for_output(softmax[i], width);
         *softmax[i].max = -FLT_MAX;
@@ -178,30 +201,36 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
       }
       if (args.bias != nullptr) {
         add_bias(scores + i * kAttentionTile,
-                 tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), span);
+                 tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
       }
-      spans.shared.begin = span.begin;
-      spans.end[i] = span.end;
-      if (span.end < spans.shared.end) spans.shared.end = span.end;
-      if (span.end > spans.last_end) spans.last_end = span.end;
+      last = last && own->last;
+      spans.shared.begin = own->span.begin;
+      spans.end[i] = own->span.end;
+      if (own->span.end < spans.shared.end) spans.shared.end = own->span.end;
+      if (own->span.end > spans.last_end) spans.last_end = own->span.end;
+      if (++head != block.heads) continue;
+      head = 0;
+      if (++row != run->end) continue;
+      ++run;
+      ++own;
     }
     // An element is added whole or by halves: how must not depend on the company.
     if (spans.shared.end != spans.last_end) spans.shared.end -= spans.shared.end % V::kPacked;
     switch (count) {
       case 1:
-        weigh_group<V, 1>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 1>(scores, spans, softmax, first_tile, last, tile, ahead, width);
         break;
       case 2:
-        weigh_group<V, 2>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 2>(scores, spans, softmax, first_tile, last, tile, ahead, width);
         break;
       case 3:
-        weigh_group<V, 3>(scores, spans, softmax, first_tile, tile, ahead, width);
+        weigh_group<V, 3>(scores, spans, softmax, first_tile, last, tile, ahead, width);
         break;
       default:
         if (ahead.elements != tile.values) {
-          weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, ahead, width);
+          weigh_group<V, 4>(scores, spans, softmax, first_tile, last, tile, ahead, width);
         } else {
-          weigh_group<V, 4>(scores, spans, softmax, first_tile, tile, FetchNothing(), width);
+          weigh_group<V, 4>(scores, spans, softmax, first_tile, last, tile, FetchNothing(), width);
         }
         break;
     }
@@ -209,15 +238,15 @@ static void weigh_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
   }
 }
 
-/// Rows [first, end), all of one sequence, over the tile of positions that starts at `begin`.
+/// Runs [first, end), all of one sequence, over the tile of positions that starts at `begin`.
 template <class V, class T>
-static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
-                        uint32_t begin) {
+static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, const RowRun* first,
+                        const RowRun* end, uint32_t begin) {
   PositionRange all = {kAttentionTile, 0};
   Visible seen[kAttentionRowBlock];
-  for (uint32_t row = first; row < end; ++row) {
-    seen[row - first] = visible(block.seen_by(row), begin);
-    const PositionRange span = seen[row - first].span;
+  for (const RowRun* run = first; run < end; ++run) {
+    seen[run - first] = visible(run->seen, begin);
+    const PositionRange span = seen[run - first].span;
     if (span.empty()) continue;
     if (span.begin < all.begin) all.begin = span.begin;
     if (span.end > all.end) all.end = span.end;
@@ -225,18 +254,18 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uin
   if (all.empty()) return;
 
   const KvCacheView& cache = args.cache;
-  const size_t head = static_cast<size_t>(args.sequences[first]) * cache.kv_heads + block.kv_head;
+  const size_t head = static_cast<size_t>(args.sequences[first->begin]) * cache.kv_heads + block.kv_head;
   const size_t start = (head * cache.capacity + begin % cache.capacity) * cache.head_dim / V::kPacked;
   const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
                         static_cast<const T*>(cache.values) + start};
   FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim / V::kPacked};
-  score_rows<V>(args, block, first, end, all, tile);
-  for (uint32_t row = first, next; row < end; row = next) {
-    const Visible& own = seen[row - first];
-    next = row + 1;
+  score_rows<V>(args, block, first->begin, end[-1].end, all, tile);
+  for (const RowRun *run = first, *next; run < end; run = next) {
+    const Visible& own = seen[run - first];
+    next = run + 1;
     if (own.span.empty()) continue;
     while (next < end && seen[next - first].begins_like(own)) ++next;
-    weigh_rows<V>(args, block, row, next, &own, tile, ahead);
+    weigh_runs<V>(args, block, run, next, &own, tile, ahead);
     ahead.elements = tile.values;
   }
 }
@@ -244,17 +273,19 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, uin
 /// What the rows of the block see of the segment.
 template <class V, class T>
 static void attend_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
+  const RowRun* const end = block.runs + block.run_count;
   PositionRange all = {UINT32_MAX, 0};
-  for (uint32_t row = block.begin; row < block.end; ++row) {
-    const PositionRange seen = seen_of_segment(block.seen_by(row), segment);
+  for (const RowRun* run = block.runs; run < end; ++run) {
+    const PositionRange seen = seen_of_segment(run->seen, segment);
     if (seen.empty()) continue;
     if (seen.begin < all.begin) all.begin = seen.begin / kAttentionTile * kAttentionTile;
     if (seen.end > all.end) all.end = seen.end;
   }
   for (uint32_t tile = all.begin; tile < all.end; tile += kAttentionTile) {
-    for (uint32_t first = block.begin, end; first < block.end; first = end) {
-      for (end = first + 1; end < block.end && args.sequences[end] == args.sequences[first];) ++end;
-      attend_tile<V, T>(args, block, first, end, tile);
+    for (const RowRun *first = block.runs, *next; first < end; first = next) {
+      for (next = first + 1; next < end && args.sequences[next->begin] == args.sequences[first->begin];)
+        ++next;
+      attend_tile<V, T>(args, block, first, next, tile);
     }
   }
 }
@@ -282,11 +313,13 @@ MOTE_INLINE static inline void ask_for_queries(const AttentionArgs& args, const 
   }
 }
 
-/// Calls each(row, head of the block's) for all queries.
+/// Calls each(run, row, head of the block's) for all queries.
 template <class V, class Each>
 static void each_query(const RowBlock<V>& block, Each each) {
-  for (uint32_t row = block.begin; row < block.end; ++row) {
-    for (uint32_t head = 0; head < block.heads; ++head) each(row, head);
+  for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
+    for (uint32_t row = run->begin; row < run->end; ++row) {
+      for (uint32_t head = 0; head < block.heads; ++head) each(*run, row, head);
+    }
   }
 }
 
@@ -295,34 +328,58 @@ template <class V, class T>
 static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t width = args.cache.head_dim;
   PositionRange all = {UINT32_MAX, 0};
-  for (uint32_t row = block.begin; row < block.end; ++row) {
-    const PositionRange seen = block.seen_by(row);
-    if (seen.begin < all.begin) all.begin = seen.begin;
-    if (seen.end > all.end) all.end = seen.end;
+  uint32_t least_end = UINT32_MAX;
+  for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
+    if (run->seen.begin < all.begin) all.begin = run->seen.begin;
+    if (run->seen.end > all.end) all.end = run->seen.end;
+    if (run->seen.end < least_end) least_end = run->seen.end;
   }
-  const auto first_segment = [&](uint32_t row) { return block.seen_by(row).begin / kAttentionSegment; };
-  for (uint32_t segment = all.begin / kAttentionSegment; segment * kAttentionSegment < all.end; ++segment) {
+  const uint32_t first = all.begin / kAttentionSegment;
+  uint32_t segment = first;
+  do {
     attend_segment<V, T>(args, block, segment);
-    each_query(block, [&](uint32_t row, uint32_t head) {
-      const uint32_t first = first_segment(row);
-      if (segment <= first || seen_of_segment(block.seen_by(row), segment).empty()) return;
-      fold(softmax_of(args, block, row, head, first), softmax_of(args, block, row, head, segment), width);
-    });
-  }
-  each_query(block, [&](uint32_t row, uint32_t head) {
-    divide(softmax_of(args, block, row, head, first_segment(row)), width);
+    if (segment != first) {
+      each_query(block, [&](const RowRun& run, uint32_t row, uint32_t head) {
+        if (segment <= run.first_segment() || seen_of_segment(run.seen, segment).empty()) return;
+        fold(softmax_of(args, block, run, row, head, run.first_segment()),
+             softmax_of(args, block, run, row, head, segment), width);
+      });
+    }
+  } while (++segment * kAttentionSegment < all.end);
+  const bool same_last_tile = (least_end - 1) / kAttentionTile == (all.end - 1) / kAttentionTile;
+  if (segment == first + 1 && same_last_tile) return;  // with which all were divided
+  each_query(block, [&](const RowRun& run, uint32_t row, uint32_t head) {
+    divide(softmax_of(args, block, run, row, head, run.first_segment()), width);
   });
 }
 
-/// The queries of a work unit, packed as keys are.
+/// The queries of a work unit times the scale, packed as keys are.
 template <class V>
-static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block) {
+static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, uint32_t end) {
   const uint32_t width = args.cache.head_dim;
   typename V::Query* to = block.queries;
-  for (uint32_t row = block.begin; row < block.end; ++row) {
+  for (uint32_t row = block.begin; row < end; ++row) {
     const float* from = args.q[row] + block.kv_head * block.heads * width;
     for (uint32_t head = 0; head < block.heads; ++head, from += width, to += width / V::kPacked) {
-      V::pack(from, width, to);
+      V::pack(from, width, args.scale, to);
+    }
+  }
+}
+
+/// The rows of a unit, and what they see.
+template <class V>
+static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<V>* block) {
+  block->kv_head = rows.kv_head;
+  if (block->run_count != 0 && block->begin == rows.begin) return;  // another head of the same rows
+  block->begin = rows.begin;
+  block->run_count = 0;
+  for (uint32_t row = rows.begin; row < rows.end; ++row) {
+    const bool follows = row != rows.begin && args.sequences[row] == args.sequences[row - 1] &&
+                         args.last_seen[row] == args.last_seen[row - 1];
+    if (follows) {
+      block->runs[block->run_count - 1].end = row + 1;
+    } else {
+      block->runs[block->run_count++] = {row, row + 1, seen_by(args, row)};
     }
   }
 }
@@ -339,15 +396,16 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
   block.partials = block.sum + queries;
   block.queries = reinterpret_cast<typename V::Query*>(
       block.partials + queries * attention_partial_floats(args.cache.head_dim));
+  if (units.begin == units.end) return;
+  UnitRows next = rows_of_unit(args, units.begin);
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {
-    const UnitRows rows = rows_of_unit(args, unit);
-    block.kv_head = rows.kv_head;
-    block.begin = rows.begin;
-    block.end = rows.end;
-    for (uint32_t row = block.begin; row < block.end; ++row)
-      block.seen[row - block.begin] = seen_by(args, row);
-    if (unit + 1 != units.end) ask_for_queries(args, rows_of_unit(args, unit + 1));
-    if constexpr (V::kPacked != 1) pack_queries(args, block);
+    const UnitRows rows = next;
+    take_rows(args, rows, &block);
+    if (unit + 1 != units.end) {
+      next = rows_of_unit(args, unit + 1);
+      ask_for_queries(args, next);
+    }
+    if constexpr (V::kPacked != 1) pack_queries(args, block, rows.end);
     if (args.segments == 0) {
       attend_all<V, T>(args, block);
     } else {

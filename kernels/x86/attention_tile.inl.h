@@ -47,7 +47,7 @@ struct FetchNothing {
 };
 
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
-/// elements.
+/// elements. Packed queries are scaled already.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
 static inline void score_blocks(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
                                 uint32_t width, float scale, float* scores) {
@@ -70,7 +70,8 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
   const typename V::Float factor = V::set(scale);
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
-      V::store(scores + i * kAttentionTile + v * V::kLanes, V::mul(factor, sum[i][v]));
+      V::store(scores + i * kAttentionTile + v * V::kLanes,
+               V::kPacked == 1 ? V::mul(factor, sum[i][v]) : sum[i][v]);
     }
   }
 }
@@ -105,27 +106,36 @@ struct QuerySpans {
   uint32_t last_end;
 };
 
-/// exp(x), x at most 0; no more exact than weights that are rounded need.
-template <class V, class Float = typename V::Float>
-inline Float weight_of(Float x) {
+/// Turns V::kPacked vectors of scores, from `at` on, into weights exp(s - m) in place, m being what
+/// V::shift_of had; returns the total and they.
+template <class V>
+MOTE_INLINE static inline typename V::Total weigh(float* scores, uint32_t at, typename V::Float shift,
+                                                  typename V::Total total) {
   if constexpr (V::kPacked == 1) {
-    return exp_not_large<V>(x);
+    const typename V::Float weight = exp_not_large<V>(V::sub(V::load(scores + at), shift));
+    V::store(scores + at, weight);
+    return V::add_by_8(total, weight);
   } else {
-    return V::rough_exp(x);
+    const auto weights = V::pack(V::rough_exp(V::load(scores + at), shift),
+                                 V::rough_exp(V::load(scores + at + V::kLanes), shift));
+    V::store(scores + at / 2, weights);
+    return V::add_both(total, weights);
   }
 }
 
 /// Turns the scores of Q queries into weights exp(s - m') in place, adds them to the sums, moves each maximum
-/// from m to m' and gives the factors exp(m - m'). The lane of 8 that adds a weight depends on its position
-/// alone, whatever V.
+/// from m to m' and gives the factors exp(m - m'). The lane that adds a weight depends on its position alone,
+/// that of 8 whatever V where weights are floats.
 /// Queries go together because one alone would wait for its maximum, an exponential and its sum.
 template <class V, uint32_t Q>
 MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spans, const Softmax* softmax,
                                             float* factors) {
-  const uint32_t start = spans.shared.begin / V::kLanes * V::kLanes;
+  constexpr uint32_t kStep = V::kPacked * V::kLanes;
+  const uint32_t start = spans.shared.begin / kStep * kStep,
+                 end = (spans.last_end + kStep - 1) / kStep * kStep;
   typename V::Float largest[Q];
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = V::set(*softmax[i].max);
-  for (uint32_t at = start; at < spans.last_end; at += V::kLanes) {
+  for (uint32_t at = start; at < end; at += V::kLanes) {
     if (at >= spans.shared.begin && at + V::kLanes <= spans.shared.end) {
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
         largest[i] = V::max(V::load(scores + i * kAttentionTile + at), largest[i]);
@@ -141,43 +151,42 @@ MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spa
     }
   }
   typename V::Float shift[Q];
-  __m256 total[Q];
+  typename V::Total total[Q];
   alignas(64) float moved[V::kLanes] = {};
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     const float next = V::max_lanes(largest[i]);
     moved[i] = *softmax[i].max - next;
     *softmax[i].max = next;
-    shift[i] = V::set(next);
-    total[i] = _mm256_setzero_ps();
+    shift[i] = V::shift_of(next);
+    total[i] = typename V::Total{};
   }
-  for (uint32_t at = start; at < spans.last_end; at += V::kLanes) {
+  for (uint32_t at = start; at < end; at += kStep) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-      float* score = scores + i * kAttentionTile + at;
-      const typename V::Float weight = weight_of<V>(V::sub(V::load(score), shift[i]));
-      V::store_weights(scores + i * kAttentionTile, at, weight);
-      total[i] = V::add_by_8(total[i], weight);
+      total[i] = weigh<V>(scores + i * kAttentionTile, at, shift[i], total[i]);
     }
   }
   alignas(64) float factor[V::kLanes];
   V::store(factor, exp_not_large<V>(V::load(moved)));
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     factors[i] = factor[i];
-    *softmax[i].sum = *softmax[i].sum * factor[i] + sum_lanes(total[i]);
+    *softmax[i].sum = *softmax[i].sum * factor[i] + V::sum(total[i]);
   }
 }
 
-/// Outputs of Q queries, from a column on. factor null: they start from 0 and are not read.
+/// Outputs of Q queries, from a column on. factor null: they start from 0 and are not read. `last`: nothing
+/// will be added to them, and they are divided by the queries' sums.
 struct Outputs {
   const Softmax* query;
   const float* factor;
+  bool last;
   uint32_t column;
-  Outputs from(uint32_t at) const { return {query, factor, at}; }
+  Outputs from(uint32_t at) const { return {query, factor, last, at}; }
   float* operator[](uint32_t i) const { return query[i].out + column; }
 };
 
 /// out[i][column] = factor[i] * out[i][column] + sum over the span of weights[i][p] * values[p][column], in
-/// order of p, for Q queries and C vectors of columns, or the first `columns` of one. Of elements that hold
-/// two positions the first and the last may be half outside the span.
+/// order of p, at last divided, for Q queries and C vectors of columns, or the first `columns` of one. Of
+/// elements that hold two positions the first and the last may be half outside the span.
 template <class V, uint32_t Q, uint32_t C, class T, class Ahead>
 MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* values, const Ahead& ahead,
                                              uint32_t width, PositionRange span, const Outputs& outputs,
@@ -211,8 +220,10 @@ MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* valu
     if (span.end % 2 != 0) add(at, [](auto value) MOTE_INLINE { return V::first(value); });
   }
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c)
-        V::store_first(outputs[i] + c * V::kLanes, columns, sum[i][c]);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      if (outputs.last) sum[i][c] = V::div(sum[i][c], V::set(*outputs.query[i].sum));
+      V::store_first(outputs[i] + c * V::kLanes, columns, sum[i][c]);
+    }
   }
 }
 

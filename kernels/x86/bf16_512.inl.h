@@ -15,11 +15,13 @@ struct Bf16Floats512 : Floats512 {
   using Pairs = __m512i;  // of bf16
   using Query = Bf16Pair;
   static constexpr uint32_t kPacked = 2;
+  using Total = Float;  // of the weights, two positions in each
 
   using Floats512::fma;
   using Floats512::load;
   using Floats512::load_first;
   using Floats512::set;
+  using Floats512::store;
 
   static Pairs set(Bf16Pair pair) {
     int32_t word;
@@ -36,12 +38,13 @@ struct Bf16Floats512 : Floats512 {
     return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
   }
 
-  /// exp(x), x at most 0, to 9e-5: a 22nd of the rounding to bf16. exp(0) is 1, NaN stays NaN.
+  /// exp(x - m), m as shift_of had it and not less than x, to 9e-5: a 22nd of the rounding to bf16, after
+  /// which exp(0) is 1. NaN stays NaN.
   ///
-  /// 2^t = 2^f 2^floor(t), f the fraction of t = x / ln 2; 2^f is 1 and a cubic fitted to [0, 1).
-  static Float rough_exp(Float x) {
+  /// 2^t = 2^f 2^floor(t), f the fraction of t = (x - m) / ln 2; 2^f is 1 and a cubic fitted to [0, 1).
+  static Float rough_exp(Float x, Float shift) {
     constexpr int kFraction = 1 | 8;  // less floor(t), without exceptions
-    const Float t = mul(x, set(0x1.715476p+0f));
+    const Float t = fma(x, set(kPerLn2), shift);
     const Float f = _mm512_reduce_ps(t, kFraction);
     Float p = set(0x1.3baaa8p-4f);
     p = fma(p, f, set(0x1.d23788p-3f));
@@ -49,27 +52,40 @@ struct Bf16Floats512 : Floats512 {
     p = fma(p, f, set(1.0f));
     return _mm512_scalef_ps(p, t);
   }
+  static Float shift_of(float largest) { return set(-kPerLn2 * largest); }
 
-  static void store_weights(float* weights, uint32_t at, Float x) { store16(weights + at / 2, x); }
   static Pairs weight(const float* weights, uint32_t at) {
     int32_t word;
     memcpy(&word, weights + at, 4);
     return _mm512_set1_epi32(word);
   }
+  static Total add_both(Total sums, Pairs x) { return fma(x, _mm512_set1_epi32(kTwoOnes), sums); }
+  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_by_8(_mm256_setzero_ps(), sums)); }
+
   static __m256i to_bf16(Float x) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)); }
-  /// An even number of floats.
-  static void pack(const float* from, uint32_t count, Bf16Pair* to) {
+  /// The pairs of 16 floats, then of 16 others.
+  static Pairs pack(Float first, Float then) {
+    return reinterpret_cast<Pairs>(_mm512_cvtne2ps_pbh(then, first));
+  }
+  /// An even number of floats times `factor`.
+  static void pack(const float* from, uint32_t count, float factor, Bf16Pair* to) {
+    const Float factors = set(factor);
     uint32_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) store16(to + i / 2, load(from + i));
+    for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+      store(to + i / 2, pack(mul(load(from + i), factors), mul(load(from + i + kLanes), factors)));
+    }
     if (i < count) {
-      Bf16Pair last[kLanes / 2];
-      store16(last, load_first(from + i, count - i));
-      memcpy(to + i / 2, last, (count - i) * 2);
+      const uint32_t left = count - i, beyond = left > kLanes ? left - kLanes : 0;
+      const Pairs last = pack(mul(load_first(from + i, left), factors),
+                              mul(load_first(from + i + left - beyond, beyond), factors));
+      _mm512_mask_storeu_epi32(to + i / 2, first_lanes(left / 2), last);
     }
   }
+  static void store(void* to, Pairs x) { _mm512_storeu_si512(to, x); }
 
  private:
-  static void store16(void* to, Float x) { _mm256_storeu_si256(static_cast<__m256i*>(to), to_bf16(x)); }
+  static constexpr float kPerLn2 = 0x1.715476p+0f;
+  static constexpr int32_t kTwoOnes = 0x3F803F80;  // of bf16
 };
 
 }  // namespace

@@ -26,8 +26,10 @@ struct Floats256 {
   static constexpr uint32_t kColumns[] = {8, 4, 4, 2};
 
   // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
+  // Sums of weights are 8, whatever the vectors.
   using Query = float;
   static constexpr uint32_t kPacked = 1;
+  using Total = __m256;
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
@@ -77,11 +79,13 @@ struct Floats256 {
   }
   /// A NaN lane gives NaN or the largest of the others.
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
-  /// Weights of a query over a tile, and what the values at a position are multiplied with.
-  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  /// What weighing a score takes of the largest one.
+  static Float shift_of(float largest) { return set(largest); }
+  /// Of a query's weights over a tile, what the values at a position are multiplied with.
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   /// Adds x to 8 sums.
-  static __m256 add_by_8(__m256 sums, Float x) { return _mm256_add_ps(sums, x); }
+  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(sums, x); }
+  static float sum(Total sums) { return avx2::sum_lanes(sums); }
 };
 
 }  // namespace

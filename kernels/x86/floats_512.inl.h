@@ -16,6 +16,7 @@ struct Floats512 : TileShapes512 {
   using Int = __m512i;
   static constexpr bool kLooksUp = true;
   using Query = float;
+  using Total = __m256;
   static constexpr uint32_t kPacked = 1;
 
   static Float set(float value) { return _mm512_set1_ps(value); }
@@ -69,9 +70,10 @@ struct Floats512 : TileShapes512 {
     return _mm512_mask_mov_ps(set(other), within, x);
   }
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
-  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static __m256 add_by_8(__m256 sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
+  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
+  static float sum(Total sums) { return avx2::sum_lanes(sums); }
 
  protected:
   static __mmask16 first_lanes(uint32_t count) {

@@ -14,12 +14,13 @@ constexpr uint32_t kColumns = Bf16Floats512::kLanes;
 
 /// Columns [begin, width) of one token's key or value.
 static inline void store_key(const float* k, uint32_t begin, uint32_t width, Bf16Pair* key) {
-  for (uint32_t e = begin; e < width; e += 2) Bf16Floats512::pack(k + e, 2, key + e / 2 * avx2::kKeyStep);
+  for (uint32_t e = begin; e < width; e += 2)
+    Bf16Floats512::pack(k + e, 2, 1.0f, key + e / 2 * avx2::kKeyStep);
 }
 static inline void store_value(const float* v, uint32_t begin, uint32_t width, Bf16* value) {
   for (uint32_t e = begin; e < width; e += 2) {
     Bf16Pair two;
-    Bf16Floats512::pack(v + e, 2, &two);
+    Bf16Floats512::pack(v + e, 2, 1.0f, &two);
     value[2 * e] = two.first;
     value[2 * e + 2] = two.second;
   }

@@ -21,6 +21,7 @@ struct PairedFloats : TileShapes512 {
 
   using Query = float;
   static constexpr uint32_t kPacked = 1;
+  using Total = __m256;
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
   template <class T>
@@ -79,9 +80,10 @@ struct PairedFloats : TileShapes512 {
     return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
   }
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
-  static void store_weights(float* weights, uint32_t at, Float x) { store(weights + at, x); }
+  static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static __m256 add_by_8(__m256 sums, Float x) { return Half::add_by_8(Half::add_by_8(sums, x.low), x.high); }
+  static Total add_by_8(Total sums, Float x) { return Half::add_by_8(Half::add_by_8(sums, x.low), x.high); }
+  static float sum(Total sums) { return Half::sum(sums); }
 
  private:
   static uint32_t beyond(uint32_t count) { return count > 8 ? count - 8 : 0; }
