@@ -13,13 +13,14 @@
 //   one row: 4 panels read side by side. No word is used twice, nothing is worth preparing.
 //   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
 //     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
-//   up to 56 rows of q8c in 512 bits: the same, in tiles of 8 x 2. To unpack saves a tile one operation for
-//     8 dpbusd, which pays at 64 rows; at 32 it costs 5 %, at 16 a fifth.
-//   more than V::kSingleRows rows, in 512 bits: 2 panels are unpacked to unsigned bytes, quad by quad, in
-//     scratch, which stays in L1 or L2. Tiles of 6 x 2 pass over them: 12 int32 and 12 float sums, 2 weights
-//     and a word are 27 of 32 registers, and 96 of a group's 138 vector operations are dpbusd. Unpacking is
-//     worth as much as it costs at 8 rows. q8c has no float sums: 8 x 2. What the minima of q4mg32 multiply,
-//     scale * sum of each group and row, is worked out before all tiles: 6 multiplications less for a group.
+//   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
+//   more than kInPlaceRows, in 512 bits: the first tile of 2 panels leaves their weights as unsigned bytes,
+//     quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8 dpbusd cost it
+//     little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of 64 rows of
+//     q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of
+//     a group's 138 vector operations are dpbusd. q8c has no float sums: 8 x 2. What the minima of q4mg32
+//     multiply, scale * sum of each group and row, is worked out before all tiles: 6 multiplications less for
+//     a group.
 //   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 256 bits
 //     a port of its own does what is not dpbusd, and nothing is unpacked.
 //
@@ -38,6 +39,7 @@ namespace mote {
 namespace {
 
 constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
+constexpr uint32_t kInPlaceRows = 16;          // more are worth unpacked weights
 
 /// body(0), body(1), ... body(N - 1): a loop over arrays of registers. Not by "GCC unroll": where that meets
 /// a single turn, GCC 12 unrolls the loop around it, too. V::kUnrolls is false where nothing is gained.
@@ -198,23 +200,33 @@ MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32
   V::finish(args, row, panel, sums);
 }
 
-// ---- Unpacking a panel of two: from quad to quad of it there are two in `to`. ----
+// ---- Unpacking a group of a panel of two: from quad to quad of it there are two in `to`. ----
 
 template <class V>
-inline void unpack(const int8_t (*q)[16][4], size_t quads, uint8_t* to) {
-  for (size_t j = 0; j < quads; ++j) V::store(to + j * 2 * kQuadBytes, V::add_128(V::load(q[j])));
+MOTE_INLINE inline void unpack(const int8_t (&q)[8][16][4], uint8_t* to) {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE { V::store(to + j * 2 * kQuadBytes, V::add_128(V::load(q[j]))); });
 }
 
 template <class V>
-inline void unpack(const uint8_t (*nibbles)[16][4], size_t quads, uint8_t* to) {
-  for (size_t j = 0; j < quads; j += 2) {
-    const typename V::Int w = V::load(nibbles[j / 2]);
-    V::store(to + j * 2 * kQuadBytes, V::low_nibbles(w));
-    V::store(to + (j + 1) * 2 * kQuadBytes, V::high_nibbles(w));
-  }
+MOTE_INLINE inline void unpack(const uint8_t (&nibbles)[4][16][4], uint8_t* to) {
+  each<V, 4>([&](uint32_t j) MOTE_INLINE {
+    const typename V::Int w = V::load(nibbles[j]);
+    V::store(to + 2 * j * 2 * kQuadBytes, V::low_nibbles(w));
+    V::store(to + (2 * j + 1) * 2 * kQuadBytes, V::high_nibbles(w));
+  });
 }
 
-// ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ..., and unpacking. ----
+/// Where a tile finds its weights.
+enum class Weights {
+  in_place,
+  unpacking,  // in place, and leaves them in scratch
+  unpacked    // in scratch
+};
+
+/// Where the next ones are asked for.
+constexpr Cache cache_of(Weights weights) { return weights == Weights::in_place ? Cache::l2 : Cache::l1; }
+
+// ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ... ----
 
 /// Whether a tile asks for the panels after its own: as many streams as one row has are enough.
 template <uint32_t P>
@@ -239,7 +251,7 @@ struct GroupKernel {
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 6;
   /// Of a tile of a pair in place, and of all that such tiles multiply.
-  static constexpr uint32_t kPairRows = V::kPairRows, kInPlaceRows = V::kPairRows;
+  static constexpr uint32_t kPairRows = V::kPairRows, kMostPairRows = V::kPairRows;
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
 
   static Float scale_of(const char* in, const GroupAt& at) {
@@ -287,9 +299,10 @@ struct GroupKernel {
     }
   }
 
-  template <uint32_t R, uint32_t P, bool kUnpacked>
+  template <uint32_t R, uint32_t P, Weights kWeights>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
-                                             uint32_t row, const uint8_t* unpacked) {
+                                             uint32_t row, uint8_t* unpacked) {
+    constexpr bool kUnpacked = kWeights != Weights::in_place;
     const Supercell* cell[P];
     const char* in[R];
     Float acc[P][R][V::kVectors];
@@ -310,7 +323,11 @@ struct GroupKernel {
     WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
-        for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+        for (uint32_t i = 0; i < asks; ++i) ahead.template ask<cache_of(kWeights)>();
+        if constexpr (kWeights == Weights::unpacking) {
+          each<V, P>([&](uint32_t p)
+                         MOTE_INLINE { unpack<V>(Format::weights(*cell[p], g), unpacked + p * kQuadBytes); });
+        }
         add_panels<R, P, kUnpacked>(cell, g, unpacked, sums, in, at, acc);
         at = {at.q + kGroupColumns, at.scale + 4, at.sum + 4};
         if (kUnpacked) unpacked += kGroupColumns * kPanelRows * P;
@@ -338,15 +355,6 @@ struct GroupKernel {
       }
     });
   }
-
-  static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
-    const auto* cell = reinterpret_cast<const Supercell*>(linear_panel(args, Format::kDType, panel));
-    const size_t supercells = activation_padded(args.inputs) / kSupercellColumns;
-    for (size_t s = 0; s < supercells; ++s) {
-      for (size_t g = 0; g < 2; ++g, to += 2 * kGroupColumns * kPanelRows)
-        unpack<V>(Format::weights(cell[s], g), kGroupColumns / 4, to);
-    }
-  }
 };
 
 /// q8c weights and activations: one int32 sum for each output and row, and one fma at its end.
@@ -356,11 +364,12 @@ struct RowKernel {
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 8;
   static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
-  static constexpr uint32_t kInPlaceRows = V::kUnpacks ? 56 : V::kPairRows;
+  static constexpr uint32_t kMostPairRows = V::kUnpacks ? kInPlaceRows : V::kPairRows;
 
-  template <uint32_t R, uint32_t P, bool kUnpacked>
+  template <uint32_t R, uint32_t P, Weights kWeights>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
-                                             uint32_t row, const uint8_t* unpacked) {
+                                             uint32_t row, uint8_t* unpacked) {
+    constexpr bool kUnpacked = kWeights == Weights::unpacked;
     constexpr size_t kStep = (kUnpacked ? P : 1) * kQuadBytes;
     const size_t columns = activation_padded(args.inputs);
     const char* w[P];
@@ -376,12 +385,15 @@ struct RowKernel {
     WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
-      if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
+      if constexpr (kAhead<P>)
+        each<V, P>([&](uint32_t) MOTE_INLINE { ahead.template ask<cache_of(kWeights)>(); });
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
           quad[p][v] = V::load(from + v * (kQuadBytes / V::kVectors));
           if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
+          if constexpr (kWeights == Weights::unpacking)
+            V::store(unpacked + (k / 4 * P + p) * kQuadBytes, quad[p][v]);
         });
       });
       each<V, kUnpacked ? 1 : P>([&](uint32_t p) MOTE_INLINE { w[p] += kStep; });
@@ -398,30 +410,27 @@ struct RowKernel {
   }
 
   static void prepare(const LinearArgs&, uint8_t*) {}
-
-  static void unpack_panel(const LinearArgs& args, uint32_t panel, uint8_t* to) {
-    const auto* quads =
-        reinterpret_cast<const QuadQ8c*>(linear_panel(args, DType::q8c, panel) + sizeof(HeadQ8c));
-    unpack<V>(&quads->q, activation_padded(args.inputs) / 4, to);
-  }
 };
 
 // ---- The walk over tiles. ----
 
 /// All rows, in tiles of R.
-template <class Kernel, uint32_t R, uint32_t P, bool kUnpacked>
-void tile_rows(const LinearArgs& args, uint32_t panel, const uint8_t* unpacked) {
+template <class Kernel, uint32_t R, uint32_t P>
+void tile_in_place(const LinearArgs& args, uint32_t panel) {
   each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
-    Kernel::template tile<rows, P, kUnpacked>(args, panel, 1, row, unpacked);
+    Kernel::template tile<rows, P, Weights::in_place>(args, panel, 1, row, nullptr);
   });
 }
 
 /// Two panels by all rows, unpacked.
 template <class Kernel>
 void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
-  Kernel::unpack_panel(args, panel, scratch);
-  Kernel::unpack_panel(args, panel + 1, scratch + kQuadBytes);
-  tile_rows<Kernel, Kernel::kUnpackedRows, 2, true>(args, panel, scratch);
+  constexpr uint32_t kRows = Kernel::kUnpackedRows;
+  static_assert(2 * kRows <= kInPlaceRows + 1, "the first tile is a whole one");
+  Kernel::template tile<kRows, 2, Weights::unpacking>(args, panel, 1, 0, scratch);
+  each_tile<kRows>(args.rows - kRows, [&](auto rows, uint32_t row) {
+    Kernel::template tile<rows, 2, Weights::unpacked>(args, panel, 1, kRows + row, scratch);
+  });
 }
 
 template <class V, class Kernel>
@@ -430,19 +439,18 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
   if (args.rows == 1) {
     const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
     for (; panel < panels.begin + stride; ++panel)
-      Kernel::template tile<1, kLinearStreams, false>(args, panel, stride, 0, nullptr);
+      Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
     panel = panels.begin + stride * kLinearStreams;
-  } else if (args.rows <= Kernel::kInPlaceRows) {
-    for (; panel + 2 <= panels.end; panel += 2)
-      tile_rows<Kernel, Kernel::kPairRows, 2, false>(args, panel, nullptr);
-  } else if (V::kUnpacks && args.rows > V::kSingleRows) {
+  } else if (args.rows <= Kernel::kMostPairRows) {
+    for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
+  } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
       if (!args.prepared) Kernel::prepare(args, to);  // without a pair too: the next call may have one
       for (; panel + 2 <= panels.end; panel += 2) tile_unpacked<Kernel>(args, panel, to);
     }
   }
-  for (; panel < panels.end; ++panel) tile_rows<Kernel, V::kSingleRows, 1, false>(args, panel, nullptr);
+  for (; panel < panels.end; ++panel) tile_in_place<Kernel, V::kSingleRows, 1>(args, panel);
 }
 
 }  // namespace
