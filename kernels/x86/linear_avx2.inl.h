@@ -15,6 +15,9 @@ namespace mote::avx2 {
 /// Two vectors hold a panel: outputs 0..7 and 8..15.
 static constexpr uint32_t kHalves = 2;
 
+/// WeightsAhead asks for bytes and nibbles to L1 from here on.
+static constexpr uint32_t kL1Rows = 4;
+
 /// The 4 activations at q in every lane.
 static inline __m256i broadcast_word(const int8_t* q) {
   int32_t word;

@@ -16,6 +16,9 @@
 namespace mote {
 namespace {
 
+/// WeightsAhead asks for floats to L1 from here on.
+constexpr uint32_t kFloatL1Rows = 25;
+
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, which
 /// the vectors Finish end: a family's are the same for one row and for many, so that the bits are.
 template <class V, class T, class Finish, uint32_t R, uint32_t P>
@@ -31,7 +34,7 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
     MOTE_UNROLL for (uint32_t v = 0; v < P * V::kVectors; ++v) acc[r][v] = V::set(0.0f);
   }
   for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
-  WeightsAhead ahead(args, kDType, panel, P, row, R, args.inputs * P);
+  WeightsAhead ahead(args, kDType, panel, P, row, R, args.inputs * P, kFloatL1Rows);
   MOTE_UNROLL_4 for (size_t k = 0; k < args.inputs; ++k) {
     typename V::Float w[P * V::kVectors];
     if constexpr (R > 1 || P < kLinearStreams) MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();

@@ -22,6 +22,8 @@
 
 namespace mote::avx2 {
 
+constexpr uint32_t kMostAskingRows = 64;
+
 static inline __m256 load_f16x8(const uint16_t* half) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half)));
 }
@@ -146,9 +148,10 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
-  // With many rows the tile that waits for a panel is one of many, and not asking is worth more.
-  if (P < kLinearStreams && args.rows <= 16) {
-    const WeightsAhead ahead(args, Format::kDType, panel, P, row, R, layout.groups * (Format::kAsks + 1) * P);
+  // With more rows the tile that waits for a panel is one of many, and not asking is worth more.
+  if (P < kLinearStreams && args.rows <= kMostAskingRows) {
+    const WeightsAhead ahead(args, Format::kDType, panel, P, row, R, layout.groups * (Format::kAsks + 1) * P,
+                             kL1Rows);
     integer_sums<Format, R, P>(cells, rows, layout, ahead, acc);
   } else {
     integer_sums<Format, R, P>(cells, rows, layout, NothingAhead(), acc);

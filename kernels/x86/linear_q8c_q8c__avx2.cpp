@@ -199,7 +199,7 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
       if (R == kRows && args.rows >= kManyRows) {
         planned_dots<R>(of.quads, of.a, *plan, NothingAhead(), dot);
       } else {
-        const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4);
+        const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4, kL1Rows);
         planned_dots<R>(of.quads, of.a, *plan, ahead, dot);
       }
       finish<R>(args, panel, row, of, dot);

@@ -223,9 +223,6 @@ enum class Weights {
   unpacked    // in scratch
 };
 
-/// Where the next ones are asked for.
-constexpr Cache cache_of(Weights weights) { return weights == Weights::in_place ? Cache::l2 : Cache::l1; }
-
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ... ----
 
 /// Whether a tile asks for the panels after its own: as many streams as one row has are enough.
@@ -320,10 +317,11 @@ struct GroupKernel {
     if constexpr (kUnpacked && Format::kMinimum)
       sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
     const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
-    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks);
+    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks,
+                       kInPlaceRows + 1);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
-        for (uint32_t i = 0; i < asks; ++i) ahead.template ask<cache_of(kWeights)>();
+        for (uint32_t i = 0; i < asks; ++i) ahead.ask();
         if constexpr (kWeights == Weights::unpacking) {
           each<V, P>([&](uint32_t p)
                          MOTE_INLINE { unpack<V>(Format::weights(*cell[p], g), unpacked + p * kQuadBytes); });
@@ -382,11 +380,10 @@ struct RowKernel {
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
     start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
-    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P);
+    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kInPlaceRows + 1);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
-      if constexpr (kAhead<P>)
-        each<V, P>([&](uint32_t) MOTE_INLINE { ahead.template ask<cache_of(kWeights)>(); });
+      if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
           const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
