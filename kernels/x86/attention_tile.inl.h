@@ -118,7 +118,7 @@ MOTE_INLINE static inline typename V::Total weigh(float* scores, uint32_t at, ty
   } else {
     const auto weights = V::pack(V::rough_exp(V::load(scores + at), shift),
                                  V::rough_exp(V::load(scores + at + V::kLanes), shift));
-    V::store(scores + at / 2, weights);
+    V::store_pairs(scores + at / 2, weights);
     return V::add_both(total, weights);
   }
 }

@@ -21,7 +21,6 @@ struct Bf16Floats512 : Floats512 {
   using Floats512::load;
   using Floats512::load_first;
   using Floats512::set;
-  using Floats512::store;
 
   static Pairs set(Bf16Pair pair) {
     int32_t word;
@@ -72,7 +71,7 @@ struct Bf16Floats512 : Floats512 {
     const Float factors = set(factor);
     uint32_t i = 0;
     for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-      store(to + i / 2, pack(mul(load(from + i), factors), mul(load(from + i + kLanes), factors)));
+      store_pairs(to + i / 2, pack(mul(load(from + i), factors), mul(load(from + i + kLanes), factors)));
     }
     if (i < count) {
       const uint32_t left = count - i, beyond = left > kLanes ? left - kLanes : 0;
@@ -81,7 +80,7 @@ struct Bf16Floats512 : Floats512 {
       _mm512_mask_storeu_epi32(to + i / 2, first_lanes(left / 2), last);
     }
   }
-  static void store(void* to, Pairs x) { _mm512_storeu_si512(to, x); }
+  static void store_pairs(void* to, Pairs x) { _mm512_storeu_si512(to, x); }
 
  private:
   static constexpr float kPerLn2 = 0x1.715476p+0f;
