@@ -75,14 +75,27 @@ Extent prepare(const mote_session& session, Step* step) {
   return {rows, rows, work};
 }
 
+/// Whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of another.
+bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
+  if (!session.model->encoder) return false;
+  for (uint32_t row = of_lane; row < session.run.rows; row += of_lane) {
+    if (session.sequences[row] == session.sequences[row - 1]) return false;
+  }
+  return true;
+}
+
 /// Step `index` and those after it that need not wait in lanes; returns the one after them.
 uint32_t run_in_lanes(mote_session* session, uint32_t index, uint32_t end) {
   Step* steps = session->lane_steps;
   if (end - index > Share::kMostSteps) end = index + Share::kMostSteps;
   const uint32_t rows = session->run.rows, of_lane = lane_rows(*session);
   Fork fork{session, steps, index, index, rows, 0, (rows + of_lane - 1) / of_lane, of_lane, 1};
+  const bool apart = lanes_are_sequences(*session, of_lane);
+  const auto follows = [apart](const Step& step) {
+    return apart ? step.unit == file::RowUnit::token : !step.meets;
+  };
   do prepare(*session, &steps[fork.end++]);
-  while (fork.end < end && !steps[fork.end].meets);
+  while (fork.end < end && follows(steps[fork.end]));
   run_together(&fork, 0);
   return fork.end;
 }

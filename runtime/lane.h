@@ -8,7 +8,8 @@
 // then reads, the other wrote, and a line that another core has read is slow to be written again. The plan of
 // a file gives the bytes of one operand to later ones, too, with rows of another width: rows of its own do
 // not give a thread lines of its own, buffers do. A lane is a whole set of buffers for some of the rows. In
-// it all steps but those that go by keys and values follow each other without a barrier.
+// it all steps but those that go by keys and values follow each other without a barrier, and those, too, where
+// lanes are whole sequences of an encoder.
 #pragma once
 
 #include "runtime/bind.h"

@@ -111,26 +111,34 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
 }
 
 TEST("a batch so large that each thread has rows of its own has the bits of its sequences alone") {
-  std::vector<std::vector<int32_t>> sequences;
-  for (uint32_t i = 0; i < 10; ++i) sequences.push_back(test::some_ids(14 + i, 100, i));  // 185 tokens
+  // 185 tokens, of which lanes part a sequence, and 180, of which two lanes are five sequences each.
+  std::vector<std::vector<int32_t>> parted, whole;
+  for (uint32_t i = 0; i < 10; ++i) {
+    parted.push_back(test::some_ids(14 + i, 100, i));
+    whole.push_back(test::some_ids(18, 100, i));
+  }
   for (const char* name : kModels) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const mote_output_info output = output_of(model);
     for (const mote_isa isa : test::two_families(model)) {
-      CAPTURE(name, mote_isa_name(isa));
-      mote_session_options options = options_for(model, 10);
-      options.context = 23;
-      options.chunk = options.logit_rows = 192;
-      options.isa = isa;
-      const test::OpenSession one(model, options);
-      const std::vector<float> alone = encode_alone(one.get(), output, sequences);
-      mote_posix_pool* pool = mote_posix_pool_create(2);
-      options.platform = mote_posix_pool_platform(pool);
-      options.isa = isa;
-      options.threads = 2;
-      const bool same = same_bits(alone, encode(test::OpenSession(model, options).get(), output, sequences));
-      mote_posix_pool_destroy(pool);
-      REQUIRE(same);
+      for (const auto* sequences : {&parted, &whole}) {
+        CAPTURE(name, mote_isa_name(isa), sequences == &whole);
+        mote_session_options options = options_for(model, 10);
+        options.context = 23;
+        options.chunk = options.logit_rows = 192;
+        options.isa = isa;
+        const test::OpenSession one(model, options);
+        const std::vector<float> alone = encode_alone(one.get(), output, *sequences);
+        mote_posix_pool* pool = mote_posix_pool_create(2);
+        options.platform = mote_posix_pool_platform(pool);
+        options.isa = isa;
+        options.threads = 2;
+        const test::OpenSession session(model, options);
+        const bool same = same_bits(alone, encode(session.get(), output, *sequences)) &&
+                          same_bits(alone, encode(session.get(), output, *sequences));
+        mote_posix_pool_destroy(pool);
+        REQUIRE(same);
+      }
     }
   }
 }
