@@ -116,13 +116,14 @@ std::vector<int32_t> prompt_of(const SelfTestPlan& plan, uint32_t vocab) {
   return ids;
 }
 
-/// Whether sessions of the model may keep a cache of bf16 without being asked to: encoders with even heads.
-bool takes_bf16(const mote_model* model) {
+/// Whether sessions of the model may keep such a cache without being asked to: encoders whose heads fit.
+bool takes(const mote_model* model, mote_kv_dtype kv_dtype) {
   mote_output_info output;
   mote_model_get_output(model, &output);
   mote_session_options options = mote_session_options_default(model);
-  options.kv_dtype = MOTE_KV_BF16;
-  return output.kind != MOTE_OUTPUT_NEXT_TOKEN && mote_session_bytes(model, &options) != 0;
+  options.kv_dtype = kv_dtype;
+  const bool encoder = output.kind != MOTE_OUTPUT_NEXT_TOKEN;
+  return kv_dtype == MOTE_KV_F32 || (encoder && mote_session_bytes(model, &options) != 0);
 }
 
 float largest_difference(std::span<const float> a, std::span<const float> b) {
@@ -154,8 +155,8 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
   if (coarsest != DType::f32) {
     // What the other types of cache change: the test is replayed with whichever the session has.
     float shaken = 0;
-    for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_BF16}) {
-      if (kv_dtype == MOTE_KV_BF16 && !takes_bf16(model_)) continue;
+    for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_BF16, MOTE_KV_I8}) {
+      if (!takes(model_, kv_dtype)) continue;
       ReferenceRun other(model_, plan, kv_dtype);
       shaken = std::max(shaken, largest_difference(logits, other.compute(record.ids)));
     }

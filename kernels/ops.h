@@ -185,6 +185,10 @@ struct RopeArgs {
 /// smaller than the context). Keys: [sequence][G][capacity / 16][E][16]; values: [sequence][G][capacity][E].
 /// f32 or f16; or bf16 in pairs, of which an instruction adds both products, E even: keys
 /// [sequence][G][capacity / 16][E / 2][16][2], values [sequence][G][capacity / 2][E][2].
+/// Or i8 in quads, E a multiple of 4, each key and value of a head with a scale of its own, as q8c
+/// activations have it: keys [sequence][G][capacity / 16][1 + E / 4][16] quads, of which the first 16 are the
+/// scales, floats, and bytes are the quantized ones plus 128; values [sequence][G][capacity / 16], of 16
+/// scales and [4][E] quads, of four positions each.
 struct KvCacheView {
   void* keys;         // 64-byte aligned
   void* values;       // 64-byte aligned
@@ -193,7 +197,18 @@ struct KvCacheView {
   uint32_t head_dim;  // E
 };
 
-/// Stores k[t] and v[t] at positions[t] of sequences[t]. f16 and bf16 round to nearest even. Unit: a row.
+struct KvQuad {
+  uint8_t bytes[4];
+};
+
+/// Bytes that a key or value of E columns takes; with i8, of a whole block of 16 positions, a 16th.
+constexpr uint64_t kv_bytes(DType dtype, uint64_t head_dim) {
+  if (dtype == DType::i8) return head_dim + sizeof(float);
+  return head_dim * (dtype == DType::f32 ? 4 : 2);
+}
+
+/// Stores k[t] and v[t] at positions[t] of sequences[t]. f16 and bf16 round to nearest even; i8 as quantize
+/// does (q8c), each head by itself. Unit: a row.
 struct KvStoreArgs {
   KvCacheView cache;
   const int32_t* positions;  // [T]

@@ -37,19 +37,34 @@ mote_status check_backend(const mote_model* model, const mote_backend* backend, 
   return MOTE_OK;
 }
 
-bool heads_are_even(const mote_model& model) {
+/// Of mote_kv_dtype, in its order. Columns lie side by side in the cache, so a head's width is a multiple.
+constexpr struct {
+  DType dtype;
+  uint32_t side_by_side;
+  const char* name;
+} kKvTypes[] = {
+    {}, {DType::f16, 1, "f16"}, {DType::f32, 1, "f32"}, {DType::bf16, 2, "bf16"}, {DType::i8, 4, "i8"}};
+
+bool heads_fit(const mote_model& model, mote_kv_dtype type) {
   for (const file::KvCache* cache : *model.root->kv_caches()) {
-    if (cache->head_dim() % 2 != 0) return false;
+    if (cache->head_dim() % kKvTypes[type].side_by_side != 0) return false;
   }
   return true;
+}
+
+bool is_fast(const mote_model& model, mote_kv_dtype type, Isa isa) {
+  const KernelEntry* attention = find_kernel(Op::kAttention, DType::f32, kKvTypes[type].dtype, isa);
+  return attention->isa != Isa::kRef && heads_fit(model, type);
 }
 
 /// What MOTE_KV_AUTO stands for (mote.h).
 mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
   if (model.first_linear == DType::f32) return MOTE_KV_F32;
-  const bool fast = find_kernel(Op::kAttention, DType::f32, DType::bf16, isa)->isa != Isa::kRef;
-  const bool quantized = model.first_linear != DType::f16;
-  return model.encoder && quantized && fast && heads_are_even(model) ? MOTE_KV_BF16 : MOTE_KV_F16;
+  if (!model.encoder || model.first_linear == DType::f16) return MOTE_KV_F16;
+  for (const mote_kv_dtype type : {MOTE_KV_I8, MOTE_KV_BF16}) {
+    if (is_fast(model, type, isa)) return type;
+  }
+  return MOTE_KV_F16;
 }
 
 mote_status resolve_kv(mote_session* session, mote_error* error) {
@@ -57,11 +72,13 @@ mote_status resolve_kv(mote_session* session, mote_error* error) {
   std::underlying_type_t<mote_kv_dtype> bits;  // a caller in C may have put any number there
   memcpy(&bits, &chosen, sizeof bits);
   const auto given = static_cast<uint32_t>(bits);
-  if (given > MOTE_KV_BF16) return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
+  if (given >= sizeof kKvTypes / sizeof kKvTypes[0])
+    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
   if (chosen == MOTE_KV_AUTO) chosen = best_kv(*session->model, session->isa);
-  session->kv_dtype = chosen == MOTE_KV_F32 ? DType::f32 : chosen == MOTE_KV_F16 ? DType::f16 : DType::bf16;
-  if (chosen != MOTE_KV_BF16 || heads_are_even(*session->model)) return MOTE_OK;
-  return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of bf16 takes heads of an even width; use f16");
+  session->kv_dtype = kKvTypes[chosen].dtype;
+  if (heads_fit(*session->model, chosen)) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of ", kKvTypes[chosen].name,
+              " takes heads whose width is a multiple of ", kKvTypes[chosen].side_by_side, "; use f16");
 }
 
 /// Fills in what the options leave open; says what is wrong with them.
@@ -215,8 +232,8 @@ void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
   for (uint32_t i = 0; i < caches->size(); ++i) {
     const file::KvCache* cache = caches->Get(i);
     const uint32_t capacity = cache_capacity(options, *cache);
-    const uint64_t elements = uint64_t{options.batch} * cache->kv_heads() * cache->head_dim() * capacity;
-    const uint64_t bytes = elements * (s->kv_dtype == DType::f32 ? 4 : 2);
+    const uint64_t positions = uint64_t{options.batch} * cache->kv_heads() * capacity;
+    const uint64_t bytes = positions * kv_bytes(s->kv_dtype, cache->head_dim());
     void* keys = arena.take<uint8_t>(bytes);
     void* values = arena.take<uint8_t>(bytes);
     if (s->caches != nullptr) s->caches[i] = {keys, values, capacity, cache->kv_heads(), cache->head_dim()};
@@ -287,8 +304,8 @@ mote_status check_encoder(const mote_session* session, mote_error* error) {
 
 uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache) {
   const KvCacheView& view = session.caches[cache];
-  return uint64_t{session.options.batch} * view.kv_heads * view.head_dim * view.capacity *
-         (session.kv_dtype == DType::f32 ? 4 : 2);
+  return uint64_t{session.options.batch} * view.kv_heads * view.capacity *
+         kv_bytes(session.kv_dtype, view.head_dim);
 }
 
 }  // namespace mote

@@ -74,16 +74,16 @@ uint8_t* byte_at(void* base, uint64_t offset) { return static_cast<uint8_t*>(bas
 template <class Io>
 void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences,
               uint32_t logit_count, uint32_t selected_rows, SavedSampler* sampler) {
-  const uint64_t element = s.kv_dtype == DType::f32 ? 4 : 2;
-  const uint64_t together = s.kv_dtype == DType::bf16 ? 2 : 1;  // positions of a value, side by side
+  // Positions of a value that lie side by side, of i8 with their scales.
+  const uint64_t together = s.kv_dtype == DType::i8 ? 16 : s.kv_dtype == DType::bf16 ? 2 : 1;
   for (uint32_t c = 0; c < s.model->root->kv_caches()->size(); ++c) {
     const KvCacheView& cache = s.caches[c];
     for (uint32_t head = 0; head < sequences * cache.kv_heads; ++head) {
       const uint32_t used = used_slots(cache, lengths[head / cache.kv_heads]);
-      const uint64_t offset = uint64_t{head} * cache.capacity * cache.head_dim * element;
-      const uint64_t column = cache.head_dim * element;
-      io.bytes(byte_at(cache.keys, offset), align_up(used, 16) * column);
-      io.bytes(byte_at(cache.values, offset), align_up(used, together) * column);
+      const uint64_t one = kv_bytes(s.kv_dtype, cache.head_dim);
+      const uint64_t offset = uint64_t{head} * cache.capacity * one;
+      io.bytes(byte_at(cache.keys, offset), align_up(used, 16) * one);
+      io.bytes(byte_at(cache.values, offset), align_up(used, together) * one);
     }
   }
   io.bytes(sampler, sizeof *sampler);

@@ -17,8 +17,8 @@
 
 namespace mote {
 
-/// Those of files are equal to file::DType (checked in bind.cpp); bf16 is of KV caches alone.
-enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5, bf16 = 6 };
+/// Those of files are equal to file::DType (checked in bind.cpp); bf16 and i8 are of KV caches alone.
+enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5, bf16 = 6, i8 = 7 };
 inline constexpr uint32_t kDTypeCount = 6;  // of files
 
 inline constexpr uint32_t kPanelRows = 16;     // rows of a panel
@@ -84,6 +84,7 @@ constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
     case DType::q8c:
       return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
     case DType::bf16:  // of no weight
+    case DType::i8:
       break;
   }
   return 0;

@@ -103,6 +103,7 @@ void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, st
     case DType::q8c:
       return pack_q8c(rows, out);
     case DType::bf16:  // of no weight
+    case DType::i8:
       break;
   }
 }

@@ -3,6 +3,8 @@
 // Where the columns of a position's key and value lie in a cache (ops.h).
 #pragma once
 
+#include <string.h>
+
 #include <type_traits>
 
 #include "kernels/ops.h"
@@ -14,42 +16,86 @@ namespace mote::ref {
 template <class Element>
 inline constexpr uint32_t kPacked = std::is_same<Element, Bf16>::value ? 2 : 1;
 
-/// Elements from one column, or column pair, of a key to the next: those of 16 positions are interleaved.
+/// Elements of 16 positions' keys or values; of i8, quads, of which the first 16 are the scales.
 template <class Element>
-inline constexpr uint32_t kKeyStep = 16 * kPacked<Element>;
-
-static inline size_t head_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head) {
-  return (static_cast<size_t>(sequence) * cache.kv_heads + kv_head) * cache.capacity * cache.head_dim;
+static inline size_t block_elements(uint32_t head_dim) {
+  return size_t{16} * (std::is_same<Element, KvQuad>::value ? 1 + head_dim / 4 : head_dim);
 }
 
-/// Column e is Key[e].
+/// Column e is Key[e], of the position that has this place among the 16 of the block.
 template <class Element>
 struct Key {
-  Element* first;
+  Element* block;
+  uint32_t place;
   Element& operator[](uint32_t e) const {
-    return first[static_cast<size_t>(e / kPacked<Element>) * kKeyStep<Element> + e % kPacked<Element>];
+    constexpr uint32_t kSide = kPacked<Element>;
+    return block[(e / kSide * 16 + place) * kSide + e % kSide];
   }
 };
-template <class Element>
-static inline Key<Element> key_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head,
-                                  uint32_t position) {
-  const uint32_t slot = position % cache.capacity;
-  return {static_cast<Element*>(cache.keys) + head_at(cache, sequence, kv_head) +
-          static_cast<size_t>(slot / 16) * cache.head_dim * 16 + slot % 16 * kPacked<Element>};
-}
 
 /// Column e is Value[e].
 template <class Element>
 struct Value {
-  Element* first;
-  Element& operator[](uint32_t e) const { return first[static_cast<size_t>(e) * kPacked<Element>]; }
+  Element* block;
+  uint32_t place, head_dim;
+  Element& operator[](uint32_t e) const {
+    constexpr uint32_t kSide = kPacked<Element>;
+    return block[(place / kSide * head_dim + e) * kSide + place % kSide];
+  }
 };
+
+/// The scale of a key or value of i8 takes a quad.
+static inline float load_scale(const KvQuad& from) {
+  float scale;
+  memcpy(&scale, &from, sizeof scale);
+  return scale;
+}
+static inline void store_scale(float scale, KvQuad* to) { memcpy(to, &scale, sizeof scale); }
+
+/// Of i8, Key[e] is the float that column e stands for; store takes its quantized one.
+template <>
+struct Key<KvQuad> {
+  KvQuad* block;
+  uint32_t place;
+  KvQuad& scale() const { return block[place]; }
+  uint8_t& byte(uint32_t e) const { return block[(1 + e / 4) * 16 + place].bytes[e % 4]; }
+  void store(uint32_t e, int8_t q) const { byte(e) = static_cast<uint8_t>(q + 128); }
+  float operator[](uint32_t e) const { return load_scale(scale()) * static_cast<float>(byte(e) - 128); }
+};
+
+template <>
+struct Value<KvQuad> {
+  KvQuad* block;
+  uint32_t place, head_dim;
+  KvQuad& scale() const { return block[place]; }
+  uint8_t& byte(uint32_t e) const { return block[16 + place / 4 * head_dim + e].bytes[place % 4]; }
+  void store(uint32_t e, int8_t q) const { byte(e) = static_cast<uint8_t>(q); }
+  float operator[](uint32_t e) const {
+    return load_scale(scale()) * static_cast<float>(static_cast<int8_t>(byte(e)));
+  }
+};
+
+/// The block of a slot, in the cache's keys or values.
+template <class Element>
+static inline Element* block_at(const KvCacheView& cache, void* keys_or_values, uint32_t sequence,
+                                uint32_t kv_head, uint32_t slot) {
+  const size_t head = static_cast<size_t>(sequence) * cache.kv_heads + kv_head;
+  const size_t block = head * (cache.capacity / 16) + slot / 16;
+  return static_cast<Element*>(keys_or_values) + block * block_elements<Element>(cache.head_dim);
+}
+
+template <class Element>
+static inline Key<Element> key_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head,
+                                  uint32_t position) {
+  const uint32_t slot = position % cache.capacity;
+  return {block_at<Element>(cache, cache.keys, sequence, kv_head, slot), slot % 16};
+}
+
 template <class Element>
 static inline Value<Element> value_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head,
                                       uint32_t position) {
   const uint32_t slot = position % cache.capacity;
-  return {static_cast<Element*>(cache.values) + head_at(cache, sequence, kv_head) +
-          static_cast<size_t>(slot - slot % kPacked<Element>) * cache.head_dim + slot % kPacked<Element>};
+  return {block_at<Element>(cache, cache.values, sequence, kv_head, slot), slot % 16, cache.head_dim};
 }
 
 }  // namespace mote::ref

@@ -14,10 +14,13 @@ static inline float quantized_value(const QuantizeArgs& args, uint32_t row, uint
   return args.columns == nullptr ? args.in[row][k] : args.in[row][k] * args.columns[k];
 }
 
-/// scale = absmax / 127, q = round to nearest even(x * (127 / absmax)), sum = sum of q, where x are the n
-/// columns of a row from `first` on. q [padded], n <= padded, the rest being 0.
-static inline void quantize_group(const QuantizeArgs& args, uint32_t row, uint32_t first, uint32_t n,
-                                  uint32_t padded, int8_t* q, float* scale, int32_t* sum) {
+/// inverse 0 makes every q of a group 0.
+struct GroupScale {
+  float scale, inverse;
+};
+
+/// scale = absmax / 127, inverse = 127 / absmax of the n columns of a row from `first` on.
+static inline GroupScale group_scale(const QuantizeArgs& args, uint32_t row, uint32_t first, uint32_t n) {
   float absmax = 0.0f;
   bool finite = true;
   for (uint32_t i = 0; i < n; ++i) {
@@ -25,13 +28,25 @@ static inline void quantize_group(const QuantizeArgs& args, uint32_t row, uint32
     finite = finite && isfinite(x);
     absmax = fmaxf(absmax, fabsf(x));
   }
-  const bool zero = !finite || absmax < 0x1p-100f;
-  const float inverse = zero ? 0.0f : 127.0f / absmax;
-  *scale = !finite ? NAN : zero ? 0.0f : absmax / 127.0f;
+  if (!finite) return {NAN, 0.0f};
+  if (absmax < 0x1p-100f) return {0.0f, 0.0f};
+  return {absmax / 127.0f, 127.0f / absmax};
+}
+
+/// q of column k: round to nearest even(x * inverse).
+static inline int8_t quantized(const QuantizeArgs& args, uint32_t row, uint32_t k, const GroupScale& group) {
+  if (group.inverse == 0.0f) return 0;
+  return static_cast<int8_t>(rintf(quantized_value(args, row, k) * group.inverse));
+}
+
+/// The n columns of a row from `first` on, and the sum of their q. q [padded], n <= padded, the rest being 0.
+static inline void quantize_group(const QuantizeArgs& args, uint32_t row, uint32_t first, uint32_t n,
+                                  uint32_t padded, int8_t* q, float* scale, int32_t* sum) {
+  const GroupScale group = group_scale(args, row, first, n);
+  *scale = group.scale;
   *sum = 0;
   for (uint32_t i = 0; i < padded; ++i) {
-    const bool empty = zero || i >= n;
-    q[i] = empty ? int8_t{0} : static_cast<int8_t>(rintf(quantized_value(args, row, first + i) * inverse));
+    q[i] = i < n ? quantized(args, row, first + i, group) : int8_t{0};
     *sum += q[i];
   }
 }

@@ -20,6 +20,7 @@
 #include <float.h>
 
 #include "kernels/x86/attention_tile.inl.h"
+#include "kernels/x86/attention_weights_i8.inl.h"
 
 namespace mote::avx2 {
 
@@ -64,7 +65,7 @@ struct RowBlock {
   float* max;
   float* sum;
   float* partials;
-  typename V::Query* queries;  // [rows * heads][E / V::kPacked], where they are packed
+  typename V::Query* queries;  // [rows * heads][E / V::kPacked + V::kQueryTail], where they are packed
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
@@ -111,7 +112,7 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
           ++row;
         }
       } else {
-        q[i] = block.queries + (in_block + i) * width;
+        q[i] = block.queries + (in_block + i) * (width + V::kQueryTail);
       }
     }
     float* scores = block.scores + in_block * kAttentionTile;
@@ -146,10 +147,10 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 /// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
 /// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
-/// `last`: no query sees another tile, so outputs are divided, and the sums become 1.
+/// `last`: no query sees another tile, and outputs are divided.
 template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
-                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
+static void weigh_floats(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
+                         bool last, const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
   float factors[kMaxQueries];
   weigh_scores<V, Q>(scores, spans, softmax, factors);
   const bool whole = spans.shared.end == spans.last_end;
@@ -164,6 +165,29 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
     } else if (last) {
       divide(softmax[i], width);
     }
+  }
+}
+
+/// The same with weights as bytes: together over all that any of them sees.
+template <class V, uint32_t Q, class T, class Ahead>
+static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
+                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
+  float factors[kMaxQueries], steps[kMaxQueries];
+  weigh_scores_to_bytes<V, Q>(scores, tile.values, width, spans, softmax, factors, steps);
+  const PositionRange quads = {spans.shared.begin / V::kPacked,
+                               (spans.last_end + V::kPacked - 1) / V::kPacked};
+  weigh_values_by_quads<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, quads,
+                                                  {softmax, first ? nullptr : factors, last, 0}, steps);
+}
+
+/// One or the other. With the last tile divided, the sums become 1.
+template <class V, uint32_t Q, class T, class Ahead>
+static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
+                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
+  if constexpr (V::kScales == 0) {
+    weigh_floats<V, Q>(scores, spans, softmax, first, last, tile, ahead, width);
+  } else {
+    weigh_bytes<V, Q>(scores, spans, softmax, first, last, tile, ahead, width);
   }
   for (uint32_t i = 0; i < Q && last; ++i) *softmax[i].sum = 1.0f;
 }
@@ -255,10 +279,11 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
 
   const KvCacheView& cache = args.cache;
   const size_t head = static_cast<size_t>(args.sequences[first->begin]) * cache.kv_heads + block.kv_head;
-  const size_t start = (head * cache.capacity + begin % cache.capacity) * cache.head_dim / V::kPacked;
+  const size_t elements = elements_of<V>(cache.head_dim);
+  const size_t start = (head * cache.capacity + begin % cache.capacity) * elements;
   const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
                         static_cast<const T*>(cache.values) + start};
-  FetchAhead<T> ahead = {tile.keys + kAttentionTile * cache.head_dim / V::kPacked};
+  FetchAhead<T> ahead = {tile.keys + kAttentionTile * elements};
   score_rows<V>(args, block, first->begin, end[-1].end, all, tile);
   for (const RowRun *run = first, *next; run < end; run = next) {
     const Visible& own = seen[run - first];
@@ -360,8 +385,10 @@ static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, ui
   typename V::Query* to = block.queries;
   for (uint32_t row = block.begin; row < end; ++row) {
     const float* from = args.q[row] + block.kv_head * block.heads * width;
-    for (uint32_t head = 0; head < block.heads; ++head, from += width, to += width / V::kPacked) {
+    for (uint32_t head = 0; head < block.heads; ++head) {
       V::pack(from, width, args.scale, to);
+      from += width;
+      to += width / V::kPacked + V::kQueryTail;
     }
   }
 }

@@ -46,32 +46,38 @@ struct FetchNothing {
   void ask(size_t) const {}
 };
 
+/// Elements of the cache that a key or value of `head_dim` columns takes, with its scale where it has one:
+/// before those of a block are its scales.
+template <class V>
+constexpr uint32_t elements_of(uint32_t head_dim) {
+  return head_dim / V::kPacked + V::kScales;
+}
+
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
 /// elements. Packed queries are scaled already.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
 static inline void score_blocks(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
                                 uint32_t width, float scale, float* scores) {
   constexpr uint32_t kVectors = B * V::kVectors;
-  const size_t block_elems = static_cast<size_t>(width) * kBlock;
-  typename V::Float sum[Q][kVectors];
+  const size_t block_elems = (static_cast<size_t>(width) + V::kScales) * kBlock;
+  typename V::Dot sum[Q][kVectors];
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = V::set(0.0f);
+    MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) sum[i][v] = V::dot_start(q[i], width);
   }
   MOTE_UNROLL_4 for (uint32_t e = 0; e < width; ++e) {
     decltype(V::set(q[0][0])) x[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = V::set(q[i][e]);
     ahead.template ask<B * kBlock>(e * B * kBlock);
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
-      const auto key =
-          V::load(keys + v / V::kVectors * block_elems + e * kBlock + v % V::kVectors * V::kLanes);
+      const auto key = V::load(keys + v / V::kVectors * block_elems + (e + V::kScales) * kBlock +
+                               v % V::kVectors * V::kLanes);
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = V::fma(x[i], key, sum[i][v]);
     }
   }
-  const typename V::Float factor = V::set(scale);
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       V::store(scores + i * kAttentionTile + v * V::kLanes,
-               V::kPacked == 1 ? V::mul(factor, sum[i][v]) : sum[i][v]);
+               V::score(sum[i][v], scale, q[i], width, keys + v / V::kVectors * block_elems));
     }
   }
 }
@@ -81,12 +87,13 @@ template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
 MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, const T* keys,
                                           const Ahead& ahead, uint32_t width, float scale, PositionRange span,
                                           float* scores) {
+  const uint32_t step = width + V::kScales;
   uint32_t at = span.begin / kBlock * kBlock;
   for (; at + B * kBlock < span.end + kBlock; at += B * kBlock) {
-    score_blocks<V, Q, B>(q, keys + at * width, ahead.from(at * width), width, scale, scores + at);
+    score_blocks<V, Q, B>(q, keys + at * step, ahead.from(at * step), width, scale, scores + at);
   }
   for (; at < span.end; at += kBlock) {
-    score_blocks<V, Q, 1>(q, keys + at * width, ahead.from(at * width), width, scale, scores + at);
+    score_blocks<V, Q, 1>(q, keys + at * step, ahead.from(at * step), width, scale, scores + at);
   }
 }
 
@@ -105,6 +112,42 @@ struct QuerySpans {
   uint32_t end[kMaxQueries];
   uint32_t last_end;
 };
+
+/// Finds the largest of the scores of Q queries from `start` to `end`, whole vectors, beginning with their
+/// maxima so far; those that a query does not see become -inf. Moves each maximum m to m', and gives
+/// V::shift_of of it and the factor exp(m - m').
+template <class V, uint32_t Q>
+MOTE_INLINE static inline void find_largest(float* scores, const QuerySpans& spans, uint32_t start,
+                                            uint32_t end, const Softmax* softmax, typename V::Float* shift,
+                                            float* factors) {
+  typename V::Float largest[Q];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = V::set(*softmax[i].max);
+  for (uint32_t at = start; at < end; at += V::kLanes) {
+    if (at >= spans.shared.begin && at + V::kLanes <= spans.shared.end) {
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+        largest[i] = V::max(V::load(scores + i * kAttentionTile + at), largest[i]);
+      }
+      continue;
+    }
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+      float* score = scores + i * kAttentionTile + at;
+      const typename V::Float s =
+          V::where_within(spans.shared.begin, spans.end[i], at, V::load(score), -__builtin_inff());
+      V::store(score, s);
+      largest[i] = V::max(s, largest[i]);  // passes over a NaN
+    }
+  }
+  alignas(64) float moved[V::kLanes] = {};
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    const float next = V::max_lanes(largest[i]);
+    moved[i] = *softmax[i].max - next;
+    *softmax[i].max = next;
+    shift[i] = V::shift_of(next);
+  }
+  alignas(64) float factor[V::kLanes];
+  V::store(factor, exp_not_large<V>(V::load(moved)));
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) factors[i] = factor[i];
+}
 
 /// Turns V::kPacked vectors of scores, from `at` on, into weights exp(s - m) in place, m being what
 /// V::shift_of had; returns the total and they.
@@ -133,43 +176,17 @@ MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spa
   constexpr uint32_t kStep = V::kPacked * V::kLanes;
   const uint32_t start = spans.shared.begin / kStep * kStep,
                  end = (spans.last_end + kStep - 1) / kStep * kStep;
-  typename V::Float largest[Q];
-  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) largest[i] = V::set(*softmax[i].max);
-  for (uint32_t at = start; at < end; at += V::kLanes) {
-    if (at >= spans.shared.begin && at + V::kLanes <= spans.shared.end) {
-      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-        largest[i] = V::max(V::load(scores + i * kAttentionTile + at), largest[i]);
-      }
-      continue;
-    }
-    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-      float* score = scores + i * kAttentionTile + at;
-      const typename V::Float s =
-          V::where_within(spans.shared.begin, spans.end[i], at, V::load(score), -__builtin_inff());
-      V::store(score, s);
-      largest[i] = V::max(s, largest[i]);  // passes over a NaN
-    }
-  }
   typename V::Float shift[Q];
+  find_largest<V, Q>(scores, spans, start, end, softmax, shift, factors);
   typename V::Total total[Q];
-  alignas(64) float moved[V::kLanes] = {};
-  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    const float next = V::max_lanes(largest[i]);
-    moved[i] = *softmax[i].max - next;
-    *softmax[i].max = next;
-    shift[i] = V::shift_of(next);
-    total[i] = typename V::Total{};
-  }
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) total[i] = typename V::Total{};
   for (uint32_t at = start; at < end; at += kStep) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
       total[i] = weigh<V>(scores + i * kAttentionTile, at, shift[i], total[i]);
     }
   }
-  alignas(64) float factor[V::kLanes];
-  V::store(factor, exp_not_large<V>(V::load(moved)));
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
-    factors[i] = factor[i];
-    *softmax[i].sum = *softmax[i].sum * factor[i] + V::sum(total[i]);
+    *softmax[i].sum = *softmax[i].sum * factors[i] + V::sum(total[i]);
   }
 }
 

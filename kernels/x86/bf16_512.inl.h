@@ -5,13 +5,13 @@
 // "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_512.inl.h"
+#include "kernels/x86/rough_exp_512.inl.h"
 #include "schema/bf16.h"
 
 namespace mote {
 namespace {
 
-struct Bf16Floats512 : Floats512 {
+struct Bf16Floats512 : RoughExp512 {
   using Pairs = __m512i;  // of bf16
   using Query = Bf16Pair;
   static constexpr uint32_t kPacked = 2;
@@ -22,6 +22,7 @@ struct Bf16Floats512 : Floats512 {
   using Floats512::load_first;
   using Floats512::set;
 
+  static Float dot_start(const Bf16Pair*, uint32_t) { return set(0.0f); }
   static Pairs set(Bf16Pair pair) {
     int32_t word;
     memcpy(&word, &pair, 4);
@@ -31,27 +32,13 @@ struct Bf16Floats512 : Floats512 {
   static Pairs load_first(const Bf16Pair* from, uint32_t count) {
     return _mm512_maskz_loadu_epi32(first_lanes(count), from);
   }
+  /// Queries are scaled already.
+  static Float score(Float dot, float, const Bf16Pair*, uint32_t, const Bf16Pair*) { return dot; }
   static Pairs first(Pairs x) { return _mm512_and_si512(x, _mm512_set1_epi32(0x0000FFFF)); }
   static Pairs second(Pairs x) { return _mm512_andnot_si512(_mm512_set1_epi32(0x0000FFFF), x); }
   static Float fma(Pairs a, Pairs b, Float c) {
     return _mm512_dpbf16_ps(c, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
   }
-
-  /// exp(x - m), m as shift_of had it and not less than x, to 9e-5: a 22nd of the rounding to bf16, after
-  /// which exp(0) is 1. NaN stays NaN.
-  ///
-  /// 2^t = 2^f 2^floor(t), f the fraction of t = (x - m) / ln 2; 2^f is 1 and a cubic fitted to [0, 1).
-  static Float rough_exp(Float x, Float shift) {
-    constexpr int kFraction = 1 | 8;  // less floor(t), without exceptions
-    const Float t = fma(x, set(kPerLn2), shift);
-    const Float f = _mm512_reduce_ps(t, kFraction);
-    Float p = set(0x1.3baaa8p-4f);
-    p = fma(p, f, set(0x1.d23788p-3f));
-    p = fma(p, f, set(0x1.63e658p-1f));
-    p = fma(p, f, set(1.0f));
-    return _mm512_scalef_ps(p, t);
-  }
-  static Float shift_of(float largest) { return set(-kPerLn2 * largest); }
 
   static Pairs weight(const float* weights, uint32_t at) {
     int32_t word;
@@ -83,7 +70,6 @@ struct Bf16Floats512 : Floats512 {
   static void store_pairs(void* to, Pairs x) { _mm512_storeu_si512(to, x); }
 
  private:
-  static constexpr float kPerLn2 = 0x1.715476p+0f;
   static constexpr int32_t kTwoOnes = 0x3F803F80;  // of bf16
 };
 

@@ -28,7 +28,8 @@ struct Floats256 {
   // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
   // Sums of weights are 8, whatever the vectors.
   using Query = float;
-  static constexpr uint32_t kPacked = 1;
+  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
+  using Dot = Float;
   using Total = __m256;
 
   static Float set(float value) { return _mm256_set1_ps(value); }
@@ -78,6 +79,11 @@ struct Floats256 {
     return _mm256_blendv_ps(set(other), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead)));
   }
   /// A NaN lane gives NaN or the largest of the others.
+  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
+  template <class T>
+  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
+    return mul(set(scale), dot);
+  }
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
   /// What weighing a score takes of the largest one.
   static Float shift_of(float largest) { return set(largest); }

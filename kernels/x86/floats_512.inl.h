@@ -17,7 +17,8 @@ struct Floats512 : TileShapes512 {
   static constexpr bool kLooksUp = true;
   using Query = float;
   using Total = __m256;
-  static constexpr uint32_t kPacked = 1;
+  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
+  using Dot = Float;
 
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load(const float* from) { return _mm512_loadu_ps(from); }
@@ -68,6 +69,11 @@ struct Floats512 : TileShapes512 {
     const uint32_t before = begin > at ? begin - at : 0, seen = end > at ? end - at : 0;
     const __mmask16 within = static_cast<__mmask16>(first_lanes(seen) & ~first_lanes(before));
     return _mm512_mask_mov_ps(set(other), within, x);
+  }
+  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
+  template <class T>
+  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
+    return mul(set(scale), dot);
   }
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
   static Float shift_of(float largest) { return set(largest); }

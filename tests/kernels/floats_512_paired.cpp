@@ -20,7 +20,8 @@ struct PairedFloats : TileShapes512 {
   static constexpr bool kLooksUp = true;
 
   using Query = float;
-  static constexpr uint32_t kPacked = 1;
+  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
+  using Dot = Float;
   using Total = __m256;
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
@@ -78,6 +79,11 @@ struct PairedFloats : TileShapes512 {
   }
   static Float add_to_exponent(Float x, Int n) {
     return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
+  }
+  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
+  template <class T>
+  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
+    return mul(set(scale), dot);
   }
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
   static Float shift_of(float largest) { return set(largest); }

@@ -4,7 +4,11 @@
 // precision (n roundings of the sums, E of each score) and within (n + 32) 2^-23 max |v| of the reference,
 // whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
 // sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves, and
-// weights be computed to 2^-13.
+// weights be computed to 2^-13. Over one of i8 queries may be rounded to bytes, which those here are already,
+// and weights to a 510th of the largest: n of them to n / (510 sum of weights).
+#include <algorithm>
+#include <numeric>
+
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/paired_floats.h"
@@ -35,8 +39,8 @@ class Scene {
         dtype_(dtype),
         capacity_(static_cast<uint32_t>(c.window != 0 ? align_up(c.window + c.rows - 1, kAttentionTile)
                                                       : align_up(c.context, 16))),
-        keys_(cache_elems() * element_bytes(), Edge::end),
-        values_(cache_elems() * element_bytes(), Edge::end),
+        keys_(cache_bytes(), Edge::end),
+        values_(cache_bytes(), Edge::end),
         bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end) {
     Random random(c.head_dim * 1000 + c.context);
     for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
@@ -45,9 +49,12 @@ class Scene {
     k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
     v_.resize(k_.size());
     for (float& q : q_) q = random.uniform(-2.0f, 2.0f);
-    for (float& k : k_) k = as_stored(random.uniform(-2.0f, 2.0f));
-    for (float& v : v_) v = as_stored(random.uniform(-1.0f, 1.0f));
-    for (size_t i = 0; i < cache_elems(); ++i) put(keys_, i, NAN), put(values_, i, NAN);
+    for (float& k : k_) k = random.uniform(-2.0f, 2.0f);
+    for (float& v : v_) v = random.uniform(-1.0f, 1.0f);
+    round_as_stored(k_);
+    round_as_stored(v_);
+    if (dtype_ == DType::i8) round_as_stored(q_);
+    for (const GuardedBuffer* cache : {&keys_, &values_}) memset(cache->data(), 0xFF, cache->bytes());  // NaN
     for (uint32_t s = 0; s < 2; ++s) {
       for (uint32_t p = 0; p < c.context; ++p) store(s, p);
     }
@@ -76,6 +83,7 @@ class Scene {
 
   /// Copies a position's key and value to the cache.
   void store(uint32_t s, uint32_t p) {
+    if (dtype_ == DType::i8) return store_bytes(s, p);
     const size_t slot = p % capacity_, packed = dtype_ == DType::bf16 ? 2 : 1;
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
       const size_t head = (s * case_.kv_heads + g) * size_t{capacity_} * case_.head_dim;
@@ -85,6 +93,23 @@ class Scene {
         const size_t value = (slot / packed * case_.head_dim + e) * packed + slot % packed;
         put(keys_, head + key, k(s, p)[g * case_.head_dim + e]);
         put(values_, head + value, v(s, p)[g * case_.head_dim + e]);
+      }
+    }
+  }
+
+  /// Copies it to a cache of i8.
+  void store_bytes(uint32_t s, uint32_t p) {
+    const uint32_t width = case_.head_dim, lane = p % capacity_ % 16;
+    const size_t block_bytes = 16 * kv_bytes(dtype_, width);
+    for (uint32_t g = 0; g < case_.kv_heads; ++g) {
+      const size_t block = ((s * case_.kv_heads + g) * capacity_ + p % capacity_) / 16 * block_bytes;
+      const Bytes key = bytes_of(k(s, p) + g * width), value = bytes_of(v(s, p) + g * width);
+      memcpy(keys_.data() + block + lane * 4, &key.scale, 4);
+      memcpy(values_.data() + block + lane * 4, &value.scale, 4);
+      for (uint32_t e = 0; e < width; ++e) {
+        keys_.data<uint8_t>()[block + 64 + (e / 4 * 16 + lane) * 4 + e % 4] =
+            static_cast<uint8_t>(key.q[e] + 128);
+        values_.data<int8_t>()[block + 64 + (lane / 4 * width + e) * 4 + lane % 4] = value.q[e];
       }
     }
   }
@@ -132,19 +157,32 @@ class Scene {
     run(entry, out, 0, case_.rows, split);
   }
 
-  /// Softmax over the scores of row t and query head h, times the values.
-  std::vector<double> exact(size_t t, uint32_t h) {
+  /// The weights of row t and query head h, of which the largest is 1.
+  std::vector<double> weights(size_t t, uint32_t h) {
     const uint32_t first = first_seen(t), width = case_.head_dim, column = h / case_.ratio * width;
     const float* q = query(t) + h * width;
-    std::vector<double> weights(seen(t)), out(width);
-    double total = 0;
+    std::vector<double> weights(seen(t));
     for (uint32_t p = 0; p < weights.size(); ++p) {
       double dot = 0;
       const float* key = k(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) dot += static_cast<double>(q[e]) * static_cast<double>(key[e]);
-      weights[p] = exp(dot * static_cast<double>(scale()) + static_cast<double>(bias(t, h, first + p)));
-      total += weights[p];
+      weights[p] = dot * static_cast<double>(scale()) + static_cast<double>(bias(t, h, first + p));
     }
+    const double largest = *std::max_element(weights.begin(), weights.end());
+    for (double& weight : weights) weight = exp(weight - largest);
+    return weights;
+  }
+  double sum_of_weights(size_t t, uint32_t h) {
+    const std::vector<double> all = weights(t, h);
+    return std::accumulate(all.begin(), all.end(), 0.0);
+  }
+
+  /// Softmax over the scores of row t and query head h, times the values.
+  std::vector<double> exact(size_t t, uint32_t h) {
+    const uint32_t first = first_seen(t), width = case_.head_dim, column = h / case_.ratio * width;
+    const std::vector<double> weights = this->weights(t, h);
+    const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+    std::vector<double> out(width);
     for (uint32_t p = 0; p < weights.size(); ++p) {
       const float* value = v(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) out[e] += weights[p] / total * static_cast<double>(value[e]);
@@ -153,11 +191,38 @@ class Scene {
   }
 
  private:
+  /// A key, value or query of a head as bytes.
+  struct Bytes {
+    float scale;
+    std::vector<int8_t> q;
+  };
+  Bytes bytes_of(const float* x) const {
+    float largest = 0.0f;
+    for (uint32_t e = 0; e < case_.head_dim; ++e)
+      largest = isnan(x[e]) ? INFINITY : fmaxf(largest, fabsf(x[e]));
+    Bytes bytes = {isinf(largest) ? NAN : largest / 127.0f, std::vector<int8_t>(case_.head_dim)};
+    const float inverse = isinf(largest) || largest == 0.0f ? 0.0f : 127.0f / largest;
+    for (uint32_t e = 0; e < case_.head_dim; ++e) {
+      if (inverse != 0.0f) bytes.q[e] = static_cast<int8_t>(nearbyintf(x[e] * inverse));
+    }
+    return bytes;
+  }
+
   size_t element_bytes() const { return dtype_ == DType::f32 ? 4 : 2; }
-  size_t cache_elems() const { return size_t{2} * case_.kv_heads * capacity_ * case_.head_dim; }
+  size_t cache_bytes() const {
+    return size_t{2} * case_.kv_heads * capacity_ * kv_bytes(dtype_, case_.head_dim);
+  }
   float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.head_dim)); }
-  float as_stored(float value) const {
-    return dtype_ == DType::bf16 ? f32_from_bf16(bf16_from_f32(value)) : f32_from_f16(f16_from_f32(value));
+  void round_as_stored(std::vector<float>& of_heads) const {
+    for (size_t head = 0; head < of_heads.size(); head += case_.head_dim) {
+      const Bytes bytes = bytes_of(&of_heads[head]);
+      for (uint32_t e = 0; e < case_.head_dim; ++e) {
+        float& x = of_heads[head + e];
+        x = dtype_ == DType::i8     ? bytes.scale * static_cast<float>(bytes.q[e])
+            : dtype_ == DType::bf16 ? f32_from_bf16(bf16_from_f32(x))
+                                    : f32_from_f16(f16_from_f32(x));
+      }
+    }
   }
   void put(const GuardedBuffer& buffer, size_t index, float value) const {
     const uint16_t half = dtype_ == DType::bf16 ? bf16_from_f32(value).bits : f16_from_f32(value);
@@ -180,8 +245,14 @@ double rounding_to_bf16(const KernelEntry& entry, uint32_t head_dim) {
   return 2 * score + 2 * (0x1p-9 + 0x1p-13);
 }
 
+/// The same of weights that become bytes, of row t and query head h. They are computed to 2^-13.
+double rounding_to_bytes(Scene* scene, size_t t, uint32_t h) {
+  return scene->seen(t) / (510 * scene->sum_of_weights(t, h)) + 2 * 0x1p-13;
+}
+
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
   if (entry.b == DType::bf16 && c.head_dim % 2 != 0) return;
+  if (entry.b == DType::i8 && c.head_dim % 4 != 0) return;
   INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.head_dim << ", context "
             << c.context << ", window " << c.window << (c.bidirectional ? ", bidirectional" : "")
             << (c.bias ? ", bias" : ""));
@@ -200,10 +271,14 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
   } else {
     GuardedRows expected(c.rows, width, Edge::start);
     scene.run(reference_of(entry), expected);
-    const double rounding = rounding_to_bf16(entry, c.head_dim);
+    std::vector<double> rounding(c.rows * scene.heads(), rounding_to_bf16(entry, c.head_dim));
+    for (uint32_t i = 0; i < rounding.size() && entry.b == DType::i8; ++i)
+      rounding[i] = rounding_to_bytes(&scene, i / scene.heads(), i % scene.heads());
     check_within(
         out, [&](size_t t, size_t i) { return static_cast<double>(expected[t][i]); },
-        [&](size_t t, size_t) { return rounding + (scene.seen(t) + 32) * 0x1p-23; });
+        [&](size_t t, size_t i) {
+          return rounding[t * scene.heads() + i / c.head_dim] + (scene.seen(t) + 32) * 0x1p-23;
+        });
   }
 }
 
@@ -235,7 +310,7 @@ TEST("attention sees a window's positions alone, in a ring that wraps", "[attent
     for (const uint32_t window : {1u, 2u, 16u, 100u, 128u, 129u, 250u}) {
       for (const uint32_t rows : {1u, 5u, 33u}) {
         for (const uint32_t context : {33u, 128u, 129u, 300u, 517u, 640u}) {
-          check_case(entry, {rows, 2, 2, 10, context, window});
+          check_case(entry, {rows, 2, 2, entry.b == DType::i8 ? 12u : 10u, context, window});
         }
       }
     }
@@ -312,14 +387,16 @@ TEST("attention gives NaN to the queries that see a NaN, and to no other", "[att
     for (const bool in_key : {false, true}) {
       const Case c{19, 2, 2, 12, 145};
       Scene scene(entry.b, c);
-      const uint32_t poisoned = 135;  // seen by the rows from 9 on
+      const bool all_columns = entry.b == DType::i8;  // share a scale
+      const uint32_t poisoned = 135;                  // seen by the rows from 9 on
       (in_key ? scene.k(0, poisoned) : scene.v(0, poisoned))[12 + 3] = NAN;
       scene.store(0, poisoned);
       GuardedRows out(c.rows, 4 * 12, Edge::end);
       scene.run(entry, out);
       for (size_t t = 0; t < c.rows; ++t) {
         for (size_t i = 0; i < 48; ++i) {
-          const bool sees = scene.position(t) >= poisoned && i >= 24 && (in_key || i % 12 == 3);
+          const bool sees =
+              scene.position(t) >= poisoned && i >= 24 && (in_key || all_columns || i % 12 == 3);
           if (isnan(out[t][i]) != sees)
             TEST_FAIL_MESSAGE("row " << t << ", column " << i << " is " << out[t][i]);
         }
@@ -343,7 +420,9 @@ TEST("attention to one dominant key returns its value", "[attention]") {
       GuardedRows out(1, 8, Edge::end);
       scene.run(entry, out);
       for (uint32_t e = 0; e < 8; ++e) {
-        TEST_ASSERT_TRUE(out[0][e] == scene.v(0, dominant)[e]);
+        const double beside =
+            fabs(static_cast<double>(out[0][e]) - static_cast<double>(scene.v(0, dominant)[e]));
+        TEST_ASSERT_TRUE(beside <= (entry.b == DType::i8 ? 1.0 / 510 : 0.0));
         TEST_ASSERT_GREATER_THAN(1e-3, fabs(before[e] - static_cast<double>(out[0][e])));
       }
     }

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Storing is exact but for the rounding to f16 or bf16: every kernel equals the layout computed here, to the
-// bit, and leaves every other byte of the cache alone.
+// Storing is exact but for the rounding to f16, bf16 or i8: every kernel equals the layout computed here, to
+// the bit, and leaves every other byte of the cache alone.
+#include <math.h>
+
+#include <algorithm>
+
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 
@@ -22,9 +26,45 @@ void put(DType dtype, const GuardedBuffer& cache, size_t index, float value) {
   }
 }
 
+/// A head as i8: absmax / 127 and the nearest of its multiples; NaN and 0 where not all is finite.
+struct Quantized {
+  float scale = 0.0f;
+  std::vector<int8_t> q;
+};
+Quantized quantized(const float* x, size_t head_dim) {
+  Quantized of = {0.0f, std::vector<int8_t>(head_dim)};
+  float absmax = 0.0f;
+  for (size_t e = 0; e < head_dim; ++e) {
+    if (!isfinite(x[e])) return {NAN, of.q};
+    absmax = std::max(absmax, fabsf(x[e]));
+  }
+  of.scale = absmax / 127.0f;
+  for (size_t e = 0; e < head_dim; ++e) of.q[e] = static_cast<int8_t>(rintf(x[e] * (127.0f / absmax)));
+  return of;
+}
+
+/// A key or value in its slot of the head that begins `head` bytes into the cache.
+void put_i8_key(const GuardedBuffer& keys, size_t head, size_t slot, size_t head_dim, const Quantized& x) {
+  const size_t block = head + slot / 16 * 16 * (head_dim + 4), place = slot % 16 * 4;
+  memcpy(keys.data() + block + place, &x.scale, 4);
+  for (size_t e = 0; e < head_dim; ++e) {
+    keys.data<uint8_t>()[block + (1 + e / 4) * 64 + place + e % 4] = static_cast<uint8_t>(x.q[e] + 128);
+  }
+}
+
+void put_i8_value(const GuardedBuffer& values, size_t head, size_t slot, size_t head_dim,
+                  const Quantized& x) {
+  const size_t block = head + slot / 16 * 16 * (head_dim + 4), place = slot % 16;
+  memcpy(values.data() + block + place * 4, &x.scale, 4);
+  for (size_t e = 0; e < head_dim; ++e) {
+    values.data<int8_t>()[block + 64 + (place / 4 * head_dim + e) * 4 + place % 4] = x.q[e];
+  }
+}
+
 void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
+  const bool i8 = entry.b == DType::i8;
   const size_t packed = entry.b == DType::bf16 ? 2 : 1;
-  if (c.head_dim % packed != 0) return;
+  if (c.head_dim % (i8 ? 4 : packed) != 0) return;
   INFO("G " << c.kv_heads << ", E " << c.head_dim << ", capacity " << c.capacity);
   // Scattered tokens, then runs of neighbours: one too short, one that begins within eight, one of two eights
   // and one that another sequence ends.
@@ -38,7 +78,9 @@ void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split)
   neighbours(48, 5, 1);
   neighbours(53, 3, 0);
   const uint32_t rows = static_cast<uint32_t>(positions.size());
-  const size_t bytes = size_t{2} * c.kv_heads * c.capacity * c.head_dim * (entry.b == DType::f32 ? 4 : 2);
+  const size_t column_bytes = entry.b == DType::f32 ? 4 : 2;
+  const size_t head_bytes = size_t{c.capacity} * (i8 ? c.head_dim + 4 : c.head_dim * column_bytes);
+  const size_t bytes = size_t{2} * c.kv_heads * head_bytes;
   const GuardedBuffer keys(bytes, Edge::end), values(bytes, Edge::end);
   const GuardedBuffer expected_keys(bytes, Edge::end), expected_values(bytes, Edge::end);
   for (const GuardedBuffer* buffer : {&keys, &values, &expected_keys, &expected_values}) {
@@ -51,8 +93,14 @@ void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split)
   for (uint32_t t = 0; t < rows; ++t) {
     const size_t slot = static_cast<uint32_t>(positions[t]) % c.capacity;
     for (uint32_t g = 0; g < c.kv_heads; ++g) {
-      const size_t head =
-          (static_cast<uint32_t>(sequences[t]) * c.kv_heads + g) * size_t{c.capacity} * c.head_dim;
+      const size_t heads = static_cast<uint32_t>(sequences[t]) * c.kv_heads + g;
+      if (i8) {
+        const size_t head = heads * head_bytes, column = g * c.head_dim;
+        put_i8_key(expected_keys, head, slot, c.head_dim, quantized(k[t] + column, c.head_dim));
+        put_i8_value(expected_values, head, slot, c.head_dim, quantized(v[t] + column, c.head_dim));
+        continue;
+      }
+      const size_t head = heads * c.capacity * c.head_dim;
       for (uint32_t e = 0; e < c.head_dim; ++e) {
         const size_t column = g * c.head_dim + e;
         const size_t block = slot / 16 * 16 * c.head_dim;

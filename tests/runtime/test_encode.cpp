@@ -316,8 +316,20 @@ TEST("calls of decoders are refused by encoders and the other way round") {
   TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_NEXT_TOKEN, output_of(decoder).kind);
 }
 
-TEST("a cache of bf16 is close to one of f16, and chosen alone for quantized weights where it is faster") {
-  for (const char* type : {"q8g32", "f32"}) {
+double cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double dot = 0, of_a = 0, of_b = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    dot += static_cast<double>(a[i]) * b[i];
+    of_a += static_cast<double>(a[i]) * a[i];
+    of_b += static_cast<double>(b[i]) * b[i];
+  }
+  return dot / std::sqrt(of_a * of_b);
+}
+
+TEST(
+    "caches of bf16 and i8 are close to one of f16, and chosen alone for quantized weights where they are "
+    "faster") {
+  for (const std::string type : {"q8c", "q8g32", "f32"}) {
     const test::OpenModel model(test::golden_file("bert", type));
     for (const mote_isa isa : test::two_families(model)) {
       CAPTURE(type, mote_isa_name(isa));
@@ -327,27 +339,21 @@ TEST("a cache of bf16 is close to one of f16, and chosen alone for quantized wei
         options.kv_dtype = kv_dtype;
         return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
       };
-      const bool quantized = std::strcmp(type, "f32") != 0;
-      const mote_kv_dtype expected = !quantized                    ? MOTE_KV_F32
-                                     : isa == MOTE_ISA_AVX512_BF16 ? MOTE_KV_BF16
-                                                                   : MOTE_KV_F16;
+      const bool vnni = isa == MOTE_ISA_AVX512_VNNI || isa == MOTE_ISA_AVX512_BF16;
+      const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : vnni ? MOTE_KV_I8 : MOTE_KV_F16;
       REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
-      const std::vector<float> half = outputs(MOTE_KV_F16), brain = outputs(MOTE_KV_BF16);
-      REQUIRE_FALSE(same_bits(half, brain));
-      double dot = 0, squares = 0, others = 0;
-      for (size_t i = 0; i < half.size(); ++i) {
-        dot += static_cast<double>(half[i]) * brain[i];
-        squares += static_cast<double>(half[i]) * half[i];
-        others += static_cast<double>(brain[i]) * brain[i];
+      const std::vector<float> half = outputs(MOTE_KV_F16);
+      for (const mote_kv_dtype shorter : {MOTE_KV_BF16, MOTE_KV_I8}) {
+        REQUIRE_FALSE(same_bits(half, outputs(shorter)));
+        TEST_ASSERT_GREATER_THAN(0.9999, cosine(half, outputs(shorter)));
       }
-      REQUIRE(dot / std::sqrt(squares * others) > 0.9999);
     }
   }
 }
 
 TEST("an encoder's self test is replayed") {
   for (const char* name : kModels) {
-    for (const char* type : {"f32", "q8g32", "q4g32"}) {
+    for (const char* type : {"f32", "q8c", "q8g32", "q4g32"}) {
       const test::OpenModel model(test::golden_file(name, type));
       for (const mote_isa isa : test::two_families(model)) {
         mote_session_options options = options_for(model, 1);

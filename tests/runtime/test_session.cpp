@@ -76,7 +76,7 @@ TEST("options out of range are refused, each with its message") {
 #endif
 }
 
-TEST("a cache of bf16 needs heads of an even width") {
+TEST("a cache of bf16 needs heads of an even width, one of i8 a multiple of 4") {
   namespace fs = std::filesystem;
   const fs::path folder = test::temporary_folder() / "odd_heads", file = folder / "odd.mote";
   fs::copy(test::golden_folder() / "gpt2", folder, fs::copy_options::recursive);
@@ -90,11 +90,14 @@ TEST("a cache of bf16 needs heads of an even width") {
   const test::OpenModel model(bytes);
   mote_session_options options = test::small_options(model);
   TEST_ASSERT_TRUE(mote_session_bytes(model.get(), &options) > 0);
-  options.kv_dtype = MOTE_KV_BF16;
   mote_error error{};
   mote_memory memory{};
+  options.kv_dtype = MOTE_KV_BF16;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_memory(model.get(), &options, &memory, &error));
-  REQUIRE(std::strstr(error.text, "even") != nullptr);
+  REQUIRE(std::strstr(error.text, "bf16 takes heads whose width is a multiple of 2") != nullptr);
+  options.kv_dtype = MOTE_KV_I8;
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_memory(model.get(), &options, &memory, &error));
+  REQUIRE(std::strstr(error.text, "i8 takes heads whose width is a multiple of 4") != nullptr);
 }
 
 TEST("a context that would overflow is refused and the session stays as it was") {

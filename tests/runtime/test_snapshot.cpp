@@ -36,7 +36,7 @@ mote_status restore(const mote_session_options& options, const test::AlignedByte
   return status;
 }
 
-/// After 17 tokens: an odd number, so that the last value of a bf16 cache is half of a pair.
+/// After 17 tokens: the last value of a bf16 cache is half of a pair, of an i8 cache one of a block.
 void expect_continuation(mote_kv_dtype kv_dtype) {
   mote_session_options options = mote_session_options_default(model().get());
   options.kv_dtype = kv_dtype;
@@ -65,7 +65,7 @@ void expect_continuation(mote_kv_dtype kv_dtype) {
 }  // namespace
 
 TEST("a restored session has the logits, the sampler and the continuation of the saved one") {
-  for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16}) {
+  for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16, MOTE_KV_I8}) {
     CAPTURE(kv_dtype);
     expect_continuation(kv_dtype);
   }

@@ -48,6 +48,7 @@ class PackedWeight {
       case DType::q8c:
         return static_cast<double>(get<float>(scale_offset(n, 0))) * get<int8_t>(byte_offset(n, k));
       case DType::bf16:  // of no weight
+      case DType::i8:
         break;
     }
     return 0;

@@ -77,13 +77,18 @@ struct Result {
   }
 };
 
-/// Whether the session's cache is f32: MOTE_KV_AUTO leaves it to the runtime, which tells it by the bytes.
-bool kv_is_f32(const ModelFile& file, mote_session_options options) {
-  mote_memory chosen = {}, f32 = {};
+/// A type that takes as many bytes as that of the session's cache: MOTE_KV_AUTO leaves it to the runtime,
+/// which tells it by the bytes.
+DType kv_type(const ModelFile& file, mote_session_options options) {
+  mote_memory chosen = {}, other = {};
   (void)mote_session_memory(file.model(), &options, &chosen, nullptr);
-  options.kv_dtype = MOTE_KV_F32;
-  (void)mote_session_memory(file.model(), &options, &f32, nullptr);
-  return chosen.kv_cache == f32.kv_cache;
+  const auto takes_as_much = [&](mote_kv_dtype type) {
+    options.kv_dtype = type;
+    (void)mote_session_memory(file.model(), &options, &other, nullptr);
+    return chosen.kv_cache == other.kv_cache;
+  };
+  if (takes_as_much(MOTE_KV_F32)) return DType::f32;
+  return takes_as_much(MOTE_KV_F16) ? DType::f16 : DType::i8;
 }
 
 // ---- Setting up ----
@@ -202,7 +207,7 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   const uint64_t position = uint64_t{work.depth} + work.decode / 2;
   result.bytes_per_token =
       weight_bytes(model) +
-      (work.encoder ? 0 : work.batch * kv_bytes(model, position, kv_is_f32(file, options)));
+      (work.encoder ? 0 : work.batch * kv_bytes(model, position, kv_type(file, options)));
   result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
   const LinearWork linear = linear_work(model);
   mote_output_info output;
@@ -232,10 +237,10 @@ std::vector<OpTime> fastest_run(Run run) {
 /// More runs, whose time is told by operation.
 void measure_ops(const ModelFile& file, Session& session, const mote_session_options& options,
                  const Work& work, Result& result) {
-  const bool kv_f32 = kv_is_f32(file, options);
+  const DType kv = kv_type(file, options);
   if (work.encoder) {
     const EncoderBatch batch(work);
-    const EncodeWork encode = {batch.get(), options.threads, kv_f32};
+    const EncodeWork encode = {batch.get(), options.threads, kv};
     result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, encode); });
     return;
   }
@@ -243,7 +248,7 @@ void measure_ops(const ModelFile& file, Session& session, const mote_session_opt
   const auto generate = [&](uint32_t prompt, uint32_t tokens) {
     return fastest_run([&] {
       fill(session, work, 1);
-      return time_generation_ops(file, session, {ids.first(prompt), options.chunk, tokens, kv_f32});
+      return time_generation_ops(file, session, {ids.first(prompt), options.chunk, tokens, kv});
     });
   };
   if (work.prompt > 0) result.prompt_ops = generate(work.prompt, 1);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/ops.h"
+
 namespace mote::cli {
 namespace {
 
@@ -24,12 +26,12 @@ uint64_t weight_bytes(const file::Model& model) {
   return bytes;
 }
 
-uint64_t kv_bytes(const file::Model& model, uint64_t position, bool f32) {
+uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type) {
   uint64_t bytes = 0;
   for (const file::KvCache* cache : *model.kv_caches()) {
     const uint64_t seen =
         cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
-    bytes += seen * cache->kv_heads() * cache->head_dim() * 2 * (f32 ? 4 : 2);
+    bytes += seen * cache->kv_heads() * 2 * mote::kv_bytes(type, cache->head_dim());
   }
   return bytes;
 }

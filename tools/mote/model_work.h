@@ -3,6 +3,7 @@
 // What a model takes: bytes to read and multiply-adds to do.
 #pragma once
 
+#include "schema/block_formats.h"
 #include "schema/mote_generated.h"
 
 namespace mote::cli {
@@ -12,7 +13,7 @@ namespace mote::cli {
 uint64_t weight_bytes(const file::Model& model);
 
 /// Keys and values that attention reads for a token at this position.
-uint64_t kv_bytes(const file::Model& model, uint64_t position, bool f32);
+uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type);
 
 /// Multiply-adds of the linear layers.
 struct LinearWork {

@@ -21,7 +21,7 @@ class Profile {
 
   /// A run of so many rows, or a pass of one; `step` does its next operation.
   template <class Step>
-  void run(uint64_t tokens, uint64_t selected, uint64_t sequences, uint64_t seen, bool kv_f32, Step step) {
+  void run(uint64_t tokens, uint64_t selected, uint64_t sequences, uint64_t seen, DType kv, Step step) {
     for (const file::Op* op : ops_) {
       Timer timer;
       step();
@@ -30,7 +30,7 @@ class Profile {
       const uint64_t rows = unit == file::RowUnit::token      ? tokens
                             : unit == file::RowUnit::selected ? selected
                                                               : sequences;
-      if (rows != 0) add(op_work(model_, *op, {rows, seen, kv_f32}), ms);
+      if (rows != 0) add(op_work(model_, *op, {rows, seen, kv}), ms);
     }
   }
 
@@ -77,7 +77,7 @@ std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session,
   for (uint64_t left = work.ids.size(); event.finish == MOTE_FINISH_NONE; left = left == 0 ? 1 : left) {
     const uint64_t rows = std::min<uint64_t>(left, work.chunk);
     left -= rows;
-    profile.run(rows, left == 0 ? 1 : 0, 1, position + (rows + 1) / 2, work.kv_f32, step);
+    profile.run(rows, left == 0 ? 1 : 0, 1, position + (rows + 1) / 2, work.kv, step);
     position += rows;
     if (left != 0) continue;
     Timer timer;
@@ -100,7 +100,7 @@ std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, con
     end = end_of_pass(starts.data(), first, batch.count, pass_rows(work.threads));
     const bool last = end == batch.count;  // the head waits for it
     profile.run(starts[end] - starts[first], last ? tokens : 0, last ? batch.count : 0, tokens / batch.count,
-                work.kv_f32,
+                work.kv,
                 [&] { check(mote_encode_step(session.get(), 1, &done, &error), error, "bench: --ops"); });
   }
   return std::move(profile).slowest_first();

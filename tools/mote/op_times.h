@@ -30,7 +30,7 @@ struct GenerationWork {
   std::span<const int32_t> ids;
   uint32_t chunk;  // of the session
   uint32_t tokens;
-  bool kv_f32;  // the type of the session's cache
+  DType kv;  // the type of the session's cache
 };
 std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session, const GenerationWork& work);
 
@@ -38,7 +38,7 @@ std::vector<OpTime> time_generation_ops(const ModelFile& file, Session& session,
 struct EncodeWork {
   mote_batch batch;
   uint32_t threads;  // of the session
-  bool kv_f32;
+  DType kv;
 };
 std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, const EncodeWork& work);
 

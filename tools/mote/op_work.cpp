@@ -89,7 +89,8 @@ struct Worker {
   void add(const file::KvStore& op) {
     is(*op.k(), fmt::format("KvStore {}", op.k()->width()));
     rows_of({op.k(), op.v()});
-    work.bytes += run.rows * op.k()->width() * 2 * (run.kv_f32 ? 4 : 2);
+    const file::KvCache& cache = *model.kv_caches()->Get(op.cache());
+    work.bytes += run.rows * cache.kv_heads() * 2 * kv_bytes(run.kv, cache.head_dim());
   }
   void add(const file::Attention& op) {
     const file::KvCache& cache = *model.kv_caches()->Get(op.cache());
@@ -97,7 +98,7 @@ struct Worker {
     rows_of({op.q(), op.out()});
     const uint64_t seen = cache.window() == 0 ? run.seen : std::min<uint64_t>(run.seen, cache.window());
     const uint64_t passes = (run.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
-    work.bytes += passes * seen * cache.kv_heads() * cache.head_dim() * 2 * (run.kv_f32 ? 4 : 2);
+    work.bytes += passes * seen * cache.kv_heads() * 2 * kv_bytes(run.kv, cache.head_dim());
     work.multiply_adds = run.rows * seen * op.heads() * cache.head_dim() * 2;
   }
   void add(const file::Gate& op) {

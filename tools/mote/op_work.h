@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "schema/block_formats.h"
 #include "schema/mote_generated.h"
 
 namespace mote::cli {
@@ -14,7 +15,7 @@ namespace mote::cli {
 struct OpRun {
   uint64_t rows;  // of the operation's unit
   uint64_t seen;  // positions that a row's attention sees, on average, windows aside
-  bool kv_f32;
+  DType kv;
 };
 
 struct OpWork {

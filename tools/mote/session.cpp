@@ -69,9 +69,9 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
   command
       .add_option("--kv", flags.kv,
                   "Type of cached keys and values (default: the weights' if f32, else f16; an encoder's "
-                  "bf16 where the CPU computes with it)")
+                  "i8 where the CPU computes with it)")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f16", "bf16", "f32"}));
+      ->check(CLI::IsMember({"f16", "bf16", "f32", "i8"}));
   command
       .add_option("--backend", flags.backend,
                   "Library that multiplies f32 matrices (default: none, mote does it itself)")
@@ -100,6 +100,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
   if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
   if (flags.kv == "f32") options.kv_dtype = MOTE_KV_F32;
   if (flags.kv == "bf16") options.kv_dtype = MOTE_KV_BF16;
+  if (flags.kv == "i8") options.kv_dtype = MOTE_KV_I8;
   return options;
 }
 

@@ -52,11 +52,13 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
 typedef enum mote_kv_dtype {
-  MOTE_KV_AUTO = 0 /* f32 where the weights are f32; bf16 for encoders of quantized weights where the kernel
-                      family multiplies it faster (AVX512_BF16); else f16 */,
+  MOTE_KV_AUTO = 0 /* f32 where the weights are f32; i8 for encoders of quantized weights where the kernel
+                      family multiplies it faster (AVX512_VNNI, AVX512_BF16); else f16 */,
   MOTE_KV_F16 = 1,
   MOTE_KV_F32 = 2,
-  MOTE_KV_BF16 = 3 /* for heads of an even width */
+  MOTE_KV_BF16 = 3, /* for heads of an even width */
+  MOTE_KV_I8 = 4    /* 8 bits and a scale for each key and value of a head, half the memory of f16; for heads
+                       whose width is a multiple of 4 */
 } mote_kv_dtype;
 
 typedef struct mote_model_info {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention over a cache of i8. Queries and weights stay floats: what faster kernels round, they state.
+#include "kernels/reference/attention.inl.h"
+
+namespace mote::ref {
+
+void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
+  attention<KvQuad>(args, units, static_cast<float*>(scratch));
+}
+
+}  // namespace mote::ref

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h).
+//
+// A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
+// over the tile. (Not for the largest that it could be: the token that most of a text looks at often has the
+// smallest value.) A byte is within half a step, so the sum of n values is within n / 510 of their largest
+// magnitude, divided by the sum of the weights in the end. Sums of products are exact: what a query does not
+// see has weight 0, and bytes hide no NaN.
+#pragma once
+
+#include "kernels/x86/attention_tile.inl.h"
+
+namespace mote::avx2 {
+
+constexpr float kMostWeight = 255.0f;
+
+/// As weigh_scores, but the weights are bytes, in the first quarter of the scores; steps[i] is what 1 stands
+/// for with query i. `values` is the tile's.
+template <class V, uint32_t Q, class T>
+MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* values, uint32_t width,
+                                                     const QuerySpans& spans, const Softmax* softmax,
+                                                     float* factors, float* steps) {
+  const uint32_t start = spans.shared.begin / V::kLanes * V::kLanes,
+                 end = (spans.last_end + V::kLanes - 1) / V::kLanes * V::kLanes;
+  typename V::Float shift[Q], total[Q];
+  typename V::Int largest[Q];
+  find_largest<V, Q>(scores, spans, start, end, softmax, shift, factors);
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    total[i] = V::set(0.0f);
+    largest[i] = V::zero_dot();
+  }
+  for (uint32_t at = start; at < end; at += V::kLanes) {
+    const typename V::Float scales = V::load_scales(values, width, at);
+    const bool all_seen = at >= spans.shared.begin && at + V::kLanes <= spans.shared.end;
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+      float* score = scores + i * kAttentionTile + at;
+      const typename V::Float weight = V::rough_exp(V::load(score), shift[i]);
+      total[i] = V::add(total[i], weight);
+      typename V::Float scaled = V::mul(weight, scales);
+      // 0 times a scale that is not seen may be NaN.
+      if (!all_seen) scaled = V::where_within(spans.shared.begin, spans.end[i], at, scaled, 0.0f);
+      V::store(score, scaled);
+      largest[i] = V::max_magnitude(largest[i], scaled);
+    }
+  }
+  typename V::Float inverse[Q];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    *softmax[i].sum = *softmax[i].sum * factors[i] + V::sum(total[i]);
+    const float most = V::max_magnitude(largest[i]);
+    steps[i] = most / kMostWeight;
+    inverse[i] = V::set(kMostWeight / most);
+  }
+  for (uint32_t at = start; at < end; at += V::kLanes) {
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+      float* row = scores + i * kAttentionTile;
+      V::store_weights(reinterpret_cast<uint8_t*>(row) + at, V::load(row + at), inverse[i]);
+    }
+  }
+}
+
+/// As weigh_columns, of weights that are bytes and the quads [begin, end) of positions.
+template <class V, uint32_t Q, uint32_t C, class T, class Ahead>
+MOTE_OWN_REGISTERS static void weigh_quads(const float* weights, const T* values, const Ahead& ahead,
+                                           uint32_t width, PositionRange quads, const Outputs& outputs,
+                                           const float* steps, uint32_t columns = V::kLanes) {
+  typename V::Dot dot[Q][C];
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) dot[i][c] = V::zero_dot();
+  }
+  MOTE_UNROLL_2 for (uint32_t quad = quads.begin; quad < quads.end; ++quad) {
+    const T* row = V::values_at(values, width, quad);
+    ahead.template ask<C * V::kLanes>(static_cast<size_t>(row - values));
+    typename V::Dot weight[Q];
+    MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::weight(weights + i * kAttentionTile, quad);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      const bool whole = C > 1 || columns == V::kLanes;
+      const auto value = whole ? V::load(row + c * V::kLanes) : V::load_first(row, columns);
+      MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) dot[i][c] = V::fma(value, weight[i], dot[i][c]);
+    }
+  }
+  MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
+    const typename V::Float step = V::set(steps[i]);
+    MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
+      float* out = outputs[i] + c * V::kLanes;
+      typename V::Float sum = V::mul(step, V::to_float(dot[i][c]));
+      if (outputs.factor != nullptr)
+        sum = V::fma(V::set(outputs.factor[i]), V::load_first(out, columns), sum);
+      if (outputs.last) sum = V::div(sum, V::set(*outputs.query[i].sum));
+      V::store_first(out, columns, sum);
+    }
+  }
+}
+
+/// As weigh_values.
+template <class V, uint32_t Q, uint32_t C, class T, class Ahead>
+static void weigh_values_by_quads(const float* weights, const T* values, const Ahead& ahead, uint32_t width,
+                                  PositionRange quads, const Outputs& outputs, const float* steps,
+                                  uint32_t at = 0) {
+  for (; at + C * V::kLanes <= width; at += C * V::kLanes) {
+    weigh_quads<V, Q, C>(weights, values + at, ahead.from(at), width, quads, outputs.from(at), steps);
+  }
+  if constexpr (C > 1) {
+    weigh_values_by_quads<V, Q, C / 2>(weights, values, ahead, width, quads, outputs, steps, at);
+  } else if (at < width) {
+    weigh_quads<V, Q, 1>(weights, values + at, ahead.from(at), width, quads, outputs.from(at), steps,
+                         width - at);
+  }
+}
+
+}  // namespace mote::avx2
