@@ -47,11 +47,12 @@ Memory make_floats(size_t count, bool fill = true) {
   return memory;
 }
 
-/// `count` elements of f16 or f32.
-Memory make_cache(DType dtype, size_t count) {
+/// Floats or halves; halves are numbers as the scales and bytes of i8, too.
+Memory make_cache(DType dtype, size_t bytes) {
+  const size_t count = bytes / sizeof(float);
   if (dtype == DType::f32) return make_floats(count);
-  Memory memory = make_floats(count / 2, false);
-  for (size_t i = 0; i < count; ++i) {
+  Memory memory = make_floats(count, false);
+  for (size_t i = 0; i < 2 * count; ++i) {
     const uint16_t half = f16_from_f32(static_cast<float>(i * 37 % 101) / 64.0f - 0.75f);
     memcpy(reinterpret_cast<char*>(memory.get()) + 2 * i, &half, 2);
   }
@@ -60,9 +61,9 @@ Memory make_cache(DType dtype, size_t count) {
 
 void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads shape, uint32_t depth,
                    uint32_t rows) {
-  const size_t elems = static_cast<size_t>(shape.kv_heads) * depth * shape.width;
-  const Memory keys = make_cache(kernel.b, elems);
-  const Memory values = make_cache(kernel.b, elems);
+  const size_t cache_bytes = static_cast<size_t>(shape.kv_heads * depth * kv_bytes(kernel.b, shape.width));
+  const Memory keys = make_cache(kernel.b, cache_bytes);
+  const Memory values = make_cache(kernel.b, cache_bytes);
   const size_t width = shape.heads * shape.width;
   const Memory q = make_floats(rows * width);
   const Memory out = make_floats(rows * width);
@@ -85,7 +86,7 @@ void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads sha
     kernel_cast<AttentionArgs> (&kernel)(args, {0, shape.kv_heads * blocks}, scratch.get());
     benchmark::ClobberMemory();
   }
-  const size_t bytes = 2 * elems * (kernel.b == DType::f32 ? 4 : 2) * blocks;
+  const size_t bytes = 2 * cache_bytes * blocks;
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(bytes));
   state.counters["FMA/s"] = benchmark::Counter(2.0 * rows * static_cast<double>(width) * depth,
                                                benchmark::Counter::kIsIterationInvariantRate);
@@ -133,11 +134,12 @@ void run_rope(benchmark::State& state, const KernelEntry& kernel, RopeKind kind,
 
 void run_kv_store(benchmark::State& state, const KernelEntry& kernel, uint32_t width) {
   const Memory k = make_floats(width), v = make_floats(width);
-  const Memory keys = make_cache(kernel.b, 128 * width), values = make_cache(kernel.b, 128 * width);
+  const size_t bytes = width / 64 * static_cast<size_t>(kv_bytes(kernel.b, 64));
+  const Memory keys = make_cache(kernel.b, 128 * bytes), values = make_cache(kernel.b, 128 * bytes);
   const int32_t position = 77, sequence = 0;
   const KvStoreArgs args = {
       {keys.get(), values.get(), 128, width / 64, 64}, &position, &sequence, {k.get(), 0}, {v.get(), 0}};
-  run_row(state, kernel, args, 2 * (sizeof(float) + (kernel.b == DType::f32 ? 4 : 2)) * width);
+  run_row(state, kernel, args, 2 * (sizeof(float) * width + bytes));
 }
 
 /// With and without columns to multiply by.

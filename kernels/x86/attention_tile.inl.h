@@ -54,7 +54,7 @@ constexpr uint32_t elements_of(uint32_t head_dim) {
 }
 
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
-/// elements. Packed queries are scaled already.
+/// elements of columns. Packed queries are scaled already.
 template <class V, uint32_t Q, uint32_t B, class T, class Ahead>
 static inline void score_blocks(const typename V::Query* const* q, const T* keys, const Ahead& ahead,
                                 uint32_t width, float scale, float* scores) {

@@ -28,9 +28,11 @@ struct Floats256 {
   // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
   // Sums of weights are 8, whatever the vectors.
   using Query = float;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
   using Dot = Float;
   using Total = __m256;
+  static constexpr uint32_t kPacked = 1;
+  static constexpr uint32_t kScales = 0;     // elements that each key and value has beside its columns
+  static constexpr uint32_t kQueryTail = 0;  // elements of a packed query behind its columns
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
@@ -79,12 +81,14 @@ struct Floats256 {
     return _mm256_blendv_ps(set(other), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead)));
   }
   /// A NaN lane gives NaN or the largest of the others.
+  static float max_lanes(Float x) { return avx2::max_lanes(x); }
+  /// Where the dot products of a query of so many elements start.
   static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
+  /// What they become, given the scales of keys where those have them.
   template <class T>
   static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
     return mul(set(scale), dot);
   }
-  static float max_lanes(Float x) { return avx2::max_lanes(x); }
   /// What weighing a score takes of the largest one.
   static Float shift_of(float largest) { return set(largest); }
   /// Of a query's weights over a tile, what the values at a position are multiplied with.

@@ -16,9 +16,9 @@ struct Floats512 : TileShapes512 {
   using Int = __m512i;
   static constexpr bool kLooksUp = true;
   using Query = float;
+  using Dot = Float;
   using Total = __m256;
   static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
-  using Dot = Float;
 
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load(const float* from) { return _mm512_loadu_ps(from); }

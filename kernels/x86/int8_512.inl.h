@@ -8,7 +8,7 @@
 
 #include <float.h>
 
-#include "kernels/reference/attention_segments.inl.h"
+#include "kernels/ops.h"
 #include "kernels/x86/rough_exp_512.inl.h"
 
 namespace mote {
@@ -20,7 +20,7 @@ struct Int8Floats512 : RoughExp512 {
   using Total = Float;
   static constexpr uint32_t kPacked = 4;
   static constexpr uint32_t kScales = 1;
-  static constexpr uint32_t kQueryTail = 2;  // quads behind those of a query: its scale, and its dots' start
+  static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
 
   using Floats512::fma;
   using Floats512::load;

@@ -20,8 +20,8 @@ struct PairedFloats : TileShapes512 {
   static constexpr bool kLooksUp = true;
 
   using Query = float;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
   using Dot = Float;
+  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
   using Total = __m256;
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tiles of linear_vnni.inl.h are made of, over the vectors V (vnni_512.inl.h, vnni_256.inl.h): the
+// formats with groups, the dot products of a quad and of a group, the end of a tile, unpacking.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/x86/linear_operands.inl.h"
+
+#define MOTE_INLINE __attribute__((always_inline))
+
+namespace mote {
+namespace {
+
+constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
+
+/// body(0), body(1), ... body(N - 1): a loop over arrays of registers. Not by "GCC unroll": where that meets
+/// a single turn, GCC 12 unrolls the loop around it, too. V::kUnrolls is false where nothing is gained.
+template <class V, uint32_t N, class Body>
+MOTE_INLINE inline void each(const Body& body) {
+  if constexpr (V::kUnrolls) {
+    if constexpr (N > 1) each<V, N - 1>(body);
+    body(N - 1);
+  } else {
+    for (uint32_t i = 0; i < N; ++i) body(i);
+  }
+}
+
+// ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
+
+struct Q4 {
+  using Supercell = SupercellQ4;
+  static constexpr DType kDType = DType::q4g32;
+  static constexpr uint32_t kOffset = 8;
+  static constexpr bool kMinimum = false;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
+};
+struct Q4m {
+  using Supercell = SupercellQ4m;
+  static constexpr DType kDType = DType::q4mg32;
+  static constexpr uint32_t kOffset = 0;
+  static constexpr bool kMinimum = true;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
+};
+struct Q8 {
+  using Supercell = SupercellQ8;
+  static constexpr DType kDType = DType::q8g32;
+  static constexpr uint32_t kOffset = 128;
+  static constexpr bool kMinimum = false;
+  static const auto& weights(const Supercell& cell, size_t g) { return cell.q[g]; }
+};
+
+// ---- Dot products: of P panels with R rows, whose activations are at a[r] + at, added to dot. ----
+
+template <class V, uint32_t R, uint32_t P>
+using Dots = typename V::Int[P][R][V::kVectors];
+
+/// Vector v of a quad or of a panel's scales.
+template <class V, class T>
+MOTE_INLINE inline T* part(T* first, uint32_t v) {
+  return first + v * (kPanelRows / V::kVectors);
+}
+
+/// 4 columns, unsigned.
+template <class V, uint32_t R, uint32_t P>
+MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], const char* const (&a)[R],
+                                 size_t at, Dots<V, R, P>& dot) {
+  each<V, R>([&](uint32_t r) MOTE_INLINE {
+    const typename V::Int word = V::broadcast_word(a[r] + at);
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+        dot[p][r][v] = V::dot(dot[p][r][v], w[p][v], word);
+        V::pin(dot[p][r][v]);
+      });
+    });
+  });
+}
+
+/// A group of int8.
+template <class V, uint32_t R>
+MOTE_INLINE inline void add_group(const int8_t (&q)[8][16][4], const char* const (&a)[R], size_t at,
+                                  Dots<V, R, 1>& dot) {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int w[1][V::kVectors];
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = V::add_128(V::load(part<V>(q[j], v))); });
+    add_quad<V>(w, a, at + 4 * j, dot);
+  });
+}
+
+/// A group of nibbles: of 8 columns the first 4 are low. For one row, to shift the high nibbles into place
+/// costs more than to shift their sum, 16 times too large.
+template <class V, uint32_t R>
+MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char* const (&a)[R], size_t at,
+                                  Dots<V, R, 1>& dot) {
+  constexpr bool kShiftSum = R == 1;
+  Dots<V, R, 1> high_dot;
+  each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
+  each<V, 4>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int low[1][V::kVectors], high[1][V::kVectors];
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+      const typename V::Int w = V::load(part<V>(nibbles[j], v));
+      low[0][v] = V::low_nibbles(w);
+      high[0][v] = kShiftSum ? V::high_nibbles_in_place(w) : V::high_nibbles(w);
+    });
+    add_quad<V>(low, a, at + 8 * j, dot);
+    add_quad<V>(high, a, at + 8 * j + 4, kShiftSum ? high_dot : dot);
+  });
+  if constexpr (kShiftSum) {
+    each<V, V::kVectors>(
+        [&](uint32_t v) MOTE_INLINE { dot[0][0][v] = V::add_sixteenth(dot[0][0][v], high_dot[0][0][v]); });
+  }
+}
+
+/// A group of unpacked bytes, of P panels quad by quad.
+template <class V, uint32_t R, uint32_t P>
+MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a)[R], size_t at,
+                                     Dots<V, R, P>& dot) {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE {
+    typename V::Int w[P][V::kVectors];
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+        w[p][v] = V::load(bytes + (j * P + p) * kQuadBytes + v * (kQuadBytes / V::kVectors));
+      });
+    });
+    add_quad<V>(w, a, at + 4 * j, dot);
+  });
+}
+
+/// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at.
+template <class V, uint32_t offset, uint32_t R, uint32_t P>
+MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
+  each<V, R>([&](uint32_t r) MOTE_INLINE {
+    const uint32_t sum = *reinterpret_cast<const uint32_t*>(a[r] + sum_at);
+    const typename V::Int begin = offset == 0 ? V::zero() : V::set(static_cast<int32_t>(0u - offset * sum));
+    each<V, P>([&](uint32_t p) MOTE_INLINE {
+      each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; });
+    });
+  });
+}
+
+// ---- The end of a tile: sum_of(r, v) gives vector v of row r. ----
+
+/// What linear_finish does without activation, in registers: through memory the end of a tile of K = 384 is a
+/// sixth of its time.
+template <class V, uint32_t R, bool kResidual, class SumOf>
+MOTE_INLINE inline void add_bias_and_store(const LinearArgs& args, uint32_t row, uint32_t panel,
+                                           const SumOf& sum_of) {
+  const uint32_t column = panel * kPanelRows, left = args.outputs - column;
+  each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+    const uint32_t at = v * (kPanelRows / V::kVectors), lanes = left > at ? left - at : 0;
+    const typename V::Float bias = args.bias != nullptr ? V::load_first(args.bias + column + at, lanes)
+                                                        : V::set(-0.0f);  // x + -0 is x, of -0 too
+    each<V, R>([&](uint32_t r) MOTE_INLINE {
+      typename V::Float y = V::add(sum_of(r, v), bias);
+      if constexpr (kResidual) y = V::add(y, V::load_first(args.residual[row + r] + column + at, lanes));
+      V::store_first(args.out[row + r] + column + at, lanes, y);
+    });
+  });
+}
+
+template <class V, uint32_t R, class SumOf>
+MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32_t panel,
+                                    const SumOf& sum_of) {
+  if (args.activation == Activation::none) {
+    if (args.residual.data == nullptr) return add_bias_and_store<V, R, false>(args, row, panel, sum_of);
+    return add_bias_and_store<V, R, true>(args, row, panel, sum_of);
+  }
+  PanelSums<R> sums;
+  each<V, R>([&](uint32_t r) MOTE_INLINE {
+    each<V, V::kVectors>([&](uint32_t v)
+                             MOTE_INLINE { V::store_f32(part<V>(sums.row[r], v), sum_of(r, v)); });
+  });
+  V::finish(args, row, panel, sums);
+}
+
+// ---- Unpacking a group of a panel of two: from quad to quad of it there are two in `to`. ----
+
+template <class V>
+MOTE_INLINE inline void unpack(const int8_t (&q)[8][16][4], uint8_t* to) {
+  each<V, 8>([&](uint32_t j) MOTE_INLINE { V::store(to + j * 2 * kQuadBytes, V::add_128(V::load(q[j]))); });
+}
+
+template <class V>
+MOTE_INLINE inline void unpack(const uint8_t (&nibbles)[4][16][4], uint8_t* to) {
+  each<V, 4>([&](uint32_t j) MOTE_INLINE {
+    const typename V::Int w = V::load(nibbles[j]);
+    V::store(to + 2 * j * 2 * kQuadBytes, V::low_nibbles(w));
+    V::store(to + (2 * j + 1) * 2 * kQuadBytes, V::high_nibbles(w));
+  });
+}
+
+}  // namespace
+}  // namespace mote
