@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out = softmax(scale q K^T + bias) V by tiles of 128 positions, for a cache of f32 or f16, converted exactly
-// when loaded, or of bf16, multiplied in pairs (bf16_512.inl.h). ops.h has the recurrence and the shapes.
+// when loaded, of bf16, multiplied in pairs (bf16_512.inl.h), or of i8, in quads (int8_512.inl.h). ops.h has
+// the recurrence and the shapes.
 //
 // A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
 // 64) comes from memory once and from the cache for the other rows. One row alone waits for memory: scoring
@@ -10,10 +11,10 @@
 // queries and outputs, which are as far away: asked for ahead too, they take 512 rows 1.03 to 1.18 times as
 // fast.
 //
-// Against the reference, but for bf16: scores have the same bits. The weights differ by 2 ulp each
+// Against the reference, but for bf16 and i8: scores have the same bits. The weights differ by 2 ulp each
 // (exponential) and their sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at
 // most; measured, n up to 4096: 8e-7 max |v|. With bf16 queries and weights are rounded, to 2^-9, and weights
-// computed to 2^-13.
+// computed to 2^-13. (Of i8: attention_weights_i8.inl.h.)
 #pragma once
 
 #include <assert.h>

@@ -77,7 +77,8 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       V::store(scores + i * kAttentionTile + v * V::kLanes,
-               V::score(sum[i][v], scale, q[i], width, keys + v / V::kVectors * block_elems));
+               V::score(sum[i][v], scale, q[i], width,
+                        keys + v / V::kVectors * block_elems + v % V::kVectors * V::kLanes));
     }
   }
 }

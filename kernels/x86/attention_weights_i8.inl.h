@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h).
+// Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h,
+// int8_256.inl.h).
 //
 // A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
 // over the tile. (Not for the largest that it could be: the token that most of a text looks at often has the
 // smallest value.) A byte is within half a step, so the sum of n values is within n / 510 of their largest
 // magnitude, divided by the sum of the weights in the end. Sums of products are exact: what a query does not
 // see has weight 0, and bytes hide no NaN.
+//
+// Against the reference: queries are rounded to bytes, too. The scores of a query q differ by
+// d = scale max |q| / 254 sum |k_e| at most, so out by (2 d + n / (510 sum of weights) + 2^-12 +
+// (n + 8) 2^-24) max |v|.
 #pragma once
 
 #include "kernels/x86/attention_tile.inl.h"
@@ -54,7 +59,7 @@ MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* val
   for (uint32_t at = start; at < end; at += V::kLanes) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
       float* row = scores + i * kAttentionTile;
-      V::store_weights(reinterpret_cast<uint8_t*>(row) + at, V::load(row + at), inverse[i]);
+      V::store_weights(row, at, V::load(row + at), inverse[i]);
     }
   }
 }
@@ -69,13 +74,13 @@ MOTE_OWN_REGISTERS static void weigh_quads(const float* weights, const T* values
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) dot[i][c] = V::zero_dot();
   }
   MOTE_UNROLL_2 for (uint32_t quad = quads.begin; quad < quads.end; ++quad) {
-    const T* row = V::values_at(values, width, quad);
+    const T* row = values + kBlock * (quad / 4 + 1) + static_cast<size_t>(quad) * width;
     ahead.template ask<C * V::kLanes>(static_cast<size_t>(row - values));
-    typename V::Dot weight[Q];
+    decltype(V::weight(weights, quad)) weight[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::weight(weights + i * kAttentionTile, quad);
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {
       const bool whole = C > 1 || columns == V::kLanes;
-      const auto value = whole ? V::load(row + c * V::kLanes) : V::load_first(row, columns);
+      const auto value = whole ? V::load_values(row + c * V::kLanes) : V::load_first_values(row, columns);
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) dot[i][c] = V::fma(value, weight[i], dot[i][c]);
     }
   }

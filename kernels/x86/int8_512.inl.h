@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention.inl.h is made of over a cache of i8: dpbusd, which adds four products of bytes, one of them
-// unsigned, to each int32. Keys are unsigned, which makes dot products too large by 128 times the sum of a
-// query's bytes: they start from less. So are weights. Everything has internal linkage: see "Kernels" in
-// docs/design.md.
+// What attention.inl.h is made of over a cache of i8, in vectors of 512 bits: dpbusd, which adds four
+// products of bytes, one of them unsigned, to each int32. Keys are unsigned, and so are weights. Everything
+// has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include <float.h>
-
-#include "kernels/ops.h"
+#include "kernels/x86/int8_queries.inl.h"
 #include "kernels/x86/rough_exp_512.inl.h"
 
 namespace mote {
@@ -22,90 +19,64 @@ struct Int8Floats512 : RoughExp512 {
   static constexpr uint32_t kScales = 1;
   static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
 
+  using Floats512::add;
   using Floats512::fma;
   using Floats512::load;
   using Floats512::load_first;
   using Floats512::set;
 
-  static Int set(KvQuad quad) {
-    int32_t word;
-    memcpy(&word, &quad, sizeof word);
-    return _mm512_set1_epi32(word);
-  }
+  static Int set(KvQuad quad) { return _mm512_set1_epi32(word_of<int32_t>(&quad)); }
   static Int load(const KvQuad* from) { return _mm512_loadu_si512(from); }
-  static Int load_first(const KvQuad* from, uint32_t count) {
+  static Int load_values(const KvQuad* from) { return load(from); }
+  static Int load_first_values(const KvQuad* from, uint32_t count) {
     return _mm512_maskz_loadu_epi32(first_lanes(count), from);
   }
   /// dot + signed * unsigned.
   static Int fma(Int query, Int key, Int dot) { return _mm512_dpbusd_epi32(dot, key, query); }
   static Int zero_dot() { return _mm512_setzero_si512(); }
+  static Int add(Int a, Int b) { return _mm512_add_epi32(a, b); }
+  static int32_t sum(Int x) { return _mm512_reduce_add_epi32(x); }
 
   static Int dot_start(const KvQuad* query, uint32_t quads) { return set(query[quads + 1]); }
   static Float score(Int dot, float, const KvQuad* query, uint32_t quads, const KvQuad* scales) {
-    const Float scale = _mm512_castsi512_ps(set(query[quads]));
-    return mul(to_float(dot), mul(scale, _mm512_castsi512_ps(load(scales))));
+    return mul(to_float(dot), mul(set(word_of<float>(query + quads)), _mm512_castsi512_ps(load(scales))));
   }
 
-  /// A query as the bytes of q8c, the scale times `factor`, and -128 times the sum of the bytes.
   static void pack(const float* from, uint32_t count, float factor, KvQuad* to) {
-    Int largest_of = _mm512_setzero_si512();
-    for (uint32_t i = 0; i < count; i += kLanes) {
-      largest_of = max_magnitude(largest_of, abs(load_first(from + i, count - i)));
-    }
-    const float largest = max_magnitude(largest_of);
-    const bool finite = largest <= FLT_MAX, zero = !finite || largest < 0x1p-100f;
-    const Float inverse = set(zero ? 0.0f : 127.0f / largest);
-    Int sum = _mm512_setzero_si512();
-    for (uint32_t i = 0; i < count; i += kLanes) {
-      const Int q = finite ? to_int(mul(load_first(from + i, count - i), inverse)) : _mm512_setzero_si512();
-      store_bytes(to + i / kPacked, count - i, _mm512_cvtepi32_epi8(q));
-      sum = _mm512_add_epi32(sum, q);
-    }
-    const float scale = !finite ? __builtin_nanf("") : zero ? 0.0f : largest * (factor / 127.0f);
-    const int32_t start = -128 * _mm512_reduce_add_epi32(sum);
-    memcpy(to + count / kPacked, &scale, sizeof scale);
-    memcpy(to + count / kPacked + 1, &start, sizeof start);
+    pack_query<Int8Floats512>(from, count, factor, to);
   }
-
-  /// Numbers that are not negative order as integers do, and NaN is the largest.
-  static Int max_magnitude(Int largest, Float x) { return _mm512_max_epi32(largest, _mm512_castps_si512(x)); }
-  static float max_magnitude(Int largest) {
-    const int32_t bits = _mm512_reduce_max_epi32(largest);
-    float most;
-    memcpy(&most, &bits, sizeof most);
-    return most;
-  }
-  /// Of 16 positions of a tile's values.
-  static Float load_scales(const KvQuad* values, uint32_t head_dim, uint32_t at) {
-    return _mm512_castsi512_ps(load(values + static_cast<size_t>(at) * (head_dim / kPacked + kScales)));
-  }
-  /// Where the values of the positions 4 `quad` to 4 `quad` + 3 of a tile are.
-  static const KvQuad* values_at(const KvQuad* values, uint32_t head_dim, uint32_t quad) {
-    return values + kLanes * (quad / 4 + 1) + static_cast<size_t>(quad) * head_dim;
-  }
-
-  /// 16 times weight * step of 0 to 255, rounded to bytes: 2^23 more has them as its last bits. NaN as
-  /// quantize has it is 0.
-  static void store_weights(uint8_t* to, Float weight, Float step) {
-    const Int bits = _mm512_castps_si512(fma(weight, step, set(0x1p23f)));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(bits));
-  }
-  static Int weight(const float* weights, uint32_t quad) {
-    int32_t word;
-    memcpy(&word, weights + quad, sizeof word);
-    return _mm512_set1_epi32(word);
-  }
-  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_by_8(_mm256_setzero_ps(), sums)); }
-
- private:
-  /// Stores under a mask of bytes take tens of cycles.
-  static void store_bytes(KvQuad* to, uint32_t count, __m128i bytes) {
+  /// The last bytes of the first `count` lanes, a multiple of 4, or of all. Stores under a mask of bytes take
+  /// tens of cycles.
+  static void store_quads(KvQuad* to, Int x, uint32_t count) {
+    const __m128i bytes = _mm512_cvtepi32_epi8(x);
     if (count >= kLanes) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to), bytes);
     } else {
       _mm_mask_storeu_epi32(to, static_cast<__mmask8>((1u << count / kPacked) - 1), bytes);
     }
   }
+
+  /// Numbers that are not negative order as integers do, and NaN is the largest.
+  static Int max_magnitude(Int largest, Float x) { return _mm512_max_epi32(largest, _mm512_castps_si512(x)); }
+  static float max_magnitude(Int largest) {
+    const int32_t bits = _mm512_reduce_max_epi32(largest);
+    return word_of<float>(&bits);
+  }
+  /// Of the kLanes positions of a tile's values from `at` on.
+  static Float load_scales(const KvQuad* values, uint32_t head_dim, uint32_t at) {
+    return _mm512_castsi512_ps(load(values + static_cast<size_t>(at) * (head_dim / kPacked + kScales)));
+  }
+
+  /// Of the weights from position `at` on, in the bytes of their row: weight * step of 0 to 255, rounded.
+  /// 2^23 more has them as its last bits. NaN is 0.
+  static void store_weights(float* weights, uint32_t at, Float weight, Float step) {
+    store_quads(reinterpret_cast<KvQuad*>(weights) + at / kPacked,
+                _mm512_castps_si512(fma(weight, step, set(0x1p23f))), kLanes);
+  }
+  static Int weight(const float* weights, uint32_t quad) {
+    return _mm512_set1_epi32(word_of<int32_t>(weights + quad));
+  }
+  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_by_8(_mm256_setzero_ps(), sums)); }
 };
 
 }  // namespace

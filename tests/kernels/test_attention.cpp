@@ -12,6 +12,7 @@
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 #include "tests/support/paired_floats.h"
+#include "tests/support/vnni_kernels.h"
 
 namespace mote::test {
 namespace {
@@ -20,6 +21,11 @@ template <class Check>
 void each_attention(Check check) {
   each_kernel(Op::kAttention, check);
   each_paired(Op::kAttention, check);
+#if defined(__x86_64__)
+  if (!isa_available(Isa::kAvx512Vnni)) return;
+  INFO("kernel avx512_vnni::attention_f32_i8 over EVEX ymm");
+  check(kEvexAttention);
+#endif
 }
 
 struct Case {
@@ -404,6 +410,30 @@ TEST("attention gives NaN to the queries that see a NaN, and to no other", "[att
     }
   });
 }
+
+#if defined(__x86_64__)
+TEST("attention's exponential of weights that are rounded is within 2^-13", "[attention]") {
+  if (!isa_available(Isa::kAvx512Vnni)) return;
+  for (const RoughExp rough_exp : kRoughExps) {
+    for (const float largest : {0.0f, -3.7f, 90.0f}) {
+      float x[16], weights[16];
+      for (int step = 0; step < 87 * 64; step += 16) {
+        for (int i = 0; i < 16; ++i) x[i] = largest - static_cast<float>(step + i) / 64.0f;
+        rough_exp(x, largest, weights);
+        for (int i = 0; i < 16; ++i) {
+          const double exact = exp(static_cast<double>(x[i]) - static_cast<double>(largest));
+          TEST_ASSERT_TRUE(fabs(static_cast<double>(weights[i]) - exact) <= exact * 0x1p-13);
+        }
+      }
+      for (float& each : x) each = -INFINITY;
+      x[1] = NAN;
+      rough_exp(x, largest, weights);
+      TEST_ASSERT_TRUE(weights[0] >= 0.0f && weights[0] <= 0x1p-126f);
+      TEST_ASSERT_TRUE(isnan(weights[1]));
+    }
+  }
+}
+#endif
 
 TEST("attention to one dominant key returns its value", "[attention]") {
   each_attention([](const KernelEntry& entry) {

@@ -30,8 +30,12 @@ const KernelEntry kVnniKernels[] = {
 }  // namespace
 
 #if defined(__x86_64__)
-/// Of vnni_256_evex.cpp: the 256-bit ones for processors with AVX-512-VNNI.
+/// Of vnni_256_evex.cpp: the 256-bit ones for processors with AVX-512-VNNI, and attention over a cache of i8.
 extern const KernelEntry* const kEvexVnniKernels;
+extern const KernelEntry kEvexAttention;
+/// out = exp(x - largest) of 16 lanes, as attention over i8 has it in 256 bits and in 512.
+using RoughExp = void (*)(const float* x, float largest, float* out);
+extern const RoughExp kRoughExps[2];
 #endif
 
 }  // namespace mote::test

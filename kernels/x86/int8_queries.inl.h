@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Queries as attention over a cache of i8 multiplies them, in the vectors V (int8_512.inl.h, int8_256.inl.h).
+// Everything has internal linkage: see "Kernels" in docs/design.md.
+#pragma once
+
+#include <float.h>
+#include <string.h>
+
+#include "kernels/ops.h"
+
+namespace mote {
+namespace {
+
+/// A query as the bytes of q8c, then the scale times `factor`, then -128 times the sum of the bytes: keys are
+/// 128 more than they stand for.
+template <class V>
+void pack_query(const float* from, uint32_t count, float factor, typename V::Query* to) {
+  typename V::Int largest_of = V::zero_dot();
+  for (uint32_t i = 0; i < count; i += V::kLanes) {
+    largest_of = V::max_magnitude(largest_of, V::abs(V::load_first(from + i, count - i)));
+  }
+  const float largest = V::max_magnitude(largest_of);
+  const bool finite = largest <= FLT_MAX, zero = !finite || largest < 0x1p-100f;
+  const typename V::Float inverse = V::set(zero ? 0.0f : 127.0f / largest);
+  typename V::Int sum = V::zero_dot();
+  for (uint32_t i = 0; i < count; i += V::kLanes) {
+    const auto q = finite ? V::to_int(V::mul(V::load_first(from + i, count - i), inverse)) : V::zero_dot();
+    V::store_quads(to + i / V::kPacked, q, count - i);
+    sum = V::add(sum, q);
+  }
+  const float scale = !finite ? __builtin_nanf("") : zero ? 0.0f : largest * (factor / 127.0f);
+  const int32_t start = -128 * V::sum(sum);
+  memcpy(to + count / V::kPacked, &scale, sizeof scale);
+  memcpy(to + count / V::kPacked + 1, &start, sizeof start);
+}
+
+/// One of them, which may be a word of that tail.
+template <class T>
+T word_of(const void* query) {
+  T word;
+  memcpy(&word, query, sizeof word);
+  return word;
+}
+
+}  // namespace
+}  // namespace mote

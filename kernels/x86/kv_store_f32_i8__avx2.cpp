@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores k[t] and v[t] at positions[t] as i8 in quads (ops.h): the same bits as the reference. A head is read
+// twice, for its largest magnitude and to be rounded. Eight neighbouring tokens fill half a block of keys,
+// which is transposed quad by quad, and two rows of quads of values; of other tokens each quad is stored, and
+// of values each byte, as another thread may store the others of its quad.
+#include "kernels/x86/kv_store_avx2.inl.h"
+#include "kernels/x86/quantize_avx2.inl.h"
+
+namespace mote::avx2 {
+namespace {
+
+constexpr uint32_t kGroupQuads = kGroupColumns / 4;
+
+/// One head of neighbouring tokens, the first of which is `row`.
+struct Heads {
+  ConstRows x;
+  uint32_t row, column, width;
+  const float* operator[](uint32_t i) const { return x[row + i] + column; }
+};
+
+/// Bits of the largest magnitude of each lane.
+__m256i largest_of_head(const float* x, uint32_t width) {
+  __m256i bits = _mm256_setzero_si256();
+  for (uint32_t e = 0; e < width; e += kGroupColumns) {
+    __m256 group[kGroupVectors];
+    load_group(x, nullptr, width, e, group);
+    bits = _mm256_max_epi32(bits, largest_bits(group));
+  }
+  return bits;
+}
+
+/// The 32 columns from x on as bytes, or 0 from `width` on, in the order of round_to_mixed_bytes.
+__m256i mixed_bytes(const float* x, uint32_t width, float inverse) {
+  __m256 group[kGroupVectors];
+  load_group(x, nullptr, width, 0, group);
+  return round_to_mixed_bytes(group, _mm256_set1_ps(inverse));
+}
+
+/// How eight heads are quantized.
+struct EightScales {
+  float inverse[kLanes];
+  int32_t kept[kLanes];
+};
+EightScales store_scales_of_8(const Heads& heads, KvQuad* to) {
+  __m256i largest[kLanes];
+  MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) largest[i] = largest_of_head(heads[i], heads.width);
+  const GroupScales scales =
+      scales_of(combine_lanes(largest, [](__m256i a, __m256i b) { return _mm256_max_epi32(a, b); }));
+  _mm256_storeu_ps(reinterpret_cast<float*>(to), scales.scale);
+  EightScales eight;
+  _mm256_storeu_ps(eight.inverse, scales.inverse);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(eight.kept), scales.kept);
+  return eight;
+}
+
+void store_keys_of_8(const Heads& k, KvQuad* to) {
+  const EightScales scales = store_scales_of_8(k, to);
+  for (uint32_t e = 0; e < k.width; e += kGroupColumns) {
+    __m256 quads[kLanes];
+    MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) {
+      const __m256i q = _mm256_and_si256(mixed_bytes(k[i] + e, k.width - e, scales.inverse[i]),
+                                         _mm256_set1_epi32(scales.kept[i]));
+      quads[i] = _mm256_castsi256_ps(_mm256_xor_si256(q, _mm256_set1_epi8(-128)));
+    }
+    transpose8(quads);
+    MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) {
+      const uint32_t quad = e / 4 + i % 4 * 2 + i / 4;
+      if (quad * 4 < k.width)
+        _mm256_storeu_ps(reinterpret_cast<float*>(to + (1 + quad) * kKeyStep), quads[i]);
+    }
+  }
+}
+
+void store_values_of_8(const Heads& v, KvQuad* scale, KvQuad* to) {
+  const EightScales scales = store_scales_of_8(v, scale);
+  for (uint32_t first = 0; first < kLanes; first += 4, to += v.width) {
+    for (uint32_t e = 0; e < v.width; e += kGroupColumns) {
+      __m256i q[4];
+      MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+        q[i] = _mm256_and_si256(mixed_bytes(v[first + i] + e, v.width - e, scales.inverse[first + i]),
+                                _mm256_set1_epi32(scales.kept[first + i]));
+      }
+      // The order of mixed quads is one that unpacking by lanes of 128 bits undoes.
+      const __m256i low01 = _mm256_unpacklo_epi8(q[0], q[1]), high01 = _mm256_unpackhi_epi8(q[0], q[1]);
+      const __m256i low23 = _mm256_unpacklo_epi8(q[2], q[3]), high23 = _mm256_unpackhi_epi8(q[2], q[3]);
+      const __m256i columns[] = {_mm256_unpacklo_epi16(low01, low23), _mm256_unpackhi_epi16(low01, low23),
+                                 _mm256_unpacklo_epi16(high01, high23),
+                                 _mm256_unpackhi_epi16(high01, high23)};
+      MOTE_UNROLL for (uint32_t i = 0; i < kGroupVectors; ++i) {
+        const uint32_t column = e + i * kLanes;
+        if (column >= v.width) continue;
+        store_first(reinterpret_cast<float*>(to + column), v.width - column, _mm256_castsi256_ps(columns[i]));
+      }
+    }
+  }
+}
+
+/// Calls each(column, bytes) for every 32 columns of one head, having stored its scale.
+template <class Each>
+void each_group(const float* x, uint32_t width, KvQuad* scale, Each each) {
+  const GroupScale head = scale_of(max_lanes(largest_of_head(x, width)));
+  memcpy(scale, &head.scale, sizeof head.scale);
+  for (uint32_t e = 0; e < width; e += kGroupColumns) {
+    each(e, head.inverse == 0.0f ? _mm256_setzero_si256()
+                                 : in_order(mixed_bytes(x + e, width - e, head.inverse)));
+  }
+}
+
+/// `to` is where the scale goes; the quads follow, kKeyStep apart.
+void store_key(const float* x, uint32_t width, KvQuad* to) {
+  each_group(x, width, to, [&](uint32_t e, __m256i q) {
+    KvQuad quads[kGroupQuads];
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(quads), _mm256_xor_si256(q, _mm256_set1_epi8(-128)));
+    for (uint32_t i = 0; i < kGroupQuads && e + 4 * i < width; ++i) to[(1 + e / 4 + i) * kKeyStep] = quads[i];
+  });
+}
+
+/// To byte `place` of each quad.
+void store_value(const float* x, uint32_t width, uint32_t place, KvQuad* scale, KvQuad* to) {
+  each_group(x, width, scale, [&](uint32_t e, __m256i q) {
+    uint8_t bytes[kGroupColumns];
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), q);
+    for (uint32_t i = 0; i < kGroupColumns && e + i < width; ++i) to[e + i].bytes[place] = bytes[i];
+  });
+}
+
+}  // namespace
+
+void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
+  const KvCacheView& cache = args.cache;
+  const uint32_t width = cache.head_dim;
+  assert(cache.capacity % kKeyStep == 0 && width % 4 == 0);
+  for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
+    const bool eight = eight_in_a_row(args, t, rows.end);
+    next = t + (eight ? kLanes : 1);
+    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity, place = slot % kKeyStep;
+    for (uint32_t g = 0; g < cache.kv_heads; ++g) {
+      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
+      const size_t block =
+          (head * (cache.capacity / kKeyStep) + slot / kKeyStep) * (1 + width / 4) * kKeyStep;
+      KvQuad* key = static_cast<KvQuad*>(cache.keys) + block + place;
+      KvQuad* scale = static_cast<KvQuad*>(cache.values) + block + place;
+      KvQuad* value = static_cast<KvQuad*>(cache.values) + block + kKeyStep + place / 4 * width;
+      const Heads k = {args.k, t, g * width, width}, v = {args.v, t, g * width, width};
+      if (eight) {
+        store_keys_of_8(k, key);
+        store_values_of_8(v, scale, value);
+      } else {
+        store_key(k[0], width, key);
+        store_value(v[0], width, place % 4, scale, value);
+      }
+    }
+  }
+}
+
+}  // namespace mote::avx2
