@@ -85,20 +85,36 @@ int32_t pick_greedy(const Candidate* candidates, uint32_t count) {
   return best.id;
 }
 
-/// The same of logits without a penalty, where nothing has to be copied: the largest, then the first that
-/// equals it.
-int32_t pick_greedy(const float* logits, uint32_t vocab) {
+/// The largest of `count` logits, or -infinity.
+float largest_of(const float* logits, uint32_t count) {
   constexpr uint32_t kLanes = 16;  // maxima side by side, for compilers to make vectors of
   float most[kLanes];
   for (float& lane : most) lane = -INFINITY;
-  uint32_t id = 0;
-  for (; id + kLanes <= vocab; id += kLanes) {
-    for (uint32_t i = 0; i < kLanes; ++i) most[i] = logits[id + i] > most[i] ? logits[id + i] : most[i];
+  uint32_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (uint32_t lane = 0; lane < kLanes; ++lane) {
+      most[lane] = logits[i + lane] > most[lane] ? logits[i + lane] : most[lane];
+    }
   }
-  for (; id < vocab; ++id) most[0] = logits[id] > most[0] ? logits[id] : most[0];
+  for (; i < count; ++i) most[0] = logits[i] > most[0] ? logits[i] : most[0];
   for (const float lane : most) most[0] = lane > most[0] ? lane : most[0];
-  for (id = 0; id < vocab; ++id) {
-    if (logits[id] == most[0]) return static_cast<int32_t>(id);
+  return most[0];
+}
+
+/// The same of logits without a penalty, where nothing has to be copied: the first block with the largest,
+/// then the first in it.
+int32_t pick_greedy(const float* logits, uint32_t vocab) {
+  constexpr uint32_t kBlock = 512;
+  float largest = -INFINITY;
+  uint32_t id = 0;
+  for (uint32_t begin = 0; begin < vocab; begin += kBlock) {
+    const float of_block = largest_of(logits + begin, vocab - begin < kBlock ? vocab - begin : kBlock);
+    if (!(of_block > largest)) continue;
+    largest = of_block;
+    id = begin;
+  }
+  for (; id < vocab; ++id) {
+    if (logits[id] == largest) return static_cast<int32_t>(id);
   }
   return 0;
 }

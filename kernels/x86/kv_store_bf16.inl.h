@@ -12,18 +12,26 @@ namespace mote::avx512_bf16 {
 
 constexpr uint32_t kColumns = Bf16Floats512::kLanes;
 
+/// Calls each(column, pair) for every two columns of [begin, width).
+template <class Each>
+static inline void each_pair(const float* x, uint32_t begin, uint32_t width, Each each) {
+  for (uint32_t e = begin; e < width; e += 2 * kColumns) {
+    const uint32_t count = width - e < 2 * kColumns ? width - e : 2 * kColumns;
+    Bf16Pair pairs[kColumns];
+    Bf16Floats512::pack(x + e, count, 1.0f, pairs);
+    for (uint32_t i = 0; i < count; i += 2) each(e + i, pairs[i / 2]);
+  }
+}
+
 /// Columns [begin, width) of one token's key or value.
 static inline void store_key(const float* k, uint32_t begin, uint32_t width, Bf16Pair* key) {
-  for (uint32_t e = begin; e < width; e += 2)
-    Bf16Floats512::pack(k + e, 2, 1.0f, key + e / 2 * avx2::kKeyStep);
+  each_pair(k, begin, width, [&](uint32_t e, Bf16Pair pair) { key[e / 2 * avx2::kKeyStep] = pair; });
 }
 static inline void store_value(const float* v, uint32_t begin, uint32_t width, Bf16* value) {
-  for (uint32_t e = begin; e < width; e += 2) {
-    Bf16Pair two;
-    Bf16Floats512::pack(v + e, 2, 1.0f, &two);
-    value[2 * e] = two.first;
-    value[2 * e + 2] = two.second;
-  }
+  each_pair(v, begin, width, [&](uint32_t e, Bf16Pair pair) {
+    value[2 * e] = pair.first;
+    value[2 * e + 2] = pair.second;
+  });
 }
 
 /// Keys of 8 tokens from `row` on, the first of which goes to `to`.

@@ -55,7 +55,7 @@ TEST("greedy takes the largest and of equals the lowest id") {
 }
 
 TEST("greedy finds the largest wherever it lies, past NaN") {
-  for (const uint32_t vocab : {1u, 15u, 16u, 17u, 40u}) {
+  for (const uint32_t vocab : {1u, 15u, 16u, 17u, 40u, 513u, 1100u}) {
     for (uint32_t at = 0; at < vocab; ++at) {
       std::vector<float> logits(vocab, -7.0f);
       logits[vocab / 2] = kNaN;
