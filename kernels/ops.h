@@ -130,8 +130,11 @@ enum class Activation : uint8_t {
   tanh = 6
 };
 
+inline constexpr uint32_t kLinearStreams = 4;
+
 /// out[t] = activation(in[t] weight^T + bias) + residual[t]. weight [N, K] in P16K4. Unit: a panel of 16
-/// outputs.
+/// outputs; where `stream` is not 0, of one row alone, unit u is the panels u + i * stream, i = 0 to
+/// kLinearStreams - 1: a call may go on where another ended in each of the streams.
 ///
 /// Weights f32, f16: in is f32; acc = fma(x[k], w[k], acc) for k = 0, 1, ..., from 0.
 /// Weights q8g32, q4g32: in is q8g32 activations; per group g in order, with the exact int32 dot product d of
@@ -154,6 +157,7 @@ struct LinearArgs {
   Rows out;            // [T, N]
   ConstRows residual;  // [T, N]; data null for none
   bool prepared;       // the scratch is as a call for other panels left it, nothing else having changed
+  uint32_t stream;     // panels from one stream to the next, or 0
 };
 
 /// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded

@@ -122,7 +122,8 @@ class Binder : public Proofs {
                     in.stride_bytes,
                     out.rows(),
                     residual.const_rows(),
-                    false};
+                    false,
+                    0};
     if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
     step->unit = in.unit;
     step->work_per_row = uint64_t{in.width} * out.width;

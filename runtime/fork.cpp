@@ -42,8 +42,10 @@ T from_row(T rows, uint32_t first) {
 }
 
 /// Panels of some rows of a linear operation; `prepared` if the thread has just run others of the same rows.
-void run_linear(const Step& step, Range rows, Range panels, void* scratch, bool prepared) {
+void run_linear(const Step& step, Range rows, Range panels, void* scratch, bool prepared,
+                uint32_t stream = 0) {
   LinearArgs args = step.linear;
+  args.stream = stream;
   args.rows = rows.end - rows.begin;
   args.in = static_cast<const char*>(args.in) + rows.begin * args.in_stride_bytes;
   args.out = from_row(args.out, rows.begin);
@@ -118,12 +120,47 @@ uint32_t lane_unit(const Step& step) {
   return step.op == Op::kAttention ? 1 : kChainRows;
 }
 
+/// A part's equal share of the kernels' units.
+Range equal_part(const Fork& fork, uint32_t part) {
+  return {static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts),
+          static_cast<uint32_t>(uint64_t{fork.units} * (part + 1) / fork.parts)};
+}
+
+/// The panels of a part that a single row is multiplied with: streams of `length` panels that are read side
+/// by side, then what is left over. A unit is a panel of each stream, or one left over: so a piece goes on
+/// where the one before it ended, and what the processor fetches ahead of the streams is not in vain.
+struct Streams {
+  Range panels;
+  uint32_t length;
+
+  uint32_t units() const { return panels.end - panels.begin - kOthers * length; }
+
+  void run(const Step& step, Range units, void* scratch) const {
+    const uint32_t begin = panels.begin, behind = begin + kOthers * length;
+    const uint32_t end = lesser(units.end, length), rest = units.begin < length ? length : units.begin;
+    if (units.begin < end)
+      run_linear(step, {0, 1}, {begin + units.begin, begin + end}, scratch, false, length);
+    if (rest < units.end) run_linear(step, {0, 1}, {behind + rest, behind + units.end}, scratch, false);
+  }
+
+ private:
+  static constexpr uint32_t kOthers = kLinearStreams - 1;
+};
+
+bool is_streamed(const Fork& fork) {
+  const Step& step = fork.steps[fork.first];
+  return fork.rows == 1 && fork.lane_rows == 0 && step.op == Op::kLinear && !step.on_backend;
+}
+
+Streams streams_of(const Fork& fork, uint32_t part) {
+  const Range panels = equal_part(fork, part);
+  return {panels, (panels.end - panels.begin) / kLinearStreams};
+}
+
 /// The units of a part of the chain that begins with `step`.
 Range units_of(const Fork& fork, uint32_t part, uint32_t step) {
-  if (fork.lane_rows == 0) {
-    return {static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts),
-            static_cast<uint32_t>(uint64_t{fork.units} * (part + 1) / fork.parts)};
-  }
+  if (is_streamed(fork)) return {0, streams_of(fork, part).units()};
+  if (fork.lane_rows == 0) return equal_part(fork, part);
   const Range rows = rows_of(fork, part);
   const Step& first = fork.steps[step];
   return {0, (units_of(first, rows.end - rows.begin) + lane_unit(first) - 1) / lane_unit(first)};
@@ -136,6 +173,7 @@ void run_units(const Fork& fork, uint32_t part, uint32_t step, Range units, void
   if (first.on_backend) {
     return run_on_backend(*session.options.backend, step, first, units, static_cast<uint8_t*>(scratch));
   }
+  if (is_streamed(fork)) return streams_of(fork, part).run(first, units, scratch);
   const Range rows = rows_of(fork, part);
   if (fork.lane_rows != 0) {
     const uint32_t all = units_of(first, rows.end - rows.begin), each = lane_unit(first);
@@ -207,12 +245,13 @@ uint32_t units_of(const Step& step, uint32_t rows) {
 }
 
 void run_alone(const Fork& fork) {
-  run_units(fork, 0, fork.first, {0, fork.units}, fork.session->scratch, false);
+  run_units(fork, 0, fork.first, units_of(fork, 0, fork.first), fork.session->scratch, false);
 }
 
 void run_together(Fork* fork, uint64_t work) {
   const mote_session& session = *fork->session;
-  const uint64_t least = fork->lane_rows != 0 ? 1 : fork->units * kPieceWork / work;
+  uint64_t least = fork->lane_rows != 0 ? 1 : fork->units * kPieceWork / work;
+  if (is_streamed(*fork)) least /= kLinearStreams;
   fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
   for (uint32_t part = 0; part < fork->parts; ++part) {
     const Range units = units_of(*fork, part, fork->first);

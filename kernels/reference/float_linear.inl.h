@@ -11,7 +11,7 @@ namespace mote::ref {
 template <DType dtype, class Element>
 static inline void float_linear(const LinearArgs& args, Range panels) {
   const ConstRows in = {static_cast<const float*>(args.in), args.in_stride_bytes};
-  for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+  each_panel(args, panels, [&](uint32_t panel) {
     const char* begin = static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
     const auto* weight = reinterpret_cast<const Element(*)[kPanelRows]>(begin);
     for (uint32_t t = 0; t < args.rows; ++t) {
@@ -22,7 +22,7 @@ static inline void float_linear(const LinearArgs& args, Range panels) {
       }
       finish_panel(args, t, panel, acc);
     }
-  }
+  });
 }
 
 }  // namespace mote::ref

@@ -38,4 +38,13 @@ static inline void finish_panel(const LinearArgs& args, uint32_t row, uint32_t p
   }
 }
 
+/// each(panel) for the panels of the units.
+template <class Each>
+static inline void each_panel(const LinearArgs& args, Range units, Each each) {
+  const uint32_t streams = args.stream != 0 ? kLinearStreams : 1;
+  for (uint32_t unit = units.begin; unit < units.end; ++unit) {
+    for (uint32_t i = 0; i < streams; ++i) each(unit + i * args.stream);
+  }
+}
+
 }  // namespace mote::ref

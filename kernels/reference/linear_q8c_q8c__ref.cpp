@@ -8,7 +8,7 @@ namespace mote::ref {
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
   const size_t quads = static_cast<size_t>(activation_padded(args.inputs) / 4);
-  for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+  each_panel(args, panels, [&](uint32_t panel) {
     const char* begin = static_cast<const char*>(args.weight) + panel * panel_bytes(DType::q8c, args.inputs);
     const auto* head = reinterpret_cast<const HeadQ8c*>(begin);
     const auto* weight = reinterpret_cast<const QuadQ8c*>(head + 1);
@@ -26,7 +26,7 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
         acc[r] = __builtin_fmaf(scale * head->scale[r], static_cast<float>(dot[r]), 0.0f);
       finish_panel(args, t, panel, acc);
     }
-  }
+  });
 }
 
 }  // namespace mote::ref

@@ -19,7 +19,7 @@ struct ActivationGroup {
 template <class Supercell, class Accumulate>
 static inline void quantized_linear(const LinearArgs& args, Range panels, Accumulate accumulate) {
   const size_t supercells = static_cast<size_t>(align_up(args.inputs, kSupercellColumns) / kSupercellColumns);
-  for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
+  each_panel(args, panels, [&](uint32_t panel) {
     const Supercell* weight = static_cast<const Supercell*>(args.weight) + panel * supercells;
     for (uint32_t t = 0; t < args.rows; ++t) {
       const QuantizedRow in = quantized_row(args, t);
@@ -30,7 +30,7 @@ static inline void quantized_linear(const LinearArgs& args, Range panels, Accumu
       }
       finish_panel(args, t, panel, acc);
     }
-  }
+  });
 }
 
 }  // namespace mote::ref

@@ -69,10 +69,9 @@ uint32_t float_panels(const LinearArgs& args, Range panels) {
 template <class V, class T, class Finish = V>
 void float_linear(const LinearArgs& args, Range panels) {
   if (args.rows == 1) {
-    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams, end = panels.begin + stride;
-    for (uint32_t panel = panels.begin; panel < end; ++panel)
+    panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       float_tile<V, T, Finish, 1, kLinearStreams>(args, panel, stride, 0);
-    panels.begin += stride * kLinearStreams;
+    });
   } else if (args.rows <= V::kFewRows) {
     panels.begin = float_panels<V, T, Finish, V::kFewRows, V::kFewPanels>(args, panels);
   } else if constexpr (V::kPanels > 1) {

@@ -163,13 +163,13 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
 /// by side, two rows two: their sums would be too few for the latency of an addition.
 template <class Format>
 static inline void integer_linear(const LinearArgs& args, Range panels) {
-  uint32_t panel = panels.begin;
   if (args.rows == 1) {
-    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
-    for (; panel < panels.begin + stride; ++panel)
+    panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       integer_tile<Format, 1, kLinearStreams>(args, panel, stride, 0);
-    panel = panels.begin + stride * kLinearStreams;
-  } else if (args.rows == 2) {
+    });
+  }
+  uint32_t panel = panels.begin;
+  if (args.rows == 2) {
     for (; panel + 2 <= panels.end; panel += 2) integer_tile<Format, 2, 2>(args, panel, 1, 0);
   }
   for (; panel < panels.end; ++panel) {

@@ -176,11 +176,10 @@ void each_planned_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, const St
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {
-    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
-    uint32_t panel = panels.begin;
-    for (; panel < panels.begin + stride; ++panel) row_tile<kLinearStreams>(args, panel, stride);
-    for (panel = panels.begin + stride * kLinearStreams; panel < panels.end; ++panel)
-      row_tile<1>(args, panel, 0);
+    const Range rest = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
+      row_tile<kLinearStreams>(args, panel, stride);
+    });
+    for (uint32_t panel = rest.begin; panel < rest.end; ++panel) row_tile<1>(args, panel, 0);
     return;
   }
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);

@@ -254,13 +254,13 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
 
 template <class V, class Kernel>
 void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
-  uint32_t panel = panels.begin;
   if (args.rows == 1) {
-    const uint32_t stride = (panels.end - panels.begin) / kLinearStreams;
-    for (; panel < panels.begin + stride; ++panel)
+    panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
-    panel = panels.begin + stride * kLinearStreams;
-  } else if (args.rows <= Kernel::kMostPairRows) {
+    });
+  }
+  uint32_t panel = panels.begin;
+  if (args.rows > 1 && args.rows <= Kernel::kMostPairRows) {
     for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
   } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {

@@ -74,7 +74,8 @@ class Operands {
             stride,
             out.view(),
             case_.residual ? residual.const_view() : ConstRows{nullptr, 0},
-            false};
+            false,
+            0};
   }
 
   void run(const KernelEntry& entry, const GuardedRows& out, Split split = Split::whole) const {
@@ -307,6 +308,24 @@ TEST("linear finds its scratch prepared by a call for other panels", "[linear]")
       }
       for (uint32_t t = 0; t < c.rows; ++t) TEST_ASSERT_EQUAL_MEMORY(whole[t], pieces[t], c.outputs * 4);
     }
+  });
+}
+
+TEST("linear of one row goes on in streams where another call ended", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    const Case c{1, 300, 96};  // 19 panels: 4 in each stream, from 1 on, and 3 that are in none
+    const Operands operands(entry, c);
+    GuardedRows whole(1, c.outputs, Edge::end), pieces(1, c.outputs, Edge::end);
+    operands.run(entry, whole);
+    const GuardedBuffer scratch(
+        align_up(linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs), kAlignment), Edge::end);
+    LinearArgs args = operands.args(pieces);
+    for (const Range panels : {Range{0, 1}, Range{17, 19}})
+      kernel_cast<LinearArgs> (&entry)(args, panels, scratch.data());
+    args.stream = 4;
+    for (const Range units : {Range{1, 2}, Range{2, 5}})
+      kernel_cast<LinearArgs> (&entry)(args, units, scratch.data());
+    TEST_ASSERT_EQUAL_MEMORY(whole[0], pieces[0], c.outputs * 4);
   });
 }
 
