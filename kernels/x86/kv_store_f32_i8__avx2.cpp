@@ -54,14 +54,18 @@ EightScales store_scales_of_8(const Heads& heads, KvQuad* to) {
   return eight;
 }
 
+/// Columns e to e + 31 of head i, as mixed_bytes has them.
+__m256i bytes_of(const Heads& heads, uint32_t i, uint32_t e, const EightScales& scales) {
+  return _mm256_and_si256(mixed_bytes(heads[i] + e, heads.width - e, scales.inverse[i]),
+                          _mm256_set1_epi32(scales.kept[i]));
+}
+
 void store_keys_of_8(const Heads& k, KvQuad* to) {
   const EightScales scales = store_scales_of_8(k, to);
   for (uint32_t e = 0; e < k.width; e += kGroupColumns) {
     __m256 quads[kLanes];
     MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) {
-      const __m256i q = _mm256_and_si256(mixed_bytes(k[i] + e, k.width - e, scales.inverse[i]),
-                                         _mm256_set1_epi32(scales.kept[i]));
-      quads[i] = _mm256_castsi256_ps(_mm256_xor_si256(q, _mm256_set1_epi8(-128)));
+      quads[i] = _mm256_castsi256_ps(_mm256_xor_si256(bytes_of(k, i, e, scales), _mm256_set1_epi8(-128)));
     }
     transpose8(quads);
     MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) {
@@ -77,10 +81,7 @@ void store_values_of_8(const Heads& v, KvQuad* scale, KvQuad* to) {
   for (uint32_t first = 0; first < kLanes; first += 4, to += v.width) {
     for (uint32_t e = 0; e < v.width; e += kGroupColumns) {
       __m256i q[4];
-      MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) {
-        q[i] = _mm256_and_si256(mixed_bytes(v[first + i] + e, v.width - e, scales.inverse[first + i]),
-                                _mm256_set1_epi32(scales.kept[first + i]));
-      }
+      MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) q[i] = bytes_of(v, first + i, e, scales);
       // The order of mixed quads is one that unpacking by lanes of 128 bits undoes.
       const __m256i low01 = _mm256_unpacklo_epi8(q[0], q[1]), high01 = _mm256_unpackhi_epi8(q[0], q[1]);
       const __m256i low23 = _mm256_unpacklo_epi8(q[2], q[3]), high23 = _mm256_unpackhi_epi8(q[2], q[3]);
