@@ -14,15 +14,16 @@
 //   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
 //     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
 //   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
-//   more than kInPlaceRows, in 512 bits: the first tile of 2 panels leaves their weights as unsigned bytes,
-//     quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8 dpbusd cost it
-//     little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of 64 rows of
-//     q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of
-//     a group's 138 vector operations are dpbusd. q8c has no float sums: 8 x 2. What the minima of q4mg32
-//     multiply, scale * sum of each group and row, is worked out before all tiles: 6 multiplications less for
-//     a group.
-//   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 256 bits
-//     a port of its own does what is not dpbusd, and nothing is unpacked.
+//   more than kInPlaceRows, 16 or of q4g32 32, in 512 bits: the first tile of 2 panels leaves their weights
+//     as unsigned bytes, quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8
+//     dpbusd cost it little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of
+//     64 rows of q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32
+//     registers, and 96 of a group's 138 vector operations are dpbusd. q8c has no float sums: 8 x 2. What the
+//     minima of q4mg32 multiply, scale * sum of each group and row, is worked out before all tiles: 6
+//     multiplications less for a group.
+//   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 512 bits
+//     dpbusd takes the words from memory: loads into every lane of a register are on Zen 4 in the way of what
+//     is not dpbusd, a tenth of 4 rows. In 256 bits a port of its own does that, and nothing is unpacked.
 //
 // No other tails: K is padded to 64 and N to 16 in the file.
 #pragma once
@@ -36,7 +37,7 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kInPlaceRows = 16;  // more are worth unpacked weights
+constexpr uint32_t kRowsFromL1 = 17;  // so many and more ask for their weights to L1
 
 /// Where a tile finds its weights.
 enum class Weights {
@@ -68,7 +69,7 @@ template <class V, class Format>
 struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
-  static constexpr uint32_t kUnpackedRows = 6;
+  static constexpr uint32_t kUnpackedRows = 6, kInPlaceRows = Format::kInPlaceRows;
   /// Of a tile of a pair in place, and of all that such tiles multiply.
   static constexpr uint32_t kPairRows = V::kPairRows, kMostPairRows = V::kPairRows;
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
@@ -139,8 +140,7 @@ struct GroupKernel {
     if constexpr (kUnpacked && Format::kMinimum)
       sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
     const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
-    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks,
-                       kInPlaceRows + 1);
+    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks, kRowsFromL1);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
         for (uint32_t i = 0; i < asks; ++i) ahead.ask();
@@ -182,7 +182,7 @@ template <class V>
 struct RowKernel {
   using Int = typename V::Int;
   using Float = typename V::Float;
-  static constexpr uint32_t kUnpackedRows = 8;
+  static constexpr uint32_t kUnpackedRows = 8, kInPlaceRows = 16;
   static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
   static constexpr uint32_t kMostPairRows = V::kUnpacks ? kInPlaceRows : V::kPairRows;
 
@@ -202,7 +202,7 @@ struct RowKernel {
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
     start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
-    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kInPlaceRows + 1);
+    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kRowsFromL1);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
       if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
@@ -245,7 +245,7 @@ void tile_in_place(const LinearArgs& args, uint32_t panel) {
 template <class Kernel>
 void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   constexpr uint32_t kRows = Kernel::kUnpackedRows;
-  static_assert(2 * kRows <= kInPlaceRows + 1, "the first tile is a whole one");
+  static_assert(2 * kRows <= Kernel::kInPlaceRows + 1, "the first tile is a whole one");
   Kernel::template tile<kRows, 2, Weights::unpacking>(args, panel, 1, 0, scratch);
   each_tile<kRows>(args.rows - kRows, [&](auto rows, uint32_t row) {
     Kernel::template tile<rows, 2, Weights::unpacked>(args, panel, 1, kRows + row, scratch);
@@ -262,7 +262,7 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
   uint32_t panel = panels.begin;
   if (args.rows > 1 && args.rows <= Kernel::kMostPairRows) {
     for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
-  } else if (V::kUnpacks && args.rows > kInPlaceRows) {
+  } else if (V::kUnpacks && args.rows > Kernel::kInPlaceRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
       if (!args.prepared) Kernel::prepare(args, to);  // without a pair too: the next call may have one

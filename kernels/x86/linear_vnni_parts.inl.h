@@ -28,10 +28,12 @@ MOTE_INLINE inline void each(const Body& body) {
   }
 }
 
-// ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
+// ---- The formats with groups. kOffset: the unsigned weights are too large by this. kInPlaceRows: more are
+// worth unpacked weights. ----
 
 struct Q4 {
   using Supercell = SupercellQ4;
+  static constexpr uint32_t kInPlaceRows = 32;
   static constexpr DType kDType = DType::q4g32;
   static constexpr uint32_t kOffset = 8;
   static constexpr bool kMinimum = false;
@@ -39,6 +41,7 @@ struct Q4 {
 };
 struct Q4m {
   using Supercell = SupercellQ4m;
+  static constexpr uint32_t kInPlaceRows = 16;
   static constexpr DType kDType = DType::q4mg32;
   static constexpr uint32_t kOffset = 0;
   static constexpr bool kMinimum = true;
@@ -46,6 +49,7 @@ struct Q4m {
 };
 struct Q8 {
   using Supercell = SupercellQ8;
+  static constexpr uint32_t kInPlaceRows = 16;
   static constexpr DType kDType = DType::q8g32;
   static constexpr uint32_t kOffset = 128;
   static constexpr bool kMinimum = false;
@@ -63,10 +67,14 @@ MOTE_INLINE inline T* part(T* first, uint32_t v) {
   return first + v * (kPanelRows / V::kVectors);
 }
 
-/// 4 columns, unsigned.
+/// 4 columns, unsigned. A word that is multiplied once needs no register (one row's are, by several panels).
 template <class V, uint32_t R, uint32_t P>
 MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], const char* const (&a)[R],
                                  size_t at, Dots<V, R, P>& dot) {
+  if constexpr (R > 1 && P * V::kVectors == 1) {
+    each<V, R>([&](uint32_t r) MOTE_INLINE { dot[0][r][0] = V::dot_word(dot[0][r][0], w[0][0], a[r] + at); });
+    return;
+  }
   each<V, R>([&](uint32_t r) MOTE_INLINE {
     const typename V::Int word = V::broadcast_word(a[r] + at);
     each<V, P>([&](uint32_t p) MOTE_INLINE {
@@ -128,12 +136,13 @@ MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a
   });
 }
 
-/// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at.
+/// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at. By vectors: GCC
+/// has no registers left to do it by words.
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
   each<V, R>([&](uint32_t r) MOTE_INLINE {
-    const uint32_t sum = *reinterpret_cast<const uint32_t*>(a[r] + sum_at);
-    const typename V::Int begin = offset == 0 ? V::zero() : V::set(static_cast<int32_t>(0u - offset * sum));
+    const typename V::Int begin =
+        offset == 0 ? V::zero() : V::template minus_times<offset>(V::broadcast_word(a[r] + sum_at));
     each<V, P>([&](uint32_t p) MOTE_INLINE {
       each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; });
     });

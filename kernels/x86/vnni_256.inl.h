@@ -36,6 +36,11 @@ struct Vnni256 {
   static Int add_128(Int v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm256_dpbusd_epi32(sum, u8, s8); }
   static void pin(Int& v) { MOTE_PIN(v); }
+  /// -factor * v, a power of 2.
+  template <uint32_t factor>
+  static Int minus_times(Int v) {
+    return _mm256_sub_epi32(zero(), _mm256_slli_epi32(v, __builtin_ctz(factor)));
+  }
   static Int add_sixteenth(Int sum, Int v) { return _mm256_add_epi32(sum, _mm256_srai_epi32(v, 4)); }
 
   static Float set(float value) { return _mm256_set1_ps(value); }

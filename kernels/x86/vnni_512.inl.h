@@ -34,7 +34,19 @@ struct Vnni512 {
   static Int high_nibbles_in_place(Int v) { return _mm512_andnot_si512(_mm512_set1_epi8(0x0F), v); }
   static Int add_128(Int v) { return _mm512_xor_si512(v, _mm512_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm512_dpbusd_epi32(sum, u8, s8); }
+  /// By a word, which dpbusd itself repeats in every lane.
+  static Int dot_word(Int sum, Int u8, const char* word) {
+    __asm__("vpdpbusd %2%{1to16%}, %1, %0"
+            : "+v"(sum)
+            : "v"(u8), "m"(*reinterpret_cast<const int32_t*>(word)));
+    return sum;
+  }
   static void pin(Int& v) { MOTE_PIN(v); }
+  /// -factor * v, a power of 2.
+  template <uint32_t factor>
+  static Int minus_times(Int v) {
+    return _mm512_sub_epi32(zero(), _mm512_slli_epi32(v, __builtin_ctz(factor)));
+  }
   static Int add_sixteenth(Int sum, Int v) { return _mm512_add_epi32(sum, _mm512_srai_epi32(v, 4)); }
 
   static Float set(float value) { return _mm512_set1_ps(value); }

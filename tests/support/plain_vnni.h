@@ -70,7 +70,12 @@ struct PlainVnni {
       return total;
     });
   }
+  static Int dot_word(Int sum, Int u8, const char* word) { return dot(sum, u8, broadcast_word(word)); }
   static void pin(Int&) {}
+  template <uint32_t factor>
+  static Int minus_times(Int v) {
+    return make<Int>([&](uint32_t i) { return 0u - factor * v.lane[i]; });
+  }
   static Int add_sixteenth(Int sum, Int v) {
     return make<Int>([&](uint32_t i) {
       return sum.lane[i] + static_cast<uint32_t>(static_cast<int32_t>(v.lane[i]) >> 4);
