@@ -10,7 +10,7 @@
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
-//   one row: 4 panels read side by side. No word is used twice, nothing is worth preparing.
+//   one row: 4 panels read side by side. No weight is used twice, nothing is worth preparing.
 //   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
 //     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
 //   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
@@ -37,7 +37,7 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kRowsFromL1 = 17;  // so many and more ask for their weights to L1
+constexpr uint32_t kRowsToL1 = 17;  // so many and more ask for their next weights to L1
 
 /// Where a tile finds its weights.
 enum class Weights {
@@ -140,7 +140,7 @@ struct GroupKernel {
     if constexpr (kUnpacked && Format::kMinimum)
       sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
     const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
-    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks, kRowsFromL1);
+    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks, kRowsToL1);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
         for (uint32_t i = 0; i < asks; ++i) ahead.ask();
@@ -202,7 +202,7 @@ struct RowKernel {
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
     start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
-    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kRowsFromL1);
+    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kRowsToL1);
     for (size_t k = 0; k != columns; k += 4) {
       Int quad[P][V::kVectors];
       if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });

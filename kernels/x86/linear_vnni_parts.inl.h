@@ -141,8 +141,8 @@ MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
   each<V, R>([&](uint32_t r) MOTE_INLINE {
-    const typename V::Int begin =
-        offset == 0 ? V::zero() : V::template minus_times<offset>(V::broadcast_word(a[r] + sum_at));
+    typename V::Int begin = V::zero();
+    if constexpr (offset != 0) begin = V::template minus_times<offset>(V::broadcast_word(a[r] + sum_at));
     each<V, P>([&](uint32_t p) MOTE_INLINE {
       each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; });
     });
