@@ -6,9 +6,11 @@ set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
 set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
     -mprfchw)
 set(MOTE_ISA_FLAGS_avx512_bf16 ${MOTE_ISA_FLAGS_avx512_vnni} -mavx512bf16)
+set(MOTE_ISA_FLAGS_amx_int8 ${MOTE_ISA_FLAGS_avx512_vnni} -mamx-tile -mamx-int8)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND MOTE_ISA_FLAGS_avx512_vnni -Wno-uninitialized -Wno-maybe-uninitialized)  # of its own headers: PR 105593
   list(APPEND MOTE_ISA_FLAGS_avx512_bf16 -Wno-uninitialized -Wno-maybe-uninitialized)
+  list(APPEND MOTE_ISA_FLAGS_amx_int8 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -14,8 +14,8 @@
 namespace mote {
 namespace {
 
-constexpr const char* kNames[kIsaCount] = {"ref",  "avx2",    "avx_vnni", "avx512_vnni",
-                                           "neon", "dotprod", "i8mm",     "avx512_bf16"};
+constexpr const char* kNames[kIsaCount] = {"ref",     "avx2", "avx_vnni",    "avx512_vnni", "neon",
+                                           "dotprod", "i8mm", "avx512_bf16", "amx_int8"};
 
 #if defined(__x86_64__)
 
@@ -35,12 +35,26 @@ bool is_amd() {
   return memcmp(vendor, "AuthenticAMD", sizeof vendor) == 0;
 }
 
-// Intel SDM volume 2A, CPUID: leaf 1 ECX, leaf 7.0 EBX and ECX, leaf 7.1 EAX.
+// Whether the operating system lets this process use AMX's tiles, the next state after those of XCR0's
+// bit 17.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kArchPrctl = 158, kReqXcompPerm = 0x1023, kTileData = 18;  // arch_prctl(2)
+  long result = kArchPrctl;
+  __asm__ volatile("syscall" : "+a"(result) : "D"(kReqXcompPerm), "S"(kTileData) : "rcx", "r11", "memory");
+  return result == 0;
+#else
+  return false;  // others have ways of their own
+#endif
+}
+
+// Intel SDM volume 2A, CPUID: leaf 1 ECX, leaf 7.0 EBX, ECX and EDX, leaf 7.1 EAX.
 bool cpu_runs(Isa isa) {
   constexpr uint32_t kFma = 1u << 12, kOsxsave = 1u << 27, kAvx = 1u << 28, kF16c = 1u << 29;
   constexpr uint32_t kAvx2 = 1u << 5, kAvxVnni = 1u << 4, kAvx512Vnni = 1u << 11, kAvx512Bf16 = 1u << 5;
   constexpr uint32_t kAvx512FDqBwVl = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31;
-  constexpr uint32_t kYmm = 0x6, kZmm = 0xE6;
+  constexpr uint32_t kAmxTile = 1u << 24, kAmxInt8 = 1u << 25;
+  constexpr uint32_t kYmm = 0x6, kZmm = 0xE6, kTiles = 0x60000;
   uint32_t eax, ebx, ecx, edx;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || !has_all(ecx, kFma | kOsxsave | kAvx | kF16c))
     return false;
@@ -57,6 +71,9 @@ bool cpu_runs(Isa isa) {
     case Isa::kAvx512Bf16:
       return cpu_runs(Isa::kAvx512Vnni) && is_amd() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
              has_all(eax, kAvx512Bf16);
+    case Isa::kAmxInt8:
+      return cpu_runs(Isa::kAvx512Vnni) && has_all(edx, kAmxTile | kAmxInt8) && has_all(states, kTiles) &&
+             may_use_tiles();
     case Isa::kAvxVnni:
       return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && has_all(eax, kAvxVnni);
     default:
@@ -68,7 +85,8 @@ bool cpu_runs(Isa isa) {
 // family counts where the family is 15.)
 bool is_zen4() {
   uint32_t eax, ebx, ecx, edx;
-  return is_amd() && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19;
+  return is_amd() && __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 &&
+         (eax >> 8 & 15) + (eax >> 20 & 255) == 0x19;
 }
 
 #elif defined(__aarch64__)
@@ -131,6 +149,7 @@ bool isa_includes(Isa level, Isa kernel) {
     case Isa::kAvx512Vnni:
       return kernel == Isa::kAvx2;  // neither VNNI has the other: Zen 4 lacks AVX-VNNI
     case Isa::kAvx512Bf16:
+    case Isa::kAmxInt8:
       return kernel == Isa::kAvx2 || kernel == Isa::kAvx512Vnni;
     case Isa::kDotprod:
       return kernel == Isa::kNeon;

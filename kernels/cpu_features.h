@@ -9,9 +9,19 @@ namespace mote {
 
 /// Ordered within an architecture: a later level can run the kernels of the earlier ones that it includes.
 /// kAvx512Bf16 is AVX-512-VNNI with dot products of bf16 that beat those of floats: AMD's, from Zen 4 on, are
-/// twice as fast; Intel's, half as fast, are left alone.
-enum class Isa : uint8_t { kRef, kAvx2, kAvxVnni, kAvx512Vnni, kNeon, kDotprod, kI8mm, kAvx512Bf16 };
-inline constexpr uint32_t kIsaCount = 8;
+/// twice as fast; Intel's, half as fast, are left alone. kAmxInt8 is AVX-512-VNNI with tiles of int8.
+enum class Isa : uint8_t {
+  kRef,
+  kAvx2,
+  kAvxVnni,
+  kAvx512Vnni,
+  kNeon,
+  kDotprod,
+  kI8mm,
+  kAvx512Bf16,
+  kAmxInt8
+};
+inline constexpr uint32_t kIsaCount = 9;
 
 /// "ref", "avx2", ... as in MOTE_ISA.
 const char* isa_name(Isa isa);
@@ -19,7 +29,8 @@ const char* isa_name(Isa isa);
 /// False for a name that is none.
 bool isa_from_name(const char* name, Isa* isa);
 
-/// Whether this CPU and its operating system run the family and mote was built with it.
+/// Whether this CPU and its operating system run the family and mote was built with it. Linux gives a process
+/// AMX's tiles when it asks for them, which this does: signal handlers' stacks then need 11 KiB more.
 bool isa_available(Isa isa);
 
 /// The highest family available; kernels that it lacks come from the families it includes.

@@ -8,11 +8,13 @@
 #define MOTE_BUILT_avx_vnni(...) __VA_ARGS__
 #define MOTE_BUILT_avx512_vnni(...) __VA_ARGS__
 #define MOTE_BUILT_avx512_bf16(...) __VA_ARGS__
+#define MOTE_BUILT_amx_int8(...) __VA_ARGS__
 #else
 #define MOTE_BUILT_avx2(...)
 #define MOTE_BUILT_avx_vnni(...)
 #define MOTE_BUILT_avx512_vnni(...)
 #define MOTE_BUILT_avx512_bf16(...)
+#define MOTE_BUILT_amx_int8(...)
 #endif
 #if defined(MOTE_KERNELS_ARM)
 #define MOTE_BUILT_neon(...) __VA_ARGS__
@@ -39,7 +41,7 @@ namespace {
 namespace isa_of {
 [[maybe_unused]] constexpr Isa ref = Isa::kRef, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
                                avx512_vnni = Isa::kAvx512Vnni, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm, avx512_bf16 = Isa::kAvx512Bf16;
+                               i8mm = Isa::kI8mm, avx512_bf16 = Isa::kAvx512Bf16, amx_int8 = Isa::kAmxInt8;
 }
 
 #define MOTE_ENTRY(op, function, a, b, isa)                                \

@@ -29,6 +29,20 @@ constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
 
+/// Rows of a tile of AMX, and groups whose sums wait for their scales (x86/linear_amx.inl.h): as many by 2
+/// panels, or of q8c 2 tiles of rows by 2 panels.
+constexpr uint32_t kAmxTileRows = 16;
+constexpr uint32_t kAmxChunkGroups = 8;
+constexpr uint64_t kAmxSumsBytes = kAmxChunkGroups * 2 * kAmxTileRows * kPanelRows * sizeof(int32_t);
+
+/// Sums, two unpacked panels, and for each row and group a scale and, with minima, scale * sum.
+constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t inputs) {
+  if (weight == DType::q8c) return kAmxSumsBytes;
+  const uint64_t groups = activation_padded(inputs) / kGroupColumns;
+  const uint64_t floats = align_up(rows, kAmxTileRows) * groups * (weight == DType::q4mg32 ? 2 : 1);
+  return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
+}
+
 /// The plans of all rows where q8c has them; else two unpacked panels and, for q4mg32 in 512 bits, behind
 /// them scale * sum of each group of all rows.
 inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
@@ -38,7 +52,10 @@ inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint6
   }
   const bool sums = weight == DType::q4mg32 && isa_includes(isa, Isa::kAvx512Vnni);
   const uint64_t sums_bytes = sums ? rows * (columns / kGroupColumns) * sizeof(float) : 0;
-  return align_up(unpacked_panels_bytes(inputs) + sums_bytes, kAlignment);
+  const uint64_t bytes = unpacked_panels_bytes(inputs) + sums_bytes;
+  const bool tiles = isa == Isa::kAmxInt8 && rows >= kAmxTileRows && activation_dtype(weight) != DType::f32;
+  const uint64_t of_tiles = tiles ? amx_scratch_bytes(weight, rows, inputs) : 0;
+  return align_up(of_tiles > bytes ? of_tiles : bytes, kAlignment);
 }
 
 }  // namespace mote

@@ -16,7 +16,7 @@ inline mote_isa isa_to_public(Isa isa) { return static_cast<mote_isa>(static_cas
 /// False for AUTO and for values that are none.
 inline bool isa_from_public(mote_isa isa, Isa* level) {
   const int value = static_cast<int>(isa);
-  if (value < MOTE_ISA_REF || value > MOTE_ISA_AVX512_BF16) return false;
+  if (value < MOTE_ISA_REF || value > MOTE_ISA_AMX_INT8) return false;
   *level = static_cast<Isa>(value - 1);
   return true;
 }

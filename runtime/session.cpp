@@ -122,7 +122,7 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     if (!isa_from_public(isa, &session->isa)) {
       return fail(error, MOTE_UNSUPPORTED_ISA,
                   "MOTE_ISA names no kernel family; use one of ref, avx2, avx_vnni, "
-                  "avx512_vnni, avx512_bf16, neon, dotprod, i8mm");
+                  "avx512_vnni, avx512_bf16, amx_int8, neon, dotprod, i8mm");
     }
     if (!isa_available(session->isa)) {
       return fail(error, MOTE_UNSUPPORTED_ISA, "this CPU or build has no ", isa_name(session->isa),

@@ -181,7 +181,7 @@ MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32
     each<V, V::kVectors>([&](uint32_t v)
                              MOTE_INLINE { V::store_f32(part<V>(sums.row[r], v), sum_of(r, v)); });
   });
-  V::finish(args, row, panel, sums);
+  V::finish(args, row, R, panel, sums.row[0]);
 }
 
 // ---- Unpacking a group of a panel of two: from quad to quad of it there are two in `to`. ----

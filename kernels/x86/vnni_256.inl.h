@@ -57,9 +57,8 @@ struct Vnni256 {
   static Float load_first(const float* from, uint32_t lanes) { return Floats256::load_first(from, lanes); }
   static void store_first(float* to, uint32_t lanes, Float v) { Floats256::store_first(to, lanes, v); }
 
-  template <uint32_t R>
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
-    linear_finish<Floats256>(args, row, R, panel, sums.row[0]);
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+    linear_finish<Floats256>(args, row, rows, panel, sums);
   }
 };
 

@@ -32,6 +32,7 @@ struct Vnni512 {
   static Int low_nibbles(Int v) { return _mm512_and_si512(v, _mm512_set1_epi8(0x0F)); }
   static Int high_nibbles(Int v) { return low_nibbles(_mm512_srli_epi16(v, 4)); }
   static Int high_nibbles_in_place(Int v) { return _mm512_andnot_si512(_mm512_set1_epi8(0x0F), v); }
+  static Int minus_8(Int v) { return _mm512_sub_epi8(v, _mm512_set1_epi8(8)); }
   static Int add_128(Int v) { return _mm512_xor_si512(v, _mm512_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm512_dpbusd_epi32(sum, u8, s8); }
   /// By a word, which dpbusd itself repeats in every lane.
@@ -63,9 +64,8 @@ struct Vnni512 {
   static Float load_first(const float* from, uint32_t lanes) { return Floats512::load_first(from, lanes); }
   static void store_first(float* to, uint32_t lanes, Float v) { Floats512::store_first(to, lanes, v); }
 
-  template <uint32_t R>
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
-    linear_finish<Floats512>(args, row, R, panel, sums.row[0]);
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+    linear_finish<Floats512>(args, row, rows, panel, sums);
   }
 };
 

@@ -57,6 +57,9 @@ TEST("families include those whose instructions they imply", "[cpu_features]") {
   TEST_ASSERT_FALSE(isa_includes(Isa::kAvx512Vnni, Isa::kAvxVnni));
   TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Bf16, Isa::kAvx512Vnni));
   TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Bf16, Isa::kAvx2));
+  TEST_ASSERT_TRUE(isa_includes(Isa::kAmxInt8, Isa::kAvx512Vnni));
+  TEST_ASSERT_TRUE(isa_includes(Isa::kAmxInt8, Isa::kAvx2));
+  TEST_ASSERT_FALSE(isa_includes(Isa::kAmxInt8, Isa::kAvx512Bf16));
   TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kAvxVnni));
   TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kNeon));
   TEST_ASSERT_TRUE(isa_includes(Isa::kI8mm, Isa::kDotprod));

@@ -6,28 +6,30 @@
 #include "tests/support/activation.h"
 #include "tests/support/packed_weight.h"
 #include "tests/support/paired_floats.h"
+#include "tests/support/plain_tiles.h"
 #include "tests/support/plain_vnni.h"
 #include "tests/support/vnni_kernels.h"
 
 namespace mote::test {
 namespace {
 
-/// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h and
-/// paired_floats.h.
+/// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h,
+/// plain_tiles.h and paired_floats.h.
 template <class Check>
 void each_linear(Check check) {
   each_kernel(Op::kLinear, check);
   each_paired(Op::kLinear, check);
-  const auto each_vnni = [&](const char* vectors, const KernelEntry* kernels) {
+  const auto each_of = [&](const char* vectors, const KernelEntry* kernels) {
     for (uint32_t i = 0; i < 4; ++i) {
       INFO("kernel " << kernels[i].name << " over " << vectors);
       check(kernels[i]);
     }
   };
-  each_vnni("16 plain lanes", kVnniKernels<PlainVnni<16>, Isa::kAvx512Vnni>);
-  each_vnni("8 plain lanes", kVnniKernels<PlainVnni<8>, Isa::kAvxVnni>);
+  each_of("16 plain lanes", kVnniKernels<PlainVnni<16>, Isa::kAvx512Vnni>);
+  each_of("8 plain lanes", kVnniKernels<PlainVnni<8>, Isa::kAvxVnni>);
+  each_of("plain tiles", kPlainAmxKernels);
 #if defined(__x86_64__)
-  if (isa_available(Isa::kAvx512Vnni)) each_vnni("EVEX ymm", kEvexVnniKernels);
+  if (isa_available(Isa::kAvx512Vnni)) each_of("EVEX ymm", kEvexVnniKernels);
 #endif
 }
 
@@ -167,13 +169,17 @@ void check_case(const KernelEntry& entry, const Case& c) {
 
 TEST("linear meets the reference at every number of columns to two vectors and a tail", "[linear]") {
   each_linear([](const KernelEntry& entry) {
-    for (uint32_t inputs = 1; inputs <= 70; ++inputs) check_case(entry, {3, 17, inputs});
+    for (uint32_t inputs = 1; inputs <= 70; ++inputs) {
+      for (const uint32_t rows : {3u, 18u}) check_case(entry, {rows, 17, inputs});
+    }
   });
 }
 
 TEST("linear meets the reference at every number of outputs", "[linear]") {
   each_linear([](const KernelEntry& entry) {
-    for (uint32_t outputs = 1; outputs <= 50; ++outputs) check_case(entry, {2, outputs, 44});
+    for (uint32_t outputs = 1; outputs <= 50; ++outputs) {
+      for (const uint32_t rows : {2u, 18u}) check_case(entry, {rows, outputs, 44});
+    }
   });
 }
 
@@ -187,7 +193,7 @@ TEST("linear meets the reference at the shapes of models", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const uint32_t inputs : {36u, 44u, 60u, 64u, 576u}) {
       for (const uint32_t outputs : {1u, 15u, 16u, 17u, 100u}) {
-        for (const uint32_t rows : {0u, 1u, 2u, 5u, 17u}) {
+        for (const uint32_t rows : {0u, 1u, 2u, 5u, 17u, 48u}) {
           for (const Edge edge : {Edge::start, Edge::end}) {
             check_case(entry, {rows, outputs, inputs, true, Activation::none, true, edge});
           }
@@ -202,7 +208,7 @@ TEST("linear fuses bias, activation and residual in any combination", "[linear]"
     for (int activation = 0; activation <= 5; ++activation) {
       for (const bool bias : {false, true}) {
         for (const bool residual : {false, true}) {
-          for (const uint32_t rows : {1u, 9u}) {
+          for (const uint32_t rows : {1u, 9u, 37u}) {
             check_case(entry, {rows, 37, 44, bias, static_cast<Activation>(activation), residual});
           }
         }
@@ -229,7 +235,7 @@ TEST("linear is exact at the ends of the integer range", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {
       for (const Fill input : {Fill::lowest, Fill::highest}) {
-        for (const uint32_t rows : {1u, 7u}) {
+        for (const uint32_t rows : {1u, 7u, 16u}) {
           const uint32_t inputs = entry.a == DType::q8c ? kMaxColumnsQ8c : 256;
           Case c{rows, 32, inputs};
           c.weight_fill = weight;
@@ -331,7 +337,7 @@ TEST("linear of one row goes on in streams where another call ended", "[linear]"
 
 TEST("linear may write over its residual", "[linear]") {
   each_linear([](const KernelEntry& entry) {
-    for (const uint32_t rows : {1u, 6u}) {
+    for (const uint32_t rows : {1u, 6u, 21u, 44u}) {
       const Case c{rows, 50, 64};
       const Operands operands(entry, c);
       GuardedRows expected(c.rows, c.outputs, Edge::end);

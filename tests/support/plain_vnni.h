@@ -55,6 +55,11 @@ struct PlainVnni {
   static Int high_nibbles_in_place(Int v) {
     return make<Int>([&](uint32_t i) { return v.lane[i] & 0xF0F0F0F0u; });
   }
+  /// Of each byte, mod 2^8.
+  static Int minus_8(Int v) {
+    return make<Int>(
+        [&](uint32_t i) { return ((v.lane[i] | 0x80808080u) - 0x08080808u) ^ (~v.lane[i] & 0x80808080u); });
+  }
   static Int add_128(Int v) {
     return make<Int>([&](uint32_t i) { return v.lane[i] ^ 0x80808080u; });
   }
@@ -118,9 +123,9 @@ struct PlainVnni {
     memcpy(to, &v, (count < lanes ? count : lanes) * sizeof(float));
   }
 
-  template <uint32_t R>
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t panel, const PanelSums<R>& sums) {
-    for (uint32_t r = 0; r < R; ++r) ref::finish_panel(args, row + r, panel, sums.row[r]);
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+    const auto* panel_sums = reinterpret_cast<const float(*)[kPanelRows]>(sums);
+    for (uint32_t r = 0; r < rows; ++r) ref::finish_panel(args, row + r, panel, panel_sums[r]);
   }
 
  private:
