@@ -46,11 +46,12 @@ TEST("rows are dealt to lanes evenly, the last of which may have fewer") {
   TEST_ASSERT_EQUAL(3u, rows_of_lane(7, 3));
 }
 
-TEST("a lane takes few rows of small weights, more of more threads, and many of large integers") {
+TEST("a lane takes few rows of small weights, more of more threads, and many of large ones") {
   constexpr uint64_t kSmall = 10u << 20, kLarge = 100u << 20;
   TEST_ASSERT_EQUAL(8u, least(true, 384, kSmall, 2));
   TEST_ASSERT_EQUAL(16u, least(true, 384, kSmall, 4));
-  TEST_ASSERT_EQUAL(16u, least(false, 384, kLarge, 2));
+  TEST_ASSERT_EQUAL(16u, least(false, 384, kSmall, 2));
+  TEST_ASSERT_EQUAL(64u, least(false, 384, kLarge, 2));
   TEST_ASSERT_EQUAL(72u, least(true, 576, kLarge, 2));
   TEST_ASSERT_EQUAL(96u, least(true, 768, kLarge, 2));
   TEST_ASSERT_EQUAL(128u, least(true, 2048, kLarge, 2));
