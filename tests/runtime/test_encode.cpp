@@ -340,7 +340,7 @@ TEST(
         return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
       };
       const bool x86 = isa == MOTE_ISA_AVX2 || isa == MOTE_ISA_AVX_VNNI || isa == MOTE_ISA_AVX512_VNNI ||
-                       isa == MOTE_ISA_AVX512_BF16;
+                       isa == MOTE_ISA_AVX512_BF16 || isa == MOTE_ISA_AMX_INT8;
       const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : x86 ? MOTE_KV_I8 : MOTE_KV_F16;
       REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
       const std::vector<float> half = outputs(MOTE_KV_F16);

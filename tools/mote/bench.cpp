@@ -319,9 +319,11 @@ void print_for_people(const ModelFile& file, const Session& session, uint32_t th
           human_bytes(result.after->arena), human_bytes(result.other_bytes()));
   }
   if (work.prompt > 0 && result.limit > 0.0) {
-    print("{}: {:.1f} of the {:.1f} billion multiply-adds per second that this machine does, {:.0f} %\n",
-          work.encoder ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
-          100.0 * result.prompt_share());
+    print(
+        "{}: {:.1f} of the {:.1f} billion multiply-adds per second that this machine's vectors do, {:.0f} "
+        "%\n",
+        work.encoder ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
+        100.0 * result.prompt_share());
   }
   if (work.decode > 0) {
     print("decode: a step reads {}; {:.2f} of the {:.2f} GB/s that this machine reads, {:.0f} %\n",
