@@ -13,6 +13,8 @@ without Python. A peak is measured once, after a prompt that fills the context.
 
 Peers that are not installed are left out: llama-cpp-python; openvino_genai; and, whose models take torch and transformers
 to make, onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf) and ctranslate2.
+llama-cpp-python 0.3.36 crashes in prompts on CPUs with AMX where GCC 12 compiled it: there install it with CC=clang CXX=clang++,
+which leaves AMX out.
 
 Models are made once, in --work: random weights in the shapes of a 1 B llama and of BERT-base, and conversions of the real
 SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch."""
