@@ -4,15 +4,15 @@
 // activations times one of weights, which a P16K4 panel holds as tdpbssd reads them: 16 quads of 64 bytes are
 // 64 columns of 16 outputs.
 //
-//   q8c: 2 tiles of rows by 2 panels, 64 columns at a time: 4 products of 16 cycles, for which 4 loads
-//   take 32. groups: 32 columns have sums and scales of their own. A product of them takes 16 cycles as well,
-//   and its
-//     256 sums go through memory to become floats: 16 cycles to store them, 3 operations for 16 of them,
-//     which are 24 cycles. But for 220 cycles behind any tile operation the processor multiplies floats and
-//     converts in one of its two ports, so both take turns: the products of kChunk groups, then their floats.
-//     8 groups of 2 panels are 16 KiB of sums, which stay in L1. A sum is stored one group late: at once it
-//     would wait for its product. On Granite Rapids that is 63 cycles for 16 x 16 x 32 products (those of
-//     dpbusd: 115), in turns of one group 73, of 4 or 16 groups 67 and 93.
+// q8c: 2 tiles of rows by 2 panels, 64 columns at a time: 4 products of 16 cycles, for which 4 loads take 32.
+//
+// Groups: 32 columns have sums and scales of their own. A product of them takes 16 cycles as well, and its
+// 256 sums go through memory to become floats: 16 cycles to store them, 3 operations for 16 of them, which
+// are 24 cycles. But for 220 cycles behind any tile operation the processor multiplies floats and converts in
+// one of its two ports, so both take turns: the products of kChunk groups, then their floats. 8 groups of 2
+// panels are 16 KiB of sums, which stay in L1. A sum is stored one group late: at once it would wait for its
+// product. On Granite Rapids that is 63 cycles for 16 x 16 x 32 products (those of dpbusd: 113), in turns of
+// one group 73, of 4 or 16 groups 67 and 93.
 //
 // Nibbles are unpacked for all rows, less 8 where they have an offset: 2 panels at a time, which stay in L1
 // or L2. int8 weights are read where they are. Scales of activations, by row, are turned into lists by group
