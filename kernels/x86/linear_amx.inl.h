@@ -30,6 +30,14 @@
 #include "kernels/x86/linear_vnni_parts.inl.h"
 
 namespace mote {
+
+namespace avx512_vnni {  // for few rows
+void linear_q8g32_q8g32(const LinearArgs& args, Range panels, void* scratch);
+void linear_q8g32_q4g32(const LinearArgs& args, Range panels, void* scratch);
+void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void* scratch);
+void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch);
+}  // namespace avx512_vnni
+
 namespace {
 
 constexpr uint32_t kTileRows = kAmxTileRows;
@@ -276,10 +284,13 @@ struct AmxGroupKernel {
   }
 };
 
-// ---- The walk over panels: of kTileRows rows and more. ----
+// ---- The walk over panels; fewer rows than a tile has go to `few_rows`. ----
+
+using LinearKernel = void(const LinearArgs& args, Range panels, void* scratch);
 
 template <class T, class Kernel>
-void linear_amx(const LinearArgs& args, Range panels, void* scratch) {
+void linear_amx(const LinearArgs& args, Range panels, void* scratch, LinearKernel few_rows) {
+  if (args.rows < kTileRows) return few_rows(args, panels, scratch);
   char* to = static_cast<char*>(scratch);
   if (!args.prepared) Kernel::prepare(args, to);
   T::template configure<Kernel::kColumns>();

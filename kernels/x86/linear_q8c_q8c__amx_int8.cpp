@@ -3,18 +3,10 @@
 #include "kernels/x86/linear_amx.inl.h"
 #include "kernels/x86/vnni_512.inl.h"
 
-namespace mote {
-
-namespace avx512_vnni {
-void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch);
-}
-
-namespace amx_int8 {
+namespace mote::amx_int8 {
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
-  if (args.rows < kAmxTileRows) return avx512_vnni::linear_q8c_q8c(args, panels, scratch);
-  linear_amx<AmxTiles, AmxRowKernel<AmxTiles, Vnni512>>(args, panels, scratch);
+  linear_amx<AmxTiles, AmxRowKernel<AmxTiles, Vnni512>>(args, panels, scratch, avx512_vnni::linear_q8c_q8c);
 }
 
-}  // namespace amx_int8
-}  // namespace mote
+}  // namespace mote::amx_int8

@@ -3,18 +3,11 @@
 #include "kernels/x86/linear_amx.inl.h"
 #include "kernels/x86/vnni_512.inl.h"
 
-namespace mote {
-
-namespace avx512_vnni {
-void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void* scratch);
-}
-
-namespace amx_int8 {
+namespace mote::amx_int8 {
 
 void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void* scratch) {
-  if (args.rows < kAmxTileRows) return avx512_vnni::linear_q8g32_q4mg32(args, panels, scratch);
-  linear_amx<AmxTiles, AmxGroupKernel<AmxTiles, Vnni512, Q4m>>(args, panels, scratch);
+  linear_amx<AmxTiles, AmxGroupKernel<AmxTiles, Vnni512, Q4m>>(args, panels, scratch,
+                                                               avx512_vnni::linear_q8g32_q4mg32);
 }
 
-}  // namespace amx_int8
-}  // namespace mote
+}  // namespace mote::amx_int8

@@ -71,8 +71,7 @@ class PlainTiles {
 
 template <class Kernel, class KernelOfFewRows>
 void run_amx(const LinearArgs& args, Range panels, void* scratch) {
-  if (args.rows < kAmxTileRows) return linear_vnni<PlainVnni<16>, KernelOfFewRows>(args, panels, scratch);
-  linear_amx<PlainTiles, Kernel>(args, panels, scratch);
+  linear_amx<PlainTiles, Kernel>(args, panels, scratch, linear_vnni<PlainVnni<16>, KernelOfFewRows>);
 }
 
 using Plain16 = PlainVnni<16>;
