@@ -43,14 +43,14 @@ constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t input
   return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
 }
 
-/// The plans of all rows where q8c has them; else two unpacked panels and, for q4mg32 in 512 bits, behind
-/// them scale * sum of each group of all rows.
+/// The plans of all rows where q8c has them; else two unpacked panels and, for groups in 512 bits, behind
+/// them a word for each group of all rows.
 inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
   const uint64_t columns = activation_padded(inputs);
   if (weight == DType::q8c && isa == Isa::kAvx2) {
     return align_up((rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(columns), kAlignment);
   }
-  const bool sums = weight == DType::q4mg32 && isa_includes(isa, Isa::kAvx512Vnni);
+  const bool sums = weight != DType::q8c && isa_includes(isa, Isa::kAvx512Vnni);
   const uint64_t sums_bytes = sums ? rows * (columns / kGroupColumns) * sizeof(float) : 0;
   const uint64_t bytes = unpacked_panels_bytes(inputs) + sums_bytes;
   const bool tiles = isa == Isa::kAmxInt8 && rows >= kAmxTileRows && activation_dtype(weight) != DType::f32;

@@ -14,13 +14,13 @@
 //   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
 //     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
 //   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
-//   more than kInPlaceRows, 16 or of q4g32 32, in 512 bits: the first tile of 2 panels leaves their weights
-//     as unsigned bytes, quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8
-//     dpbusd cost it little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of
-//     64 rows of q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32
-//     registers, and 96 of a group's 138 vector operations are dpbusd. q8c has no float sums: 8 x 2. What the
-//     minima of q4mg32 multiply, scale * sum of each group and row, is worked out before all tiles: 6
-//     multiplications less for a group.
+//   more than kInPlaceRows in 512 bits: the first tile of 2 panels leaves their weights as unsigned bytes,
+//     quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8 dpbusd cost it
+//     little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of 64 rows of
+//     q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of
+//     a group's 134 vector operations, with minima 148, are dpbusd. q8c has no float sums: 8 x 2. Where the
+//     dot products of each group and row start, or what minima multiply, is worked out before all tiles: 12
+//     operations less for a group, 1.07 to 1.1 times as fast on Granite Rapids.
 //   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 512 bits
 //     dpbusd takes the words from memory: loads into every lane of a register are on Zen 4 in the way of what
 //     is not dpbusd, a tenth of 4 rows. In 256 bits a port of its own does that, and nothing is unpacked.
@@ -37,7 +37,8 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kRowsToL1 = 17;  // so many and more ask for their next weights to L1
+constexpr uint32_t kInPlaceRows = 16;  // more are worth unpacked weights
+constexpr uint32_t kRowsToL1 = 17;     // so many and more ask for their next weights to L1
 
 /// Where a tile finds its weights.
 enum class Weights {
@@ -57,9 +58,10 @@ struct GroupAt {
   size_t q, scale, sum;
 };
 
-/// Where scratch has, behind the unpacked panels, float(sum) * scale of the rows of the tile that begins with
-/// `row`, group by group. For weights with minima.
-static inline size_t scaled_sums_at(const LinearArgs& args, uint32_t row) {
+/// Where scratch has, behind the unpacked panels, what tiles need of the sums of the rows of the tile that
+/// begins with `row`, group by group: for weights with minima float(sum) * scale, else where the dot products
+/// start, -offset * sum.
+static inline size_t prepared_sums_at(const LinearArgs& args, uint32_t row) {
   const size_t groups = activation_padded(args.inputs) / kGroupColumns;
   return unpacked_panels_bytes(args.inputs) + row * groups * sizeof(float);
 }
@@ -69,10 +71,20 @@ template <class V, class Format>
 struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
-  static constexpr uint32_t kUnpackedRows = 6, kInPlaceRows = Format::kInPlaceRows;
+  static constexpr uint32_t kUnpackedRows = 6;
   /// Of a tile of a pair in place, and of all that such tiles multiply.
   static constexpr uint32_t kPairRows = V::kPairRows, kMostPairRows = V::kPairRows;
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
+
+  /// What a tile needs of a group's sum of a row.
+  using Prepared = std::conditional_t<Format::kMinimum, float, int32_t>;
+  static Prepared prepared([[maybe_unused]] float scale, int32_t sum) {
+    if constexpr (Format::kMinimum) {
+      return scale * static_cast<float>(sum);
+    } else {
+      return -static_cast<int32_t>(Format::kOffset) * sum;
+    }
+  }
 
   static Float scale_of(const char* in, const GroupAt& at) {
     return V::set(*reinterpret_cast<const float*>(in + at.scale));
@@ -94,16 +106,20 @@ struct GroupKernel {
   }
 
   /// acc += the group's products: of panels in place one after the other, of unpacked ones together, for
-  /// which the rows' scaled sums are ready.
+  /// which the rows' sums are prepared.
   template <uint32_t R, uint32_t P, bool kUnpacked>
   MOTE_INLINE static void add_panels(const Supercell* const (&cell)[P], size_t g, const uint8_t* unpacked,
-                                     const float* sums, const char* const (&in)[R], const GroupAt& at,
+                                     const Prepared* sums, const char* const (&in)[R], const GroupAt& at,
                                      Float (&acc)[P][R][V::kVectors]) {
     if constexpr (kUnpacked) {
       Dots<V, R, P> dot;
-      start<V, Format::kOffset>(in, at.sum, dot);
-      add_unpacked<V, R, P>(unpacked, in, at.q, dot);
       const auto sum_of = [&](uint32_t r) MOTE_INLINE { return V::set(sums[r]); };
+      if constexpr (Format::kMinimum) {
+        start<V>([](uint32_t) MOTE_INLINE { return V::zero(); }, dot);
+      } else {
+        start<V>(sum_of, dot);
+      }
+      add_unpacked<V, R, P>(unpacked, in, at.q, dot);
       each<V, P>([&](uint32_t p) MOTE_INLINE { scale<R>(*cell[p], g, in, at, sum_of, dot[p], acc[p]); });
     } else {
       const auto sum_of = [&](uint32_t r) MOTE_INLINE {
@@ -112,7 +128,7 @@ struct GroupKernel {
       };
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         Dots<V, R, 1> dot;
-        start<V, Format::kOffset>(in, at.sum, dot);
+        start_by_sums<V, Format::kOffset>(in, at.sum, dot);
         add_group<V>(Format::weights(*cell[p], g), in, at.q, dot);
         scale<R>(*cell[p], g, in, at, sum_of, dot[0], acc[p]);
       });
@@ -136,9 +152,8 @@ struct GroupKernel {
     for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
     GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
     const size_t columns = activation_padded(args.inputs);
-    const float* sums = nullptr;
-    if constexpr (kUnpacked && Format::kMinimum)
-      sums = reinterpret_cast<const float*>(unpacked + scaled_sums_at(args, row));
+    const Prepared* sums = nullptr;
+    if (kUnpacked) sums = reinterpret_cast<const Prepared*>(unpacked + prepared_sums_at(args, row));
     const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
     WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks, kRowsToL1);
     while (at.q != columns) {
@@ -151,7 +166,7 @@ struct GroupKernel {
         add_panels<R, P, kUnpacked>(cell, g, unpacked, sums, in, at, acc);
         at = {at.q + kGroupColumns, at.scale + 4, at.sum + 4};
         if (kUnpacked) unpacked += kGroupColumns * kPanelRows * P;
-        if (sums != nullptr) sums += R;
+        if (kUnpacked) sums += R;
       }
       each<V, P>([&](uint32_t p) MOTE_INLINE { ++cell[p]; });
     }
@@ -163,15 +178,14 @@ struct GroupKernel {
 
   /// What tile finds in scratch whatever the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
-    if (!Format::kMinimum) return;
     const size_t groups = activation_padded(args.inputs) / kGroupColumns;
     each_tile<kUnpackedRows>(args.rows, [&](auto rows, uint32_t row) {
-      auto* sums = reinterpret_cast<float*>(scratch + scaled_sums_at(args, row));
+      auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, row));
       for (uint32_t r = 0; r < rows; ++r) {
         const char* in = linear_row(args, row + r);
         const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
         const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
-        for (size_t g = 0; g < groups; ++g) sums[g * rows + r] = scale[g] * static_cast<float>(sum[g]);
+        for (size_t g = 0; g < groups; ++g) sums[g * rows + r] = prepared(scale[g], sum[g]);
       }
     });
   }
@@ -182,9 +196,10 @@ template <class V>
 struct RowKernel {
   using Int = typename V::Int;
   using Float = typename V::Float;
-  static constexpr uint32_t kUnpackedRows = 8, kInPlaceRows = 16;
+  static constexpr uint32_t kUnpackedRows = 8;
   static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
   static constexpr uint32_t kMostPairRows = V::kUnpacks ? kInPlaceRows : V::kPairRows;
+  static constexpr uint32_t kBlockQuads = 4;  // between requests: for each quad they took a tenth
 
   template <uint32_t R, uint32_t P, Weights kWeights>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
@@ -201,22 +216,25 @@ struct RowKernel {
       ask_for_outputs<R>(args, panel + p * stride, row);
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
-    start<V, 128>(a, columns + offsetof(RowScale, sum), sum);
-    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / 4 * P, kRowsToL1);
-    for (size_t k = 0; k != columns; k += 4) {
-      Int quad[P][V::kVectors];
-      if constexpr (kAhead<P>) each<V, P>([&](uint32_t) MOTE_INLINE { ahead.ask(); });
-      each<V, P>([&](uint32_t p) MOTE_INLINE {
-        each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
-          const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
-          quad[p][v] = V::load(from + v * (kQuadBytes / V::kVectors));
-          if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
-          if constexpr (kWeights == Weights::unpacking)
-            V::store(unpacked + (k / 4 * P + p) * kQuadBytes, quad[p][v]);
+    start_by_sums<V, 128>(a, columns + offsetof(RowScale, sum), sum);
+    const uint32_t asks = kAhead<P> ? (kBlockQuads * P * R + args.rows - 1) / args.rows : 0;
+    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / (4 * kBlockQuads) * asks, kRowsToL1);
+    for (size_t block = 0; block != columns; block += 4 * kBlockQuads) {
+      for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+      for (size_t k = block; k != block + 4 * kBlockQuads; k += 4) {
+        Int quad[P][V::kVectors];
+        each<V, P>([&](uint32_t p) MOTE_INLINE {
+          each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
+            const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
+            quad[p][v] = V::load(from + v * (kQuadBytes / V::kVectors));
+            if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
+            if constexpr (kWeights == Weights::unpacking)
+              V::store(unpacked + (k / 4 * P + p) * kQuadBytes, quad[p][v]);
+          });
         });
-      });
-      each<V, kUnpacked ? 1 : P>([&](uint32_t p) MOTE_INLINE { w[p] += kStep; });
-      add_quad<V>(quad, a, k, sum);
+        each<V, kUnpacked ? 1 : P>([&](uint32_t p) MOTE_INLINE { w[p] += kStep; });
+        add_quad<V>(quad, a, k, sum);
+      }
     }
     each<V, P>([&](uint32_t p) MOTE_INLINE {
       const auto* head = reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel + p * stride));
@@ -245,7 +263,7 @@ void tile_in_place(const LinearArgs& args, uint32_t panel) {
 template <class Kernel>
 void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   constexpr uint32_t kRows = Kernel::kUnpackedRows;
-  static_assert(2 * kRows <= Kernel::kInPlaceRows + 1, "the first tile is a whole one");
+  static_assert(2 * kRows <= kInPlaceRows + 1, "the first tile is a whole one");
   Kernel::template tile<kRows, 2, Weights::unpacking>(args, panel, 1, 0, scratch);
   each_tile<kRows>(args.rows - kRows, [&](auto rows, uint32_t row) {
     Kernel::template tile<rows, 2, Weights::unpacked>(args, panel, 1, kRows + row, scratch);
@@ -262,7 +280,7 @@ void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
   uint32_t panel = panels.begin;
   if (args.rows > 1 && args.rows <= Kernel::kMostPairRows) {
     for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
-  } else if (V::kUnpacks && args.rows > Kernel::kInPlaceRows) {
+  } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
       if (!args.prepared) Kernel::prepare(args, to);  // without a pair too: the next call may have one

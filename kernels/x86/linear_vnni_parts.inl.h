@@ -28,12 +28,10 @@ MOTE_INLINE inline void each(const Body& body) {
   }
 }
 
-// ---- The formats with groups. kOffset: the unsigned weights are too large by this. kInPlaceRows: more are
-// worth unpacked weights. ----
+// ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
 
 struct Q4 {
   using Supercell = SupercellQ4;
-  static constexpr uint32_t kInPlaceRows = 32;
   static constexpr DType kDType = DType::q4g32;
   static constexpr uint32_t kOffset = 8;
   static constexpr bool kMinimum = false;
@@ -41,7 +39,6 @@ struct Q4 {
 };
 struct Q4m {
   using Supercell = SupercellQ4m;
-  static constexpr uint32_t kInPlaceRows = 16;
   static constexpr DType kDType = DType::q4mg32;
   static constexpr uint32_t kOffset = 0;
   static constexpr bool kMinimum = true;
@@ -49,7 +46,6 @@ struct Q4m {
 };
 struct Q8 {
   using Supercell = SupercellQ8;
-  static constexpr uint32_t kInPlaceRows = 16;
   static constexpr DType kDType = DType::q8g32;
   static constexpr uint32_t kOffset = 128;
   static constexpr bool kMinimum = false;
@@ -136,17 +132,30 @@ MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a
   });
 }
 
-/// The dot products' start: -offset * sum of a row's activations, which is at a[r] + sum_at. By vectors: GCC
-/// has no registers left to do it by words.
-template <class V, uint32_t offset, uint32_t R, uint32_t P>
-MOTE_INLINE inline void start(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
+/// The dot products' start: start_of(r) for row r.
+template <class V, uint32_t R, uint32_t P, class StartOf>
+MOTE_INLINE inline void start(const StartOf& start_of, Dots<V, R, P>& dot) {
   each<V, R>([&](uint32_t r) MOTE_INLINE {
-    typename V::Int begin = V::zero();
-    if constexpr (offset != 0) begin = V::template minus_times<offset>(V::broadcast_word(a[r] + sum_at));
+    const typename V::Int begin = start_of(r);
     each<V, P>([&](uint32_t p) MOTE_INLINE {
       each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { dot[p][r][v] = begin; });
     });
   });
+}
+
+/// The same at -offset * sum of a row's activations, which is at a[r] + sum_at. By vectors: GCC has no
+/// registers left to do it by words.
+template <class V, uint32_t offset, uint32_t R, uint32_t P>
+MOTE_INLINE inline void start_by_sums(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
+  start<V>(
+      [&](uint32_t r) MOTE_INLINE {
+        if constexpr (offset == 0) {
+          return V::zero();
+        } else {
+          return V::template minus_times<offset>(V::broadcast_word(a[r] + sum_at));
+        }
+      },
+      dot);
 }
 
 // ---- The end of a tile: sum_of(r, v) gives vector v of row r. ----
