@@ -47,11 +47,18 @@ Memory make_floats(size_t count, bool fill = true) {
   return memory;
 }
 
-/// Floats or halves; halves are numbers as the scales and bytes of i8, too.
+/// Floats, halves, or, of i8, words that are four bytes as well as a scale of .008 to .016.
 Memory make_cache(DType dtype, size_t bytes) {
   const size_t count = bytes / sizeof(float);
   if (dtype == DType::f32) return make_floats(count);
   Memory memory = make_floats(count, false);
+  if (dtype == DType::i8) {
+    for (size_t i = 0; i < count; ++i) {
+      const uint32_t word = 0x3C000000u | static_cast<uint32_t>(i * 2654435761u) >> 9;
+      memcpy(memory.get() + i, &word, sizeof word);
+    }
+    return memory;
+  }
   for (size_t i = 0; i < 2 * count; ++i) {
     const uint16_t half = f16_from_f32(static_cast<float>(i * 37 % 101) / 64.0f - 0.75f);
     memcpy(reinterpret_cast<char*>(memory.get()) + 2 * i, &half, 2);

@@ -20,6 +20,8 @@
 #include <assert.h>
 #include <float.h>
 
+#include <type_traits>
+
 #include "kernels/x86/attention_tile.inl.h"
 #include "kernels/x86/attention_weights_i8.inl.h"
 
@@ -94,6 +96,21 @@ struct Tile {
   const T* values;
 };
 
+/// step(number of queries as a constant) until all are taken: V::kQueries or kFewQueries at a time, then the
+/// rest.
+template <class V, class Step>
+static inline void each_group(uint32_t queries, const Step& step) {
+  using std::integral_constant;
+  for (; queries >= V::kQueries; queries -= V::kQueries) step(integral_constant<uint32_t, V::kQueries>());
+  if (V::kQueries > kFewQueries && queries >= kFewQueries) {
+    step(integral_constant<uint32_t, kFewQueries>());
+    queries -= kFewQueries;
+  }
+  if (queries == 3) step(integral_constant<uint32_t, 3>());
+  if (queries == 2) step(integral_constant<uint32_t, 2>());
+  if (queries == 1) step(integral_constant<uint32_t, 1>());
+}
+
 /// Scores of rows [first, end), all of one sequence, over the span of the tile that any of them sees.
 template <class V, class T>
 static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
@@ -101,10 +118,10 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
   const uint32_t width = args.cache.head_dim / V::kPacked;
   const uint32_t queries = (end - first) * block.heads;
   [[maybe_unused]] uint32_t row = first, head = 0;
-  for (uint32_t begin = 0; begin < queries; begin += kMaxQueries) {
-    const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
+  uint32_t begin = 0;
+  each_group<V>(queries, [&](auto count) MOTE_INLINE {
     const size_t in_block = (first - block.begin) * block.heads + begin;
-    const typename V::Query* q[kMaxQueries];
+    const typename V::Query* q[count];
     for (uint32_t i = 0; i < count; ++i) {
       if constexpr (V::kPacked == 1) {
         q[i] = args.q[row] + (block.kv_head * block.heads + head) * width;
@@ -119,25 +136,13 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
     float* scores = block.scores + in_block * kAttentionTile;
     // Only the first queries wait for memory; what the others ask for has just been read.
     const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};
-    switch (count) {
-      case 1:
-        score_span<V, 1, V::kBlocks[0]>(q, tile.keys, ahead, width, args.scale, span, scores);
-        break;
-      case 2:
-        score_span<V, 2, V::kBlocks[1]>(q, tile.keys, ahead, width, args.scale, span, scores);
-        break;
-      case 3:
-        score_span<V, 3, V::kBlocks[2]>(q, tile.keys, ahead, width, args.scale, span, scores);
-        break;
-      default:
-        if (begin == 0) {
-          score_span<V, 4, V::kBlocks[3]>(q, tile.keys, ahead, width, args.scale, span, scores);
-        } else {
-          score_span<V, 4, V::kBlocks[3]>(q, tile.keys, FetchNothing(), width, args.scale, span, scores);
-        }
-        break;
+    if (count < kFewQueries || begin == 0) {
+      score_span<V, count, V::blocks(count)>(q, tile.keys, ahead, width, args.scale, span, scores);
+    } else {
+      score_span<V, count, V::blocks(count)>(q, tile.keys, FetchNothing(), width, args.scale, span, scores);
     }
-  }
+    begin += count;
+  });
 }
 
 /// The bias of a query over the tile.
@@ -146,39 +151,61 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero + tile;
 }
 
-/// Scores of Q queries to weights, and the values of a tile weighed into their outputs: together over what
-/// all of them see, one by one over the rest. (A weight of 0 would not hide a NaN that a later row stored.)
-/// `last`: no query sees another tile, and outputs are divided.
+constexpr float kGoOn[kMaxQueries] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+/// Weighs values from position `begin` on into the outputs of Q queries, which end[i] bounds: together over
+/// what all of them see, the rest by halves. (A weight of 0 would not hide a NaN that a later row stored.)
+template <class V, uint32_t Q, class T, class Ahead>
+static void weigh_seen(const float* scores, const Softmax* softmax, const float* factors, bool last,
+                       uint32_t begin, const uint32_t* end, const T* values, const Ahead& ahead,
+                       uint32_t width) {
+  uint32_t least = end[0], most = end[0];
+  for (uint32_t i = 1; i < Q; ++i) {
+    if (end[i] < least) least = end[i];
+    if (end[i] > most) most = end[i];
+  }
+  const bool whole = least == most;
+  // An element is added whole or by halves: how must not depend on the company.
+  if (!whole) least -= least % V::kPacked;
+  if (least > begin) {
+    weigh_values<V, Q, V::blocks(Q) * V::kVectors>(scores, values, ahead, width, {begin, least},
+                                                   {softmax, factors, last && whole, 0});
+    factors = kGoOn;
+    begin = least;
+  } else if (last && whole) {
+    for (uint32_t i = 0; i < Q; ++i) divide(softmax[i], width);
+  }
+  if constexpr (Q > 1) {
+    constexpr uint32_t kHalf = Q / 2;
+    if (whole) return;
+    weigh_seen<V, kHalf>(scores, softmax, factors, last, begin, end, values, FetchNothing(), width);
+    weigh_seen<V, Q - kHalf>(scores + kHalf * kAttentionTile, softmax + kHalf,
+                             factors == nullptr ? nullptr : factors + kHalf, last, begin, end + kHalf, values,
+                             FetchNothing(), width);
+  }
+}
+
+/// Scores of Q queries to weights, and the values of a tile weighed into their outputs. `last`: no query sees
+/// another tile, and outputs are divided.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_floats(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
                          bool last, const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
-  float factors[kMaxQueries];
+  float factors[Q];
   weigh_scores<V, Q>(scores, spans, softmax, factors);
-  const bool whole = spans.shared.end == spans.last_end;
-  weigh_values<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, spans.shared,
-                                         {softmax, first ? nullptr : factors, last && whole, 0});
-  static constexpr float kGoOn = 1.0f;
-  for (uint32_t i = 0; i < Q && !whole; ++i) {
-    if (spans.end[i] != spans.shared.end) {
-      weigh_values<V, 1, V::kColumns[0]>(scores + i * kAttentionTile, tile.values, FetchAhead<T>{tile.values},
-                                         width, {spans.shared.end, spans.end[i]},
-                                         {softmax + i, &kGoOn, last, 0});
-    } else if (last) {
-      divide(softmax[i], width);
-    }
-  }
+  weigh_seen<V, Q>(scores, softmax, first ? nullptr : factors, last, spans.shared.begin, spans.end,
+                   tile.values, ahead, width);
 }
 
 /// The same with weights as bytes: together over all that any of them sees.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
-  float factors[kMaxQueries], steps[kMaxQueries];
+  float factors[Q], steps[Q];
   weigh_scores_to_bytes<V, Q>(scores, tile.values, width, spans, softmax, factors, steps);
   const PositionRange quads = {spans.shared.begin / V::kPacked,
                                (spans.last_end + V::kPacked - 1) / V::kPacked};
-  weigh_values_by_quads<V, Q, V::kColumns[Q - 1]>(scores, tile.values, ahead, width, quads,
-                                                  {softmax, first ? nullptr : factors, last, 0}, steps);
+  weigh_values_by_quads<V, Q, V::blocks(Q) * V::kVectors>(
+      scores, tile.values, ahead, width, quads, {softmax, first ? nullptr : factors, last, 0}, steps);
 }
 
 /// One or the other. With the last tile divided, the sums become 1.
@@ -212,10 +239,9 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
   const RowRun* run = first;
   const Visible* own = visible;
   uint32_t row = run->begin, head = 0;
-  for (uint32_t begin = 0; begin < queries; begin += kMaxQueries, scores += kMaxQueries * kAttentionTile) {
-    const uint32_t count = queries - begin < kMaxQueries ? queries - begin : kMaxQueries;
+  each_group<V>(queries, [&](auto count) MOTE_INLINE {
     QuerySpans spans = {{0, kAttentionTile}, {}, 0};
-    Softmax softmax[kMaxQueries];
+    Softmax softmax[count];
     bool last = args.segments == 0;
     for (uint32_t i = 0; i < count; ++i) {
       softmax[i] = softmax_of(args, block, *run, row, head, segment);
@@ -239,28 +265,14 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
       ++run;
       ++own;
     }
-    // An element is added whole or by halves: how must not depend on the company.
-    if (spans.shared.end != spans.last_end) spans.shared.end -= spans.shared.end % V::kPacked;
-    switch (count) {
-      case 1:
-        weigh_group<V, 1>(scores, spans, softmax, first_tile, last, tile, ahead, width);
-        break;
-      case 2:
-        weigh_group<V, 2>(scores, spans, softmax, first_tile, last, tile, ahead, width);
-        break;
-      case 3:
-        weigh_group<V, 3>(scores, spans, softmax, first_tile, last, tile, ahead, width);
-        break;
-      default:
-        if (ahead.elements != tile.values) {
-          weigh_group<V, 4>(scores, spans, softmax, first_tile, last, tile, ahead, width);
-        } else {
-          weigh_group<V, 4>(scores, spans, softmax, first_tile, last, tile, FetchNothing(), width);
-        }
-        break;
+    if (count < kFewQueries || ahead.elements != tile.values) {
+      weigh_group<V, count>(scores, spans, softmax, first_tile, last, tile, ahead, width);
+    } else {
+      weigh_group<V, count>(scores, spans, softmax, first_tile, last, tile, FetchNothing(), width);
     }
+    scores += count * kAttentionTile;
     ahead.elements = tile.values;
-  }
+  });
 }
 
 /// Runs [first, end), all of one sequence, over the tile of positions that starts at `begin`.

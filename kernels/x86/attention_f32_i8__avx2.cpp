@@ -18,8 +18,7 @@ struct Int16Quads256 {
   struct Query {
     int16_t even[2], odd[2];
   };
-  static constexpr uint32_t kBlocks[] = {4, 2, 1, 1};
-  static constexpr uint32_t kColumns[] = {8, 4, 2, 2};
+  static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 4 : queries == 2 ? 2 : 1; }
 
   static Vector load(const void* query) {
     const auto* words = static_cast<const char*>(query);

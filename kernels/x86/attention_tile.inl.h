@@ -3,11 +3,12 @@
 // The loops of attention over one tile of positions: scores, weights, weighted sums, over the vectors V
 // (floats_256.inl.h, floats_512.inl.h).
 //
-// Scores: Q queries by B blocks of 16 positions, V::kBlocks. FMA has latency 4 at 2 a cycle, so 8 sums must
+// Scores: Q queries by B blocks of 16 positions, V::blocks. FMA has latency 4 at 2 a cycle, so 8 sums must
 // be in flight; of the other registers Q hold the queries' elements and one the keys of a vector. The heads
-// of a row and neighbouring rows share each load (and conversion) of keys. Weighted sum: Q queries by C
-// vectors of columns, V::kColumns, by the same count, over the positions that all of them see. The order of
-// every sum is the same for all V.
+// of a row and neighbouring rows share each load of keys, and a conversion, which on Intel's processors
+// takes two of the operations that an fma takes: in 512 bits 8 queries instead of 4 are 1.1 times as fast on
+// Granite Rapids over f16, 1.05 over f32. Weighted sum: Q queries by C vectors of columns, by the same count,
+// over the positions that all of them see. The order of every sum is the same for all V and Q.
 //
 // Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
 // are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
@@ -24,7 +25,8 @@
 namespace mote::avx2 {
 
 constexpr uint32_t kBlock = 16;      // positions
-constexpr uint32_t kMaxQueries = 4;  // that share a load
+constexpr uint32_t kMaxQueries = 8;  // that share a load
+constexpr uint32_t kFewQueries = 4;  // where they are fewer than V::kQueries
 
 /// What is needed next, asked for while as many elements are read.
 template <class T>

@@ -21,9 +21,10 @@ struct Floats256 {
   static constexpr uint32_t kRows = 6, kPanels = 1;
   static constexpr uint32_t kFewRows = 3, kFewPanels = 2;
 
-  // Attention: blocks of 16 positions to score, and vectors of columns to sum, with 1, 2, 3 and 4 queries.
-  static constexpr uint32_t kBlocks[] = {4, 2, 2, 1};
-  static constexpr uint32_t kColumns[] = {8, 4, 4, 2};
+  // Attention: queries that share a load, at most, and the blocks of 16 positions that 1 to as many score; of
+  // columns they sum as many vectors.
+  static constexpr uint32_t kQueries = 4;
+  static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 4 : queries <= 3 ? 2 : 1; }
 
   // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
   // Sums of weights are 8, whatever the vectors.

@@ -12,16 +12,15 @@
 namespace mote {
 namespace {
 
-/// Of Quads: a Vector holds four bytes for each of 8 int32, a Query those of one, which load repeats; kBlocks
-/// and kColumns are as in Floats256.
+/// Of Quads: a Vector holds four bytes for each of 8 int32, a Query those of one, which load repeats;
+/// blocks is as in Floats256.
 template <class Quads>
 struct Int8Floats256 : Floats256 {
   using Dot = Int;
   using Query = typename Quads::Query;
   using Total = Float;
   static constexpr uint32_t kPacked = 4, kScales = 1, kQueryTail = 2;
-  static constexpr const uint32_t (&kBlocks)[4] = Quads::kBlocks;
-  static constexpr const uint32_t (&kColumns)[4] = Quads::kColumns;
+  static constexpr uint32_t blocks(uint32_t queries) { return Quads::blocks(queries); }
 
   using Floats256::add;
   using Floats256::fma;

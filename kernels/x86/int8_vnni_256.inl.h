@@ -12,8 +12,7 @@ namespace {
 struct VnniQuads256 {
   using Vector = __m256i;
   using Query = KvQuad;
-  static constexpr const uint32_t (&kBlocks)[4] = Floats256::kBlocks;
-  static constexpr const uint32_t (&kColumns)[4] = Floats256::kColumns;
+  static constexpr uint32_t blocks(uint32_t queries) { return Floats256::blocks(queries); }
 
   static Vector load(const void* query) { return _mm256_set1_epi32(word_of<int32_t>(query)); }
   static Vector of_unsigned(__m256i x) { return x; }

@@ -19,9 +19,10 @@ struct TileShapes512 {
   static constexpr uint32_t kRows = 8, kPanels = 3;
   static constexpr uint32_t kFewRows = 3, kFewPanels = 4;
 
-  // Attention: blocks of 16 positions to score, and vectors of columns to sum, with 1, 2, 3 and 4 queries.
-  static constexpr uint32_t kBlocks[] = {8, 4, 4, 4};
-  static constexpr uint32_t kColumns[] = {8, 4, 4, 4};
+  // Attention: queries that share a load, at most, and the blocks of 16 positions that 1 to 4 or as many
+  // score; of columns they sum as many vectors.
+  static constexpr uint32_t kQueries = 8;
+  static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 8 : queries <= 4 ? 4 : 2; }
 };
 
 }  // namespace mote
