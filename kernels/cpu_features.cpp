@@ -69,10 +69,10 @@ bool cpu_runs(Isa isa) {
     case Isa::kAvx512Vnni:
       return has_all(ebx, kAvx512FDqBwVl) && has_all(ecx, kAvx512Vnni) && has_all(states, kZmm);
     case Isa::kAvx512Bf16:
-      return cpu_runs(Isa::kAvx512Vnni) && is_amd() && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
+      return cpu_runs(Isa::kAvx512Vnni) && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&
              has_all(eax, kAvx512Bf16);
     case Isa::kAmxInt8:
-      return cpu_runs(Isa::kAvx512Vnni) && has_all(edx, kAmxTile | kAmxInt8) && has_all(states, kTiles) &&
+      return cpu_runs(Isa::kAvx512Bf16) && has_all(edx, kAmxTile | kAmxInt8) && has_all(states, kTiles) &&
              may_use_tiles();
     case Isa::kAvxVnni:
       return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 && has_all(eax, kAvxVnni);
@@ -149,8 +149,9 @@ bool isa_includes(Isa level, Isa kernel) {
     case Isa::kAvx512Vnni:
       return kernel == Isa::kAvx2;  // neither VNNI has the other: Zen 4 lacks AVX-VNNI
     case Isa::kAvx512Bf16:
-    case Isa::kAmxInt8:
       return kernel == Isa::kAvx2 || kernel == Isa::kAvx512Vnni;
+    case Isa::kAmxInt8:
+      return kernel == Isa::kAvx2 || kernel == Isa::kAvx512Vnni || kernel == Isa::kAvx512Bf16;
     case Isa::kDotprod:
       return kernel == Isa::kNeon;
     case Isa::kI8mm:

@@ -8,8 +8,7 @@
 namespace mote {
 
 /// Ordered within an architecture: a later level can run the kernels of the earlier ones that it includes.
-/// kAvx512Bf16 is AVX-512-VNNI with dot products of bf16 that beat those of floats: AMD's, from Zen 4 on, are
-/// twice as fast; Intel's, half as fast, are left alone. kAmxInt8 is AVX-512-VNNI with tiles of int8.
+/// kAvx512Bf16 is AVX-512-VNNI with dot products of bf16, kAmxInt8 is that with tiles of int8.
 enum class Isa : uint8_t {
   kRef,
   kAvx2,
