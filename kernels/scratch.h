@@ -29,6 +29,9 @@ constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
 
+/// Sums of three panels by all rows, which go on with the next columns (x86/linear_float.inl.h).
+constexpr uint64_t float_sums_bytes(uint64_t rows) { return rows * 3 * kPanelRows * sizeof(float); }
+
 /// Rows of a tile of AMX, and groups whose sums wait for their scales (x86/linear_amx.inl.h): as many by 2
 /// panels, or of q8c 2 tiles of rows by 2 panels.
 constexpr uint32_t kAmxTileRows = 16;
@@ -43,17 +46,18 @@ constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t input
   return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
 }
 
-/// The plans of all rows where q8c has them; else two unpacked panels and, for groups in 512 bits, behind
-/// them a word for each group of all rows.
+/// Of floats their sums; the plans of all rows where q8c has them; else two unpacked panels and, for groups
+/// in 512 bits, behind them a word for each group of all rows.
 inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
   const uint64_t columns = activation_padded(inputs);
+  if (activation_dtype(weight) == DType::f32) return align_up(float_sums_bytes(rows), kAlignment);
   if (weight == DType::q8c && isa == Isa::kAvx2) {
     return align_up((rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(columns), kAlignment);
   }
   const bool sums = weight != DType::q8c && isa_includes(isa, Isa::kAvx512Vnni);
   const uint64_t sums_bytes = sums ? rows * (columns / kGroupColumns) * sizeof(float) : 0;
   const uint64_t bytes = unpacked_panels_bytes(inputs) + sums_bytes;
-  const bool tiles = isa == Isa::kAmxInt8 && rows >= kAmxTileRows && activation_dtype(weight) != DType::f32;
+  const bool tiles = isa == Isa::kAmxInt8 && rows >= kAmxTileRows;
   const uint64_t of_tiles = tiles ? amx_scratch_bytes(weight, rows, inputs) : 0;
   return align_up(of_tiles > bytes ? of_tiles : bytes, kAlignment);
 }

@@ -36,7 +36,7 @@ LinearWeights linear_weights(const mote_model& model) {
 // than 30 GB/s. That is enough where weights are floats that a large cache holds, or come from small ones:
 // MiniLM in 8 bits is 1.05 to 1.1 times as fast with 8 rows and more for each of two threads, on far
 // cores 1.3 times; in f32 with 16 rows 1.02 and 1.15 times. BERT-base in f32, on Granite Rapids with 17 GB/s
-// for each thread, is 0.65 times as fast with 16 rows each, 0.85 with 48, and level with 64. Integers from
+// for each thread, is 0.67 times as fast with 16 rows each, 0.95 with 32, and level with 48. Integers from
 // memory are worth reading twice where the rows are many beside what they exchange, which grows with the
 // width as the multiplications do with its square: from 64 rows on SmolLM2 (576 columns) is 1.02 to 1.05
 // times as fast, BERT-base (768) 0.97, with 96 rows 1.03, and the 1 B shape (2048) with 64 rows 0.97, with

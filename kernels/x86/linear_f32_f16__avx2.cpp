@@ -4,8 +4,8 @@
 
 namespace mote::avx2 {
 
-void linear_f32_f16(const LinearArgs& args, Range panels, void*) {
-  float_linear<Floats256, uint16_t>(args, panels);
+void linear_f32_f16(const LinearArgs& args, Range panels, void* scratch) {
+  float_linear<Floats256, uint16_t>(args, panels, scratch);
 }
 
 }  // namespace mote::avx2

@@ -4,8 +4,8 @@
 
 namespace mote::avx2 {
 
-void linear_f32_f32(const LinearArgs& args, Range panels, void*) {
-  float_linear<Floats256, float>(args, panels);
+void linear_f32_f32(const LinearArgs& args, Range panels, void* scratch) {
+  float_linear<Floats256, float>(args, panels, scratch);
 }
 
 }  // namespace mote::avx2

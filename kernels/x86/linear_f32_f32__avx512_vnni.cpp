@@ -6,9 +6,9 @@
 
 namespace mote::avx512_vnni {
 
-void linear_f32_f32(const LinearArgs& args, Range panels, void*) {
-  if (args.rows == 1 && cpu_halves_512()) return float_linear<Floats256, float, Floats512>(args, panels);
-  float_linear<Floats512, float>(args, panels);
+void linear_f32_f32(const LinearArgs& args, Range panels, void* scratch) {
+  if (args.rows == 1 && cpu_halves_512()) return float_linear<Floats256, float, Floats512>(args, panels, scratch);
+  float_linear<Floats512, float>(args, panels, scratch);
 }
 
 }  // namespace mote::avx512_vnni

@@ -96,8 +96,8 @@ struct PairedFloats : TileShapes512 {
 };
 
 template <class T>
-void linear(const LinearArgs& args, Range panels, void*) {
-  float_linear<PairedFloats, T>(args, panels);
+void linear(const LinearArgs& args, Range panels, void* scratch) {
+  float_linear<PairedFloats, T>(args, panels, scratch);
 }
 
 template <class T>

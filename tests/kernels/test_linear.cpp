@@ -203,6 +203,15 @@ TEST("linear meets the reference at the shapes of models", "[linear]") {
   });
 }
 
+TEST("linear meets the reference where columns are taken by blocks", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    for (const uint32_t inputs : {1024u, 1028u, 2052u, 3072u}) {
+      for (const uint32_t rows : {31u, 32u, 45u})
+        check_case(entry, {rows, 72, inputs, true, Activation::none, true, Edge::end});
+    }
+  });
+}
+
 TEST("linear fuses bias, activation and residual in any combination", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (int activation = 0; activation <= 5; ++activation) {
