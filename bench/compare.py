@@ -82,7 +82,8 @@ def all_rows(models):
         title, real = "SmolLM2, real Q4_1 file", lambda: SMOLLM2
         peer = (contenders.LlamaCpp, real, "Q4_1")
         file = lambda: models.converted(SMOLLM2)
-        yield from decoder_rows(title, file, peer, (contenders.OpenVinoGenAi, real, "int4"))
+        yield from decoder_rows(title, file, peer, (contenders.OpenVinoGenAi, real, "int4"),
+                                (contenders.OpenVinoGenAiF32, real, "int4 in f32"))
         yield Row(f"{title}, decode at depth 1024", "Decoding", file, {"decode": 32, "depth": 1024}, [peer],
                   contenders.MoteAtDepth)
         yield process_row(f"{title}, process start to first token", START, file, real, "Q4_1", models, "ms")

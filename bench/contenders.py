@@ -99,10 +99,11 @@ class LlamaCpp:
 
 
 class OpenVinoGenAi:
-    """Reads the GGUF itself, and has its own defaults for activations, keys and values. Prompts only: decoding from a GGUF
-    takes it several times what reading memory explains, which need not be so of models it converts. It remembers
-    prompts, so each is another."""
+    """Reads the GGUF itself, and has its own defaults for activations, keys and values: in bf16 where the processor has
+    AMX. Prompts only: decoding from a GGUF takes it several times what reading memory explains, which need not be so of
+    models it converts. It remembers prompts, so each is another."""
     packages = ["openvino_genai"]
+    properties = {}
 
     def __init__(self, file, work, threads, name):
         import numpy
@@ -112,7 +113,7 @@ class OpenVinoGenAi:
         self.ids = numpy.array([pseudo_ids(work["prompt"], 30000)], numpy.int64)
         self.mask = openvino.Tensor(numpy.ones_like(self.ids))
         self.inputs = lambda: openvino_genai.TokenizedInputs(openvino.Tensor(self.ids), self.mask)
-        self.pipeline = openvino_genai.LLMPipeline(str(file), "CPU", INFERENCE_NUM_THREADS=threads)
+        self.pipeline = openvino_genai.LLMPipeline(str(file), "CPU", INFERENCE_NUM_THREADS=threads, **self.properties)
         self.config = openvino_genai.GenerationConfig(max_new_tokens=1, ignore_eos=True)
         self.run()
 
@@ -122,6 +123,11 @@ class OpenVinoGenAi:
 
     def measure(self):
         return median_ms(self.run)
+
+
+class OpenVinoGenAiF32(OpenVinoGenAi):
+    """Not rounded to bf16, as mote's sums are not."""
+    properties = {"INFERENCE_PRECISION_HINT": "f32"}
 
 
 class OnnxRuntime:
