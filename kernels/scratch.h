@@ -29,6 +29,13 @@ constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
 
+/// On AVX2 a panel of nibbles, a byte for each with each group's scales as floats, and for each group of all
+/// rows two words (x86/linear_nibbles_avx2.inl.h).
+constexpr uint64_t nibbles_scratch_bytes(DType weight, uint64_t rows, uint64_t inputs) {
+  const uint64_t groups = activation_padded(inputs) / kGroupColumns, floats = weight == DType::q4mg32 ? 2 : 1;
+  return groups * (kPanelRows * (floats * sizeof(float) + kGroupColumns) + rows * 2 * sizeof(float));
+}
+
 /// Sums of three panels by all rows, which go on with the next columns (x86/linear_float.inl.h).
 constexpr uint64_t float_sums_bytes(uint64_t rows) { return rows * 3 * kPanelRows * sizeof(float); }
 
@@ -46,14 +53,16 @@ constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t input
   return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
 }
 
-/// Of floats their sums; the plans of all rows where q8c has them; else two unpacked panels and, for groups
-/// in 512 bits, behind them a word for each group of all rows.
+/// Of floats their sums; the plans of all rows where q8c has them; what nibbles need on AVX2; else two unpacked
+/// panels and, for groups in 512 bits, behind them a word for each group of all rows.
 inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
   const uint64_t columns = activation_padded(inputs);
   if (activation_dtype(weight) == DType::f32) return align_up(float_sums_bytes(rows), kAlignment);
   if (weight == DType::q8c && isa == Isa::kAvx2) {
     return align_up((rows + kQuadPlanRows - 1) / kQuadPlanRows * quad_plan_bytes(columns), kAlignment);
   }
+  if ((weight == DType::q4g32 || weight == DType::q4mg32) && isa == Isa::kAvx2)
+    return align_up(nibbles_scratch_bytes(weight, rows, inputs), kAlignment);
   const bool sums = weight != DType::q8c && isa_includes(isa, Isa::kAvx512Vnni);
   const uint64_t sums_bytes = sums ? rows * (columns / kGroupColumns) * sizeof(float) : 0;
   const uint64_t bytes = unpacked_panels_bytes(inputs) + sums_bytes;

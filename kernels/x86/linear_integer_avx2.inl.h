@@ -3,19 +3,16 @@
 // Linear with q8g32 activations: per group, the exact int32 dot product of 16 outputs with each row, then one
 // fma.
 //
-// A tile is R rows by P panels, at most 4 together: R = 4 with many rows, P = 4 with one. Each vector of
-// weights (8 outputs x 4 k) is unpacked once for R rows, each word of 4 k is broadcast once for P panels. The
-// 2 R P integer sums of a group, two vectors of weights (four of nibbles), a word and the constants fit 16
-// registers, and 8 sums that do not wait for each other keep the ports busy: one row with a panel after the
-// other, 2 sums at a time, was 1.25 to 1.4 times as slow in the cache, and 1.1 in memory. The 2 R P float
-// sums are touched once a group and live in memory. GCC 12 has to be told: it keeps integer sums in memory
-// too unless they are pinned, and joins the float parts of all rows unless each store ends one.
+// A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, as many as
+// registers allow. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of 4 k is
+// broadcast once for P panels. 8 sums and more that do not wait for each other keep the ports busy: one row
+// with a panel after the other, 2 sums at a time, was 1.25 to 1.4 times as slow in the cache, and 1.1 in
+// memory. The 2 R P float sums are touched once a group and live in memory. GCC 12 has to be told: it keeps
+// integer sums in memory too unless they are pinned, and joins the float parts of all rows unless each store
+// ends one.
 //
-// Measured on Zen 3, where maddubs alone makes 64 products a cycle: 26 for nibbles with all that ends a tile,
-// 34 without; more than 45 are not possible (2 operations for 32 products, and 5 a group and vector). It was
-// no more with the nibbles of a panel unpacked to scratch once for all rows. A panel's stream is read once a
-// tile: from memory by the first, from L1 or L2 by the rest. No tails: K is padded to 64 and N to 16 in the
-// file.
+// A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
+// padded to 64 and N to 16 in the file.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"
@@ -26,43 +23,6 @@ constexpr uint32_t kMostAskingRows = 64;
 
 static inline __m256 load_f16x8(const uint16_t* half) {
   return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half)));
-}
-
-/// dot[p][r] = sum over a group of nibble * a[r], int32. Low nibbles hold k = 8 j + 0..3, high ones 8 j
-/// + 4..7. maddubs pairs are at most 15 * 127 * 2, and 8 of them 30480: the group's sum stays within int16.
-template <class Format, uint32_t R, uint32_t P, class Ahead>
-MOTE_INLINE static inline void nibble_dot(const typename Format::Supercell* const cell[P], size_t g,
-                                          const int8_t* const a[R], Ahead& ahead,
-                                          __m256i dot[P][R][kHalves]) {
-  const __m256i mask = _mm256_set1_epi8(15), ones = _mm256_set1_epi16(1);
-  MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) dot[p][r][0] = dot[p][r][1] = _mm256_setzero_si256();
-  }
-  MOTE_UNROLL for (uint32_t j = 0; j < 4; ++j) {
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-      __m256i low[kHalves], high[kHalves];
-      MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-        const __m256i w = load_bytes(cell[p]->nibbles[g][j][8 * h]);
-        low[h] = _mm256_and_si256(w, mask);
-        high[h] = _mm256_and_si256(_mm256_srli_epi16(w, 4), mask);
-      }
-      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-        const __m256i a_low = broadcast_word(a[r] + 8 * j), a_high = broadcast_word(a[r] + 8 * j + 4);
-        MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-          __m256i& sum = dot[p][r][h];
-          sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(low[h], a_low));
-          sum = _mm256_add_epi16(sum, _mm256_maddubs_epi16(high[h], a_high));
-          MOTE_PIN(sum);
-        }
-      }
-    }
-  }
-  MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
-    MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
-      MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[p][r][h] = _mm256_madd_epi16(dot[p][r][h], ones);
-    }
-  }
 }
 
 /// What the rows of a tile have in common: where scales and sums lie behind the q of a row.
@@ -89,14 +49,11 @@ MOTE_INLINE static inline void add_group(const typename Format::Supercell& cell,
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
     const __m256 scale_a =
         _mm256_broadcast_ss(reinterpret_cast<const float*>(row[r] + layout.scales) + group);
-    const __m256i sum_a = broadcast_word(row[r] + layout.sums + 4 * group);
     MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-      __m256i d = dot[r][h];
-      if constexpr (Format::kOffsetShift != 0)
-        d = _mm256_sub_epi32(d, _mm256_slli_epi32(sum_a, Format::kOffsetShift));
-      __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w[h]), _mm256_cvtepi32_ps(d),
+      __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, scale_w[h]), _mm256_cvtepi32_ps(dot[r][h]),
                                    _mm256_load_ps(acc[r] + 8 * h));
       if constexpr (Format::kMinimum) {
+        const __m256i sum_a = broadcast_word(row[r] + layout.sums + 4 * group);
         sum = _mm256_fmadd_ps(minimum_w[h], _mm256_mul_ps(scale_a, _mm256_cvtepi32_ps(sum_a)), sum);
       }
       _mm256_store_ps(acc[r] + 8 * h, sum);
@@ -114,14 +71,18 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
                                                    float acc[P][R][kPanelRows]) {
   const typename Format::Supercell* cell[P];
   const int8_t *row[R], *a[R];
+  const int32_t* sum_a[R];
   MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) cell[p] = cells[p];
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) row[r] = rows[r];
   const ActivationLayout local = layout;
   for (size_t group = 0; group < local.groups;) {
     for (size_t g = 0; g < 2; ++g, ++group) {
       __m256i dot[P][R][kHalves];
-      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = row[r] + group * kGroupColumns;
-      Format::template dot<R, P>(cell, g, a, ahead, dot);
+      MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
+        a[r] = row[r] + group * kGroupColumns;
+        sum_a[r] = reinterpret_cast<const int32_t*>(row[r] + local.sums) + group;
+      }
+      Format::template dot<R, P>(cell, g, a, sum_a, ahead, dot);
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();  // the scales take part of a line
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
         add_group<Format, R>(*cell[p], g, row, local, group, dot[p], acc[p]);
@@ -132,9 +93,9 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
 }
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
-/// supercell, kOffsetShift (dot is of w + 2^kOffsetShift, 0: of w), kMinimum (whether there is one) and
-/// dot<R, P>(cells, g, a, ahead, dot), a[r] being the group's 32 activations of row r, which asks for
-/// weights ahead kAsks times for each panel.
+/// supercell, kMinimum (whether there is one), kRows and dot<R, P>(cells, g, a, sum_a, ahead, dot), the group's
+/// dot products, a[r] being its 32 activations of row r and sum_a[r] their sum, which asks for weights ahead
+/// kAsks times for each panel.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cells[P];
@@ -173,8 +134,8 @@ static inline void integer_linear(const LinearArgs& args, Range panels) {
     for (; panel + 2 <= panels.end; panel += 2) integer_tile<Format, 2, 2>(args, panel, 1, 0);
   }
   for (; panel < panels.end; ++panel) {
-    each_tile<4>(args.rows,
-                 [&](auto rows, uint32_t row) { integer_tile<Format, rows, 1>(args, panel, 0, row); });
+    each_tile<Format::kRows>(
+        args.rows, [&](auto rows, uint32_t row) { integer_tile<Format, rows, 1>(args, panel, 0, row); });
   }
 }
 

@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/x86/linear_integer_avx2.inl.h"
+#include "kernels/x86/linear_nibbles_avx2.inl.h"
 
 namespace mote::avx2 {
-namespace {
 
-struct Format {
-  using Supercell = SupercellQ4m;
-  static constexpr DType kDType = DType::q4mg32;
-  static constexpr int kOffsetShift = 0;
-  static constexpr size_t kAsks = 4;
-  static constexpr bool kMinimum = true;
-  template <uint32_t R, uint32_t P, class Ahead>
-  static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R], Ahead& ahead,
-                  __m256i out[P][R][kHalves]) {
-    nibble_dot<Format, R, P>(cell, g, a, ahead, out);
-  }
-};
-
-}  // namespace
-
-void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void*) {
-  integer_linear<Format>(args, panels);
+void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void* scratch) {
+  nibble_linear<Nibbles<DType::q4mg32, SupercellQ4m>>(args, panels, scratch);
 }
 
 }  // namespace mote::avx2

@@ -7,12 +7,12 @@ namespace {
 struct Format {
   using Supercell = SupercellQ8;
   static constexpr DType kDType = DType::q8g32;
-  static constexpr int kOffsetShift = 0;
+  static constexpr uint32_t kRows = 4;  // 8 sums, 4 vectors of weights, the ones, a word, products
   static constexpr size_t kAsks = 8;
   static constexpr bool kMinimum = false;
   template <uint32_t R, uint32_t P, class Ahead>
-  static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R], Ahead& ahead,
-                  __m256i out[P][R][kHalves]) {
+  static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R], const int32_t* const*,
+                  Ahead& ahead, __m256i out[P][R][kHalves]) {
     MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
       MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) out[p][r][0] = out[p][r][1] = _mm256_setzero_si256();
     }

@@ -243,7 +243,7 @@ TEST("linear without inputs is activation(bias) + residual", "[linear]") {
 TEST("linear is exact at the ends of the integer range", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {
-      for (const Fill input : {Fill::lowest, Fill::highest}) {
+      for (const Fill input : {Fill::lowest, Fill::highest, Fill::opposed}) {
         for (const uint32_t rows : {1u, 7u, 16u}) {
           // (Tiles in plain C++ take their time.)
           const uint32_t inputs = entry.a != DType::q8c ? 256 : rows == 16 ? 8192 : kMaxColumnsQ8c;

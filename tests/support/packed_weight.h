@@ -10,8 +10,9 @@ namespace mote::test {
 
 /// Quantized values: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15); of
 /// activations also such that two or four neighbours add up to about 128, the most that products with any
-/// byte leave in int16.
-enum class Fill { random, lowest, highest, near_limit };
+/// byte leave in int16, or with two at one end and two at the other, so that sums of every other two are the
+/// largest there are.
+enum class Fill { random, lowest, highest, near_limit, opposed };
 
 class PackedWeight {
  public:
@@ -159,6 +160,7 @@ class QuantizedRows {
         q(t)[k] = static_cast<int8_t>(fill == Fill::lowest    ? -127
                                       : fill == Fill::highest ? 127
                                       : fill == Fill::random  ? static_cast<int>(random.below(255)) - 127
+                                      : fill == Fill::opposed ? (k / 2 % 2 == t % 2 ? 127 : -127)
                                                               : near_limit(k, random));
         *sum(t, k) += q(t)[k];
       }
