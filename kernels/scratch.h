@@ -53,8 +53,8 @@ constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t input
   return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
 }
 
-/// Of floats their sums; the plans of all rows where q8c has them; what nibbles need on AVX2; else two unpacked
-/// panels and, for groups in 512 bits, behind them a word for each group of all rows.
+/// Of floats their sums; the plans of all rows where q8c has them; what nibbles need on AVX2; else two
+/// unpacked panels and, for groups in 512 bits, behind them a word for each group of all rows.
 inline uint64_t linear_scratch_bytes(DType weight, Isa isa, uint64_t rows, uint64_t inputs) {
   const uint64_t columns = activation_padded(inputs);
   if (activation_dtype(weight) == DType::f32) return align_up(float_sums_bytes(rows), kAlignment);

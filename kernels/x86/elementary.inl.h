@@ -89,8 +89,8 @@ alignas(64) constexpr float kPhi[5][2][16] = {
       -0x1.37c082p-12f, -0x1.7ce642p-12f, -0x1.08d65ep-12f}},
 };
 
-/// Phi(x), the normal distribution's, by a table where V looks up 32 floats at once. To add kWhole is to round:
-/// i is what the sum has in its last bits.
+/// Phi(x), the normal distribution's, by a table where V looks up 32 floats at once. To add kWhole is to
+/// round: i is what the sum has in its last bits.
 template <class V, class Float = typename V::Float>
 inline Float phi_by_table(Float x) {
   const Float kWhole = V::set(0x1.8p23f), scale = V::set(2.8125f), near = V::limit(x, V::set(5.375f));
@@ -103,8 +103,8 @@ inline Float phi_by_table(Float x) {
   return V::fma(phi, r, V::look_up(kPhi[0], i));
 }
 
-/// Phi(x) = 1/2 + x P(x^2) / Q(x^2) elsewhere, both of degree 5, fitted to 1e-8 up to 5.5, where it is 1 and at
-/// -5.5 is 0.
+/// Phi(x) = 1/2 + x P(x^2) / Q(x^2) elsewhere, both of degree 5, fitted to 1e-8 up to 5.5, where it is 1 and
+/// at -5.5 is 0.
 template <class V, class Float = typename V::Float>
 inline Float phi_by_fraction(Float x) {
   const Float near = V::min(V::set(5.5f), V::max(V::set(-5.5f), x));  // of a NaN, the second operand

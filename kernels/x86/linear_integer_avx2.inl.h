@@ -3,8 +3,8 @@
 // Linear with q8g32 activations: per group, the exact int32 dot product of 16 outputs with each row, then one
 // fma.
 //
-// A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, as many as
-// registers allow. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of 4 k is
+// A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, as many
+// as registers allow. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of 4 k is
 // broadcast once for P panels. 8 sums and more that do not wait for each other keep the ports busy: one row
 // with a panel after the other, 2 sums at a time, was 1.25 to 1.4 times as slow in the cache, and 1.1 in
 // memory. The 2 R P float sums are touched once a group and live in memory. GCC 12 has to be told: it keeps
@@ -93,9 +93,9 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
 }
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
-/// supercell, kMinimum (whether there is one), kRows and dot<R, P>(cells, g, a, sum_a, ahead, dot), the group's
-/// dot products, a[r] being its 32 activations of row r and sum_a[r] their sum, which asks for weights ahead
-/// kAsks times for each panel.
+/// supercell, kMinimum (whether there is one), kRows and dot<R, P>(cells, g, a, sum_a, ahead, dot), the
+/// group's dot products, a[r] being its 32 activations of row r and sum_a[r] their sum, which asks for
+/// weights ahead kAsks times for each panel.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {
   const typename Format::Supercell* cells[P];

@@ -101,7 +101,8 @@ struct Nibbles {
     Share share;
   };
 
-  static_assert(nibbles_scratch_bytes(dtype, 7, kSupercellColumns) == 2 * (sizeof(Unpacked) + 7 * sizeof(RowGroup)));
+  static_assert(nibbles_scratch_bytes(dtype, 7, kSupercellColumns) ==
+                2 * (sizeof(Unpacked) + 7 * sizeof(RowGroup)));
 
   static Share share_of([[maybe_unused]] float scale, int32_t sum) {
     if constexpr (kMinimum) {
@@ -119,8 +120,7 @@ struct Nibbles {
       for (size_t g = 0; g < 2; ++g, ++to) {
         MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
           _mm256_store_ps(to->scale[0] + 8 * h, load_f16x8(cell->scale[g] + 8 * h));
-          if constexpr (kMinimum)
-            _mm256_store_ps(to->scale[1] + 8 * h, load_f16x8(cell->minimum[g] + 8 * h));
+          if constexpr (kMinimum) _mm256_store_ps(to->scale[1] + 8 * h, load_f16x8(cell->minimum[g] + 8 * h));
           MOTE_UNROLL for (uint32_t quad = 0; quad < 8; ++quad) {
             _mm256_store_si256(reinterpret_cast<__m256i*>(to->quads[quad][8 * h]),
                                weights(*cell, g, quad, h));
@@ -168,8 +168,8 @@ struct Nibbles {
           __m256 sum = _mm256_fmadd_ps(_mm256_mul_ps(scale_a, _mm256_load_ps(w->scale[0] + 8 * h)), d,
                                        _mm256_load_ps(acc[r] + 8 * h));
           if constexpr (kMinimum) {
-            sum = _mm256_fmadd_ps(_mm256_load_ps(w->scale[1] + 8 * h), _mm256_broadcast_ss(&of[r].share),
-                                  sum);
+            sum =
+                _mm256_fmadd_ps(_mm256_load_ps(w->scale[1] + 8 * h), _mm256_broadcast_ss(&of[r].share), sum);
           }
           _mm256_store_ps(acc[r] + 8 * h, sum);
           __asm__ volatile("" ::: "memory");  // as in add_group
