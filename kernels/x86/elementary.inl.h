@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exponential and activations over the vectors V (floats_256.inl.h, floats_512.inl.h). A lane
-// gets the same bits whatever the other lanes hold, and whatever V, except from gelu. Errors are the largest
-// over all floats, in units in the last place.
+// Exponential and activations over the vectors V (floats_256.inl.h, floats_512.inl.h). A lane gets the same
+// bits whatever the other lanes hold, and whatever V, except from gelu. Errors are the largest over all
+// floats, in units in the last place.
 #pragma once
 
 #include <type_traits>

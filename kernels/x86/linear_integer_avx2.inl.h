@@ -21,10 +21,6 @@ namespace mote::avx2 {
 
 constexpr uint32_t kMostAskingRows = 64;
 
-static inline __m256 load_f16x8(const uint16_t* half) {
-  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(half)));
-}
-
 /// What the rows of a tile have in common: where scales and sums lie behind the q of a row.
 struct ActivationLayout {
   size_t scales, sums;  // bytes from a row's start
@@ -39,10 +35,10 @@ MOTE_INLINE static inline void add_group(const typename Format::Supercell& cell,
                                          float acc[R][kPanelRows]) {
   __m256 scale_w[kHalves], minimum_w[kHalves];
   MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-    scale_w[h] = load_f16x8(cell.scale[g] + 8 * h);
+    scale_w[h] = load8(cell.scale[g] + 8 * h);
     MOTE_PIN(scale_w[h]);
     if constexpr (Format::kMinimum) {
-      minimum_w[h] = load_f16x8(cell.minimum[g] + 8 * h);
+      minimum_w[h] = load8(cell.minimum[g] + 8 * h);
       MOTE_PIN(minimum_w[h]);
     }
   }

@@ -95,21 +95,20 @@ struct Nibbles {
     uint8_t quads[8][kPanelRows][4];
   };
 
-  /// What a row's group multiplies minima by, scale * sum, or four_times its sum, in 32 bits.
-  using Share = std::conditional_t<kMinimum, float, uint32_t>;
+  /// Of a row: share is what minima are multiplied by, scale * sum, or four_times the sum, in 32 bits.
   struct RowGroup {
     float scale;
-    Share share;
+    std::conditional_t<kMinimum, float, uint32_t> share;
   };
 
   static_assert(nibbles_scratch_bytes(dtype, 7, kSupercellColumns) ==
                 2 * (sizeof(Unpacked) + 7 * sizeof(RowGroup)));
 
-  static Share share_of([[maybe_unused]] float scale, int32_t sum) {
+  static RowGroup row_group(float scale, int32_t sum) {
     if constexpr (kMinimum) {
-      return scale * static_cast<float>(sum);
+      return {scale, scale * static_cast<float>(sum)};
     } else {
-      return (static_cast<uint32_t>(sum) * 4 & 0xffff) * 0x10001;
+      return {scale, (static_cast<uint32_t>(sum) * 4 & 0xffff) * 0x10001};
     }
   }
 
@@ -120,8 +119,8 @@ struct Nibbles {
     for (const Unpacked* end = to + groups(args); to != end; ++cell) {
       for (size_t g = 0; g < 2; ++g, ++to) {
         MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) {
-          _mm256_store_ps(to->scale[0] + 8 * h, load_f16x8(cell->scale[g] + 8 * h));
-          if constexpr (kMinimum) _mm256_store_ps(to->scale[1] + 8 * h, load_f16x8(cell->minimum[g] + 8 * h));
+          _mm256_store_ps(to->scale[0] + 8 * h, load8(cell->scale[g] + 8 * h));
+          if constexpr (kMinimum) _mm256_store_ps(to->scale[1] + 8 * h, load8(cell->minimum[g] + 8 * h));
           MOTE_UNROLL for (uint32_t quad = 0; quad < 8; ++quad) {
             _mm256_store_si256(reinterpret_cast<__m256i*>(to->quads[quad][8 * h]),
                                weights(*cell, g, quad, h));
@@ -129,19 +128,6 @@ struct Nibbles {
         }
       }
     }
-  }
-
-  /// Those of a tile group by group, all rows of it side by side.
-  static void lay_out_rows(const LinearArgs& args, RowGroup* to) {
-    each_tile<kRows>(args.rows, [&](auto rows, uint32_t row) {
-      for (uint32_t r = 0; r < rows; ++r) {
-        const char* in = linear_row(args, row + r);
-        const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
-        const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
-        for (size_t g = 0; g < groups(args); ++g) to[g * rows + r] = {scale[g], share_of(scale[g], sum[g])};
-      }
-      to += groups(args) * rows;
-    });
   }
 
   /// acc[r] = the products of the panel from `w` to `end` with row r, which begins at `in` + r * stride.
@@ -180,10 +166,10 @@ struct Nibbles {
   }
 
   static void unpacked_linear(const LinearArgs& args, Range panels, void* scratch) {
-    constexpr uint32_t kGroupLines = sizeof(Supercell) / 2 / 64 + 1;
+    constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
     auto* unpacked = static_cast<Unpacked*>(scratch);
     auto* row_groups = reinterpret_cast<RowGroup*>(unpacked + groups(args));
-    if (!args.prepared) lay_out_rows(args, row_groups);
+    if (!args.prepared) lay_out_groups<kRows>(args, row_groups, row_group);
     for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
       unpack(args, panel, unpacked);
       each_tile<kRows>(args.rows, [&](auto rows, uint32_t row) {

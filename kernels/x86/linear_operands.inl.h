@@ -60,6 +60,21 @@ static inline void each_tile(uint32_t rows, const Step& step) {
   tile_of<R>(left - half, row + half, step);
 }
 
+/// What tiles of R rows need of their rows' groups, of(scale, sum of the activations): tile by tile, from
+/// `to` + its first row * groups on, and in each group by group, all rows side by side.
+template <uint32_t R, class T, class Of>
+static inline void lay_out_groups(const LinearArgs& args, T* to, const Of& of) {
+  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
+  each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
+    for (uint32_t r = 0; r < rows; ++r) {
+      const char* in = linear_row(args, row + r);
+      const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
+      const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
+      for (size_t g = 0; g < groups; ++g) to[row * groups + g * rows + r] = of(scale[g], sum[g]);
+    }
+  });
+}
+
 /// The weights after a tile's own, asked for a little at a time between its multiplications. Where several
 /// tiles pass over a panel only the first finds it in memory, and would wait for it; so each fetches its
 /// rows' share of what comes next. With weights in memory, and one thread: on Zen 3 1.1 to 1.6 times as fast

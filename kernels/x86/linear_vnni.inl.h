@@ -178,16 +178,8 @@ struct GroupKernel {
 
   /// What tile finds in scratch whatever the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
-    const size_t groups = activation_padded(args.inputs) / kGroupColumns;
-    each_tile<kUnpackedRows>(args.rows, [&](auto rows, uint32_t row) {
-      auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, row));
-      for (uint32_t r = 0; r < rows; ++r) {
-        const char* in = linear_row(args, row + r);
-        const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
-        const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
-        for (size_t g = 0; g < groups; ++g) sums[g * rows + r] = prepared(scale[g], sum[g]);
-      }
-    });
+    auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, 0));
+    lay_out_groups<kUnpackedRows>(args, sums, prepared);
   }
 };
 
