@@ -5,7 +5,7 @@
 namespace mote::avx_vnni {
 
 void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<Int8Floats256<VnniQuads256>, KvQuad>(args, units, scratch);
+  avx2::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
 }
 
 }  // namespace mote::avx_vnni

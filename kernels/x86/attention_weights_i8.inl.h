@@ -4,13 +4,14 @@
 // int8_256.inl.h).
 //
 // A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
-// over the tile. (Not for the largest that it could be: the token that most of a text looks at often has the
-// smallest value.) A byte is within half a step, so the sum of n values is within n / 510 of their largest
-// magnitude, divided by the sum of the weights in the end. Sums of products are exact: what a query does not
-// see has weight 0, and bytes hide no NaN.
+// over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that most
+// of a text looks at often has the smallest value.) A byte is within half a step, so the sum of n values is
+// within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j is 2 where
+// V::joint adds two, else 1. Sums of products are exact: what a query does not see has weight 0, and bytes
+// hide no NaN.
 //
 // Against the reference: queries are rounded to bytes, too. The scores of a query q differ by
-// d = scale max |q| / 254 sum |k_e| at most, so out by (2 d + n / (510 sum of weights) + 2^-12 +
+// d = scale j max |q| / 254 sum |k_e| at most, so out by (2 d + n j / (510 sum of weights) + 2^-12 +
 // (n + 8) 2^-24) max |v|.
 #pragma once
 
@@ -46,7 +47,7 @@ MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* val
       // 0 times a scale that is not seen may be NaN.
       if (!all_seen) scaled = V::where_within(spans.shared.begin, spans.end[i], at, scaled, 0.0f);
       V::store(score, scaled);
-      largest[i] = V::max_magnitude(largest[i], scaled);
+      largest[i] = V::max_magnitude(largest[i], V::joint(scaled));
     }
   }
   typename V::Float inverse[Q];

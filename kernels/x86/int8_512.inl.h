@@ -33,6 +33,9 @@ struct Int8Floats512 : RoughExp512 {
   }
   /// dot + signed * unsigned.
   static Int fma(Int query, Int key, Int dot) { return _mm512_dpbusd_epi32(dot, key, query); }
+  /// What of a row's magnitudes, 4 a lane, may not exceed the levels of a byte: each by itself, or those
+  /// together whose products are added in fewer than 32 bits.
+  static Float joint(Float magnitudes) { return magnitudes; }
   static Int zero_dot() { return _mm512_setzero_si512(); }
   static Int add(Int a, Int b) { return _mm512_add_epi32(a, b); }
   static int32_t sum(Int x) { return _mm512_reduce_add_epi32(x); }

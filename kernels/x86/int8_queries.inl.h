@@ -12,24 +12,28 @@
 namespace mote {
 namespace {
 
-/// A query as the bytes of q8c, then the scale times `factor`, then -128 times the sum of the bytes: keys are
-/// 128 more than they stand for.
+/// A query as bytes, then their scale times `factor`, then -128 times the sum of the bytes: keys are 128 more
+/// than they stand for. The scale is that of q8c, or less fine where V::joint is more than the largest
+/// magnitude. (Of halves, because a sum of two may overflow.)
 template <class V>
 void pack_query(const float* from, uint32_t count, float factor, typename V::Query* to) {
+  constexpr float kLevels = 127.0f / 2;
+  const typename V::Float half = V::set(0.5f);
   typename V::Int largest_of = V::zero_dot();
   for (uint32_t i = 0; i < count; i += V::kLanes) {
-    largest_of = V::max_magnitude(largest_of, V::abs(V::load_first(from + i, count - i)));
+    const auto halves = V::mul(half, V::abs(V::load_first(from + i, count - i)));
+    largest_of = V::max_magnitude(largest_of, V::joint(halves));
   }
   const float largest = V::max_magnitude(largest_of);
-  const bool finite = largest <= FLT_MAX, zero = !finite || largest < 0x1p-100f;
-  const typename V::Float inverse = V::set(zero ? 0.0f : 127.0f / largest);
+  const bool finite = largest <= FLT_MAX, zero = !finite || largest < 0x1p-101f;
+  const typename V::Float inverse = V::set(zero ? 0.0f : kLevels / largest);
   typename V::Int sum = V::zero_dot();
   for (uint32_t i = 0; i < count; i += V::kLanes) {
     const auto q = finite ? V::to_int(V::mul(V::load_first(from + i, count - i), inverse)) : V::zero_dot();
     V::store_quads(to + i / V::kPacked, q, count - i);
     sum = V::add(sum, q);
   }
-  const float scale = !finite ? __builtin_nanf("") : zero ? 0.0f : largest * (factor / 127.0f);
+  const float scale = !finite ? __builtin_nanf("") : zero ? 0.0f : largest * (factor / kLevels);
   const int32_t start = -128 * V::sum(sum);
   memcpy(to + count / V::kPacked, &scale, sizeof scale);
   memcpy(to + count / V::kPacked + 1, &start, sizeof start);

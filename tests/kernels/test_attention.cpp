@@ -5,9 +5,11 @@
 // whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
 // sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves, and
 // weights be computed to 2^-13. Over one of i8 queries may be rounded to bytes, which those here are already,
-// and weights to a 510th of the largest: n of them to n / (510 sum of weights).
+// and weights to a 510th of the largest, or where neighbours share 255 levels of their sum: n of them to
+// n / (510 sum of weights), or twice that.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
@@ -59,7 +61,13 @@ class Scene {
     for (float& v : v_) v = random.uniform(-1.0f, 1.0f);
     round_as_stored(k_);
     round_as_stored(v_);
-    if (dtype_ == DType::i8) round_as_stored(q_);
+    if (dtype_ == DType::i8) {
+      // Neighbours' sum is no more than the largest: their bytes are the same if they share its levels.
+      for (size_t i = 0; i < q_.size(); ++i)
+        q_[i] *= i % c.head_dim == 0 ? 1.0f : i % c.head_dim == 1 ? 0.0f : 0.49f;
+      for (size_t head = 0; head < q_.size(); head += c.head_dim) q_[head] = q_[head] < 0 ? -2.0f : 2.0f;
+      round_as_stored(q_);
+    }
     for (const GuardedBuffer* cache : {&keys_, &values_}) memset(cache->data(), 0xFF, cache->bytes());  // NaN
     for (uint32_t s = 0; s < 2; ++s) {
       for (uint32_t p = 0; p < c.context; ++p) store(s, p);
@@ -86,6 +94,7 @@ class Scene {
   const float* query(size_t t) const {
     return &q_[(sequence(t) * case_.context + position(t)) * heads() * case_.head_dim];
   }
+  float* query(size_t t) { return const_cast<float*>(std::as_const(*this).query(t)); }
 
   /// Copies a position's key and value to the cache.
   void store(uint32_t s, uint32_t p) {
@@ -251,9 +260,12 @@ double rounding_to_bf16(const KernelEntry& entry, uint32_t head_dim) {
   return 2 * score + 2 * (0x1p-9 + 0x1p-13);
 }
 
+/// Half a step of weights that become bytes, of the largest.
+double half_step(const KernelEntry& entry) { return 1.0 / (entry.isa == Isa::kAvx2 ? 255 : 510); }
+
 /// The same of weights that become bytes, of row t and query head h. They are computed to 2^-13.
-double rounding_to_bytes(Scene* scene, size_t t, uint32_t h) {
-  return scene->seen(t) / (510 * scene->sum_of_weights(t, h)) + 2 * 0x1p-13;
+double rounding_to_bytes(const KernelEntry& entry, Scene* scene, size_t t, uint32_t h) {
+  return scene->seen(t) * half_step(entry) / scene->sum_of_weights(t, h) + 2 * 0x1p-13;
 }
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
@@ -279,7 +291,7 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
     scene.run(reference_of(entry), expected);
     std::vector<double> rounding(c.rows * scene.heads(), rounding_to_bf16(entry, c.head_dim));
     for (uint32_t i = 0; i < rounding.size() && entry.b == DType::i8; ++i)
-      rounding[i] = rounding_to_bytes(&scene, i / scene.heads(), i % scene.heads());
+      rounding[i] = rounding_to_bytes(entry, &scene, i / scene.heads(), i % scene.heads());
     check_within(
         out, [&](size_t t, size_t i) { return static_cast<double>(expected[t][i]); },
         [&](size_t t, size_t i) {
@@ -435,6 +447,42 @@ TEST("attention's exponential of weights that are rounded is within 2^-13", "[at
   }
 }
 #endif
+
+TEST("attention over bytes adds up the largest queries, keys, weights and values without an overflow",
+     "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    if (entry.b != DType::i8) return;
+    for (const float sign : {1.0f, -1.0f}) {
+      for (const float magnitude :
+           {0.0f, 0.5f}) {  // scores of 0, whose weights are all the largest, and of +-2
+        const Case c{5, 2, 1, 16, 150};
+        Scene scene(entry.b, c);
+        for (size_t t = 0; t < c.rows; ++t) {
+          for (size_t i = 0; i < scene.heads() * c.head_dim; ++i) scene.query(t)[i] = sign * magnitude;
+        }
+        for (uint32_t p = 0; p < c.context; ++p) {
+          for (uint32_t e = 0; e < c.head_dim; ++e) {
+            scene.k(0, p)[e] = p % 8 < 5 ? 1.0f : -1.0f;
+            scene.v(0, p)[e] = e % 4 == 0 ? 1.0f : e % 4 == 1 ? -1.0f : p % 8 < 5 ? 1.0f : -1.0f;
+          }
+          scene.store(0, p);
+        }
+        GuardedRows out(c.rows, scene.heads() * c.head_dim, Edge::end);
+        scene.run(entry, out);
+        check_within(
+            out,
+            [&](size_t t, size_t i) {
+              return scene.exact(t, static_cast<uint32_t>(i / c.head_dim))[i % c.head_dim];
+            },
+            [&](size_t t, size_t i) {
+              const double score_step = is_reference(entry) ? 0.0 : 4.0 * half_step(entry);
+              return rounding_to_bytes(entry, &scene, t, static_cast<uint32_t>(i / c.head_dim)) +
+                     2 * score_step + (scene.seen(t) + 32) * 0x1p-23;
+            });
+      }
+    }
+  });
+}
 
 TEST("attention to one dominant key returns its value", "[attention]") {
   each_attention([](const KernelEntry& entry) {

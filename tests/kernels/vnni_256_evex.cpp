@@ -12,7 +12,7 @@ namespace mote::test {
 namespace {
 
 void attention(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<Int8Floats256<VnniQuads256>, KvQuad>(args, units, scratch);
+  avx2::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
 }
 
 template <class V>
@@ -28,6 +28,6 @@ const KernelEntry* const kEvexVnniKernels = kVnniKernels<Vnni256, Isa::kAvx512Vn
 const KernelEntry kEvexAttention = {Op::kAttention,     DType::f32,
                                     DType::i8,          Isa::kAvx512Vnni,
                                     "attention_f32_i8", reinterpret_cast<AnyKernel>(&attention)};
-const RoughExp kRoughExps[] = {&rough_exp<Int8Floats256<VnniQuads256>>, &rough_exp<Int8Floats512>};
+const RoughExp kRoughExps[] = {&rough_exp<Int8Floats256<VnniBytes256>>, &rough_exp<Int8Floats512>};
 
 }  // namespace mote::test
