@@ -69,6 +69,7 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
       run("forward " + converted(name, "f32") + " --hidden --input " + in + " --output " + out + options,
           "MOTE_ISA=" + isa));
   const SafetensorsFile expected(in), got(out);
+  const double allowed = tolerance(name);
   for (const auto& [tensor, view] : expected.tensors()) {
     if (view.dtype != "F32") continue;
     CAPTURE(tensor);
@@ -76,7 +77,7 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
     TEST_ASSERT_TRUE(got.shape(tensor) == view.shape);
     const std::vector<float> a = expected.f32(tensor), b = got.f32(tensor);
     for (size_t i = 0; i < a.size(); ++i)
-      TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= tolerance(name));
+      TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= allowed);
   }
 }
 
