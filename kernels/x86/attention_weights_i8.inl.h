@@ -4,9 +4,9 @@
 // int8_256.inl.h).
 //
 // A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
-// over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that most
-// of a text looks at often has the smallest value.) A byte is within half a step, so the sum of n values is
-// within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j is 2 where
+// over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that
+// most of a text looks at often has the smallest value.) A byte is within half a step, so the sum of n values
+// is within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j is 2 where
 // V::joint adds two, else 1. Sums of products are exact: what a query does not see has weight 0, and bytes
 // hide no NaN.
 //

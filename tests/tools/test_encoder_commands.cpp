@@ -76,8 +76,7 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
     REQUIRE(got.has(tensor));
     TEST_ASSERT_TRUE(got.shape(tensor) == view.shape);
     const std::vector<float> a = expected.f32(tensor), b = got.f32(tensor);
-    for (size_t i = 0; i < a.size(); ++i)
-      TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= allowed);
+    for (size_t i = 0; i < a.size(); ++i) TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= allowed);
   }
 }
 
