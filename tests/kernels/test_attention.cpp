@@ -9,7 +9,6 @@
 // n / (510 sum of weights), or twice that.
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
@@ -62,10 +61,12 @@ class Scene {
     round_as_stored(k_);
     round_as_stored(v_);
     if (dtype_ == DType::i8) {
-      // Neighbours' sum is no more than the largest: their bytes are the same if they share its levels.
-      for (size_t i = 0; i < q_.size(); ++i)
-        q_[i] *= i % c.head_dim == 0 ? 1.0f : i % c.head_dim == 1 ? 0.0f : 0.49f;
-      for (size_t head = 0; head < q_.size(); head += c.head_dim) q_[head] = q_[head] < 0 ? -2.0f : 2.0f;
+      // Neighbours' sum is no more than the largest: their bytes are the same if they share its levels. One
+      // of a head's first two elements is the largest, the other 0, by turns.
+      for (size_t i = 0; i < q_.size(); ++i) {
+        const size_t element = i % c.head_dim, largest = i / c.head_dim % 2;
+        q_[i] = element == largest ? copysignf(2.0f, q_[i]) : element < 2 ? 0.0f : 0.49f * q_[i];
+      }
       round_as_stored(q_);
     }
     for (const GuardedBuffer* cache : {&keys_, &values_}) memset(cache->data(), 0xFF, cache->bytes());  // NaN
@@ -94,7 +95,7 @@ class Scene {
   const float* query(size_t t) const {
     return &q_[(sequence(t) * case_.context + position(t)) * heads() * case_.head_dim];
   }
-  float* query(size_t t) { return const_cast<float*>(std::as_const(*this).query(t)); }
+  void set_queries(float element) { std::fill(q_.begin(), q_.end(), element); }
 
   /// Copies a position's key and value to the cache.
   void store(uint32_t s, uint32_t p) {
@@ -453,13 +454,11 @@ TEST("attention over bytes adds up the largest queries, keys, weights and values
   each_attention([](const KernelEntry& entry) {
     if (entry.b != DType::i8) return;
     for (const float sign : {1.0f, -1.0f}) {
-      for (const float magnitude :
-           {0.0f, 0.5f}) {  // scores of 0, whose weights are all the largest, and of +-2
+      // Scores of 0, whose weights are all the largest, and of +-2.
+      for (const float magnitude : {0.0f, 0.5f}) {
         const Case c{5, 2, 1, 16, 150};
         Scene scene(entry.b, c);
-        for (size_t t = 0; t < c.rows; ++t) {
-          for (size_t i = 0; i < scene.heads() * c.head_dim; ++i) scene.query(t)[i] = sign * magnitude;
-        }
+        scene.set_queries(sign * magnitude);
         for (uint32_t p = 0; p < c.context; ++p) {
           for (uint32_t e = 0; e < c.head_dim; ++e) {
             scene.k(0, p)[e] = p % 8 < 5 ? 1.0f : -1.0f;

@@ -65,6 +65,11 @@ inline std::string golden(const std::string& name) {
   return std::string(MOTE_SOURCE_DIR) + "/tests/golden/models/" + name;
 }
 
+/// How far outputs may be from the golden ones.
+inline double tolerance(const std::string& name) {
+  return nlohmann::json::parse(read_text(golden(name) + "/golden.json")).at("tolerance").get<double>();
+}
+
 /// A golden model, converted once for each type.
 inline std::string converted(const std::string& name, const std::string& type) {
   const std::string path = (scratch() / (name + "." + type + ".mote")).string();

@@ -16,10 +16,6 @@ namespace {
 
 std::string llama() { return converted("llama", "f32"); }
 
-double tolerance(const std::string& name) {
-  return json::parse(read_text(golden(name) + "/golden.json")).at("tolerance").get<double>();
-}
-
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
   TEST_ASSERT_EQUAL_UINT64(a.size(), b.size());
   double most = 0;

@@ -58,10 +58,6 @@ std::vector<json> json_lines(const Outcome& outcome) {
   return lines;
 }
 
-double tolerance(const std::string& name) {
-  return json::parse(read_text(golden(name) + "/golden.json")).at("tolerance").get<double>();
-}
-
 void check_forward(const std::string& name, const std::string& isa, const std::string& options) {
   CAPTURE(name, isa, options);
   const std::string in = golden(name) + "/golden.safetensors", out = (scratch() / "encoder.out").string();
