@@ -123,10 +123,11 @@ inline const AlignedBytes& pair_file() {
 /// An opened model and its storage.
 class OpenModel {
  public:
-  explicit OpenModel(const AlignedBytes& file) : storage_(mote_model_bytes()) {
+  explicit OpenModel(const AlignedBytes& file, uint32_t flags = MOTE_OPEN_CHECK_HASHES)
+      : storage_(mote_model_bytes()) {
     mote_error error{};
-    const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES,
-                                               storage_.data(), storage_.size(), &model_, &error);
+    const mote_status status =
+        mote_model_open(file.data(), file.size(), flags, storage_.data(), storage_.size(), &model_, &error);
     INFO(error.text);
     REQUIRE(status == MOTE_OK);
   }
