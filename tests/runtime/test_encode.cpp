@@ -339,7 +339,7 @@ TEST(
         options.kv_dtype = kv_dtype;
         return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
       };
-      mote::Isa level;
+      mote::Isa level = mote::Isa::kRef;
       REQUIRE(mote::isa_from_public(isa, &level));
       const bool x86 = mote::isa_includes(level, mote::Isa::kAvx2);
       const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : x86 ? MOTE_KV_I8 : MOTE_KV_F16;
