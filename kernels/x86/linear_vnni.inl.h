@@ -6,7 +6,8 @@
 //
 // int8 weights become unsigned by adding 128, nibbles are. What is too much, 128 or 8 times the sum of the
 // activations, is where the int32 sum starts: mod 2^32, so that the end is exact whatever lies between. The
-// sum of an activation row is the row's own, which only the quantize kernels write.
+// sum of an activation row is the row's own, which only the quantize kernels write. Where nothing was
+// quantized it may be any int32, and what is subtracted wraps.
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
@@ -82,7 +83,7 @@ struct GroupKernel {
     if constexpr (Format::kMinimum) {
       return scale * static_cast<float>(sum);
     } else {
-      return -static_cast<int32_t>(Format::kOffset) * sum;
+      return static_cast<int32_t>(0 - Format::kOffset * static_cast<uint32_t>(sum));
     }
   }
 

@@ -4,7 +4,6 @@
 // rows than a pass, as many, and far more.
 #include <functional>
 
-#include "tests/support/families.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/test_model.h"
 
@@ -112,7 +111,7 @@ TEST("a batch of any size has the bits of its sequences alone and stays inside i
       const test::OpenModel model(test::golden_file(name, type));
       mote_output_info output;
       mote_model_get_output(model.get(), &output);
-      for (const mote_isa isa : test::families()) {
+      for (const mote_isa isa : test::all_families()) {
         // Below a pass of one thread, as many rows as a pass of two has, and far above one of three.
         for (const uint32_t count : {5u, 21u, 310u}) {
           const Sequences sequences = short_sequences(count);
@@ -140,7 +139,7 @@ TEST("a prompt of any length has the logits of its tokens one by one and stays i
     const test::OpenModel model(test::golden_file("llama", type));
     const uint32_t vocab = model.info().vocab;
     const auto ids = test::some_ids(60, vocab);
-    for (const mote_isa isa : test::families()) {
+    for (const mote_isa isa : test::all_families()) {
       mote_session_options options = test::small_options(model);
       options.isa = isa;
       options.threads = options.chunk = options.logit_rows = 1;
