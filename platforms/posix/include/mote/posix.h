@@ -7,10 +7,11 @@
  *   ... sessions with these options ...
  *   mote_posix_pool_destroy(pool);
  *
- * A pool's threads serve one parallel_for at a time. One that comes meanwhile, from another thread or from a task,
- * neither waits nor fails: its caller runs all of it alone. So sessions in several threads may share a pool and give the
- * same results as ever; to keep all their threads at work they need a pool each. Between calls its threads spin for a millisecond, or 20 microseconds where one of the process has just lost its core to another program, then sleep.
- * They take no signals.
+ * A pool's threads serve one parallel_for at a time. One that comes meanwhile, from another thread or from a task, neither
+ * waits nor fails: its caller runs all of it alone. So sessions in several threads may share a pool and give the same
+ * results as ever; to keep all their threads at work they need a pool each. Between calls a pool's threads spin for a
+ * millisecond, or 20 microseconds where one of the process has just lost its core to another program, then sleep. They
+ * take no signals.
  */
 #ifndef MOTE_POSIX_H_
 #define MOTE_POSIX_H_
