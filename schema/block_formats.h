@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/little_endian.h"
+
 namespace mote {
 
 /// Those of files are equal to file::DType (checked in bind.cpp); bf16 and i8 are of KV caches alone.

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "converter/error.h"
 #include "tools/mote/output.h"
@@ -84,7 +86,9 @@ void add_session_flags(CLI::App& command, SessionFlags& flags) {
 ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {
   if (threads_ <= 1) return;
   pool_.reset(mote_posix_pool_create(threads_));
-  if (pool_ == nullptr) convert::fail("cannot start {} threads; ask for fewer with --threads", threads_);
+  if (pool_ == nullptr) {
+    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads_, std::strerror(errno));
+  }
 }
 
 mote_platform ThreadPool::platform() const { return mote_posix_pool_platform(pool_.get()); }

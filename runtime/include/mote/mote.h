@@ -411,9 +411,11 @@ size_t mote_session_state_bytes(const mote_session* session);
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 
-/* Continues exactly where the saved session was. Refused (MOTE_WRONG_SNAPSHOT) for another model, kernel
-   family, cache type or ring size, more sequences or a smaller context. After a failure on damaged content
-   the session is empty. */
+/* Continues exactly where the saved session was; a generation in progress ends. `in` is 8-byte aligned
+   (MOTE_NOT_ALIGNED). MOTE_WRONG_SNAPSHOT: it is truncated, damaged or of another version, model, kernel
+   family, cache type or size of sliding windows, or has more sequences, tokens of one or rows of logits than
+   the session has room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before
+   the first change: after any failure the session is as it was, a generation in progress included. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
 
 typedef struct mote_self_test {
