@@ -2,6 +2,8 @@
 //
 // The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the
 // bounds of the steps.
+#include <nlohmann/json.hpp>
+
 #include "tests/support/test_model.h"
 
 namespace {
