@@ -3,6 +3,7 @@
 // The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the
 // bounds of the steps.
 #include <atomic>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "tests/support/test_model.h"

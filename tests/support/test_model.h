@@ -12,7 +12,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -21,30 +20,11 @@
 #include "mote/posix.h"
 #include "tests/support/aligned_bytes.h"
 #include "tests/support/families.h"
+#include "tests/support/golden.h"
 #include "tests/support/pair_tokenizer.h"
 #include "tests/support/unity_style.h"
 
 namespace test {
-
-inline std::filesystem::path golden_folder() {
-  return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models";
-}
-
-/// Of tests/golden/models, in order; `family` as golden.json has it.
-inline std::vector<std::string> golden_names(const std::string& family) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(golden_folder())) {
-    std::ifstream in(entry.path() / "golden.json");
-    if (nlohmann::json::parse(in).at("family") == family) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-inline double golden_tolerance(const std::string& name) {
-  std::ifstream in(golden_folder() / name / "golden.json");
-  return nlohmann::json::parse(in).at("tolerance").get<double>();
-}
 
 /// A folder of this process alone, removed when it ends.
 inline const std::filesystem::path& temporary_folder() {
