@@ -19,15 +19,13 @@ namespace {
 
 using Handler = void (*)(void);
 
-/// Registers of the Armv7-M Architecture Reference Manual, B3.2.
+/// Registers of the Armv7-M Architecture Reference Manual, B3.2 and B3.5.
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
 constexpr uintptr_t kCfsr = 0xE000ED28;     // why it faulted
 constexpr uintptr_t kCpacr = 0xE000ED88;    // bits 20 to 23 enable the FPU
 constexpr uintptr_t kMpuCtrl = 0xE000ED94;  // bit 0 enables the MPU, bit 2 the default map around its regions
-constexpr uintptr_t kMpuRbar =
-    0xE000ED9C;  // a region's address; bit 4: the region's number is in bits 0 to 3
-constexpr uintptr_t kMpuRasr =
-    0xE000EDA0;  // its attributes (0: no access), log2 of its bytes - 1 from bit 1, enabled
+constexpr uintptr_t kMpuRbar = 0xE000ED9C;  // a region's address; bit 4: its number is in bits 0 to 3
+constexpr uintptr_t kMpuRasr = 0xE000EDA0;  // bit 0 enables it, from bit 1 log2 of its bytes - 1
 
 constexpr uint32_t kUnusedStack = 0xA5A5A5A5;
 
@@ -50,7 +48,7 @@ void guard_stack() {
   __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
-/// Marks the stack below the caller's frame.
+/// Marks the stack below the stack pointer.
 void mark_unused_stack() {
   volatile uint32_t* end;
   __asm__ volatile("mov %0, sp" : "=r"(end));
