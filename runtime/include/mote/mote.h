@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mote: runs a .mote model without a heap.
  *
- *   mote_model* model;  mote_session* session;                       (error handling left out)
+ *   static uint64_t storage[MOTE_MODEL_BYTES / 8];                   (error handling left out)
+ *   mote_model* model;  mote_session* session;
  *   mote_model_open(file, bytes, 0, storage, sizeof storage, &model, &error);
  *   mote_session_options options = mote_session_options_default(model);
  *   void* arena = <64-byte aligned memory of mote_session_bytes(model, &options) bytes>;
@@ -42,11 +43,15 @@ typedef struct mote_model mote_model;
 
 enum { MOTE_OPEN_CHECK_HASHES = 1 /* also hash every tensor: reads the whole file */ };
 
-/* Bytes of storage for mote_model_open, 8-byte aligned; a constant of the library. */
+/* Bytes of storage for mote_model_open, 8-byte aligned: the size of a static array, the same in all versions
+   of a major version. */
+#define MOTE_MODEL_BYTES (384 * sizeof(void*))
+
+/* The linked library's MOTE_MODEL_BYTES, for languages that cannot read this header. */
 size_t mote_model_bytes(void);
 
 /* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is
-   64-byte aligned (MOTE_NOT_ALIGNED). */
+   64-byte aligned (MOTE_NOT_ALIGNED); `storage` has at least MOTE_MODEL_BYTES bytes (MOTE_TOO_SMALL). */
 mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
