@@ -23,7 +23,7 @@ constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(kQuadPlanHeadBytes + (columns / 8 + columns / 4) * 2, alignof(uint64_t));
 }
 
-/// Two panels unpacked to a byte for each weight (x86/linear_vnni.inl.h).
+/// Two panels unpacked to a byte for each weight (simd/linear_dots.inl.h).
 constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
@@ -35,7 +35,7 @@ constexpr uint64_t nibbles_scratch_bytes(DType weight, uint64_t rows, uint64_t i
   return groups * (kPanelRows * (floats * sizeof(float) + kGroupColumns) + rows * 2 * sizeof(float));
 }
 
-/// Sums of three panels by all rows, which go on with the next columns (x86/linear_float.inl.h).
+/// Sums of three panels by all rows, which go on with the next columns (simd/linear_float.inl.h).
 constexpr uint64_t float_sums_bytes(uint64_t rows) { return rows * 3 * kPanelRows * sizeof(float); }
 
 /// Rows of a tile of AMX, and groups whose sums wait for their scales (x86/linear_amx.inl.h): as many by 2

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/linear_finish.inl.h"
+#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote::avx2 {

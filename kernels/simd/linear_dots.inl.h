@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "kernels/scratch.h"
-#include "kernels/x86/linear_vnni_parts.inl.h"
+#include "kernels/simd/linear_dots_parts.inl.h"
 
 namespace mote {
 namespace {
@@ -264,7 +264,7 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
 }
 
 template <class V, class Kernel>
-void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
+void linear_dots(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
