@@ -18,6 +18,23 @@ CLI::Validator silent_range(T least, T most) {
   return CLI::Range(least, most).description("");
 }
 
+/// Whether the word before an argument is an option of the command that takes a value.
+bool takes_value(const CLI::App& command, const std::string& word) {
+  const CLI::Option* option = word[0] == '-' ? command.get_option_no_throw(word) : nullptr;
+  return option != nullptr && option->get_items_expected_max() > 0;
+}
+
+/// CLI11 2.1 takes an empty word for the name of an option group, and looks for its end forever.
+void refuse_empty_words(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (argc < 2 || !command->check_name(argv[1])) continue;
+    for (int i = 2; i < argc; ++i) {
+      if (argv[i][0] != '\0' || takes_value(*command, argv[i - 1])) continue;
+      throw UsageError(fmt::format("argument {} is empty; see mote {} --help", i, argv[1]));
+    }
+  }
+}
+
 }  // namespace
 
 Option& Option::type(const std::string& name) {
@@ -118,6 +135,7 @@ std::string CommandLine::usage_message(const std::string& error, int argc, char*
 }
 
 void CommandLine::run(int argc, char** argv) {
+  refuse_empty_words(*app_, argc, argv);
   try {
     app_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
