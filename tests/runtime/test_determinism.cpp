@@ -32,8 +32,9 @@ std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
 test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context,
                                     const std::string& type = "f32") {
   const std::filesystem::path folder = test::temporary_folder() / ("long_" + name + "." + type);
+  using Options = std::filesystem::copy_options;
   std::filesystem::copy(test::golden_folder() / name, folder,
-                        std::filesystem::copy_options::overwrite_existing);
+                        Options::recursive | Options::overwrite_existing);
   std::ifstream in(folder / "config.json");
   std::string config((std::istreambuf_iterator<char>(in)), {});
   const std::string key = "\"max_position_embeddings\": ", old = key + std::to_string(own_context);
