@@ -113,7 +113,7 @@ TEST("convert: every golden model in every type opens and passes its own test on
       TEST_ASSERT_TRUE(names_in(directory.path()) == std::set<std::string>{"out.mote"});
       const Opened opened(output);
       TEST_ASSERT_EQUAL_FLOAT(0.0f, opened.self_test(MOTE_ISA_REF).largest_difference);
-      for (const mote_isa isa : test::all_families()) {
+      for (const mote_isa isa : ::test::all_families()) {
         const mote_self_test result = opened.self_test(isa);
         CAPTURE(name, type, mote_isa_name(isa));
         TEST_ASSERT_EQUAL_UINT32(result.ids, result.equal_ids);
