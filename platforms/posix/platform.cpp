@@ -190,10 +190,12 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   }
 }
 
-/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads.
+/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads; but a
+/// fault of a thread, such as reading a mapped file that was cut short, is for the application's handler.
 bool start_workers(mote_posix_pool* pool) {
   sigset_t all, before;
   sigfillset(&all);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   for (uint32_t i = 0; i + 1 < pool->threads; ++i) {
     Worker& worker = pool->workers[i];
