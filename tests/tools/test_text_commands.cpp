@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "tests/support/pair_tokenizer.h"
+#include "tests/support/skip.h"
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -208,6 +209,7 @@ TEST_CASE("run: a pipe that closes ends it") {
 }
 
 TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
+  SKIP_WITHOUT_TERMINALS();
   Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});
   TEST_ASSERT_TRUE(terminal.shows("> "));
   terminal.type("the cat sat\n");
@@ -224,6 +226,7 @@ TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
 }
 
 TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
+  SKIP_WITHOUT_TERMINALS();
   Terminal terminal({"chat", text_model(), "--context", "64", "-n", "2"});
   TEST_ASSERT_TRUE(terminal.shows("> "));
   terminal.type("half a li\x03");
@@ -236,6 +239,7 @@ TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
 }
 
 TEST_CASE("chat: a terminal that closes ends the program, in an answer and at the prompt") {
+  SKIP_WITHOUT_TERMINALS();
   for (const bool answering : {true, false}) {
     CAPTURE(answering);
     Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});
