@@ -8,7 +8,7 @@
 
 #include <sstream>
 
-#include "tests/support/skip.h"
+#include "tests/tools/cpu_seconds.h"
 #include "tests/tools/faults.h"
 
 using namespace mote::test;
@@ -16,7 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr double kBusy = 0.3;  // seconds of CPU after which a command that loads in milliseconds is computing
 constexpr double kSoon = 3.0;  // seconds of CPU after an interrupt, where the work to its end takes minutes
 
 /// A mote process in the background, its streams in files.
@@ -43,7 +42,7 @@ class Process {
   void interrupt() const { kill(child_, SIGINT); }
   /// Waits until it has used so much CPU; false if it ends before.
   bool computes(double seconds) {
-    while (cpu_seconds() < seconds) {
+    while (cpu_seconds(child_) < seconds) {
       if (ended()) return false;
       usleep(5'000);
     }
@@ -52,7 +51,7 @@ class Process {
   /// CPU seconds until it ended, counted from the start; a very large number if it used more than `most`.
   double ends_within(double most) {
     while (!ended()) {
-      if (cpu_seconds() > most) return 1e9;
+      if (cpu_seconds(child_) > most) return 1e9;
       usleep(5'000);
     }
     return static_cast<double>(usage_.ru_utime.tv_sec) + static_cast<double>(usage_.ru_utime.tv_usec) / 1e6;
@@ -68,17 +67,6 @@ class Process {
   bool ended() {
     if (!waited_) waited_ = wait4(child_, &status_, WNOHANG, &usage_) == child_;
     return waited_;
-  }
-
-  double cpu_seconds() const {
-    std::string stat = read_text("/proc/" + std::to_string(child_) + "/stat");
-    stat.erase(0, stat.rfind(')') + 1);
-    std::istringstream fields(stat);
-    std::string skipped;
-    double user = 0, system = 0;
-    for (int i = 0; i < 11; ++i) fields >> skipped;
-    fields >> user >> system;
-    return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
 
   pid_t child_ = -1;
@@ -126,7 +114,7 @@ void assert_whole_lines(const std::string& text) {
 }  // namespace
 
 TEST_CASE("interrupt: run stops in the middle of its prompt") {
-  SKIP_UNLESS(std::filesystem::exists("/proc/self/stat"), "there is no /proc");
+  SKIP_WITHOUT_PROC();
   Process process(long_run(), "MOTE_ISA=ref");
   TEST_ASSERT_TRUE(process.computes(kBusy));
   process.interrupt();
@@ -139,7 +127,7 @@ TEST_CASE("interrupt: run stops in the middle of its prompt") {
 }
 
 TEST_CASE("interrupt: a state is not saved of half a prompt") {
-  SKIP_UNLESS(std::filesystem::exists("/proc/self/stat"), "there is no /proc");
+  SKIP_WITHOUT_PROC();
   const std::filesystem::path folder = scratch() / "interrupted_state";
   std::filesystem::create_directory(folder);
   Process process(long_run() + " --save-state " + (folder / "state").string(), "MOTE_ISA=ref");
@@ -169,7 +157,7 @@ TEST_CASE("interrupt: the second one ends the program at once") {
 }
 
 TEST_CASE("interrupt: embed ends after whole lines") {
-  SKIP_UNLESS(std::filesystem::exists("/proc/self/stat"), "there is no /proc");
+  SKIP_WITHOUT_PROC();
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "the cat sat on the mat " + std::to_string(i) + "\n";
   write_text(scratch() / "lines.txt", text);
