@@ -109,8 +109,11 @@ bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
 
 }  // namespace
 
-Config::Config(const nlohmann::json& json, std::string prefix) : json_(json), prefix_(std::move(prefix)) {
-  if (!json_.is_object()) fail("config: {} is not an object", prefix_.empty() ? "config.json" : prefix_);
+Config::Config(const nlohmann::json& json, const std::string& where) : Config(json, JsonFile(where), "") {}
+
+Config::Config(const nlohmann::json& json, JsonFile file, std::string prefix)
+    : json_(json), file_(std::move(file)), prefix_(std::move(prefix)) {
+  if (!json_.is_object()) refuse("expected a JSON object, found {}", json_.type_name());
 }
 
 bool Config::has(const std::string& key) const {
@@ -128,12 +131,10 @@ const nlohmann::json* Config::value(const std::string& key) { return find(key); 
 
 uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr) fail("config: {}{} is missing", prefix_, key);
   // A whole number written as 8192.0 is one.
-  const double number = found->is_number() ? found->get<double>() : std::nan("");
+  const double number = found != nullptr && found->is_number() ? found->get<double>() : std::nan("");
   if (!(number >= least && number <= most) || number != std::floor(number)) {
-    fail("config: {}{} is {}, expected a whole number from {} to {}", prefix_, key, found->dump(), least,
-         most);
+    refuse_value(key, found, fmt::format("a whole number from {} to {}", least, most));
   }
   return static_cast<uint32_t>(number);
 }
@@ -146,14 +147,14 @@ std::optional<double> Config::optional_number(const std::string& key) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return std::nullopt;
   if (!found->is_number() || !std::isfinite(found->get<double>())) {
-    fail("config: {}{} is {}, expected a number", prefix_, key, found->dump());
+    refuse_value(key, found, "a number");
   }
   return found->get<double>();
 }
 
 double Config::number(const std::string& key) {
   const std::optional<double> found = optional_number(key);
-  if (!found) fail("config: {}{} is missing", prefix_, key);
+  if (!found) refuse_value(key, nullptr, "a number");
   return *found;
 }
 
@@ -164,14 +165,13 @@ double Config::number(const std::string& key, double fallback) {
 bool Config::flag(const std::string& key, bool fallback) {
   const nlohmann::json* found = find(key);
   if (found == nullptr) return fallback;
-  if (!found->is_boolean()) fail("config: {}{} is {}, expected true or false", prefix_, key, found->dump());
+  if (!found->is_boolean()) refuse_value(key, found, "true or false");
   return found->get<bool>();
 }
 
 std::string Config::text(const std::string& key) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr) fail("config: {}{} is missing", prefix_, key);
-  if (!found->is_string()) fail("config: {}{} is {}, expected a text", prefix_, key, found->dump());
+  if (found == nullptr || !found->is_string()) refuse_value(key, found, "a text");
   return found->get<std::string>();
 }
 
@@ -181,7 +181,8 @@ std::string Config::text(const std::string& key, const std::string& fallback) {
 
 int32_t Config::token_id(const std::string& key, uint32_t vocab) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr || !found->is_number_integer()) return -1;
+  if (found == nullptr || found->is_array()) return -1;
+  if (!found->is_number_integer()) refuse_value(key, found, "a token id");
   const double id = found->get<double>();
   return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
 }
@@ -189,8 +190,8 @@ int32_t Config::token_id(const std::string& key, uint32_t vocab) {
 void Config::finish() const {
   for (const auto& [key, value] : json_.items()) {
     if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) continue;
-    fail("config: {}{} is {}: this key is not understood and may change the results", prefix_, key,
-         value.dump().substr(0, 60));
+    refuse("{}{} is {}: this key is not understood and may change the results", prefix_, key,
+           value.dump().substr(0, 60));
   }
 }
 

@@ -9,13 +9,24 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "converter/readers/json_file.h"
 
 namespace mote::convert {
 
 class Config {
  public:
-  /// `json` must outlive the config. `prefix` ("rope_parameters.") starts the keys in messages.
-  explicit Config(const nlohmann::json& json, std::string prefix = "");
+  /// `json` must outlive the config. `where`: the file that messages name.
+  explicit Config(const nlohmann::json& json, const std::string& where = "config");
+  /// An object of the same file; `prefix` ("rope_parameters.") starts its keys in messages.
+  Config inner(const nlohmann::json& json, const std::string& prefix) const { return {json, file_, prefix}; }
+
+  /// Throws Error "where: ...".
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    file_.refuse(format, std::forward<Args>(args)...);
+  }
 
   /// Whether the key is there and not null. Reading it is still to be done.
   bool has(const std::string& key) const;
@@ -30,19 +41,25 @@ class Config {
   bool flag(const std::string& key, bool fallback);
   std::string text(const std::string& key);
   std::string text(const std::string& key, const std::string& fallback);
-  /// An id below `vocab`; -1 where the key is missing, null, a list or an id out of range (-1 stands for
+  /// An id below `vocab`; -1 where the key is missing, null, a list or a number out of range (-1 stands for
   /// none).
   int32_t token_id(const std::string& key, uint32_t vocab);
   /// The value as it is, or null.
   const nlohmann::json* value(const std::string& key);
+  [[noreturn]] void refuse_value(const std::string& key, const nlohmann::json* value,
+                                 const std::string& expected) const {
+    file_.refuse_value(prefix_ + key, value, expected);
+  }
 
   /// Fails if a key was not read that is not known to leave the results alone.
   void finish() const;
 
  private:
+  Config(const nlohmann::json& json, JsonFile file, std::string prefix);
   const nlohmann::json* find(const std::string& key);
 
   const nlohmann::json& json_;
+  JsonFile file_;
   std::string prefix_;
   std::set<std::string> read_;
 };

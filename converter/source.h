@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "converter/open_files.h"
 #include "converter/quant_row.h"
 #include "kernels/ops.h"
 
@@ -74,6 +75,7 @@ class MappedFile {
  private:
   std::filesystem::path path_;
   std::span<const std::byte> bytes_;
+  OpenFile listed_;
 };
 
 /// How token vectors become one for the text, as a sentence-transformers directory or the user says.
@@ -84,12 +86,13 @@ struct SentencePooling {
 };
 
 struct Source {
-  std::string format;               // "hf", "gguf" or "llama2c", for messages
-  std::string name;                 // of the model
-  std::filesystem::path directory;  // of "hf"
-  nlohmann::json config;            // config.json's keys; GGUF's and llama2.c's headers translated to them
-  std::vector<int32_t> stop_ids;    // from generation_config.json, else config's eos_token_id
-  std::string chat_template;        // Jinja text, empty if there is none
+  std::string format;                 // "hf", "gguf" or "llama2c", for messages
+  std::string name;                   // of the model
+  std::filesystem::path directory;    // of "hf"
+  std::filesystem::path config_path;  // of config.json; empty where the config is part of the file of weights
+  nlohmann::json config;              // config.json's keys; GGUF's and llama2.c's headers translated to them
+  std::vector<int32_t> stop_ids;      // from generation_config.json, else config's eos_token_id
+  std::string chat_template;          // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data

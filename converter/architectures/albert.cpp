@@ -12,10 +12,10 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   const uint32_t embedding = spec.embedding_width = config.size("embedding_size", 1, kMaxSize, 128);
   const uint32_t groups = config.size("num_hidden_groups", 1, spec.layers, 1);
   if (config.size("inner_group_num", 1, kMaxLayers, 1) != 1) {
-    fail("config: inner_group_num other than 1 is not supported");
+    config.refuse("inner_group_num other than 1 is not supported");
   }
   if (config.size("layers", 1, kMaxLayers, spec.layers) != spec.layers) {
-    fail("config: layers is not num_hidden_layers, {}", spec.layers);
+    config.refuse("layers is not num_hidden_layers, {}", spec.layers);
   }
   for (uint32_t layer = 0; layer < spec.layers; ++layer)
     spec.weights_of.push_back(layer * groups / spec.layers);

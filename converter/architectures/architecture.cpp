@@ -32,8 +32,8 @@ const Architecture& find_architecture(Config& config) {
   for (const Architecture& architecture : architectures()) {
     if (type == architecture.name) return architecture;
   }
-  fail("config: model_type \"{}\" is not supported; supported are {}", type,
-       fmt::join(architecture_names(), ", "));
+  config.refuse("model_type \"{}\" is not supported; supported are {}", type,
+                fmt::join(architecture_names(), ", "));
 }
 
 Activation read_activation(Config& config, const std::string& key, const std::string& fallback) {
@@ -43,8 +43,8 @@ Activation read_activation(Config& config, const std::string& key, const std::st
   if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
   if (name == "relu") return Activation::relu;
   if (name == "quick_gelu") return Activation::quick_gelu;
-  fail(
-      "config: {} \"{}\" is not supported; supported are silu, swish, gelu, gelu_new, gelu_pytorch_tanh, "
+  config.refuse(
+      "{} \"{}\" is not supported; supported are silu, swish, gelu, gelu_new, gelu_pytorch_tanh, "
       "relu, "
       "quick_gelu",
       key, name);

@@ -39,11 +39,13 @@ TransformerSpec read_llama_like(const Source& source, Config& config);
 TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base);
 
 /// Sets the head count's consequences: head_dim, scales and windows of equal heads. `heads_key` for messages.
-void set_equal_heads(TransformerSpec& spec, const std::string& width_key, const std::string& heads_key);
+void set_equal_heads(const Config& config, TransformerSpec& spec, const std::string& width_key,
+                     const std::string& heads_key);
 
 /// A learned table of `rows` positions whose first `first` stand for padding. The context is the rest of
 /// them, or fewer if a sentence pooling says so.
-void set_positions(const Source& source, uint32_t rows, uint32_t first, TransformerSpec& spec);
+void set_positions(const Source& source, const Config& config, uint32_t rows, uint32_t first,
+                   TransformerSpec& spec);
 
 /// The weights of the heads that a family of encoders knows; an empty name: it has none of that kind. Labels
 /// of tokens are `classifier`, answers are `qa_outputs` in all of them.

@@ -9,20 +9,22 @@
 
 namespace mote::convert {
 
-void set_equal_heads(TransformerSpec& spec, const std::string& width_key, const std::string& heads_key) {
+void set_equal_heads(const Config& config, TransformerSpec& spec, const std::string& width_key,
+                     const std::string& heads_key) {
   if (spec.width % spec.heads != 0) {
-    fail("config: {} {} is not a multiple of {} {}", width_key, spec.width, heads_key, spec.heads);
+    config.refuse("{} {} is not a multiple of {} {}", width_key, spec.width, heads_key, spec.heads);
   }
   spec.kv_heads = spec.heads;
   spec.head_dim = spec.width / spec.heads;
   if (spec.head_dim > kMaxHeadDim)
-    fail("config: heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
+    config.refuse("heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
   spec.windows.assign(spec.layers, 0);
   spec.attention_scales.assign(spec.layers, static_cast<float>(1.0 / std::sqrt(spec.head_dim)));
 }
 
-void set_positions(const Source& source, uint32_t rows, uint32_t first, TransformerSpec& spec) {
-  if (first >= rows) fail("config: {} positions, of which the first {} stand for padding", rows, first);
+void set_positions(const Source& source, const Config& config, uint32_t rows, uint32_t first,
+                   TransformerSpec& spec) {
+  if (first >= rows) config.refuse("{} positions, of which the first {} stand for padding", rows, first);
   spec.positions = Positions::learned;
   spec.position_rows = rows;
   spec.first_position = first;
@@ -39,13 +41,13 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
   spec.layers = config.size("num_hidden_layers", 1, kMaxLayers);
   spec.heads = config.size("num_attention_heads", 1, kMaxSize);
   spec.ffn_width = config.size("intermediate_size", 1, kMaxSize);
-  set_equal_heads(spec, "hidden_size", "num_attention_heads");
-  set_positions(source, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
+  set_equal_heads(config, spec, "hidden_size", "num_attention_heads");
+  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
   const std::string positions = config.text("position_embedding_type", "absolute");
   if (positions != "absolute")
-    fail("config: position_embedding_type {} is not supported, only absolute is", positions);
+    config.refuse("position_embedding_type {} is not supported, only absolute is", positions);
   if (config.flag("is_decoder", false))
-    fail("config: is_decoder is true: only encoders of this kind are supported");
+    config.refuse("is_decoder is true: only encoders of this kind are supported");
   spec.token_types = config.size("type_vocab_size", 0, kMaxSize, 2);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));

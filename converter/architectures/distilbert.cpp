@@ -33,8 +33,8 @@ TransformerSpec read_distilbert(const Source& source, Config& config) {
   spec.layers = config.size("n_layers", 1, kMaxLayers);
   spec.heads = config.size("n_heads", 1, kMaxSize);
   spec.ffn_width = config.size("hidden_dim", 1, kMaxSize);
-  set_equal_heads(spec, "dim", "n_heads");
-  set_positions(source, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
+  set_equal_heads(config, spec, "dim", "n_heads");
+  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
   config.flag("sinusoidal_pos_embds", false);  // the table is stored either way
   spec.norm = NormKind::layer;
   spec.norm_eps = 1e-12f;

@@ -38,11 +38,11 @@ TransformerSpec read_gpt2(const Source& source, Config& config) {
   spec.context = config.size("n_positions", 1, kMaxSize);
   spec.heads = config.size("n_head", 1, kMaxSize);
   if (spec.width % spec.heads != 0)
-    fail("config: n_embd {} is not a multiple of n_head {}", spec.width, spec.heads);
+    config.refuse("n_embd {} is not a multiple of n_head {}", spec.width, spec.heads);
   spec.kv_heads = spec.heads;
   spec.head_dim = spec.width / spec.heads;
   if (spec.head_dim > kMaxHeadDim)
-    fail("config: heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
+    config.refuse("heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
   spec.ffn_width = config.size("n_inner", 1, kMaxSize, 4 * spec.width);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));

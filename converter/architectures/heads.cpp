@@ -19,7 +19,9 @@ const std::vector<std::string> kPairHeads = {"cls.seq_relationship.", "sop_class
 /// "ForTokenClassification"; "" for a bare model.
 std::string task_of(Config& config) {
   const nlohmann::json* list = config.value("architectures");
-  if (list == nullptr || !list->is_array() || list->empty() || !list->front().is_string()) return "";
+  if (list == nullptr || (list->is_array() && list->empty())) return "";
+  if (!list->is_array() || !list->front().is_string())
+    config.refuse_value("architectures", list, "a list of texts");
   const std::string name = list->front().get<std::string>();
   const size_t at = name.find("For");
   if (at != std::string::npos) return name.substr(at);
@@ -40,7 +42,7 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
     if (given == nullptr) continue;
     if (!given->is_object() || given->size() != count || !given->contains(key) ||
         !(*given)[key].is_string()) {
-      fail("config: id2label does not name the {} labels of {}.weight", count, matrix);
+      config.refuse("id2label does not name the {} labels of {}.weight", count, matrix);
     }
     labels.back() = (*given)[key].get<std::string>();
   }
@@ -52,11 +54,12 @@ Probabilities read_probabilities(Config& config, size_t labels) {
   const std::string problem = config.text("problem_type", "");
   std::string cross = config.text("sbert_ce_default_activation_function", "");
   const nlohmann::json* own = config.value("sentence_transformers");
-  if (own != nullptr && own->is_object()) cross = own->value("activation_fn", cross);
+  if (own != nullptr && !own->is_object()) config.refuse_value("sentence_transformers", own, "an object");
+  if (own != nullptr) cross = config.inner(*own, "sentence_transformers.").text("activation_fn", cross);
   if (problem == "regression" || cross.ends_with(".Identity")) return Probabilities::none;
   if (problem == "multi_label_classification" || cross.ends_with(".Sigmoid")) return Probabilities::sigmoid;
   if (!cross.empty())
-    fail("config: activation {} of the labels is not supported; supported are Identity, Sigmoid", cross);
+    config.refuse("activation {} of the labels is not supported; supported are Identity, Sigmoid", cross);
   return labels == 1 ? Probabilities::sigmoid : Probabilities::softmax;
 }
 
@@ -119,8 +122,8 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
   } else if ((task == "ForMaskedLM" || task == "ForPreTraining") && !names.vocabulary.empty()) {
     read_masked(config, names, spec);
   } else {
-    fail(
-        "config: architectures {} is not supported; of encoders, bare models and those for sequence "
+    config.refuse(
+        "architectures {} is not supported; of encoders, bare models and those for sequence "
         "classification, "
         "token classification, question answering and masked language modelling are",
         (*config.value("architectures"))[0].dump());

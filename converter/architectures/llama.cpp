@@ -31,15 +31,15 @@ TransformerSpec read_llama_like(const Source& source, Config& config) {
   spec.heads = config.size("num_attention_heads", 1, kMaxSize);
   spec.kv_heads = config.size("num_key_value_heads", 1, kMaxSize, spec.heads);
   if (spec.heads % spec.kv_heads != 0) {
-    fail("config: num_attention_heads {} is not a multiple of num_key_value_heads {}", spec.heads,
-         spec.kv_heads);
+    config.refuse("num_attention_heads {} is not a multiple of num_key_value_heads {}", spec.heads,
+                  spec.kv_heads);
   }
   if (!config.has("head_dim") && spec.width % spec.heads != 0) {
-    fail("config: hidden_size {} is not a multiple of num_attention_heads {}", spec.width, spec.heads);
+    config.refuse("hidden_size {} is not a multiple of num_attention_heads {}", spec.width, spec.heads);
   }
   spec.head_dim = config.size("head_dim", 1, kMaxHeadDim, spec.width / spec.heads);
   if (uint64_t{spec.heads} * spec.head_dim > kMaxSize)
-    fail("config: {} heads of {}", spec.heads, spec.head_dim);
+    config.refuse("{} heads of {}", spec.heads, spec.head_dim);
   spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
   spec.activation = read_activation(config, "hidden_act", "silu");
   spec.rope = read_rope(config, spec.head_dim, spec.context, rope_divisors(source));

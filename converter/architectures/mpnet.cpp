@@ -51,10 +51,10 @@ std::vector<float> attention_bias(const Source& source, const std::string& name,
 TransformerSpec read_mpnet(const Source& source, Config& config) {
   const std::string base = base_of(source, "mpnet.");
   TransformerSpec spec = read_bert_like(source, config, base);
-  set_positions(source, spec.position_rows, kPaddingId + 1, spec);
+  set_positions(source, config, spec.position_rows, kPaddingId + 1, spec);
   spec.token_types = 0;
   if (config.size("relative_attention_num_buckets", 1, kMaxSize, kBuckets) != kBuckets) {
-    fail("config: relative_attention_num_buckets other than {} is not supported", kBuckets);
+    config.refuse("relative_attention_num_buckets other than {} is not supported", kBuckets);
   }
   const std::string table = "encoder.relative_attention_bias.weight";
   spec.attention_bias = attention_bias(source, base + table, spec.heads, spec.context);

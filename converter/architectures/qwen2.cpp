@@ -13,7 +13,7 @@ std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
   const nlohmann::json* types = config.value("layer_types");
   if (types != nullptr && (!types->is_array() || types->size() != layers)) {
-    fail("config: layer_types is not a list of {} layers", layers);
+    config.refuse_value("layer_types", types, fmt::format("a list of {} layers", layers));
   }
   std::vector<uint32_t> windows(layers, 0);
   for (uint32_t layer = 0; layer < layers; ++layer) {
@@ -21,8 +21,8 @@ std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
     if (types != nullptr) {
       const std::string type = (*types)[layer].is_string() ? (*types)[layer].get<std::string>() : "";
       if (type != "full_attention" && type != "sliding_attention") {
-        fail("config: layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
-             (*types)[layer].dump());
+        config.refuse("layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
+                      (*types)[layer].dump());
       }
       slides = type == "sliding_attention";
     }

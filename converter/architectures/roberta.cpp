@@ -10,7 +10,7 @@ TransformerSpec read_roberta(const Source& source, Config& config) {
   const std::string base = base_of(source, "roberta.");
   TransformerSpec spec = read_bert_like(source, config, base);
   const uint32_t padding = config.size("pad_token_id", 0, kMaxSize, 1);
-  set_positions(source, spec.position_rows, padding + 1, spec);
+  set_positions(source, config, spec.position_rows, padding + 1, spec);
   HeadNames names;
   names.base = base;
   names.pooler = "pooler.dense";

@@ -29,8 +29,8 @@ void scale_llama3(Config& config, uint32_t context, std::vector<float>& frequenc
   const double high = config.number("high_freq_factor");
   const double old_context = config.number("original_max_position_embeddings", context);
   if (!(factor > 0 && low > 0 && high > low && old_context > 0)) {
-    fail("config: rope scaling llama3 with factor {}, low_freq_factor {}, high_freq_factor {}", factor, low,
-         high);
+    config.refuse("rope scaling llama3 with factor {}, low_freq_factor {}, high_freq_factor {}", factor, low,
+                  high);
   }
   for (float& frequency : frequencies) {
     const float wavelength = static_cast<float>(2 * std::numbers::pi) / frequency;
@@ -55,13 +55,13 @@ void scale_yarn(Config& config, const std::vector<float>& powers, double base, u
                 RopeSpec& rope) {
   const double old_context = config.number("original_max_position_embeddings", context);
   if (!(old_context > 0 && base > 1))
-    fail("config: rope scaling yarn with a context of {}, theta {}", old_context, base);
+    config.refuse("rope scaling yarn with a context of {}, theta {}", old_context, base);
   const double factor = config.number("factor", context / old_context);
   const double beta_fast = config.number("beta_fast", 32);
   const double beta_slow = config.number("beta_slow", 1);
   if (!(factor > 0 && beta_fast > 0 && beta_slow > 0)) {
-    fail("config: rope scaling yarn with factor {}, beta_fast {}, beta_slow {}", factor, beta_fast,
-         beta_slow);
+    config.refuse("rope scaling yarn with factor {}, beta_fast {}, beta_slow {}", factor, beta_fast,
+                  beta_slow);
   }
   const double mscale = config.number("mscale", 0);
   const double mscale_all = config.number("mscale_all_dim", 0);
@@ -97,14 +97,15 @@ nlohmann::json rope_keys(Config& config) {
   const nlohmann::json* now = config.value("rope_parameters");
   const nlohmann::json* old = config.value("rope_scaling");
   if (now != nullptr && old != nullptr && *now != *old) {
-    fail("config: rope_parameters and rope_scaling contradict each other");
+    config.refuse("rope_parameters and rope_scaling contradict each other");
   }
   nlohmann::json keys = now != nullptr ? *now : old != nullptr ? *old : nlohmann::json::object();
-  if (!keys.is_object()) fail("config: rope scaling is {}, expected an object", keys.dump());
+  if (!keys.is_object())
+    config.refuse_value(now != nullptr ? "rope_parameters" : "rope_scaling", &keys, "an object");
   if (const nlohmann::json* theta = config.value("rope_theta")) {
     if (keys.contains("rope_theta") && keys["rope_theta"] != *theta) {
-      fail("config: rope_theta is {}, but {} in the rope parameters", theta->dump(),
-           keys["rope_theta"].dump());
+      config.refuse("rope_theta is {}, but {} in the rope parameters", theta->dump(),
+                    keys["rope_theta"].dump());
     }
     keys["rope_theta"] = *theta;
   }
@@ -120,25 +121,25 @@ nlohmann::json rope_keys(Config& config) {
 
 RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::span<const float> divisors) {
   const nlohmann::json keys = rope_keys(config);
-  Config rope_config(keys, "rope_parameters.");
+  Config rope_config = config.inner(keys, "rope_parameters.");
   const std::string type = rope_config.text("rope_type", "default");
   const double base = rope_config.number("rope_theta", 10000.0);
-  if (!(base > 0)) fail("config: rope_theta is {}, expected more than 0", base);
-  if (head_dim % 2 != 0) fail("config: head_dim {} is odd and cannot be rotated", head_dim);
+  if (!(base > 0)) config.refuse("rope_theta is {}, expected more than 0", base);
+  if (head_dim % 2 != 0) config.refuse("head_dim {} is odd and cannot be rotated", head_dim);
 
   RopeSpec rope;
   const std::vector<float> powers = wavelength_powers(base, head_dim);
   for (const float power : powers) rope.frequencies.push_back(1.0f / power);
   if (type == "linear") {
     const float factor = static_cast<float>(rope_config.number("factor"));
-    if (!(factor > 0)) fail("config: rope scaling linear with factor {}", factor);
+    if (!(factor > 0)) config.refuse("rope scaling linear with factor {}", factor);
     for (float& frequency : rope.frequencies) frequency /= factor;
   } else if (type == "llama3") {
     scale_llama3(rope_config, context, rope.frequencies);
   } else if (type == "yarn") {
     scale_yarn(rope_config, powers, base, context, rope);
   } else if (type != "default") {
-    fail("config: rope scaling \"{}\" is not supported; supported are default, linear, llama3, yarn", type);
+    config.refuse("rope_type \"{}\" is not supported; supported are default, linear, llama3, yarn", type);
   } else {
     rope_config.value("factor");
     rope_config.value("original_max_position_embeddings");
@@ -149,7 +150,7 @@ RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::spa
   }
   for (size_t i = 0; i < divisors.size(); ++i) rope.frequencies[i] /= divisors[i];
   for (const float frequency : rope.frequencies) {
-    if (!std::isfinite(frequency)) fail("config: the RoPE frequencies are not finite");
+    if (!std::isfinite(frequency)) config.refuse("the RoPE frequencies are not finite");
   }
   return rope;
 }

@@ -14,8 +14,8 @@ TransformerSpec read_torch_encoder(const Source& source, Config& config) {
   spec.layers = config.size("num_layers", 1, kMaxLayers);
   spec.heads = config.size("nhead", 1, kMaxSize);
   spec.ffn_width = config.size("dim_feedforward", 1, kMaxSize, 2048);
-  set_equal_heads(spec, "d_model", "nhead");
-  set_positions(source, config.size("max_position", 1, kMaxSize), 0, spec);
+  set_equal_heads(config, spec, "d_model", "nhead");
+  set_positions(source, config, config.size("max_position", 1, kMaxSize), 0, spec);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));
   spec.norm_after = !config.flag("norm_first", false);

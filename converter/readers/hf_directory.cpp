@@ -2,12 +2,12 @@
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
 // weights in model.safetensors or in shards that model.safetensors.index.json lists.
-#include <limits>
 #include <system_error>
 #include <utility>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
@@ -32,8 +32,8 @@ json read_json(const fs::path& path) {
 }
 
 int32_t token_id(const json& value, const fs::path& path) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > std::numeric_limits<int32_t>::max()) {
-    fail("{}: eos_token_id must be a token id or a list of them", path.string());
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > INT32_MAX) {
+    JsonFile(path.string()).refuse_value("eos_token_id", &value, "a token id or a list of them");
   }
   return value.get<int32_t>();
 }
@@ -88,12 +88,11 @@ NamedTensors map_file(Source& source, const fs::path& path) {
 
 void read_shards(Source& source, const fs::path& directory, const fs::path& index_path) {
   const json index = read_json(index_path);
-  const auto weight_map = index.find("weight_map");
-  if (weight_map == index.end() || !weight_map->is_object())
-    fail("{} has no 'weight_map'", index_path.string());
+  const JsonFile file(index_path.string());
   std::map<std::string, NamedTensors> shards;
-  for (const auto& [name, value] : weight_map->items()) {
-    const std::string shard = value.is_string() ? value.get<std::string>() : "";
+  for (const auto& [name, value] : file.object(index, "weight_map").items()) {
+    if (!value.is_string()) file.refuse_value("weight_map." + name, &value, "a file's name");
+    const std::string shard = value.get<std::string>();
     const fs::path path = directory / shard;
     if (shard.empty() || fs::path(shard).filename() != shard || shard == "..") {
       fail("{}: tensor {} must be in a file of the same directory", index_path.string(), shown(name));
@@ -122,11 +121,15 @@ std::string chat_template(const fs::path& directory) {
   }
   if (!is_there(config)) return "";
   const nlohmann::json values = read_json(config);
-  const auto found = values.find("chat_template");
-  if (found == values.end()) return "";
+  const JsonFile file(config.string());
+  const json* found = file.find(values, "chat_template");
+  if (found == nullptr) return "";
   if (found->is_string()) return found->get<std::string>();
-  for (const nlohmann::json& named : found->is_array() ? *found : nlohmann::json::array()) {
-    if (named.is_object() && named.value("name", "") == "default") return named.value("template", "");
+  if (!found->is_array()) file.refuse_value("chat_template", found, "a text or a list of named ones");
+  for (const json& named : *found) {
+    if (!named.is_object())
+      file.refuse_value("chat_template", &named, "an object with a name and a template");
+    if (file.text(named, "name") == "default") return file.text(named, "template");
   }
   return "";
 }
@@ -149,6 +152,7 @@ Source read_hf_directory(const fs::path& root) {
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) source.pooling = sentence->pooling;
   source.config = read_json(config_path);
+  source.config_path = config_path;
   source.stop_ids = stop_ids(directory, source.config);
   source.chat_template = chat_template(directory);
   if (source.config.contains("quantization_config") && !source.config["quantization_config"].is_null()) {

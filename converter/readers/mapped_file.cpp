@@ -33,9 +33,11 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   if (error != 0) fail("cannot read {}: {}", path.string(), std::strerror(error));
   if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());
   bytes_ = {static_cast<const std::byte*>(data), static_cast<size_t>(info.st_size)};
+  listed_.set_mapped(path.string(), bytes_);
 }
 
 MappedFile::~MappedFile() {
+  listed_.clear();
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_text.h"
 #include "converter/output_file.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/json_file.h"
+#include "converter/readers/json_text.h"
 
 namespace mote::convert {
 namespace {
@@ -31,27 +32,21 @@ uint64_t dtype_bytes(std::string_view name) {
   return found == std::end(kDtypes) ? 0 : found->bytes;
 }
 
-std::vector<uint64_t> numbers(const nlohmann::json& entry, const char* key, const std::string& what) {
-  const auto list = entry.find(key);
-  if (list == entry.end() || !list->is_array()) fail("{} has no list '{}'", what, key);
+std::vector<uint64_t> numbers(const nlohmann::json& entry, const char* key, const JsonFile& header) {
   std::vector<uint64_t> result;
-  for (const auto& value : *list) {
-    if (!value.is_number_unsigned()) fail("{}: '{}' must hold whole numbers from 0", what, key);
-    result.push_back(value.get<uint64_t>());
-  }
+  for (const auto& value : header.list(entry, key)) result.push_back(header.size(value, key));
   return result;
 }
 
 NamedTensor parse_entry(const nlohmann::json& entry, std::span<const std::byte> data,
                         const std::string& what) {
   if (!entry.is_object()) fail("{}: the header's entry is not an object", what);
-  const auto dtype = entry.find("dtype");
-  if (dtype == entry.end() || !dtype->is_string()) fail("{} has no 'dtype'", what);
-  NamedTensor tensor{dtype->get<std::string>(), numbers(entry, "shape", what), {}};
+  const JsonFile header(what);
+  NamedTensor tensor{header.text(entry, "dtype"), numbers(entry, "shape", header), {}};
   const uint64_t element_bytes = dtype_bytes(tensor.dtype);
   if (element_bytes == 0) fail("{} has the unknown dtype '{}'", what, shown(tensor.dtype));
 
-  const std::vector<uint64_t> offsets = numbers(entry, "data_offsets", what);
+  const std::vector<uint64_t> offsets = numbers(entry, "data_offsets", header);
   if (offsets.size() != 2 || offsets[0] > offsets[1]) fail("{}: 'data_offsets' must be [begin, end]", what);
   if (offsets[1] > data.size()) {
     fail("{} ends at byte {} of the data, which has {}: the file is cut or damaged, fetch it again", what,

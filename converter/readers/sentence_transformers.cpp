@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
 
@@ -21,19 +23,10 @@ json read_json(const fs::path& path) {
   return parse_json_object(file.bytes(), path.string(), kDepth);
 }
 
-bool is_set(const json& config, const std::string& key) {
-  const auto found = config.find(key);
-  return found != config.end() && found->is_boolean() && found->get<bool>();
-}
-
-/// "" where there is none.
-std::string text_of(const json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 PoolKind read_pooling(const fs::path& path) {
   const json config = read_json(path);
+  const JsonFile file(path.string());
+  const auto is_set = [&](const std::string& key) { return file.flag(config, key, false); };
   const std::pair<const char*, PoolKind> kinds[] = {{"cls", PoolKind::first},
                                                     {"mean", PoolKind::mean},
                                                     {"max", PoolKind::max},
@@ -41,13 +34,13 @@ PoolKind read_pooling(const fs::path& path) {
   std::vector<PoolKind> chosen;
   for (const auto& [name, kind] : kinds) {
     const std::string key = std::string("pooling_mode_") + name;
-    if (is_set(config, key + "_tokens") || is_set(config, key + "_token") || is_set(config, key) ||
-        text_of(config, "pooling_mode") == name) {
+    if (is_set(key + "_tokens") || is_set(key + "_token") || is_set(key) ||
+        file.text(config, "pooling_mode", "") == name) {
       chosen.push_back(kind);
     }
   }
   for (const char* other : {"pooling_mode_mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens"}) {
-    if (is_set(config, other))
+    if (is_set(other))
       fail("{}: {} is not supported; cls, mean, max and lasttoken are", path.string(), other);
   }
   if (chosen.size() != 1) {
@@ -58,8 +51,8 @@ PoolKind read_pooling(const fs::path& path) {
 }
 
 /// The last word of "sentence_transformers.models.Pooling".
-std::string kind_of(const json& module) {
-  const std::string type = text_of(module, "type");
+std::string kind_of(const JsonFile& file, const json& module) {
+  const std::string type = file.text(module, "type");
   return type.substr(type.rfind('.') + 1);
 }
 
@@ -67,13 +60,14 @@ std::string kind_of(const json& module) {
 
 SentenceModules read_sentence_modules(const fs::path& directory) {
   const fs::path path = directory / "modules.json";
-  const MappedFile file(path);
-  const json modules = parse_json_array(file.bytes(), path.string(), kDepth);
+  const MappedFile mapped(path);
+  const json modules = parse_json_array(mapped.bytes(), path.string(), kDepth);
+  const JsonFile file(path.string());
   SentenceModules found{directory, {}};
   bool pooled = false;
   for (const json& module : modules) {
-    if (!module.is_object()) fail("{}: a module that is no object", path.string());
-    const std::string kind = kind_of(module), folder = text_of(module, "path");
+    if (!module.is_object()) file.refuse("a module is {}, expected an object", shown(module.dump()));
+    const std::string kind = kind_of(file, module), folder = file.text(module, "path", "");
     if (folder.find("..") != std::string::npos || fs::path(folder).is_absolute()) {
       fail("{}: module folder '{}' lies outside the directory", path.string(), folder);
     }
@@ -93,10 +87,8 @@ SentenceModules read_sentence_modules(const fs::path& directory) {
   std::error_code ignored;
   if (fs::exists(settings, ignored)) {
     const json config = read_json(settings);
-    const auto most = config.find("max_seq_length");
-    if (most != config.end() && most->is_number_unsigned()) {
-      found.pooling.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most->get<uint64_t>(), UINT32_MAX));
-    }
+    const auto most = JsonFile(settings.string()).optional_size(config, "max_seq_length").value_or(0);
+    found.pooling.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX));
   }
   return found;
 }

@@ -12,42 +12,40 @@ using nlohmann::json;
 constexpr int kConfigDepth = 16;
 
 /// A special token's text, given as such or as an object, in the config of some vocab.txt.
-std::string special_token(const json& config, const char* key, const char* otherwise) {
-  const auto found = config.find(key);
-  if (found == config.end()) return otherwise;
-  if (found->is_string()) return found->get<std::string>();
-  if (found->is_object() && found->contains("content") && (*found)["content"].is_string()) {
-    return (*found)["content"].get<std::string>();
-  }
-  return otherwise;
+std::string special_token(const JsonValues& values, const json& config, const char* key,
+                          const char* otherwise) {
+  const json* found = values.find(config, key);
+  if (found != nullptr && found->is_object()) return values.text(*found, "content");
+  return values.text(config, key, otherwise);
 }
 
 }  // namespace
 
 TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const json& config,
-                               const std::string& where) {
-  const JsonValues values(where);
+                               const std::string& where, const std::string& config_where) {
+  const JsonValues settings(config_where);
   json vocabulary = json::object(), added = json::array(), special = json::object();
   for (size_t id = 0; id < pieces.size(); ++id) vocabulary[pieces[id]] = id;
-  const std::string unknown = special_token(config, "unk_token", "[UNK]");
-  const std::string cls = special_token(config, "cls_token", "[CLS]");
-  const std::string sep = special_token(config, "sep_token", "[SEP]");
-  for (const std::string& token : {special_token(config, "pad_token", "[PAD]"), unknown, cls, sep,
-                                   special_token(config, "mask_token", "[MASK]")}) {
+  const std::string unknown = special_token(settings, config, "unk_token", "[UNK]");
+  const std::string cls = special_token(settings, config, "cls_token", "[CLS]");
+  const std::string sep = special_token(settings, config, "sep_token", "[SEP]");
+  for (const std::string& token : {special_token(settings, config, "pad_token", "[PAD]"), unknown, cls, sep,
+                                   special_token(settings, config, "mask_token", "[MASK]")}) {
     if (vocabulary.contains(token)) {
-      added.push_back({{"id", vocabulary[token]}, {"content", token}, {"special", true}, {"normalized", false}});
+      added.push_back(
+          {{"id", vocabulary[token]}, {"content", token}, {"special", true}, {"normalized", false}});
     }
   }
   for (const std::string& token : {unknown, cls, sep}) {
-    if (!vocabulary.contains(token)) values.refuse("the vocabulary has no '{}'", shown(token));
+    if (!vocabulary.contains(token)) JsonValues(where).refuse("the vocabulary has no '{}'", shown(token));
   }
-  const bool lower = values.flag(config, "do_lower_case", true);
+  const bool lower = settings.flag(config, "do_lower_case", true);
   return read_tokenizer_json(
       {{"added_tokens", added},
        {"normalizer",
         {{"type", "BertNormalizer"},
-         {"handle_chinese_chars", values.flag(config, "tokenize_chinese_chars", true)},
-         {"strip_accents", values.flag(config, "strip_accents", lower)},
+         {"handle_chinese_chars", settings.flag(config, "tokenize_chinese_chars", true)},
+         {"strip_accents", settings.flag(config, "strip_accents", lower)},
          {"lowercase", lower}}},
        {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
        {"model", {{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
@@ -60,7 +58,7 @@ TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const jso
 }
 
 TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
-                                   const std::string& where) {
+                                   const std::string& where, const std::string& config_where) {
   std::vector<std::string> pieces;
   std::string_view text(reinterpret_cast<const char*>(vocabulary.data()), vocabulary.size());
   while (!text.empty()) {
@@ -71,8 +69,9 @@ TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::s
     pieces.emplace_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  const json settings = config.empty() ? json::object() : parse_json_object(config, where, kConfigDepth);
-  return read_bert_pieces(pieces, settings, where);
+  const json settings =
+      config.empty() ? json::object() : parse_json_object(config, config_where, kConfigDepth);
+  return read_bert_pieces(pieces, settings, where, config_where);
 }
 
 }  // namespace mote::convert

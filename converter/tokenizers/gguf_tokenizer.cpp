@@ -102,7 +102,7 @@ class GgufTokenizer {
     } else if (model == "llama") {
       read_sentence_piece();
     } else if (model == "bert") {
-      return read_bert_pieces(pieces_of_bert(), nlohmann::json::object(), where_);
+      return read_bert_pieces(pieces_of_bert(), nlohmann::json::object(), where_, where_);
     } else {
       refuse("tokenizer model '{}' is not supported", shown(model));
     }

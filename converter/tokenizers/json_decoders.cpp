@@ -37,7 +37,7 @@ class JsonDecoders {
     if (type == "ByteLevel") {
       bytes_ = true;
     } else if (type == "Replace") {
-      const json& pattern = values_.member(part, "pattern", json::value_t::object);
+      const json& pattern = values_.object(part, "pattern");
       if (!pattern.contains("String")) {
         values_.refuse("decoder 'Replace' by a regular expression is not supported");
       }
@@ -103,7 +103,8 @@ class JsonDecoders {
   /// As it is inside a text; a text that starts with it loses the space or shows the prefix.
   TokenSpec decode_word(const std::string& written) const {
     const bool inner = !prefix_.empty() && written.compare(0, prefix_.size(), prefix_) == 0;
-    TokenSpec token{inner ? written.substr(prefix_.size()) : " " + written, inner ? uint8_t{kTokenInner} : uint8_t{0}};
+    TokenSpec token{inner ? written.substr(prefix_.size()) : " " + written,
+                    inner ? uint8_t{kTokenInner} : uint8_t{0}};
     if (clean_) token.text = clean_up(std::move(token.text));
     return token;
   }

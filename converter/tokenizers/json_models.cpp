@@ -13,7 +13,7 @@ using nlohmann::json;
 class JsonModel {
  public:
   JsonModel(const JsonValues& values, const json& root, TokenizerDraft& draft)
-      : values_(values), root_(root), model_(values.member(root, "model", json::value_t::object)), draft_(draft) {}
+      : values_(values), root_(root), model_(values.object(root, "model")), draft_(draft) {}
 
   void read() {
     const std::string type = type_of_model();
@@ -55,18 +55,18 @@ class JsonModel {
   }
 
   void read_vocabulary() {
-    for (const auto& [token, id] : values_.member(model_, "vocab", json::value_t::object).items()) {
-      draft_.ids[token] = values_.token_id(id);
-      put_token(values_.token_id(id), token);
+    for (const auto& [token, id] : values_.object(model_, "vocab").items()) {
+      draft_.ids[token] = values_.token_id(id, "vocab: " + token);
+      put_token(draft_.ids[token], token);
     }
   }
 
   void read_scored_vocabulary() {
-    for (const json& entry : values_.member(model_, "vocab", json::value_t::array)) {
+    for (const json& entry : values_.list(model_, "vocab")) {
       if (!entry.is_array() || entry.size() != 2 || !entry[0].is_string() || !entry[1].is_number()) {
-        values_.refuse("a token of the vocabulary is not a text and a score");
+        values_.refuse_value("vocab", &entry, "a text and a score");
       }
-      const uint32_t id = values_.token_id(draft_.vocabulary.size());
+      const uint32_t id = values_.token_id(draft_.vocabulary.size(), "vocab: size");
       put_token(id, entry[0].get<std::string>());
       draft_.ids[draft_.vocabulary[id]] = id;
       draft_.spec.scores.push_back(entry[1].get<double>());
@@ -74,16 +74,17 @@ class JsonModel {
   }
 
   void read_added() {
-    const auto list = root_.find("added_tokens");
-    if (list == root_.end() || list->is_null()) return;
-    if (!list->is_array()) values_.refuse("'added_tokens' is not a list");
-    for (const json& entry : *list) {
-      if (!entry.is_object()) values_.refuse("an added token is not an object");
+    if (values_.find(root_, "added_tokens") == nullptr) return;
+    for (const json& entry : values_.list(root_, "added_tokens")) {
+      if (!entry.is_object()) values_.refuse_value("added_tokens", &entry, "an object");
       AddedTokenSpec token;
       token.text = values_.text(entry, "content");
-      token.id = values_.token_id(values_.member(entry, "id", json::value_t::number_unsigned));
+      const json* id = values_.find(entry, "id");
+      if (id == nullptr) values_.refuse_value("id", id, "a token id");
+      token.id = values_.token_id(*id, "id");
       const bool special = values_.flag(entry, "special", false);
-      token.flags = (special ? kAddedSpecial : 0u) | (values_.flag(entry, "lstrip", false) ? kAddedLeftStrip : 0u) |
+      token.flags = (special ? kAddedSpecial : 0u) |
+                    (values_.flag(entry, "lstrip", false) ? kAddedLeftStrip : 0u) |
                     (values_.flag(entry, "rstrip", false) ? kAddedRightStrip : 0u) |
                     (values_.flag(entry, "single_word", false) ? kAddedSingleWord : 0u);
       token.normalized = values_.flag(entry, "normalized", !special);
@@ -100,10 +101,8 @@ class JsonModel {
   }
 
   void read_unknown() {
-    const auto unknown = model_.find("unk_token");
-    if (unknown != model_.end() && unknown->is_string()) {
-      draft_.spec.unknown_id = static_cast<int32_t>(id_of(*unknown));
-    }
+    if (values_.find(model_, "unk_token") == nullptr) return;
+    draft_.spec.unknown_id = static_cast<int32_t>(id_of(values_.text(model_, "unk_token")));
   }
 
   /// Ids of the tokens for bytes as `text_of` writes them, -1 where there is none.
@@ -132,7 +131,7 @@ class JsonModel {
     read_unknown();
     draft_.spec.fuse_unknown = values_.flag(model_, "fuse_unk", false);
     read_symbols(values_.flag(model_, "byte_fallback", false));
-    read_merges(values_.member(model_, "merges", json::value_t::array));
+    read_merges(values_.list(model_, "merges"));
     if (!values_.flag(model_, "ignore_merges", false)) return;
     if (!draft_.byte_level) {
       values_.refuse("tokenizer model 'BPE' with 'ignore_merges' is supported on bytes only");
@@ -141,12 +140,11 @@ class JsonModel {
   }
 
   void read_symbols(bool byte_fallback) {
-    const auto suffix = model_.find("end_of_word_suffix");
-    const bool has_suffix = suffix != model_.end() && suffix->is_string() && *suffix != "";
+    const std::string end = values_.text(model_, "end_of_word_suffix", "");
+    const bool has_suffix = !end.empty();
     if (draft_.byte_level) {
       draft_.spec.byte_ids = find_bytes(byte_sign);
       if (!has_suffix) return;
-      const std::string end = *suffix;
       draft_.spec.last_byte_ids = find_bytes([&](uint8_t byte) { return byte_sign(byte) + end; });
       return;
     }
@@ -176,7 +174,7 @@ class JsonModel {
           // A copy of a file that lost its no-break spaces has merges of spaces, which name no pair; they
           // matter only where spaces reach the model.
           if (space != std::string::npos && replaces_spaces()) continue;
-          values_.refuse("merge '{}' is not two tokens", shown(line));
+          values_.refuse_value("merges", &merge, "two tokens");
         }
         left = line.substr(0, space);
         right = line.substr(space + 1);
@@ -184,7 +182,7 @@ class JsonModel {
         left = merge[0].get<std::string>();
         right = merge[1].get<std::string>();
       } else {
-        values_.refuse("a merge is not two tokens");
+        values_.refuse_value("merges", &merge, "two tokens");
       }
       draft_.spec.merges.push_back({id_of(left), id_of(right), id_of(left + right), rank++});
     }

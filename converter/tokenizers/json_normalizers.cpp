@@ -46,16 +46,15 @@ class JsonNormalizers {
   }
 
  private:
-  const json& pattern_of(const json& part) const {
-    return values_.member(part, "pattern", json::value_t::object);
-  }
+  const json& pattern_of(const json& part) const { return values_.object(part, "pattern"); }
 
   void read_simple(const json& part) {
     if (values_.text(part, "type") == "Prepend") {
       if (!spec_.segment_prefix.empty()) values_.refuse("more than one Prepend normalizer");
       spec_.segment_prefix = values_.text(part, "prepend");
     } else {
-      add_replacement(values_, values_.text(pattern_of(part), "String"), values_.text(part, "content"), spec_);
+      add_replacement(values_, values_.text(pattern_of(part), "String"), values_.text(part, "content"),
+                      spec_);
     }
   }
 
@@ -110,7 +109,10 @@ class JsonNormalizers {
     const bool is_regex = pattern.contains("Regex");
     const std::string from = values_.text(pattern, is_regex ? "Regex" : "String");
     if (from.empty()) values_.refuse("a normalizer replaces nothing");
-    NormalizerSpec step{NormalizerKind::replace, {}, {}, is_regex ? parse_regex(from) : make_literal(from),
+    NormalizerSpec step{NormalizerKind::replace,
+                        {},
+                        {},
+                        is_regex ? parse_regex(from) : make_literal(from),
                         characters_of(values_.text(part, "content"))};
     const auto single = single_character(from);
     if (!is_regex && single) {

@@ -43,13 +43,13 @@ class JsonPostProcessors {
   }
 
   int32_t token_of(const json& part, const char* key) const {
-    const json& pair = values_.member(part, key, json::value_t::array);
+    const json& pair = values_.list(part, key);
     if (pair.size() != 2) values_.refuse("'{}' is not a token and its id", key);
-    return known_id(pair[1]);
+    return known_id(pair[1], key);
   }
 
-  int32_t known_id(const json& value) const {
-    const uint32_t id = values_.token_id(value);
+  int32_t known_id(const json& value, const char* key) const {
+    const uint32_t id = values_.token_id(value, key);
     if (id >= draft_.vocabulary.size()) values_.refuse("the post-processor adds the unknown id {}", id);
     return static_cast<int32_t>(id);
   }
@@ -63,23 +63,23 @@ class JsonPostProcessors {
   /// False if the texts are not there once each and in order.
   bool read_template(const json& part, const char* key, uint32_t texts, TemplateSpec& pattern) const {
     static constexpr const char* kTexts[] = {"A", "B"};
-    const json& tokens = values_.member(part, "special_tokens", json::value_t::object);
+    const json& tokens = values_.object(part, "special_tokens");
     std::vector<int32_t>* const places[] = {&pattern.before, texts == 1 ? &pattern.after : &pattern.between,
                                             &pattern.after};
     uint32_t seen = 0;
-    for (const json& piece : values_.member(part, key, json::value_t::array)) {
+    for (const json& piece : values_.list(part, key)) {
+      if (!piece.is_object()) values_.refuse_value(key, &piece, "an object");
       if (piece.is_object() && piece.contains("Sequence")) {
-        const json& text = values_.member(piece, "Sequence", json::value_t::object);
+        const json& text = values_.object(piece, "Sequence");
         if (seen == texts || values_.text(text, "id") != kTexts[seen]) return false;
         ++seen;
         pattern.types.push_back(token_type(text));
         continue;
       }
-      const json& token = values_.member(piece, "SpecialToken", json::value_t::object);
-      const json& entry =
-          values_.member(tokens, values_.text(token, "id").c_str(), json::value_t::object);
-      for (const json& id : values_.member(entry, "ids", json::value_t::array)) {
-        places[seen]->push_back(known_id(id));
+      const json& token = values_.object(piece, "SpecialToken");
+      const json& entry = values_.object(tokens, values_.text(token, "id").c_str());
+      for (const json& id : values_.list(entry, "ids")) {
+        places[seen]->push_back(known_id(id, "ids"));
         pattern.types.push_back(token_type(token));
       }
     }

@@ -58,7 +58,8 @@ class JsonPreTokenizers {
       remove_spaces();
     } else if (type == "Whitespace") {
       const CharSet word = regex_word_set();
-      splits_.push_back({make_choice({run_of(word), run_of((word | space_set()).complement())}), true, false});
+      splits_.push_back(
+          {make_choice({run_of(word), run_of((word | space_set()).complement())}), true, false});
       draft_.has_no_spaces = true;
     } else if (type == "Punctuation") {
       const std::string behavior = part.contains("behavior") ? values_.text(part, "behavior") : "Isolated";
@@ -86,7 +87,7 @@ class JsonPreTokenizers {
   }
 
   void read_split(const json& part) {
-    const json& pattern = values_.member(part, "pattern", json::value_t::object);
+    const json& pattern = values_.object(part, "pattern");
     const RegexPtr regex = pattern.contains("Regex") ? parse_regex(values_.text(pattern, "Regex"))
                                                      : make_literal(values_.text(pattern, "String"));
     split_at(regex, values_.text(part, "behavior"), values_.flag(part, "invert", false), "Split");

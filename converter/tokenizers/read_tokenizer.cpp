@@ -22,9 +22,10 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source) {
     const std::filesystem::path settings = source.directory / "tokenizer_config.json";
     const MappedFile vocabulary(pieces);
     if (!std::filesystem::exists(settings, ignored)) {
-      return read_bert_vocabulary(vocabulary.bytes(), {}, pieces.string());
+      return read_bert_vocabulary(vocabulary.bytes(), {}, pieces.string(), settings.string());
     }
-    return read_bert_vocabulary(vocabulary.bytes(), MappedFile(settings).bytes(), pieces.string());
+    return read_bert_vocabulary(vocabulary.bytes(), MappedFile(settings).bytes(), pieces.string(),
+                                settings.string());
   }
   for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;

@@ -38,8 +38,8 @@ void add_replacement(const JsonValues& values, const std::string& from, const st
 TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where);
 
 /// BERT's tokenizer with these pieces, "##" before those inside words, and the settings of a
-/// tokenizer_config.json.
+/// tokenizer_config.json. Messages name them `where` and `config_where`.
 TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const nlohmann::json& config,
-                               const std::string& where);
+                               const std::string& where, const std::string& config_where);
 
 }  // namespace mote::convert

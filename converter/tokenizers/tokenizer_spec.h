@@ -95,8 +95,9 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source);
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where);
 
 /// From the lines of a vocab.txt and the bytes of the tokenizer_config.json beside it, if there is one: BERT's.
+/// Messages name them `where` and `config_where`.
 TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
-                                   const std::string& where);
+                                   const std::string& where, const std::string& config_where);
 
 /// From a GGUF's metadata; nothing if it has none.
 std::optional<TokenizerSpec> read_gguf_tokenizer(std::span<const std::byte> file, const std::string& where);

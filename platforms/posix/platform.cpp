@@ -195,11 +195,13 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   pool->taken.store(false, std::memory_order_release);
 }
 
-/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads.
+/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads; but a
+/// fault of a thread, such as reading a mapped file that was cut short, is for the application's handler.
 /// 0, or why one could not be started.
 int start_workers(mote_posix_pool* pool) {
   sigset_t all, before;
   sigfillset(&all);
+  for (const int fault : {SIGBUS, SIGSEGV, SIGILL, SIGFPE}) sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   int problem = 0;
   while (problem == 0 && pool->started + 1 < pool->threads) {

@@ -201,7 +201,7 @@ TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and 
   config["layer_types"] = {"sliding_attention", "full_attention", "full_attention"};
   TEST_ASSERT_TRUE(spec_of(config).windows == std::vector<uint32_t>({9, 0, 0}));
   config["layer_types"] = {"full_attention", "full_attention"};
-  TEST_ASSERT_TRUE(contains(spec_error(config), "layer_types is not a list of 3"));
+  TEST_ASSERT_TRUE(contains(spec_error(config), "expected a list of 3 layers"));
   config["layer_types"] = {"full_attention", "chunked_attention", "full_attention"};
   TEST_ASSERT_TRUE(contains(spec_error(config), "chunked_attention"));
 }

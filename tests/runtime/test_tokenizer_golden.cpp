@@ -157,7 +157,7 @@ TEST("BERT's tokenizer from vocab.txt is that of tokenizer.json") {
   for (const auto& [id, piece] : pieces) lines += piece + "\n";
   const std::string config = R"({"do_lower_case": true, "cls_token": {"content": "[CLS]"}})";
   const test::TextTokenizer tokenizer(mote::convert::read_bert_vocabulary(
-      std::as_bytes(std::span(lines)), std::as_bytes(std::span(config)), "vocab.txt"));
+      std::as_bytes(std::span(lines)), std::as_bytes(std::span(config)), "vocab.txt", "tokenizer_config.json"));
   check_golden(tokenizer, own_folder() / "own_wordpiece.jsonl");
   const test::TokenizedPair pair = tokenizer.encode_pair("a", "a", MOTE_ADD_SPECIAL);
   REQUIRE(pair.kinds.back().type == 1);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Third-party files that are not part of the project. Tests that use one skip, with a message, where it is absent.
+// Third-party files that are not part of the project. Tests that use one skip, with a message, where it is
+// absent.
 #pragma once
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "tests/support/unity_style.h"
+#include "tests/support/skip.h"
 
 namespace test {
 
@@ -25,8 +26,5 @@ inline std::filesystem::path fetched_model(const char* name) {
 }  // namespace test
 
 /// Ends the test where the file is absent.
-#define SKIP_WITHOUT(path)                                               \
-  if (!std::filesystem::exists(path)) {                                  \
-    WARN("skipped: " << (path).string() << " is not on this machine"); \
-    return;                                                              \
-  }
+#define SKIP_WITHOUT(path) \
+  SKIP_UNLESS(std::filesystem::exists(path), (path).string() << " is not on this machine");

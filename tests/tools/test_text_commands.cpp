@@ -13,6 +13,7 @@
 
 #include "tests/support/pair_tokenizer.h"
 #include "tests/tools/command.h"
+#include "tests/tools/cpu_seconds.h"
 
 using namespace mote::test;
 using nlohmann::json;
@@ -42,13 +43,14 @@ std::string write_prompt(const std::string& text) {
 /// A mote process on a terminal of its own.
 class Terminal {
  public:
-  explicit Terminal(std::vector<std::string> arguments) {
+  explicit Terminal(std::vector<std::string> arguments, const char* isa = nullptr) {
     arguments.insert(arguments.begin(), MOTE_BINARY);
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
     child_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
     if (child_ == 0) {
+      if (isa != nullptr) setenv("MOTE_ISA", isa, 1);
       execv(words[0], words.data());
       _exit(127);
     }
@@ -69,21 +71,23 @@ class Terminal {
   }
   /// Reads on until `part` appears; false when the program or the patience ends before.
   bool shows(const std::string& part) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (std::chrono::steady_clock::now() < end) {
-      const size_t found = seen_.find(part);
-      if (found != std::string::npos) {
-        seen_.erase(0, found + part.size());
-        return true;
-      }
-      pollfd ready{terminal_, POLLIN, 0};
-      if (poll(&ready, 1, 100) <= 0) continue;
-      char bytes[4096];
-      const ssize_t n = read(terminal_, bytes, sizeof bytes);
-      if (n <= 0) return false;
-      seen_.append(bytes, static_cast<size_t>(n));
+    size_t found = 0;
+    if (!reads_until([&] { return (found = seen_.find(part)) != std::string::npos; })) return false;
+    seen_.erase(0, found + part.size());
+    return true;
+  }
+  /// Reads on until anything appears.
+  bool shows_more() {
+    return reads_until([&] { return !seen_.empty(); });
+  }
+  /// Waits until the process has computed for `seconds`; false when it ends before.
+  bool computes(double seconds) {
+    int status = 0;
+    while (cpu_seconds(child_) < seconds && !waited_) {
+      waited_ = waitpid(child_, &status, WNOHANG) == child_;
+      usleep(5'000);
     }
-    return false;
+    return !waited_;
   }
   void hang_up() {
     if (terminal_ >= 0) close(terminal_);
@@ -99,6 +103,21 @@ class Terminal {
   }
 
  private:
+  template <class Done>
+  bool reads_until(Done done) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!done()) {
+      if (std::chrono::steady_clock::now() >= end) return false;
+      pollfd ready{terminal_, POLLIN, 0};
+      if (poll(&ready, 1, 100) <= 0) continue;
+      char bytes[4096];
+      const ssize_t n = read(terminal_, bytes, sizeof bytes);
+      if (n <= 0) return false;
+      seen_.append(bytes, static_cast<size_t>(n));
+    }
+    return true;
+  }
+
   int terminal_ = -1;
   pid_t child_ = -1;
   bool waited_ = false;
@@ -208,11 +227,12 @@ TEST_CASE("run: a pipe that closes ends it") {
 }
 
 TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
+  SKIP_WITHOUT_TERMINALS();
   Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});
   TEST_ASSERT_TRUE(terminal.shows("> "));
   terminal.type("the cat sat\n");
   TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
-  usleep(300'000);
+  TEST_ASSERT_TRUE(terminal.shows_more());  // of the answer
   terminal.type("\x03");
   TEST_ASSERT_TRUE(terminal.shows("stopped"));
   TEST_ASSERT_TRUE(terminal.shows("tokens, "));
@@ -223,7 +243,30 @@ TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
   TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+TEST_CASE("chat: Ctrl-C stops a prompt that is still being computed, and the conversation goes on") {
+  SKIP_WITHOUT_TERMINALS();
+  SKIP_WITHOUT_PROC();
+  // A terminal's line has 4096 bytes at most: what is long is the system message.
+  std::string system;
+  while (system.size() < 32'000) system += "a b c d ";
+  Terminal terminal(
+      {"chat", text_model(), "--context", "32768", "-n", "2", "--threads", "1", "--system", system}, "ref");
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("the cat sat\n");
+  TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
+  TEST_ASSERT_TRUE(terminal.computes(kBusy));
+  terminal.type("\x03");
+  TEST_ASSERT_TRUE(terminal.shows("stopped"));
+  TEST_ASSERT_TRUE(terminal.shows("(0 tokens"));
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("/exit\n");
+  int status = 0;
+  TEST_ASSERT_TRUE(terminal.ends(&status));
+  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
+  SKIP_WITHOUT_TERMINALS();
   Terminal terminal({"chat", text_model(), "--context", "64", "-n", "2"});
   TEST_ASSERT_TRUE(terminal.shows("> "));
   terminal.type("half a li\x03");
@@ -236,6 +279,7 @@ TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
 }
 
 TEST_CASE("chat: a terminal that closes ends the program, in an answer and at the prompt") {
+  SKIP_WITHOUT_TERMINALS();
   for (const bool answering : {true, false}) {
     CAPTURE(answering);
     Terminal terminal({"chat", text_model(), "--context", "32768", "-n", "0", "--ignore-stop"});

@@ -15,6 +15,7 @@
 #include "tools/mote/generation.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/text.h"
 
 namespace mote::cli {
@@ -39,7 +40,8 @@ class Conversation {
   Conversation(const ModelFile& file, Session& session, const Arguments& arguments, uint32_t context)
       : file_(file), session_(session), arguments_(arguments), context_(context) {}
 
-  /// Streams the answer. Throws convert::Error, after which the turn is forgotten.
+  /// Streams the answer. Throws convert::Error; then, and if Ctrl-C came before the answer, the turn is
+  /// forgotten.
   void say(const std::string& text);
   void forget() { turns_.clear(); }
   size_t reused() const { return reused_; }
@@ -119,6 +121,7 @@ void Conversation::say(const std::string& text) {
   }
   held_ = prompt_;
   held_.insert(held_.end(), answer_.ids.begin(), answer_.ids.end());
+  if (answer_.ids.empty()) return turns_.pop_back();  // stopped before it began
   turns_.push_back({MOTE_ROLE_ASSISTANT, answer_.text});
 }
 

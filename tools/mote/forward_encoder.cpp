@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "converter/error.h"
+#include "tools/mote/steps.h"
 
 namespace mote::cli {
 namespace {
@@ -125,8 +126,7 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
     batch.token_types = group.types.empty() ? nullptr : group.types.data();
     batch.lengths = group.lengths.data();
     batch.count = static_cast<uint32_t>(group.lengths.size());
-    mote_error error = {};
-    check(mote_encode(session.get(), &batch, &error), error, "forward: " + item.prefix + "input_ids");
+    encode(session, batch, "forward: " + item.prefix + "input_ids");
     store_outputs(session, output, item, group, outputs);
   }
   drop_single_columns(outputs);

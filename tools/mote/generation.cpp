@@ -1,26 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/generation.h"
 
-#include <signal.h>
-#include <sys/select.h>
-
 #include <fmt/format.h>
 
-#include <atomic>
 #include <optional>
 
 #include "tools/mote/arguments.h"
+#include "tools/mote/signals.h"
+#include "tools/mote/steps.h"
 #include "tools/mote/stop_text.h"
 #include "tools/mote/text.h"
 #include "tools/mote/timer.h"
 
 namespace mote::cli {
 namespace {
-
-std::atomic<bool> interrupt_seen{false};
-struct sigaction previous_action;
-
-void on_interrupt(int) { interrupt_seen = true; }
 
 mote_generation options_of(const GenerationFlags& flags) {
   mote_generation generation = mote_generation_default();
@@ -54,29 +47,6 @@ class AnswerText {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-  clear();
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;  // no SA_RESTART: a read at the prompt returns
-  sigaction(SIGINT, &action, &previous_action);
-}
-InterruptGuard::~InterruptGuard() { sigaction(SIGINT, &previous_action, nullptr); }
-bool InterruptGuard::interrupted() { return interrupt_seen; }
-void InterruptGuard::clear() { interrupt_seen = false; }
-bool InterruptGuard::wait_readable(int fd) {
-  // Blocked but within pselect: a signal just before the wait would be lost otherwise.
-  sigset_t interrupt, before;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  sigprocmask(SIG_BLOCK, &interrupt, &before);
-  fd_set readable;
-  FD_ZERO(&readable);
-  FD_SET(fd, &readable);
-  const bool ready = !interrupt_seen && pselect(fd + 1, &readable, nullptr, nullptr, nullptr, &before) >= 0;
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  return ready && !interrupt_seen;
-}
-
 double Answer::prompt_per_s(size_t prompt) const {
   return per_second(static_cast<double>(prompt), prompt_ms);
 }
@@ -106,6 +76,7 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
   AnswerText text(file, flags);
   const mote_generation options = options_of(flags);
   mote_error error = {};
+  StepSize size;
   Timer timer;
   check(mote_generation_begin(session.get(), prompt.data(), static_cast<uint32_t>(prompt.size()), &options,
                               &error),
@@ -115,18 +86,23 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
     on_token(id, part);
   };
   while (answer.finish == MOTE_FINISH_NONE) {
+    if (InterruptGuard::interrupted()) {
+      answer.finish = MOTE_FINISH_CANCELLED;
+      break;
+    }
     mote_event event = {};
-    check(mote_session_step(session.get(), 0, &event, &error), error, "run");
+    Timer step;
+    check(mote_session_step(session.get(), size.operations(), &event, &error), error, "run");
+    size.took(step.ms());
+    if (event.has_token == 0) continue;
     answer.finish = event.finish;
     if (answer.ids.empty()) answer.prompt_ms = timer.restart();
     answer.ids.push_back(event.id);
     const bool ends = event.finish == MOTE_FINISH_STOP && is_stop(file, event.id);
     emit(event.id, ends ? "" : text.next(event.id));
-    if (answer.finish != MOTE_FINISH_NONE) break;
-    if (text.stopped()) answer.finish = MOTE_FINISH_STOP;
-    if (InterruptGuard::interrupted()) answer.finish = MOTE_FINISH_CANCELLED;
+    if (answer.finish == MOTE_FINISH_NONE && text.stopped()) answer.finish = MOTE_FINISH_STOP;
   }
-  answer.decode_ms = timer.ms();
+  (answer.ids.empty() ? answer.prompt_ms : answer.decode_ms) = timer.ms();
   const std::string rest = text.finish();
   if (!rest.empty()) emit(answer.ids.back(), rest);
   return answer;

@@ -41,22 +41,10 @@ const char* finish_name(mote_finish finish);
 /// Called with each id and the text that it completes, which may be empty.
 using OnToken = std::function<void(int32_t id, const std::string& text)>;
 
-/// Continues sequence 0 after `prompt`, which may be empty where there are logits. Ctrl-C and a stop text end
-/// it with CANCELLED and STOP. Text is made only where the file has a tokenizer. Throws convert::Error.
+/// Continues sequence 0 after `prompt`, which may be empty where there are logits. Ctrl-C, under an
+/// InterruptGuard, and a stop text end it with CANCELLED, perhaps before the first id, and STOP. Text is made
+/// only where the file has a tokenizer. Throws convert::Error.
 Answer generate(const ModelFile& file, Session& session, const std::vector<int32_t>& prompt,
                 const GenerationFlags& flags, const OnToken& on_token);
-
-/// While one exists, Ctrl-C ends the generation in progress instead of the program.
-class InterruptGuard {
- public:
-  InterruptGuard();
-  ~InterruptGuard();
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-  static bool interrupted();
-  static void clear();
-  /// Waits until there is something to read, or the end of it; false when Ctrl-C comes first, or came already.
-  static bool wait_readable(int fd);
-};
 
 }  // namespace mote::cli

@@ -8,6 +8,7 @@
 
 #include "tools/mote/commands.h"
 #include "tools/mote/output.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/usage.h"
 
 namespace {
@@ -43,10 +44,15 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, and reported as one
+  mote::cli::install_signal_handlers();
   try {
     return run(argc, argv);
   } catch (const mote::cli::UsageError& error) {
     return report(error.what(), kUsage);
+  } catch (const mote::cli::Interrupted&) {
+    mote::cli::clear_progress();
+    std::fflush(stdout);  // what was printed before it holds
+    mote::cli::end_interrupted();
   } catch (const std::bad_alloc&) {
     return report("not enough memory", kFailed);
   } catch (const std::exception& error) {

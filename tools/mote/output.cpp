@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -19,7 +20,7 @@ void check_output(bool ok) {
 }
 
 struct Progress {
-  bool shown = false;
+  std::atomic<bool> shown{false};
   std::string stage;
   std::chrono::steady_clock::time_point drawn;
 };
@@ -98,8 +99,12 @@ void show_progress(std::string_view stage, double share) {
   fmt::print(stderr, "\r\033[K[{:#<{}}{:.<{}}] {:3.0f} %  {}", "", filled, "", kWidth - filled, part * 100.0,
              one_line(stage));
   std::fflush(stderr);
-  progress = {true, std::string(stage), now};
+  progress.shown = true;
+  progress.stage = stage;
+  progress.drawn = now;
 }
+
+bool progress_is_shown() { return progress.shown; }
 
 void clear_progress() {
   if (progress.shown) fmt::print(stderr, "\r\033[K");

@@ -62,5 +62,7 @@ class Table {
 /// A bar on standard error, if that is a terminal; redrawn at most ten times a second. `share` is 0 to 1.
 void show_progress(std::string_view stage, double share);
 void clear_progress();
+/// Safe in signal handlers.
+bool progress_is_shown();
 
 }  // namespace mote::cli

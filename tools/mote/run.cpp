@@ -12,7 +12,9 @@
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/state_file.h"
+#include "tools/mote/steps.h"
 #include "tools/mote/text.h"
 #include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
@@ -144,12 +146,8 @@ void run_model(const Arguments& arguments) {
   double saved_ms = 0;
   if (!arguments.save_state.empty()) {
     timer.restart();
-    mote_error error = {};
-    if (!prompt.empty()) {
-      check(mote_prefill(session.get(), 0, prompt.data(), static_cast<uint32_t>(prompt.size()),
-                         MOTE_LOGITS_LAST, &error),
-            error, "run");
-    }
+    if (!prompt.empty() && !prefill(session, prompt, "run"))
+      throw Interrupted();  // there is no state to save
     saved_ms = timer.ms();
     save_state(session, arguments.save_state);
     left.clear();

@@ -7,6 +7,7 @@
 
 #include "converter/error.h"
 #include "tools/mote/output.h"
+#include "tools/mote/steps.h"
 #include "tools/mote/text.h"
 
 namespace mote::cli {
@@ -111,8 +112,7 @@ void TextEncoder::encode(const std::vector<EncodedText>& texts, const Use& use,
                            rows.empty() ? nullptr : wanted.data(),
                            static_cast<uint32_t>(wanted.size()),
                            {}};
-    mote_error error = {};
-    check(mote_encode(session_.get(), &batch, &error), error, file_.path());
+    cli::encode(session_, batch, file_.path());
     for (size_t i = first; i < end; ++i) use(i, first_rows[i - first]);
   }
 }

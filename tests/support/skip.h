@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests that need what this machine, or whoever runs them, does not have.
+#pragma once
+
+#include <pty.h>
+#include <unistd.h>
+
+#include "tests/support/unity_style.h"
+
+/// Ends the test unless the condition holds; ctest shows it as skipped. What scripts/install_packages
+/// installs is no reason.
+#define SKIP_UNLESS(condition, reason)                        \
+  do {                                                        \
+    if (!(condition)) {                                       \
+      WARN("skipped: " << reason); /* tests/CMakeLists.txt */ \
+      return;                                                 \
+    }                                                         \
+  } while (false)
+
+namespace mote::test {
+
+/// A container may be without /dev/pts.
+inline bool has_terminals() {
+  int terminal = -1, other = -1;
+  if (openpty(&terminal, &other, nullptr, nullptr, nullptr) != 0) return false;
+  close(terminal);
+  close(other);
+  return true;
+}
+
+}  // namespace mote::test
+
+#define SKIP_WITHOUT_TERMINALS() \
+  SKIP_UNLESS(mote::test::has_terminals(), "this machine gives no terminals; is /dev/pts mounted?")

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/steps.h"
+
+#include "tools/mote/signals.h"
+#include "tools/mote/timer.h"
+
+namespace mote::cli {
+
+void encode(Session& session, const mote_batch& batch, const std::string& what) {
+  const InterruptGuard guard;
+  mote_error error = {};
+  check(mote_encode_begin(session.get(), &batch, &error), error, what);
+  StepSize size;
+  for (int done = 0; done == 0;) {
+    if (InterruptGuard::interrupted()) throw Interrupted();
+    Timer timer;
+    check(mote_encode_step(session.get(), size.operations(), &done, &error), error, what);
+    size.took(timer.ms());
+  }
+}
+
+bool prefill(Session& session, const std::vector<int32_t>& ids, const std::string& what) {
+  const auto count = static_cast<uint32_t>(ids.size());
+  const uint32_t whole = mote_session_length(session.get(), 0) + count;
+  const mote_generation generation = mote_generation_default();
+  mote_error error = {};
+  check(mote_generation_begin(session.get(), ids.data(), count, &generation, &error), error, what);
+  StepSize size;
+  while (mote_session_length(session.get(), 0) < whole) {
+    if (InterruptGuard::interrupted()) return false;
+    mote_event event = {};
+    Timer timer;
+    check(mote_session_step(session.get(), size.operations(), &event, &error), error, what);
+    size.took(timer.ms());
+  }
+  return true;
+}
+
+}  // namespace mote::cli
