@@ -4,7 +4,7 @@
 set(MOTE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
 set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-    -mprfchw)
+    -mprfchw -DMOTE_WIDE_TURNS)
 set(MOTE_ISA_FLAGS_avx512_bf16 ${MOTE_ISA_FLAGS_avx512_vnni} -mavx512bf16)
 set(MOTE_ISA_FLAGS_amx_int8 ${MOTE_ISA_FLAGS_avx512_vnni} -mamx-tile -mamx-int8)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

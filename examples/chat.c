@@ -6,6 +6,7 @@
  */
 #include "common.h"
 
+#include <errno.h>
 #include <mote/posix.h>
 #include <string.h>
 
@@ -80,6 +81,7 @@ int main(int argc, char** argv) {
   mote_model* model = open_model(argv[1]);
   if (mote_chat_format(model) == NULL) give_up(argv[1], "has no chat format: convert it with --chat-format");
   mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
+  if (pool == NULL) give_up("threads", strerror(errno));
   mote_session_options options = mote_session_options_default(model);
   options.platform = mote_posix_pool_platform(pool);
   void* arena = NULL;

@@ -48,14 +48,14 @@ static inline const void* map_file(const char* path, size_t* bytes) {
   return data;
 }
 
-/* The storage stays until the process ends. */
+/* A model's storage is a static array; these programs open one model each. */
 static inline mote_model* open_model(const char* path) {
+  static uint64_t storage[MOTE_MODEL_BYTES / 8];
   size_t bytes = 0;
   const void* data = map_file(path, &bytes);
   mote_model* model = NULL;
   mote_error error;
-  check(mote_model_open(data, bytes, 0, allocate(mote_model_bytes()), mote_model_bytes(), &model, &error),
-        &error);
+  check(mote_model_open(data, bytes, 0, storage, sizeof storage, &model, &error), &error);
   return model;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "common.h"
 
+#include <errno.h>
 #include <mote/posix.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
 
   /* Threads are the application's to give: a pool of the processor's fast cores. */
   mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
+  if (pool == NULL) give_up("threads", strerror(errno));
   mote_session_options options = mote_session_options_default(model);
   options.platform = mote_posix_pool_platform(pool);
   void* arena = NULL;

@@ -26,7 +26,7 @@ struct Free {
 
 /// Everything of a session belongs to the thread that runs it.
 void run(const mote::Model& model, Job& job) {
-  mote_session_options options = model.default_options();  // one thread; a pool would be this session's own
+  mote_session_options options = model.default_options();  // one thread; for more each session has a pool
   options.context = 64;
   const size_t bytes = model.session_bytes(options);
   const std::unique_ptr<void, Free> arena(allocate(bytes));

@@ -6,8 +6,10 @@
  */
 #include "common.h"
 
+#include <errno.h>
 #include <mote/posix.h>
 #include <mote/xnnpack.h>
+#include <string.h>
 
 enum { MAX_PROMPT = 1024, MAX_TOKENS = 32 };
 
@@ -23,6 +25,7 @@ int main(int argc, char** argv) {
   mote_error error;
   const uint32_t threads = mote_posix_big_cores();
   mote_posix_pool* pool = mote_posix_pool_create(threads);
+  if (pool == NULL) give_up("threads", strerror(errno));
 
   /* The operators, one for each thread and matrix, hold a copy of the weights. All sessions of the model may
    * share them.

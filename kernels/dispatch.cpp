@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch.h"
 
+#include "kernels/scratch.h"
+
 // MOTE_BUILT_<isa>(text) is its text where this build has the kernels of that instruction set, else nothing.
 #define MOTE_BUILT_ref(...) __VA_ARGS__
 #if defined(MOTE_KERNELS_X86)
@@ -44,11 +46,28 @@ namespace isa_of {
                                i8mm = Isa::kI8mm, avx512_bf16 = Isa::kAvx512Bf16, amx_int8 = Isa::kAmxInt8;
 }
 
-#define MOTE_ENTRY(op, function, a, b, isa)                                \
-  MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
-                    reinterpret_cast<AnyKernel>(&isa::function)}, )
+#define MOTE_ENTRY(op, function, a, b, isa)                                                                \
+  MOTE_BUILT_##isa(                                                                                        \
+      {Op::k##op, DType::a, DType::b, isa_of::isa, #function, reinterpret_cast<AnyKernel>(&isa::function), \
+       scratch_of<Op::k##op, DType::b, isa_of::isa>()}, )
 #define KERNEL(op, operation, a, b, isa) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa)
 #define KERNEL1(op, operation, a, isa) MOTE_ENTRY(op, operation##_##a, a, a, isa)
+template <DType weight, Isa isa>
+uint64_t linear_scratch(const ScratchShape& shape) {
+  return linear_scratch_bytes(weight, isa, shape.rows, shape.inputs);
+}
+
+uint64_t attention_scratch(const ScratchShape& shape) {
+  return attention_scratch_bytes(shape.heads_per_kv_head, shape.head_dim);
+}
+
+template <Op op, DType b, Isa isa>
+constexpr ScratchBytes scratch_of() {
+  if constexpr (op == Op::kAttention) return attention_scratch;
+  if constexpr (op == Op::kLinear && linear_uses_scratch(b, isa)) return linear_scratch<b, isa>;
+  return nullptr;
+}
+
 const KernelEntry kKernels[] = {
 #include "kernels/kernel_list.inc"
 };

@@ -13,6 +13,17 @@ using Kernel = void (*)(const Args& args, Range units, void* scratch);
 
 using AnyKernel = void (*)();
 
+/// The largest call of a step, as far as scratch depends on it.
+struct ScratchShape {
+  uint64_t rows;               // of linear
+  uint64_t inputs;             // of linear
+  uint64_t heads_per_kv_head;  // of attention
+  uint32_t head_dim;           // of attention
+};
+
+/// Bytes of scratch that any call of at most this shape needs, a multiple of 64. Grows with each member.
+using ScratchBytes = uint64_t (*)(const ScratchShape& shape);
+
 /// A line of kernel_list.inc. `name` is "linear_q8g32_q4g32"; kernels with one dtype have it as `a` and as
 /// `b`.
 struct KernelEntry {
@@ -22,6 +33,9 @@ struct KernelEntry {
   Isa isa;
   const char* name;
   AnyKernel run;
+  ScratchBytes scratch = nullptr;  // null: none
+
+  uint64_t scratch_bytes(const ScratchShape& shape) const { return scratch == nullptr ? 0 : scratch(shape); }
 };
 
 /// All kernels of this build, fastest first.

@@ -143,8 +143,11 @@ inline constexpr uint32_t kLinearStreams = 4;
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(minimum_w, scale_a * float(sum_a), acc). Groups cover K padded to 64.
 /// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
-/// K may be 0 for f32, which leaves activation(bias) + residual: so the sums of a backend are finished.
-/// Then acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing else.
+/// Quantized activations may hold any bytes, -128 and what pads them too, and any scale. A sum that is not
+/// that of its bytes, where nothing was quantized, makes the outputs of its row, and of no other, differ by
+/// family. K may be 0 for f32, which leaves activation(bias) + residual: so the sums of a backend are
+/// finished. Then acc + bias, activation, + residual, each rounded. out may be residual (same rows), and
+/// nothing else.
 struct LinearArgs {
   const void* weight;
   const float* bias;  // [N padded to 16] or null
@@ -204,6 +207,10 @@ struct KvCacheView {
 struct KvQuad {
   uint8_t bytes[4];
 };
+
+/// The widest head of a cache of i8: kernels add up its products, of queries of -127 to 127 and keys of -128
+/// to 127, in an int32.
+inline constexpr uint32_t kMaxHeadDimI8 = INT32_MAX / (128 * 127) / 4 * 4;
 
 /// Bytes that a key or value of E columns takes; with i8, of a whole block of 16 positions, a 16th.
 constexpr uint64_t kv_bytes(DType dtype, uint64_t head_dim) {

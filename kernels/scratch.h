@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of scratch that a kernel call needs, the largest over the families of an architecture: the
-// converter's printed RAM and the session's arena come from the same functions.
+// Bytes of scratch that kernels use, by their layouts. kernel_list.inc's entries carry them (dispatch.h).
 #pragma once
 
 #include "kernels/cpu_features.h"
@@ -24,7 +23,7 @@ constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(kQuadPlanHeadBytes + (columns / 8 + columns / 4) * 2, alignof(uint64_t));
 }
 
-/// Two panels unpacked to a byte for each weight (x86/linear_vnni.inl.h).
+/// Two panels unpacked to a byte for each weight (simd/linear_dots.inl.h).
 constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
@@ -36,7 +35,7 @@ constexpr uint64_t nibbles_scratch_bytes(DType weight, uint64_t rows, uint64_t i
   return groups * (kPanelRows * (floats * sizeof(float) + kGroupColumns) + rows * 2 * sizeof(float));
 }
 
-/// Sums of three panels by all rows, which go on with the next columns (x86/linear_float.inl.h).
+/// Sums of three panels by all rows, which go on with the next columns (simd/linear_float.inl.h).
 constexpr uint64_t float_sums_bytes(uint64_t rows) { return rows * 3 * kPanelRows * sizeof(float); }
 
 /// Rows of a tile of AMX, and groups whose sums wait for their scales (x86/linear_amx.inl.h): as many by 2
@@ -51,6 +50,11 @@ constexpr uint64_t amx_scratch_bytes(DType weight, uint64_t rows, uint64_t input
   const uint64_t groups = activation_padded(inputs) / kGroupColumns;
   const uint64_t floats = align_up(rows, kAmxTileRows) * groups * (weight == DType::q4mg32 ? 2 : 1);
   return kAmxSumsBytes + unpacked_panels_bytes(inputs) + floats * sizeof(float);
+}
+
+/// The reference kernels use none, nor do those of 8 bits by groups on AVX2.
+constexpr bool linear_uses_scratch(DType weight, Isa isa) {
+  return isa != Isa::kRef && !(weight == DType::q8g32 && isa == Isa::kAvx2);
 }
 
 /// Of floats their sums; the plans of all rows where q8c has them; what nibbles need on AVX2; else two

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/backend.h"
 
-#include "kernels/scratch.h"
 #include "schema/f16.h"
 
 namespace mote {
@@ -14,9 +13,12 @@ constexpr uint64_t kBlockRows = 64;
 
 uint32_t panel_count(uint32_t outputs) { return (outputs + kPanelRows - 1) / kPanelRows; }
 
-/// The same for every family and any number of rows.
-uint64_t kernel_scratch_bytes(uint64_t inputs) {
-  return linear_scratch_bytes(DType::f32, Isa::kRef, 0, inputs);
+/// mote's own kernel takes a row at a time.
+uint64_t kernel_scratch_bytes(const KernelEntry& kernel, uint64_t inputs) {
+  ScratchShape shape{};
+  shape.rows = 1;
+  shape.inputs = inputs;
+  return kernel.scratch_bytes(shape);
 }
 
 uint32_t slice_begin(uint32_t panels, uint32_t slice, uint32_t slices) {
@@ -104,11 +106,12 @@ bool is_for_backend(const mote_model& model, uint32_t op) {
   return model.root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype() == file::DType::f32;
 }
 
-uint64_t backend_scratch_bytes(const mote_model& model, uint32_t op, uint32_t slices) {
+uint64_t backend_scratch_bytes(const mote_model& model, uint32_t op, uint32_t slices,
+                               const KernelEntry& kernel) {
   mote_linear linear;
   if (mote_model_linear(&model, op, slices, &linear) == 0) return 0;
   const uint64_t stride = block_stride(panel_count(linear.outputs), linear.slices);
-  return kernel_scratch_bytes(linear.inputs) + stride * block_rows(stride) * sizeof(float);
+  return kernel_scratch_bytes(kernel, linear.inputs) + stride * block_rows(stride) * sizeof(float);
 }
 
 void run_on_backend(const mote_backend& backend, uint32_t op, const Step& step, Range range,
@@ -119,12 +122,12 @@ void run_on_backend(const mote_backend& backend, uint32_t op, const Step& step, 
   const bool direct = writes_outputs(args);
   const uint64_t stride = direct ? 0 : block_stride(panels, slices);
   const uint32_t most = direct ? args.rows : block_rows(stride);
-  auto* block = reinterpret_cast<float*>(scratch + kernel_scratch_bytes(args.inputs));
+  auto* block = reinterpret_cast<float*>(scratch + kernel_scratch_bytes(*step.kernel, args.inputs));
   for (uint32_t i = 0; i < slices; ++i) {
     const uint32_t begin = slice_begin(panels, i, slices);
     if (begin < range.begin || begin >= range.end) continue;
     const LinearArgs of_slice = slice_of(args, begin, slice_begin(panels, i + 1, slices));
-    const Slice slice{&backend, op, i, reinterpret_cast<Kernel<LinearArgs>>(step.kernel), of_slice, scratch};
+    const Slice slice{&backend, op, i, kernel_cast<LinearArgs>(step.kernel), of_slice, scratch};
     for (uint32_t row = 0; row < args.rows; row += most) {
       const uint32_t count = args.rows - row < most ? args.rows - row : most;
       slice.run(row, count, direct ? of_slice.out[row] : block, stride);

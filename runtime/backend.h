@@ -12,8 +12,9 @@ namespace mote {
 /// Whether a backend computes it: a linear operation with f32 weights.
 bool is_for_backend(const mote_model& model, uint32_t op);
 
-/// Bytes of scratch of one thread, its own kernel's included.
-uint64_t backend_scratch_bytes(const mote_model& model, uint32_t op, uint32_t slices);
+/// Bytes of scratch of one thread for operation `op`, those of mote's own kernel for it included.
+uint64_t backend_scratch_bytes(const mote_model& model, uint32_t op, uint32_t slices,
+                               const KernelEntry& kernel);
 
 /// Runs the slices whose first panel lies in `panels`: whatever the fork, each slice is run once. step.op is
 /// Op::kLinear, of operation `op`.

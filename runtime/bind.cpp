@@ -205,7 +205,7 @@ class Binder : public Proofs {
     step->unit = q.unit;
     step->work_per_row = q.width;
     kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
-    step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa)->run;
+    step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
   }
 
   void bind(const file::Gate& op, Step* step) {
@@ -255,6 +255,18 @@ class Binder : public Proofs {
 };
 
 }  // namespace
+
+ScratchShape scratch_shape(const Step& step, uint32_t rows) {
+  ScratchShape shape{};
+  if (step.op == Op::kLinear) {
+    shape.rows = rows;
+    shape.inputs = step.linear.inputs;
+  } else if (step.op == Op::kAttention) {
+    shape.heads_per_kv_head = step.attention.heads / step.attention.cache.kv_heads;
+    shape.head_dim = step.attention.cache.head_dim;
+  }
+  return shape;
+}
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t index, Step* step,
                  mote_error* error) {

@@ -14,12 +14,12 @@ namespace mote {
 struct Step {
   Op op;
   file::RowUnit unit;  // what its rows are
-  AnyKernel kernel;
-  AnyKernel merge;        // of attention
-  bool on_backend;        // run_on_backend instead; the kernel finishes and steps in
-  bool chained;           // may take a row as soon as the step before has (chain.h)
-  bool meets;             // of steps in lanes: waits until all lanes are done with the step before
-  uint64_t work_per_row;  // rough multiply-adds, without what depends on the context
+  const KernelEntry* kernel;
+  const KernelEntry* merge;  // of attention
+  bool on_backend;           // run_on_backend instead; the kernel finishes and steps in
+  bool chained;              // may take a row as soon as the step before has (chain.h)
+  bool meets;                // of steps in lanes: waits until all lanes are done with the step before
+  uint64_t work_per_row;     // rough multiply-adds, without what depends on the context
   union {
     EmbedArgs embed;
     PositionsArgs positions;
@@ -39,6 +39,7 @@ struct Step {
 /// Where a session's memory lies; all null and 0 when only proving.
 struct Places {
   bool proving;
+  bool finds_kernels;
   Isa isa;
   DType kv_dtype;
   const mote_backend* backend;  // or null
@@ -58,6 +59,9 @@ struct Places {
   const KvCacheView* caches;
   float* partials;  // of attention; null where it is never split by positions
 };
+
+/// What decides the scratch of a call of the step with `rows` rows.
+ScratchShape scratch_shape(const Step& step, uint32_t rows);
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t op, Step* step, mote_error* error);
 

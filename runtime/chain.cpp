@@ -84,7 +84,7 @@ bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows) {
 void chain_steps(const Places& places, Step* steps, uint32_t count) {
   for (uint32_t first = 0, next; first < count; first = next) {
     steps[first].chained = false;
-    for (next = first + 1; next < count; ++next) {
+    for (next = first + 1; next < count && next - first < kMaxChain; ++next) {
       bool follows = true;
       for (uint32_t i = first; i < next; ++i) follows = follows && may_follow(places, steps[i], steps[next]);
       if (!follows) break;
@@ -96,7 +96,7 @@ void chain_steps(const Places& places, Step* steps, uint32_t count) {
 void part_steps(Step* steps, uint32_t count) {
   for (uint32_t first = 0, next; first < count; first = next) {
     steps[first].meets = true;
-    for (next = first + 1; next < count; ++next) {
+    for (next = first + 1; next < count && next - first < kMaxFromBarrier; ++next) {
       steps[next].meets = false;
       bool parted = steps[first].unit == file::RowUnit::token && steps[next].unit == file::RowUnit::token;
       for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_cache(steps[i], steps[next]);

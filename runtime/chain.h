@@ -26,6 +26,12 @@ struct RowSpan {
 /// Whether no row of one lies over another row of the other; the same row may.
 bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows);
 
+// Each step is compared with those before it in its chain, or since the last barrier. These bounds keep the
+// cost linear in the steps of a file. Transformers have chains of up to 8 steps, and up to 20 steps from
+// barrier to barrier.
+inline constexpr uint32_t kMaxChain = 16;
+inline constexpr uint32_t kMaxFromBarrier = 64;
+
 /// Sets `chained` of all steps.
 void chain_steps(const Places& places, Step* steps, uint32_t count);
 

@@ -60,6 +60,7 @@ Extent prepare(const mote_session& session, Step* step) {
     const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
     const uint32_t units = units_of(*step, rows);
     args.segments = lane_rows(session) != 0 ? 0 : split_positions(session, args, units);
+    // The product fits: layout.cpp refuses sessions whose units would not.
     return {rows, args.segments == 0 ? units : units * args.segments, work * 2 * seen};
   }
   if (step->op == Op::kSelect) {
@@ -123,8 +124,7 @@ uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
     run_together(&fork, extent.work);
   }
   if (step.op == Op::kAttention && step.attention.segments != 0) {
-    reinterpret_cast<Kernel<AttentionMergeArgs>>(step.merge)(step.attention, {0, step.attention.rows},
-                                                             nullptr);
+    kernel_cast<AttentionMergeArgs>(step.merge)(step.attention, {0, step.attention.rows}, nullptr);
   }
   return fork.end;
 }
@@ -156,14 +156,13 @@ void commit(mote_session* session) {
 void begin_run(mote_session* session) {
   session->run = {};
   session->run.active = true;
+  memset(session->added, 0, session->options.batch * sizeof session->added[0]);
   session->logit_count = 0;
 }
 
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
   Run& run = session->run;
-  uint32_t position = session->lengths[sequence];
-  for (uint32_t row = 0; row < run.rows; ++row)
-    position += session->sequences[row] == static_cast<int32_t>(sequence);
+  const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   session->ids[run.rows] = id;
   session->positions[run.rows] = static_cast<int32_t>(position);
   session->sequences[run.rows] = static_cast<int32_t>(sequence);

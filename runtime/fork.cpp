@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/fork.h"
 
+#include <assert.h>
+
 #include "runtime/backend.h"
 #include "runtime/lane.h"
 
@@ -32,7 +34,7 @@ void pause_briefly() {
 
 template <class Args>
 void call(const Step& step, const Args& args, Range units, void* scratch) {
-  reinterpret_cast<Kernel<Args>>(step.kernel)(args, units, scratch);
+  kernel_cast<Args>(step.kernel)(args, units, scratch);
 }
 
 template <class T>
@@ -166,10 +168,17 @@ Range units_of(const Fork& fork, uint32_t part, uint32_t step) {
   return {0, (units_of(first, rows.end - rows.begin) + lane_unit(first) - 1) / lane_unit(first)};
 }
 
+/// Whether the session's scratch is what a call of the step with so many rows needs.
+[[maybe_unused]] bool scratch_fits(const mote_session& session, const Step& step, Range rows) {
+  const ScratchShape shape = scratch_shape(step, rows.end - rows.begin);
+  return step.on_backend || step.kernel->scratch_bytes(shape) <= session.scratch_bytes;
+}
+
 /// Units of a part through a chain of steps; `prepared` if the thread has just run others of them.
 void run_units(const Fork& fork, uint32_t part, uint32_t step, Range units, void* scratch, bool prepared) {
   const mote_session& session = *fork.session;
   const Step& first = fork.steps[step];
+  assert(scratch_fits(session, first, rows_of(fork, part)));
   if (first.on_backend) {
     return run_on_backend(*session.options.backend, step, first, units, static_cast<uint8_t*>(scratch));
   }
@@ -228,7 +237,7 @@ void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
 void run_part(void* context, uint32_t index) {
   const Fork& fork = *static_cast<const Fork*>(context);
   const mote_session& session = *fork.session;
-  void* scratch = session.scratch + index * session.scratch_bytes;
+  void* scratch = session.scratch + index * session.scratch_stride;
   uint32_t last = fork.end;
   for (uint32_t i = 0; i < fork.parts; ++i) {
     if (fork.lane_rows != 0) last = fork.end;  // other rows

@@ -9,7 +9,8 @@
 namespace mote {
 
 static_assert(MOTE_ISA_REF == static_cast<int>(Isa::kRef) + 1 &&
-              MOTE_ISA_I8MM == static_cast<int>(Isa::kI8mm) + 1);
+              MOTE_ISA_I8MM == static_cast<int>(Isa::kI8mm) + 1 &&
+              MOTE_ISA_AMX_INT8 == static_cast<int>(Isa::kAmxInt8) + 1 && MOTE_ISA_AMX_INT8 == kIsaCount);
 
 inline mote_isa isa_to_public(Isa isa) { return static_cast<mote_isa>(static_cast<int>(isa) + 1); }
 

@@ -287,7 +287,7 @@ extern "C" {
 
 const char* mote_version(void) { return MOTE_VERSION; }
 
-size_t mote_model_bytes(void) { return sizeof(mote_model); }
+size_t mote_model_bytes(void) { return MOTE_MODEL_BYTES; }
 
 mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
                             size_t storage_bytes, mote_model** model, mote_error* error) {
@@ -298,9 +298,9 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
       reinterpret_cast<uintptr_t>(storage) % 8 != 0) {
     return fail(error, MOTE_NOT_ALIGNED, "the file's bytes must be 64-byte aligned, the storage 8");
   }
-  if (storage_bytes < sizeof(mote_model)) {
+  if (storage_bytes < MOTE_MODEL_BYTES) {
     return fail(error, MOTE_TOO_SMALL, "the model's storage has ", uint64_t{storage_bytes},
-                " bytes, it takes ", uint64_t{sizeof(mote_model)});
+                " bytes, it takes ", uint64_t{MOTE_MODEL_BYTES});
   }
   if ((flags & ~static_cast<uint32_t>(MOTE_OPEN_CHECK_HASHES)) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: unknown flags ", flags);

@@ -137,16 +137,14 @@ class Proofs {
     return caches->Get(index);
   }
 
-  /// The kernel for the step, unless only proving.
+  /// The kernel for the step, where kernels are asked for.
   void kernel(Step* step, Op op, DType a, DType b) {
     step->op = op;
     step->kernel = nullptr;
     step->on_backend = false;
-    if (places_.proving || status_ != MOTE_OK) return;
-    const KernelEntry* entry = find_kernel(op, a, b, places_.isa);
-    if (entry != nullptr) {
-      step->kernel = entry->run;
-    } else {
+    if (!places_.finds_kernels || status_ != MOTE_OK) return;
+    step->kernel = find_kernel(op, a, b, places_.isa);
+    if (step->kernel == nullptr) {
       status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_, " ",
                         file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type()),
                         ": this build has no kernel for its types");

@@ -5,15 +5,13 @@
 
 #include <type_traits>
 
-#include "kernels/dispatch.h"
-#include "kernels/scratch.h"
 #include "runtime/backend.h"
 #include "runtime/chain.h"
 #include "runtime/error.h"
 #include "runtime/executor.h"
 #include "runtime/isa.h"
 #include "runtime/lane.h"
-#include "runtime/passes.h"
+#include "runtime/layout.h"
 
 namespace mote {
 namespace {
@@ -133,121 +131,6 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   return resolve_kv(session, error);
 }
 
-uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {
-  const uint32_t most =
-      cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
-  const uint64_t whole = align_up(most, 16);
-  if (cache.window() == 0) return static_cast<uint32_t>(whole);
-  const uint64_t ring = align_up(uint64_t{cache.window()} + options.chunk - 1, kAttentionTile);
-  return static_cast<uint32_t>(ring < whole ? ring : whole);
-}
-
-void choose_passes(mote_session* s) {
-  const mote_session_options& options = s->options;
-  s->pass_rows = s->token_rows = options.chunk;
-  if (!s->model->encoder || !s->model->in_passes || options.trace != nullptr) return;
-  const uint32_t several = pass_rows(options.threads);
-  const uint32_t most = options.context > several ? options.context : several;
-  if (several < options.chunk) s->pass_rows = several;
-  if (most < options.chunk) s->token_rows = most;
-}
-
-/// Lanes where the chunk has rows for them, of kernels of which that was measured. Backends and traces take
-/// operands whole.
-void choose_lanes(mote_session* s) {
-  const mote_session_options& options = s->options;
-  s->least_lane = UINT32_MAX;
-  if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
-  const uint32_t least = least_lane_rows(*s->model, options.threads);
-  if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
-}
-
-/// Gives every part of the session its place; with a counting arena only adds up their bytes.
-void lay_out(Arena& arena, mote_session* s, mote_memory* memory) {
-  const mote_session_options& options = s->options;
-  const file::Program& program = *s->model->program;
-  const auto* caches = s->model->root->kv_caches();
-  uint64_t before = 0;
-  const auto part = [&](uint64_t* bytes) {
-    *bytes = arena.used() - before;
-    before = arena.used();
-  };
-
-  arena.take<mote_session>(1);
-  s->step_count = program.ops()->size();
-  choose_passes(s);
-  choose_lanes(s);
-  const bool lanes = s->least_lane != UINT32_MAX;
-  s->steps = arena.take<Step>(s->step_count);
-  s->lane_steps = lanes ? arena.take<Step>(s->step_count) : nullptr;
-  s->ids = arena.take<int32_t>(options.chunk);
-  s->positions = arena.take<int32_t>(options.chunk);
-  s->sequences = arena.take<int32_t>(options.chunk);
-  s->selected = arena.take<uint32_t>(options.logit_rows);
-  s->logit_index = arena.take<int32_t>(options.logit_rows);
-  s->lengths = arena.take<uint32_t>(options.batch);
-  if (s->model->encoder) {
-    s->last_seen = arena.take<int32_t>(options.chunk);
-    s->token_types = arena.take<int32_t>(options.chunk);
-    s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
-  }
-  s->caches = arena.take<KvCacheView>(caches->size());
-  part(&memory->session);
-
-  const uint32_t lane_count = lanes ? options.threads : 1;
-  const uint64_t lane_bytes = uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lane_count);
-  s->lane_bytes = static_cast<size_t>(lane_bytes);
-  s->token_buffers = arena.take<uint8_t>(lane_bytes * lane_count);
-  s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
-  s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
-  part(&memory->activations);
-
-  s->scratch_bytes = 0;
-  uint64_t partial_floats = 0;  // of a row and segment
-  for (uint32_t i = 0; i < s->step_count; ++i) {
-    const file::Op* op = program.ops()->Get(i);
-    uint64_t bytes =
-        options.backend == nullptr ? 0 : backend_scratch_bytes(*s->model, i, options.backend->slices);
-    if (const auto* linear = op->args_as_Linear(); linear != nullptr && bytes == 0) {
-      const auto* weight = s->model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
-      bytes = linear_scratch_bytes(static_cast<DType>(weight->dtype()), s->isa, s->token_rows,
-                                   linear->in()->width());
-    }
-    if (const auto* attention = op->args_as_Attention()) {
-      const file::KvCache* cache = caches->Get(attention->cache());
-      bytes = attention_scratch_bytes(attention->heads() / cache->kv_heads(), cache->head_dim());
-      const uint64_t floats = attention->heads() * uint64_t{attention_partial_floats(cache->head_dim())};
-      if (cache->window() == 0 && floats > partial_floats) partial_floats = floats;
-    }
-    if (bytes > s->scratch_bytes) s->scratch_bytes = bytes;
-  }
-  s->scratch = arena.take<uint8_t>(s->scratch_bytes * options.threads);
-  s->shares = arena.take<Share>(options.threads);
-  const uint64_t segments = (options.context + kAttentionSegment - 1) / kAttentionSegment;
-  if (options.threads > 1 && segments > 1 && !s->model->encoder) {
-    s->partials = arena.take<float>(partial_floats * segments * options.batch);
-  }
-  part(&memory->scratch);
-
-  for (uint32_t i = 0; i < caches->size(); ++i) {
-    const file::KvCache* cache = caches->Get(i);
-    const uint32_t capacity = cache_capacity(options, *cache);
-    const uint64_t positions = uint64_t{options.batch} * cache->kv_heads() * capacity;
-    const uint64_t bytes = positions * kv_bytes(s->kv_dtype, cache->head_dim());
-    void* keys = arena.take<uint8_t>(bytes);
-    void* values = arena.take<uint8_t>(bytes);
-    if (s->caches != nullptr) s->caches[i] = {keys, values, capacity, cache->kv_heads(), cache->head_dim()};
-  }
-  part(&memory->kv_cache);
-
-  s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
-  s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
-  part(&memory->sampler);
-
-  s->text = take_text_scratch(&arena, s->model->tokenizer.tokens == 0 ? 0 : options.text_bytes);
-  part(&memory->text);
-}
-
 mote_status bind_steps(const mote_session& s, const Places& places, Step* steps, mote_error* error) {
   for (uint32_t i = 0; i < s.step_count; ++i) {
     const mote_status status = bind(*s.model, places, i, &steps[i], error);
@@ -259,6 +142,7 @@ mote_status bind_steps(const mote_session& s, const Places& places, Step* steps,
 
 mote_status bind_all(mote_session* s, mote_error* error) {
   s->places = {false,
+               true,
                s->isa,
                s->kv_dtype,
                s->options.backend,
@@ -337,18 +221,15 @@ mote_status mote_session_memory(const mote_model* model, const mote_session_opti
   mote_session session{};
   const mote_status status = mote::resolve(model, options, &session, error);
   if (status != MOTE_OK) return status;
-  mote::Arena counting(nullptr);
-  *memory = {};
-  mote::lay_out(counting, &session, memory);
-  return MOTE_OK;
+  uint64_t bytes;
+  return mote::count_bytes(&session, memory, &bytes, error);
 }
 
 size_t mote_session_bytes(const mote_model* model, const mote_session_options* options) {
   mote_memory memory;
   if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
-  const uint64_t bytes =
-      memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler + memory.text;
-  return bytes > SIZE_MAX ? 0 : static_cast<size_t>(bytes);
+  return static_cast<size_t>(memory.session + memory.activations + memory.scratch + memory.kv_cache +
+                             memory.sampler + memory.text);
 }
 
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
@@ -361,15 +242,16 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   mote_status status = mote::resolve(model, options, &fresh, error);
   if (status != MOTE_OK) return status;
   mote_memory memory;
-  mote::Arena counting(nullptr);
-  mote::lay_out(counting, &fresh, &memory);
-  if (arena_bytes < counting.used()) {
+  uint64_t bytes;
+  status = mote::count_bytes(&fresh, &memory, &bytes, error);
+  if (status != MOTE_OK) return status;
+  if (arena_bytes < bytes) {
     return fail(error, MOTE_TOO_SMALL, "the arena has ", uint64_t{arena_bytes}, " bytes, these options take ",
-                counting.used());
+                bytes);
   }
-  mote::Arena parts(arena);
-  mote::lay_out(parts, &fresh, &memory);
-  status = mote::bind_all(&fresh, error);
+  mote::Arena parts(arena, bytes);
+  status = mote::lay_out(parts, &fresh, &memory, error);
+  if (status == MOTE_OK) status = mote::bind_all(&fresh, error);
   if (status != MOTE_OK) return status;
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
   fresh.sampler.vocab = model->root->vocab();

@@ -67,14 +67,16 @@ struct mote_session {
   uint32_t* starts;      // [batch + 1], of encoders
   uint32_t* selected;    // [logit_rows] rows of the chunk
   uint32_t* lengths;     // [batch] tokens of each sequence
+  uint32_t* added;       // [batch] rows that the run adds to each sequence
   int32_t* logit_index;  // [logit_rows] row of `outputs` for each public row, -1 for none
   uint32_t logit_count;  // public rows
   mote::KvCacheView* caches;
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;
-  uint8_t* scratch;  // [threads][scratch_bytes]
+  uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
+  uint64_t scratch_stride;
   mote::Share* shares;      // [threads]
   float* partials;          // of attention for a decoding step's rows; null with one thread
   mote::ConstRows outputs;  // [logit_rows or batch, output width]

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/little_endian.h"
+
 namespace mote {
 
 /// Those of files are equal to file::DType (checked in bind.cpp); bf16 and i8 are of KV caches alone.
@@ -64,8 +66,10 @@ struct QuadQ8c {
 };
 static_assert(sizeof(HeadQ8c) == 64 && sizeof(QuadQ8c) == 64);
 
-/// The widest q8c weight of a matmul: the int32 dot product of a row holds 128 * 127 for each column.
-inline constexpr uint32_t kMaxColumnsQ8c = INT32_MAX / (128 * 127);
+/// The widest q8c weight of a matmul: the int32 dot product of a row holds 128 * 128 for each column, those
+/// that pad it too. Activations that nothing quantized may be -128, as weights may.
+inline constexpr uint32_t kMaxColumnsQ8c = INT32_MAX / (128 * 128) / kSupercellColumns * kSupercellColumns;
+static_assert(int64_t{kMaxColumnsQ8c} * 128 * 128 <= INT32_MAX && kMaxColumnsQ8c % kSupercellColumns == 0);
 
 /// Bytes of one P16K4 panel of K columns.
 constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {

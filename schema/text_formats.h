@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "schema/little_endian.h"
+
 namespace mote {
 
 /// Replaces a pair of neighbouring tokens; the lowest rank goes first, the leftmost among equals.

@@ -69,8 +69,8 @@ TokenizerTables::TokenizerTables(const TokenizerSpec& spec) : spec_(spec) {
 
 void TokenizerTables::check_normalization() const {
   if (spec_.segment_prefix.size() > kMaxPrefixBytes || spec_.piece_prefix.size() > kMaxPrefixBytes ||
-      spec_.continuing_prefix.size() > kMaxPrefixBytes ||
-      spec_.replacements.size() > kMaxReplacements || spec_.normalizers.size() > kMaxNormalizers) {
+      spec_.continuing_prefix.size() > kMaxPrefixBytes || spec_.replacements.size() > kMaxReplacements ||
+      spec_.normalizers.size() > kMaxNormalizers) {
     fail("the tokenizer's normalizer is too large");
   }
   for (const auto& [from, to] : spec_.replacements) {
@@ -152,10 +152,10 @@ std::vector<std::string> TokenizerTables::normalized(const std::vector<std::stri
   std::vector<std::string> result;
   for (const std::string& text : texts) {
     const auto room = static_cast<uint32_t>(text.size() * kMostExpansion + kPartRoom);
-    Arena counting(nullptr);
+    Arena counting;
     take_text_scratch(&counting, room);
     std::vector<uint64_t> block(counting.used() / sizeof(uint64_t));
-    Arena arena(block.data());
+    Arena arena(block.data(), counting.used());
     Window window(view, take_text_scratch(&arena, room), reinterpret_cast<const uint8_t*>(text.data()));
     window.start(0, static_cast<uint32_t>(text.size()));
     window.fill();

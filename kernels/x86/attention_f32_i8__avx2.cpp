@@ -5,7 +5,7 @@
 // weights that make up 256, is 32768 at most, and reached below zero only. So it is pairs of queries'
 // elements and of weights that share the levels of a byte (joint). Bytes as int16, which take four
 // operations, keep twice as many levels where both of a pair are as large as can be.
-#include "kernels/x86/attention.inl.h"
+#include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_256.inl.h"
 
 namespace mote::avx2 {
@@ -25,7 +25,7 @@ struct PairedBytes256 {
 }  // namespace
 
 void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<Int8Floats256<PairedBytes256>, KvQuad>(args, units, scratch);
+  mote::attention<Int8Floats256<PairedBytes256>, KvQuad>(args, units, scratch);
 }
 
 }  // namespace mote::avx2

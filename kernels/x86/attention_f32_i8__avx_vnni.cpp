@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/x86/attention.inl.h"
+#include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_vnni_256.inl.h"
 
 namespace mote::avx_vnni {
 
 void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
+  mote::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
 }
 
 }  // namespace mote::avx_vnni

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/x86/floats_512.inl.h"
-#include "kernels/x86/gate.inl.h"
+#include "kernels/simd/gate.inl.h"
 
 namespace mote::avx512_vnni {
 

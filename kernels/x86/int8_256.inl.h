@@ -6,7 +6,7 @@
 #pragma once
 
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/int8_queries.inl.h"
+#include "kernels/simd/int8_queries.inl.h"
 #include "kernels/x86/quantize_avx2.inl.h"
 
 namespace mote {

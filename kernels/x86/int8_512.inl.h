@@ -5,7 +5,7 @@
 // has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/int8_queries.inl.h"
+#include "kernels/simd/int8_queries.inl.h"
 #include "kernels/x86/rough_exp_512.inl.h"
 
 namespace mote {

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "kernels/scratch.h"
-#include "kernels/x86/linear_vnni_parts.inl.h"
+#include "kernels/simd/linear_dots_parts.inl.h"
 
 namespace mote {
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the AVX2 kernels of Linear share: products of signed bytes.
+// What the AVX2 kernels of Linear share: products of signed bytes. Those of quantized activations, which are
+// -127 to 127, go by maddubs. A row that nothing quantized may hold -128, too: then by madd.
 #pragma once
 
 #include <immintrin.h>
 #include <string.h>
 
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/linear_finish.inl.h"
+#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -49,6 +50,42 @@ MOTE_INLINE static inline void add_quad(const int8_t w[16][4], const int8_t* con
       MOTE_PIN(dot[r][h]);
     }
   }
+}
+
+/// The same for activations of -128, which have no opposite: in int16.
+template <uint32_t R>
+static inline void add_widened_quad(const int8_t w[16][4], const int8_t* const a[R],
+                                    __m256i dot[R][kHalves]) {
+  for (uint32_t h = 0; h < kHalves; ++h) {
+    const __m256i bytes = load_bytes(w[8 * h]);
+    const __m256i low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(bytes));
+    const __m256i high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256(bytes, 1));
+    for (uint32_t r = 0; r < R; ++r) {
+      const __m256i word = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(broadcast_word(a[r])));
+      // Outputs 0 1 4 5 | 2 3 6 7.
+      const __m256i sums = _mm256_hadd_epi32(_mm256_madd_epi16(low, word), _mm256_madd_epi16(high, word));
+      dot[r][h] = _mm256_add_epi32(dot[r][h], _mm256_permute4x64_epi64(sums, _MM_SHUFFLE(3, 1, 2, 0)));
+    }
+  }
+}
+
+/// Whether any byte is -128, of which `least` has the least of each lane.
+static inline bool has_lowest(__m256i least) {
+  return _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_set1_epi8(-128))) != 0;
+}
+
+/// Whether any activation is.
+static inline bool has_lowest(const LinearArgs& args) {
+  const size_t columns = activation_padded(args.inputs);
+  __m256i even = _mm256_setzero_si256(), odd = even;
+  for (uint32_t row = 0; row < args.rows; ++row) {
+    const char* q = linear_row(args, row);
+    for (const char* end = q + columns; q != end; q += 64) {
+      even = _mm256_min_epi8(even, load_bytes(q));
+      odd = _mm256_min_epi8(odd, load_bytes(q + 32));
+    }
+  }
+  return has_lowest(_mm256_min_epi8(even, odd));
 }
 
 }  // namespace mote::avx2

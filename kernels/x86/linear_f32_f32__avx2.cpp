@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/linear_float.inl.h"
+#include "kernels/simd/linear_float.inl.h"
 
 namespace mote::avx2 {
 

@@ -2,7 +2,7 @@
 #include "kernels/cpu_features.h"
 #include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/floats_512.inl.h"
-#include "kernels/x86/linear_float.inl.h"
+#include "kernels/simd/linear_float.inl.h"
 
 namespace mote::avx512_vnni {
 

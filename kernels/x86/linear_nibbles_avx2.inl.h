@@ -50,7 +50,7 @@ struct Nibbles {
   /// sum[h] += the products of a quad. Where weights have an offset the first of a group starts at minus 4
   /// times the sum of the group's activations, the offset's share of either int16 sum of an output. Then n
   /// products are (nibble - 4) times an activation, and of the 32 - n others -4 times: at most
-  /// 127 (11 n + 4 (32 - n)), with all 16 of them 30480.
+  /// 128 (11 n + 4 (32 - n)), with all 16 of them 30720. Without an offset that is 128 * 15 * 16, as much.
   MOTE_INLINE static void add_quad(const __m256i w[kHalves], __m256i word, bool first, __m256i four_sums,
                                    __m256i sum[kHalves]) {
     __m256i product[kHalves];

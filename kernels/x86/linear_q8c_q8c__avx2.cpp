@@ -10,8 +10,9 @@
 // A tile is R rows by one panel: with R = 4 the 8 sums, four vectors of weights, two words, the ones and a
 // temporary are 16 registers. Its quads are visited in the order of its plan, all of one kind after the
 // other, so that no branch depends on data. A thread makes the plans of all rows before its first panel. A
-// single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. No tails: K
-// is padded to 64 and N to 16 in the file.
+// single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. Rows with
+// an activation of -128 have no plan either, and go one by one. No tails: K is padded to 64 and N to 16 in
+// the file.
 #include "kernels/scratch.h"
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
@@ -99,8 +100,8 @@ __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* 
   }
 }
 
-/// dot[p] = row `a` times panel p.
-template <uint32_t P>
+/// dot[p] = row `a` times panel p; kLowest: activations may be -128.
+template <uint32_t P, bool kLowest>
 __attribute__((noinline)) void row_dots(const QuadQ8c* const panels[P], const int8_t* a, size_t columns,
                                         __m256i dot[P][1][kHalves]) {
   const QuadQ8c* quads[P];
@@ -110,7 +111,13 @@ __attribute__((noinline)) void row_dots(const QuadQ8c* const panels[P], const in
     sum[p][0][0] = sum[p][0][1] = _mm256_setzero_si256();
   }
   for (const int8_t* end = a + columns; a != end; a += 4) {
-    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) add_quad<1>((quads[p]++)->q, &a, sum[p]);
+    MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
+      if constexpr (kLowest) {
+        add_widened_quad<1>((quads[p]++)->q, &a, sum[p]);
+      } else {
+        add_quad<1>((quads[p]++)->q, &a, sum[p]);
+      }
+    }
   }
   MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
     MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) dot[p][0][h] = sum[p][0][h];
@@ -151,15 +158,33 @@ void finish(const LinearArgs& args, uint32_t panel, uint32_t row, const Operands
 }
 
 /// The panels `panel`, `panel` + stride, ... of the only row.
-template <uint32_t P>
+template <uint32_t P, bool kLowest>
 void row_tile(const LinearArgs& args, uint32_t panel, uint32_t stride) {
   const QuadQ8c* quads[P];
   __m256i dot[P][1][kHalves];
   for (uint32_t p = 0; p < P; ++p) quads[p] = Operands<1>(args, panel + p * stride, 0).quads;
   const Operands<1> first(args, panel, 0);
-  row_dots<P>(quads, first.a[0], first.columns, dot);
+  row_dots<P, kLowest>(quads, first.a[0], first.columns, dot);
   for (uint32_t p = 0; p < P; ++p) {
     finish<1>(args, panel + p * stride, 0, Operands<1>(args, panel + p * stride, 0), dot[p]);
+  }
+}
+
+template <bool kLowest>
+void only_row(const LinearArgs& args, Range panels) {
+  const Range rest = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
+    row_tile<kLinearStreams, kLowest>(args, panel, stride);
+  });
+  for (uint32_t panel = rest.begin; panel < rest.end; ++panel) row_tile<1, kLowest>(args, panel, 0);
+}
+
+/// dot[r] = row r times the panel, whatever the activations.
+template <uint32_t R>
+void unplanned_dots(const Operands<R>& of, __m256i dot[R][kHalves]) {
+  for (uint32_t r = 0; r < R; ++r) {
+    __m256i of_row[1][1][kHalves];
+    row_dots<1, true>(&of.quads, of.a[r], of.columns, of_row);
+    for (uint32_t h = 0; h < kHalves; ++h) dot[r][h] = of_row[0][0][h];
   }
 }
 
@@ -176,11 +201,7 @@ void each_planned_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, const St
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {
-    const Range rest = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
-      row_tile<kLinearStreams>(args, panel, stride);
-    });
-    for (uint32_t panel = rest.begin; panel < rest.end; ++panel) row_tile<1>(args, panel, 0);
-    return;
+    return has_lowest(args) ? only_row<true>(args, panels) : only_row<false>(args, panels);
   }
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
@@ -195,7 +216,9 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
       constexpr uint32_t R = r;
       const Operands<R> of(args, panel, row);
       __m256i dot[R][kHalves];
-      if (R == kRows && args.rows >= kManyRows) {
+      if (plan->twos == nullptr) {
+        unplanned_dots<R>(of, dot);
+      } else if (R == kRows && args.rows >= kManyRows) {
         planned_dots<R>(of.quads, of.a, *plan, NothingAhead(), dot);
       } else {
         const WeightsAhead ahead(args, DType::q8c, panel, 1, row, R, columns / 4, kL1Rows);

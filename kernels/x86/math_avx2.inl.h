@@ -7,22 +7,7 @@
 #include <string.h>
 
 #include "kernels/ops.h"
-
-/// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
-#define MOTE_UNROLL _Pragma("GCC unroll 8")
-/// Before a loop over memory: what a turn of it does besides multiplying, an eighth of its instructions, is
-/// up to a tenth of its time where a hyperthread shares the core. Tiles of AVX-512 multiply twice as often in
-/// a turn.
-#ifdef __AVX512F__
-#define MOTE_UNROLL_2
-#define MOTE_UNROLL_4
-#else
-#define MOTE_UNROLL_2 _Pragma("GCC unroll 2")
-#define MOTE_UNROLL_4 _Pragma("GCC unroll 4")
-#endif
-#define MOTE_INLINE __attribute__((always_inline))
-/// Keeps x in a register here; without it GCC 12 keeps some sums of long unrolled loops in memory.
-#define MOTE_PIN(x) __asm__("" : "+v"(x))
+#include "kernels/simd/compiler.h"
 
 namespace mote::avx2 {
 

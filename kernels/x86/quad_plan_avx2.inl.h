@@ -17,6 +17,7 @@
 namespace mote::avx2 {
 
 /// The quads of a tile of up to 4 rows by the way they are multiplied; the indices lie behind the plan.
+/// `twos` is null where an activation is -128, which nothing quantized: no way here takes it.
 struct QuadPlan {
   const uint16_t *twos, *twos_end;    // octets (two quads, 2 i and 2 i + 1) that fit together
   const uint16_t *ones, *ones_end;    // quads that fit alone
@@ -33,8 +34,8 @@ static inline uint32_t fitting(__m256i sums) {
   return static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(fit)));
 }
 
-/// Plans rows a[0..R-1] of `columns` activations from -127 to 127, a multiple of 32 and fewer than 2^18, each
-/// with its RowScale behind.
+/// Plans rows a[0..R-1] of `columns` activations, a multiple of 32 and fewer than 2^18, each with its
+/// RowScale behind.
 template <uint32_t R>
 static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan) {
   const __m256i zero = _mm256_setzero_si256(), ones = _mm256_set1_epi8(1);
@@ -44,10 +45,12 @@ static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan)
   plan->twos = two;
   plan->ones = one;
   plan->signs_end = sign;
+  __m256i least = zero;
   for (size_t k = 0; k < columns; k += 32) {
     __m256i alone = zero, together = zero;
     MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
       const __m256i x = load_bytes(a[r] + k);
+      least = _mm256_min_epi8(least, x);
       const __m256i above = _mm256_maddubs_epi16(_mm256_max_epi8(x, zero), ones);
       const __m256i below = _mm256_maddubs_epi16(_mm256_max_epi8(_mm256_sub_epi8(zero, x), zero), ones);
       alone = _mm256_max_epi16(alone, _mm256_max_epi16(above, below));
@@ -71,6 +74,7 @@ static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan)
       }
     }
   }
+  if (has_lowest(least)) plan->twos = nullptr;
   plan->twos_end = two;
   plan->ones_end = one;
   plan->signs = sign;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_vnni.inl.h is made of, in vectors of 256 bits. Compiled for AVX-VNNI the dot product is
+// What linear_dots.inl.h is made of, in vectors of 256 bits. Compiled for AVX-VNNI the dot product is
 // VEX-encoded, for AVX-512-VNNI with VL it is EVEX-encoded, so that either processor tests it. Everything has
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/linear_finish.inl.h"
+#include "kernels/simd/linear_finish.inl.h"
 
 namespace mote {
 namespace {

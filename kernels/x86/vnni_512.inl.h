@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_vnni.inl.h is made of, in vectors of 512 bits: AVX-512 F, BW, DQ, VL and VNNI. Everything has
+// What linear_dots.inl.h is made of, in vectors of 512 bits: AVX-512 F, BW, DQ, VL and VNNI. Everything has
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/floats_512.inl.h"
-#include "kernels/x86/linear_finish.inl.h"
+#include "kernels/simd/linear_finish.inl.h"
 
 namespace mote {
 namespace {

@@ -38,7 +38,7 @@ bool ours = false;  // XNNPACK uses kAllocator
 void initialize_once() {
   initialized = xnn_initialize(&kAllocator);
   if (initialized != xnn_status_success) return;
-  Arena counting(nullptr);
+  Arena counting(Arena::Gaps::none);
   Placement here(&counting, UINT64_MAX);
   const float weight = 0;
   xnn_operator_t op = nullptr;

@@ -50,7 +50,7 @@ class Maker {
         slices_(slices),
         region_(static_cast<uint8_t*>(region)),
         bytes_(bytes),
-        arena_(region),
+        arena_(region, bytes, Arena::Gaps::none),
         placement_(&arena_, bytes) {}
 
   mote_status make(mote_error* error) {

@@ -1,47 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vector table and what has to happen before main.
-#include <stdint.h>
+// The vector table, what has to happen before main, and faults: each ends the run with a line and the exit
+// code 2.
+#include "startup.h"
+
 #include <string.h>
 
+#include "console.h"
+
 extern "C" {
-extern uint32_t data_load, data_start, data_end, bss_start, bss_end, stack_top;
-int main(void);
+extern unsigned char data_load[], data_start[], data_end[], bss_start[], bss_end[];
 [[noreturn]] void reset(void);
-[[noreturn]] void fault(void);
+void fault(void);
+[[noreturn, gnu::used]] void report_fault(const uint32_t* frame);
 }
 
 namespace {
 
 using Handler = void (*)(void);
 
-/// Coprocessor Access Control Register (Armv7-M Architecture Reference Manual, B3.2.20): bits 20 to 23 enable
-/// the FPU.
-volatile uint32_t* const kCpacr = reinterpret_cast<volatile uint32_t*>(0xE000ED88);
+/// Registers of the Armv7-M Architecture Reference Manual, B3.2 and B3.5.
+volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
+constexpr uintptr_t kCfsr = 0xE000ED28;     // why it faulted
+constexpr uintptr_t kCpacr = 0xE000ED88;    // bits 20 to 23 enable the FPU
+constexpr uintptr_t kMpuCtrl = 0xE000ED94;  // bit 0 enables the MPU, bit 2 the default map around its regions
+constexpr uintptr_t kMpuRbar = 0xE000ED9C;  // a region's address; bit 4: its number is in bits 0 to 3
+constexpr uintptr_t kMpuRasr = 0xE000EDA0;  // bit 0 enables it, from bit 1 log2 of its bytes - 1
+
+constexpr uint32_t kUnusedStack = 0xA5A5A5A5;
 
 struct Vectors {
-  uint32_t* stack;
+  unsigned char* stack;
   Handler handlers[15];
 };
 
 __attribute__((section(".vectors"), used))
-const Vectors kVectors = {&stack_top,
-                          {reset, fault, fault, fault, fault, fault, nullptr, nullptr, nullptr, nullptr,
-                           fault, fault, nullptr, fault, fault}};
+const Vectors kVectors = {stack_top,
+                          {reset, fault, fault, fault, fault, fault, fault, nullptr, nullptr, nullptr, fault,
+                           fault, nullptr, fault, fault}};
+
+/// Lets every access to the 64 KiB below the stack, where RAM begins, fault. Without an MPU it does nothing.
+void guard_stack() {
+  constexpr uint32_t kGuardLog2Bytes = 16;
+  at(kMpuRbar) = (reinterpret_cast<uintptr_t>(stack_bottom) - (1u << kGuardLog2Bytes)) | 1u << 4;
+  at(kMpuRasr) = (kGuardLog2Bytes - 1) << 1 | 1u;
+  at(kMpuCtrl) = 1u | 1u << 2;
+  __asm__ volatile("dsb\n\tisb" ::: "memory");
+}
+
+/// Marks the stack below the stack pointer.
+void mark_unused_stack() {
+  volatile uint32_t* end;
+  __asm__ volatile("mov %0, sp" : "=r"(end));
+  for (auto* word = reinterpret_cast<volatile uint32_t*>(stack_bottom); word < end; ++word)
+    *word = kUnusedStack;
+}
 
 }  // namespace
 
-void reset(void) {
-  *kCpacr |= 0xFu << 20;
-  __asm__ volatile("dsb\n\tisb" ::: "memory");
-  memcpy(&data_start, &data_load,
-         static_cast<size_t>(reinterpret_cast<char*>(&data_end) - reinterpret_cast<char*>(&data_start)));
-  memset(&bss_start, 0,
-         static_cast<size_t>(reinterpret_cast<char*>(&bss_end) - reinterpret_cast<char*>(&bss_start)));
-  main();
-  for (;;) __asm__ volatile("wfi");
+uint32_t stack_peak_bytes(void) {
+  const auto* word = reinterpret_cast<const uint32_t*>(stack_bottom);
+  while (*word == kUnusedStack) ++word;
+  return static_cast<uint32_t>(stack_top - reinterpret_cast<const unsigned char*>(word));
 }
 
-void fault(void) {
-  for (;;) __asm__ volatile("bkpt 0");
+void reset(void) {
+  at(kCpacr) |= 0xFu << 20;
+  __asm__ volatile("dsb\n\tisb" ::: "memory");
+  guard_stack();
+  mark_unused_stack();
+  memcpy(data_start, data_load, static_cast<size_t>(data_end - data_start));
+  memset(bss_start, 0, static_cast<size_t>(bss_end - bss_start));
+  console_exit(main());
+}
+
+/// Hands over the frame that the processor pushed. A stack that is full, which is one of the reasons to be
+/// here, is used anew.
+__attribute__((naked)) void fault(void) {
+  __asm__ volatile(
+      "mov r0, sp\n\t"
+      "ldr r1, =stack_bottom + 512\n\t"
+      "cmp r0, r1\n\t"
+      "bhs 1f\n\t"
+      "ldr r1, =stack_top\n\t"
+      "mov sp, r1\n"
+      "1: b report_fault\n\t"
+      ".ltorg");
+}
+
+void report_fault(const uint32_t* frame) {
+  uint32_t exception;
+  __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+  print("failed: fault: exception ", exception & 0x1FF, ", CFSR ", Hex{at(kCfsr)});
+  const auto* bytes = reinterpret_cast<const unsigned char*>(frame);
+  const bool pushed = bytes >= stack_bottom && bytes + 32 <= stack_top;
+  if (pushed) print(", at ", Hex{frame[6]}, ", called from ", Hex{frame[5]});
+  print(pushed ? "\n" : ", the stack is full\n");
+  console_exit(2);
 }

@@ -2,6 +2,7 @@
 //
 // The posix platform: MOTE_ISA, the number of useful cores, and a fork-join thread pool. Like the core it
 // links without the C++ library.
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -18,12 +19,12 @@
 
 namespace {
 
-// Longer than the gap between two tokens, in which the next one is sampled and printed; much shorter than a scheduler's
-// time slice. Waking a parked thread costs some 50 us, a hundredth of a small model's token.
+// Longer than the gap between two tokens, in which the next one is sampled and printed; much shorter than a
+// scheduler's time slice. Waking a parked thread costs some 50 us, a hundredth of a small model's token.
 constexpr int64_t kSpin_ns = 1000000;
-// Longer than threads that all have a core wait for each other within an operation. Who waits longer looks whether one
-// has lost its core, and if so leaves it its own: with another program on one of two cores, a small encoder takes 6
-// instead of 10 ms.
+// Longer than threads that all have a core wait for each other within an operation. Who waits longer looks
+// whether one has lost its core, and if so leaves it its own: with another program on one of two cores, a
+// small encoder takes 6 instead of 10 ms.
 constexpr int64_t kShortSpin_ns = 20000;
 
 int64_t now_ns() {
@@ -121,8 +122,8 @@ class Signal {
 /// One per thread besides the caller. Its share of a call is done by whoever claims it first: where other
 /// programs keep the thread from its core, the caller does not wait for it to come but does the share itself.
 ///
-/// A cache line that another core has written takes up to half a microsecond to come, and a call is a few: what one of
-/// the two writes for the other lies in one line.
+/// A cache line that another core has written takes up to half a microsecond to come, and a call is a few:
+/// what one of the two writes for the other lies in one line.
 struct Worker {
   alignas(64) Call call;  // set before `start` is
   Signal start;           // set to the number of the call to take part in
@@ -130,7 +131,7 @@ struct Worker {
   alignas(64) std::atomic<uint32_t> claimed{0};  // the last call whose share was claimed
   Signal done;                                   // set to it when the worker has finished a share
 
-  alignas(64) uint32_t calls = 0;  // that it was given (a call for fewer threads passes the others by); the caller's
+  alignas(64) uint32_t calls = 0;  // that it was given (one for fewer threads passes it by); the caller's
   uint32_t finished = 0;           // the last one that it was seen to finish; the caller's
 
   alignas(64) uint32_t index = 0;  // what stays as it is
@@ -150,7 +151,9 @@ struct alignas(64) mote_posix_pool {
   uint32_t threads = 1;
   bool spin = false;
   uint32_t started = 0;
-  Worker* workers = nullptr;  // [threads - 1]
+  Worker* workers = nullptr;  // [threads - 1], of which the first `started` are made
+
+  alignas(64) std::atomic<bool> taken{false};  // by a call, until it returns
 };
 
 namespace {
@@ -177,6 +180,7 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   auto* pool = static_cast<mote_posix_pool*>(user);
   if (count == 0) return;
   const Call call{task, context, count};
+  if (pool->taken.exchange(true, std::memory_order_acquire)) return call.run_share(0, 1);
   const uint32_t workers = (count < pool->threads ? count : pool->threads) - 1;
   for (uint32_t i = 0; i < workers; ++i) start(&pool->workers[i], call);
   call.run_share(0, pool->threads);
@@ -188,22 +192,42 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
       worker.finished = worker.done.wait_beyond(worker.finished, pool->spin);
     }
   }
+  pool->taken.store(false, std::memory_order_release);
 }
 
 /// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads.
-bool start_workers(mote_posix_pool* pool) {
+/// 0, or why one could not be started.
+int start_workers(mote_posix_pool* pool) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (uint32_t i = 0; i + 1 < pool->threads; ++i) {
-    Worker& worker = pool->workers[i];
-    worker.pool = pool;
-    worker.index = i + 1;
-    if (pthread_create(&worker.thread, nullptr, run_worker, &worker) != 0) break;
-    ++pool->started;
+  int problem = 0;
+  while (problem == 0 && pool->started + 1 < pool->threads) {
+    auto* worker = new (&pool->workers[pool->started]) Worker;
+    worker->pool = pool;
+    worker->index = pool->started + 1;
+    problem = pthread_create(&worker->thread, nullptr, run_worker, worker);
+    if (problem == 0) {
+      ++pool->started;
+    } else {
+      worker->~Worker();
+    }
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return pool->started + 1 == pool->threads;
+  return problem;
+}
+
+/// The pool, then its workers, in one block; each size is a multiple of its alignment. Null with errno.
+void* allocate_pool(uint32_t threads) {
+  // Fits 64 bits whatever `threads`, but not always the 32 of a narrow size_t.
+  const uint64_t bytes = sizeof(mote_posix_pool) + uint64_t{threads - 1} * sizeof(Worker);
+  void* memory = nullptr;
+  const int problem = bytes > SIZE_MAX
+                          ? ENOMEM
+                          : posix_memalign(&memory, alignof(mote_posix_pool), static_cast<size_t>(bytes));
+  if (problem == 0) return memory;
+  errno = problem;
+  return nullptr;
 }
 
 #if defined(__linux__)
@@ -266,30 +290,25 @@ mote_platform mote_platform_default(void) {
 
 mote_posix_pool* mote_posix_pool_create(uint32_t threads) {
   if (threads == 0) threads = 1;
-  // The pool, then its workers, in one block; each size is a multiple of its alignment.
-  void* memory = nullptr;
-  if (posix_memalign(&memory, alignof(mote_posix_pool),
-                     sizeof(mote_posix_pool) + (threads - 1) * sizeof(Worker)) != 0) {
-    return nullptr;
-  }
+  void* memory = allocate_pool(threads);
+  if (!memory) return nullptr;
   auto* pool = new (memory) mote_posix_pool;
   pool->threads = threads;
   pool->workers = reinterpret_cast<Worker*>(pool + 1);
   long highest = 0;
   pool->spin = threads <= count_cores(0, &highest);  // spinning for a thread that has no core delays it
-  for (uint32_t i = 0; i + 1 < threads; ++i) new (&pool->workers[i]) Worker;
-  if (!start_workers(pool)) {
-    mote_posix_pool_destroy(pool);
-    return nullptr;
-  }
-  return pool;
+  const int problem = start_workers(pool);
+  if (problem == 0) return pool;
+  mote_posix_pool_destroy(pool);
+  errno = problem;
+  return nullptr;
 }
 
 void mote_posix_pool_destroy(mote_posix_pool* pool) {
   if (!pool) return;
   for (uint32_t i = 0; i < pool->started; ++i) start(&pool->workers[i], Call{});
   for (uint32_t i = 0; i < pool->started; ++i) pthread_join(pool->workers[i].thread, nullptr);
-  for (uint32_t i = 0; i + 1 < pool->threads; ++i) pool->workers[i].~Worker();
+  for (uint32_t i = 0; i < pool->started; ++i) pool->workers[i].~Worker();
   free(pool);
 }
 

@@ -20,7 +20,7 @@ TEST("every file that an earlier version wrote opens whole and gives its stored 
     CAPTURE(entry.path().string());
     const test::AlignedBytes file = test::read_file(entry.path());
     const test::OpenModel model(file);  // hashes checked
-    for (const mote_isa isa : {MOTE_ISA_REF, MOTE_ISA_AUTO}) {
+    for (const mote_isa isa : test::all_families()) {
       mote_session_options options = test::small_options(model);
       options.isa = isa;
       const test::OpenSession session(model, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/x86/attention.inl.h"
+#include "kernels/simd/attention.inl.h"
 #include "kernels/x86/floats_256.inl.h"
-#include "kernels/x86/linear_float.inl.h"
+#include "kernels/simd/linear_float.inl.h"
 #include "kernels/x86/tile_shapes_512.h"
 #include "tests/support/paired_floats.h"
 
@@ -102,7 +102,7 @@ void linear(const LinearArgs& args, Range panels, void* scratch) {
 
 template <class T>
 void attention(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<PairedFloats, T>(args, units, scratch);
+  mote::attention<PairedFloats, T>(args, units, scratch);
 }
 
 const KernelEntry kKernels[kPairedFloatKernelCount] = {

@@ -3,8 +3,10 @@
 // Every linear kernel equals the reference bitwise with activation none and relu: the order of its fma is the
 // contract's. With the others the activation may differ by 2^-19 of its argument. The reference is within
 // (K + 8) 2^-24 sum |w x| of the sum in double precision, in q8c within 8 2^-24 sum |w x|.
+#include <float.h>
+
 #include "tests/support/activation.h"
-#include "tests/support/packed_weight.h"
+#include "tests/support/linear_case.h"
 #include "tests/support/paired_floats.h"
 #include "tests/support/plain_tiles.h"
 #include "tests/support/plain_vnni.h"
@@ -12,6 +14,9 @@
 
 namespace mote::test {
 namespace {
+
+using Case = LinearCase;
+using Operands = LinearOperands;
 
 /// Calls check(entry) for each linear kernel that this CPU runs, and for those of vnni_kernels.h,
 /// plain_tiles.h and paired_floats.h.
@@ -32,88 +37,6 @@ void each_linear(Check check) {
   if (isa_available(Isa::kAvx512Vnni)) each_of("EVEX ymm", kEvexVnniKernels);
 #endif
 }
-
-struct Case {
-  uint32_t rows, outputs, inputs;
-  bool bias = true;
-  Activation activation = Activation::none;
-  bool residual = true;
-  Edge edge = Edge::end;
-  Fill weight_fill = Fill::random;
-  Fill input_fill = Fill::random;
-};
-
-/// The operands of a linear op; `seed` fixes their values.
-class Operands {
- public:
-  Operands(const KernelEntry& entry, const Case& c, uint32_t seed = 1)
-      : case_(c),
-        random_(seed),
-        weight(entry.b, c.outputs, c.inputs, random_, c.weight_fill),
-        quantized(entry.a == DType::f32 ? DType::q8g32 : entry.a, entry.a == DType::f32 ? 0 : c.rows,
-                  c.inputs, random_, c.input_fill),
-        floats(entry.a == DType::f32 ? c.rows : 0, c.inputs, c.edge),
-        bias(1, align_up(c.outputs, kPanelRows), Edge::end),
-        residual(c.rows, c.outputs, c.edge),
-        is_quantized_(entry.a != DType::f32) {
-    floats.fill([&](size_t, size_t) { return random_.uniform(-1.0f, 1.0f); });
-    bias.fill([&](size_t, size_t n) { return n < c.outputs ? random_.uniform(-1.0f, 1.0f) : 0.0f; });
-    residual.fill([&](size_t, size_t) { return random_.uniform(-1.0f, 1.0f); });
-  }
-
-  uint32_t panels() const { return (case_.outputs + 15) / 16; }
-
-  LinearArgs args(const GuardedRows& out) const {
-    const void* in = is_quantized_ ? quantized.data() : floats.const_view().data;
-    const size_t stride = is_quantized_ ? quantized.stride_bytes() : floats.const_view().stride_bytes;
-    return {weight.data(),
-            case_.bias ? bias[0] : nullptr,
-            case_.activation,
-            case_.rows,
-            case_.outputs,
-            case_.inputs,
-            in,
-            stride,
-            out.view(),
-            case_.residual ? residual.const_view() : ConstRows{nullptr, 0},
-            false,
-            0};
-  }
-
-  void run(const KernelEntry& entry, const GuardedRows& out, Split split = Split::whole) const {
-    run_kernel(entry, args(out), panels(), split,
-               linear_scratch_bytes(entry.b, entry.isa, case_.rows, case_.inputs));
-  }
-
-  double input(size_t t, uint32_t k) const {
-    const uint32_t row = static_cast<uint32_t>(t);
-    return is_quantized_ ? quantized.value(row, k) : static_cast<double>(floats[t][k]);
-  }
-
-  /// The sum before the activation, and the sum of the absolute values of its terms.
-  double sum(size_t t, size_t n, double* magnitude) const {
-    double total = case_.bias ? static_cast<double>(bias[0][n]) : 0.0;
-    *magnitude = fabs(total);
-    for (uint32_t k = 0; k < case_.inputs; ++k) {
-      const double term = input(t, k) * weight.value(static_cast<uint32_t>(n), k);
-      total += term;
-      *magnitude += fabs(term);
-    }
-    return total;
-  }
-
- private:
-  Case case_;
-  Random random_;
-
- public:
-  PackedWeight weight;
-  QuantizedRows quantized;
-  GuardedRows floats, bias, residual;
-
- private:
-  bool is_quantized_;
-};
 
 void check_against_double(const KernelEntry& entry, const Case& c, const Operands& operands,
                           const GuardedRows& out) {
@@ -243,10 +166,10 @@ TEST("linear without inputs is activation(bias) + residual", "[linear]") {
 TEST("linear is exact at the ends of the integer range", "[linear]") {
   each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {
-      for (const Fill input : {Fill::lowest, Fill::highest, Fill::opposed}) {
+      for (const Fill input : {Fill::lowest, Fill::highest, Fill::opposed, Fill::least}) {
         for (const uint32_t rows : {1u, 7u, 16u}) {
           // (Tiles in plain C++ take their time.)
-          const bool all_columns = rows != 16 && input != Fill::opposed;
+          const bool all_columns = rows != 16 && (input == Fill::least || input == Fill::highest);
           const uint32_t inputs = entry.a != DType::q8c ? 256 : all_columns ? kMaxColumnsQ8c : 8192;
           Case c{rows, 32, inputs};
           c.weight_fill = weight;
@@ -270,6 +193,54 @@ TEST("linear is exact where sums of products are about to leave int16", "[linear
           check_case(entry, c);
         }
       }
+    }
+  });
+}
+
+TEST("linear takes any bytes and scales of activations, in padding too", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    if (entry.a == DType::f32) return;
+    for (const uint32_t rows : {1u, 2u, 3u, 6u, 13u, 16u, 40u}) {
+      for (const uint32_t inputs : {60u, 64u, 390u}) {
+        Case c{rows, 33, inputs};
+        c.weight_fill = c.input_fill = Fill::any_byte;
+        check_case(entry, c);
+        const Operands operands(entry, c);
+        const float scales[] = {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, -0.0f};
+        for (uint32_t i = 0; i < rows; ++i) *operands.quantized.scale(i, 32) = scales[i % 7];
+        GuardedRows out(rows, c.outputs, c.edge);
+        operands.run(entry, out);
+        check_against_reference(entry, c, operands, out);
+      }
+    }
+  });
+}
+
+TEST("linear takes any sum of activations, and only the row with a wrong one shows it", "[linear]") {
+  each_linear([](const KernelEntry& entry) {
+    if (entry.a == DType::f32) return;
+    for (const uint32_t rows : {1u, 2u, 7u, 16u, 40u}) {
+      Case c{rows, 33, 390};
+      c.input_fill = Fill::any_byte;
+      const Operands operands(entry, c);
+      GuardedRows expected(rows, c.outputs, Edge::start), out(rows, c.outputs, c.edge);
+      operands.run(reference_of(entry), expected);
+      const int32_t sums[] = {INT32_MIN, INT32_MAX, -1 << 24, (1 << 24) + 1, 0x5A5A5A5A};
+      const auto wrong = [](uint32_t row) { return row % 3 == 0; };
+      for (uint32_t t = 0; t < rows; ++t) {
+        for (uint32_t k = 0; k < c.inputs && wrong(t); k += 32)
+          *operands.quantized.sum(t, k) = sums[(t + k / 32) % 5];
+      }
+      operands.run(entry, out);
+      for (uint32_t t = 0; t < rows; ++t) {
+        if (wrong(t)) {
+          for (uint32_t n = 0; n < c.outputs; ++n) TEST_ASSERT_TRUE(isfinite(out[t][n]));
+        } else {
+          TEST_ASSERT_EQUAL_MEMORY(expected[t], out[t], c.outputs * sizeof(float));
+        }
+      }
+      out.check_gaps();
+      if (entry.b == DType::q4mg32) check_against_reference(entry, c, operands, out);  // sums are operands
     }
   });
 }

@@ -2,7 +2,7 @@
 //
 // The 256-bit VNNI kernels compiled for AVX-512-VNNI: processors with that and no AVX-VNNI test them, too.
 // And the exponential of attention's rounded weights.
-#include "kernels/x86/attention.inl.h"
+#include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_512.inl.h"
 #include "kernels/x86/int8_vnni_256.inl.h"
 
@@ -12,7 +12,7 @@ namespace mote::test {
 namespace {
 
 void attention(const AttentionArgs& args, Range units, void* scratch) {
-  avx2::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
+  mote::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
 }
 
 template <class V>

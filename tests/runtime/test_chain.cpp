@@ -154,3 +154,18 @@ TEST(
     TEST_ASSERT_EQUAL(expected[i].second, steps[i].meets);
   }
 }
+
+TEST("a step is compared with a bounded number of others, however long the file", "[chain]") {
+  Buffers b(500);
+  const auto steps = chained(std::vector<Step>(100, norm(b.const_rows(0), b.rows(0))));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    CAPTURE(i);
+    TEST_ASSERT_EQUAL(i % kMaxChain != 0, steps[i]);
+  }
+  std::vector<Step> in_lanes(200, norm(b.const_rows(0), b.rows(0)));
+  part_steps(in_lanes.data(), 200);
+  for (size_t i = 0; i < in_lanes.size(); ++i) {
+    CAPTURE(i);
+    TEST_ASSERT_EQUAL(i % kMaxFromBarrier == 0, in_lanes[i].meets);
+  }
+}

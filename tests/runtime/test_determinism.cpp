@@ -7,8 +7,13 @@
 namespace {
 
 constexpr uint32_t kTokens = 50;
-const char* const kModels[][2] = {{"llama", "f32"},  {"mistral", "f16"},       {"qwen3", "q8g32"},
-                                  {"gpt2", "q4g32"}, {"llama_bias", "q4mg32"}, {"qwen2", "q8c"}};
+const struct {
+  const char *name, *type;
+  mote_kv_dtype cache;
+} kModels[] = {{"llama", "f32", MOTE_KV_AUTO},   {"mistral", "f16", MOTE_KV_AUTO},
+               {"qwen3", "q8g32", MOTE_KV_AUTO}, {"gpt2", "q4g32", MOTE_KV_AUTO},
+               {"qwen2", "q8c", MOTE_KV_AUTO},   {"llama_bias", "q4mg32", MOTE_KV_AUTO},
+               {"qwen3", "q8g32", MOTE_KV_BF16}, {"qwen2", "q8c", MOTE_KV_I8}};
 
 /// Logits of the last prompt token and of three decoded ones.
 std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
@@ -23,22 +28,13 @@ std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
   return all;
 }
 
-std::vector<mote_isa> families() {
-  std::vector<mote_isa> found;
-  for (int isa = MOTE_ISA_REF; isa <= MOTE_ISA_I8MM; ++isa) {
-    const test::OpenModel model(test::golden_file("llama", "f32"));
-    mote_session_options options = test::small_options(model);
-    options.isa = static_cast<mote_isa>(isa);
-    if (mote_session_bytes(model.get(), &options) != 0) found.push_back(options.isa);
-  }
-  return found;
-}
-
 /// A golden model for longer texts than it was made for.
 test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context,
                                     const std::string& type = "f32") {
   const std::filesystem::path folder = test::temporary_folder() / ("long_" + name + "." + type);
-  std::filesystem::copy(test::golden_folder() / name, folder);
+  using Options = std::filesystem::copy_options;
+  std::filesystem::copy(test::golden_folder() / name, folder,
+                        Options::recursive | Options::overwrite_existing);
   std::ifstream in(folder / "config.json");
   std::string config((std::istreambuf_iterator<char>(in)), {});
   const std::string key = "\"max_position_embeddings\": ", old = key + std::to_string(own_context);
@@ -54,13 +50,14 @@ test::AlignedBytes with_context_600(const std::string& name, uint32_t own_contex
 
 template <class Change>
 void same_bits(Change change) {
-  for (const mote_isa isa : families()) {
-    for (const auto& [name, type] : kModels) {
-      CAPTURE(mote_isa_name(isa), name, type);
+  for (const mote_isa isa : test::all_families()) {
+    for (const auto& [name, type, cache] : kModels) {
+      CAPTURE(mote_isa_name(isa), name, type, static_cast<int>(cache));
       const test::OpenModel model(test::golden_file(name, type));
       const uint32_t vocab = model.info().vocab;
       mote_session_options options = mote_session_options_default(model.get());
       options.isa = isa;
+      options.kv_dtype = cache;
       const std::vector<float> expected = trajectory(test::OpenSession(model, options).get(), vocab);
       change(options, [&](const mote_session_options& changed) {
         const std::vector<float> actual = trajectory(test::OpenSession(model, changed).get(), vocab);
@@ -71,6 +68,20 @@ void same_bits(Change change) {
 }
 
 }  // namespace
+
+TEST("the kernel families that tests walk are those that sessions take, the default one too") {
+  const test::OpenModel model(test::golden_file("llama", "f32"));
+  mote_session_options options = test::small_options(model);
+  const std::vector<mote_isa> walked = test::all_families();
+  const mote_isa best = mote_session_isa(test::OpenSession(model, options).get());
+  REQUIRE(std::count(walked.begin(), walked.end(), best) == 1);
+  for (int isa = MOTE_ISA_REF; mote_isa_name(static_cast<mote_isa>(isa)) != std::string("auto"); ++isa) {
+    options.isa = static_cast<mote_isa>(isa);
+    const bool taken = mote_session_bytes(model.get(), &options) != 0;
+    CAPTURE(mote_isa_name(options.isa));
+    REQUIRE(taken == (std::count(walked.begin(), walked.end(), options.isa) == 1));
+  }
+}
 
 TEST("logits are bitwise equal where the last of three threads does the work of all") {
   uint32_t forks = 0;
@@ -108,7 +119,7 @@ TEST("decoding far into a text gives the same bits where threads share the posit
   const test::OpenModel model(file);
   const uint32_t vocab = model.info().vocab;
   const auto ids = test::some_ids(600, vocab);
-  for (const mote_isa isa : families()) {
+  for (const mote_isa isa : test::all_families()) {
     std::vector<float> expected;
     for (const uint32_t threads : {1u, 2u, 3u}) {
       CAPTURE(mote_isa_name(isa), threads);
@@ -140,7 +151,7 @@ TEST("logits of a long chunk are bitwise equal where each of 1, 2 and 3 threads 
     const test::OpenModel model(file);
     const uint32_t vocab = model.info().vocab;
     const auto ids = test::some_ids(401, vocab);  // 133 or 134 for each of three
-    for (const mote_isa isa : families()) {
+    for (const mote_isa isa : test::all_families()) {
       std::vector<float> expected;
       for (const uint32_t threads : {1u, 2u, 3u}) {
         CAPTURE(type, mote_isa_name(isa), threads);
@@ -176,13 +187,14 @@ TEST("logits are bitwise equal for chunks of 1, 7 and 64") {
 }
 
 TEST("logits are bitwise equal after saving and restoring in the middle") {
-  for (const mote_isa isa : families()) {
-    for (const auto& [name, type] : kModels) {
-      CAPTURE(mote_isa_name(isa), name, type);
+  for (const mote_isa isa : test::all_families()) {
+    for (const auto& [name, type, cache] : kModels) {
+      CAPTURE(mote_isa_name(isa), name, type, static_cast<int>(cache));
       const test::OpenModel model(test::golden_file(name, type));
       const uint32_t vocab = model.info().vocab;
       mote_session_options options = mote_session_options_default(model.get());
       options.isa = isa;
+      options.kv_dtype = cache;
       const test::OpenSession first(model, options), second(model, options);
       const auto ids = test::some_ids(kTokens, vocab);
       const std::vector<int32_t> head(ids.begin(), ids.begin() + 20), tail(ids.begin() + 20, ids.end());
@@ -237,7 +249,7 @@ TEST("a sliding window in a ring gives the bits of a cache that keeps everything
   const test::AlignedBytes file = with_context_600("mistral", 58);  // rings of one tile wrap several times
   const test::OpenModel model(file);
   const auto ids = test::some_ids(600, 100);
-  for (const mote_isa isa : families()) {
+  for (const mote_isa isa : test::all_families()) {
     mote_session_options options = mote_session_options_default(model.get());
     options.isa = isa;
     options.chunk = 600;  // a ring of window and chunk would be longer than the context: no ring

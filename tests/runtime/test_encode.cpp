@@ -87,7 +87,7 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
     for (const char* type : {"f32", "q8g32"}) {
       const test::OpenModel model(test::golden_file(name, type));
       const mote_output_info output = output_of(model);
-      for (const mote_isa isa : test::two_families(model)) {
+      for (const mote_isa isa : test::all_families()) {
         CAPTURE(name, type, mote_isa_name(isa));
         mote_session_options options = options_for(model, 3);
         options.isa = isa;
@@ -120,7 +120,7 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
   for (const char* name : kModels) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const mote_output_info output = output_of(model);
-    for (const mote_isa isa : test::two_families(model)) {
+    for (const mote_isa isa : test::all_families()) {
       for (const auto* sequences : {&parted, &whole}) {
         CAPTURE(name, mote_isa_name(isa), sequences == &whole);
         mote_session_options options = options_for(model, 10);
@@ -331,7 +331,7 @@ TEST(
     "faster") {
   for (const std::string type : {"q8c", "q8g32", "f32"}) {
     const test::OpenModel model(test::golden_file("bert", type));
-    for (const mote_isa isa : test::two_families(model)) {
+    for (const mote_isa isa : test::all_families()) {
       CAPTURE(type, mote_isa_name(isa));
       const auto outputs = [&](mote_kv_dtype kv_dtype) {
         mote_session_options options = options_for(model, 3);
@@ -339,8 +339,9 @@ TEST(
         options.kv_dtype = kv_dtype;
         return encode(test::OpenSession(model, options).get(), output_of(model), Texts().sequences);
       };
-      const bool x86 = isa == MOTE_ISA_AVX2 || isa == MOTE_ISA_AVX_VNNI || isa == MOTE_ISA_AVX512_VNNI ||
-                       isa == MOTE_ISA_AVX512_BF16 || isa == MOTE_ISA_AMX_INT8;
+      mote::Isa level = mote::Isa::kRef;
+      REQUIRE(mote::isa_from_public(isa, &level));
+      const bool x86 = mote::isa_includes(level, mote::Isa::kAvx2);
       const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : x86 ? MOTE_KV_I8 : MOTE_KV_F16;
       REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
       const std::vector<float> half = outputs(MOTE_KV_F16);
@@ -356,7 +357,7 @@ TEST("an encoder's self test is replayed") {
   for (const char* name : kModels) {
     for (const char* type : {"f32", "q8c", "q8g32", "q4g32"}) {
       const test::OpenModel model(test::golden_file(name, type));
-      for (const mote_isa isa : test::two_families(model)) {
+      for (const mote_isa isa : test::all_families()) {
         mote_session_options options = options_for(model, 1);
         options.isa = isa;
         const test::OpenSession session(model, options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <string>
 
 #include "runtime/file.h"
 #include "schema/block_formats.h"
@@ -200,6 +201,23 @@ TEST("a file of another format version is refused") {
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "format version"));
 }
 
+TEST("a static array of MOTE_MODEL_BYTES holds a model, a byte less does not") {
+  alignas(8) static uint8_t storage[MOTE_MODEL_BYTES];
+  TEST_ASSERT_EQUAL_UINT64(mote_model_bytes(), sizeof storage);
+  for (const char* name : {"llama", "mpnet_sentence"}) {
+    const test::AlignedBytes& file = test::golden_file(name, "f32");
+    mote_model* model = nullptr;
+    mote_error error{};
+    TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, mote_model_open(file.data(), file.size(), 0, storage,
+                                                          sizeof storage - 1, &model, &error));
+    TEST_ASSERT_NULL(model);
+    TEST_ASSERT_NOT_NULL(std::strstr(error.text, std::to_string(MOTE_MODEL_BYTES).c_str()));
+    TEST_ASSERT_EQUAL_INT(
+        MOTE_OK, mote_model_open(file.data(), file.size(), 0, storage, sizeof storage, &model, &error));
+    TEST_ASSERT_TRUE(static_cast<void*>(model) == storage);
+  }
+}
+
 TEST("misaligned bytes, small storage and null pointers are refused") {
   const test::AlignedBytes& file = test::golden_file("llama", "f32");
   mote_error error{};
@@ -208,6 +226,7 @@ TEST("misaligned bytes, small storage and null pointers are refused") {
   mote_model* model = nullptr;
   TEST_ASSERT_EQUAL_INT(
       MOTE_TOO_SMALL, mote_model_open(file.data(), file.size(), 0, storage, sizeof storage, &model, &error));
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "has 8 bytes, it takes "));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(nullptr, 0, &error));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, open(file.data(), file.size(), nullptr, 8));
 }

@@ -6,10 +6,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
 #include "mote/posix.h"
+#include "tests/support/failing_threads.h"
 #include "tests/support/unity_style.h"
 
 static void setUp() { unsetenv("MOTE_ISA"); }
@@ -29,15 +33,46 @@ struct Calls {
   }
 };
 
-double processor_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
+/// A thread, seen from outside.
+struct Observed {
+  pid_t id = 0;
+  clockid_t clock{};
+
+  static Observed this_thread() {
+    Observed thread;
+    thread.id = gettid();
+    pthread_getcpuclockid(pthread_self(), &thread.clock);
+    return thread;
+  }
+
+  bool sleeps() const {
+    std::ifstream file("/proc/self/task/" + std::to_string(id) + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    return stat.compare(stat.rfind(')') + 1, 3, " S ") == 0;
+  }
+
+  int64_t processor_ns() const {
+    timespec used;
+    clock_gettime(clock, &used);
+    return int64_t{used.tv_sec} * 1000000000 + used.tv_nsec;
+  }
+};
 
 void sleep_ms(long ms) {
   const timespec time = {ms / 1000, ms % 1000 * 1000000};
   nanosleep(&time, nullptr);
+}
+
+size_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+/// Whether the process soon has as many: a thread that was joined may still be on its way out.
+bool has_threads(size_t expected) {
+  for (int looks = 0; looks < 10000 && threads_of_process() != expected; ++looks) sleep_ms(1);
+  return threads_of_process() == expected;
 }
 
 }  // namespace
@@ -151,40 +186,165 @@ TEST(
         },
         &chain, count);
     for (uint32_t i = 0; i < count; ++i) expected += step + i;
-    if (step % 1000 == 0) sleep_ms(1);
+    if (step % 1000 == 0) sleep_ms(3);
   }
   TEST_ASSERT_EQUAL(expected, chain.value[0] + chain.value[1] + chain.value[2]);
   mote_posix_pool_destroy(pool);
 }
 
 TEST("the caller waits for the slowest thread") {
+  struct Work {
+    std::atomic<bool> caller_is_done{false};
+    std::atomic<uint32_t> finished{0};
+  };
   mote_posix_pool* pool = mote_posix_pool_create(3);
   TEST_ASSERT_TRUE(pool != nullptr);
   const mote_platform platform = mote_posix_pool_platform(pool);
-  std::atomic<uint32_t> finished{0};
-  for (uint32_t i = 1; i <= 5; ++i) {
+  for (uint32_t times = 0; times < 5; ++times) {
+    Work work;
     platform.parallel_for(
         platform.user,
         [](void* context, uint32_t index) {
-          sleep_ms(static_cast<long>(index) * 2);
-          static_cast<std::atomic<uint32_t>*>(context)->fetch_add(1, std::memory_order_relaxed);
+          auto* w = static_cast<Work*>(context);
+          if (index == 0) {
+            w->caller_is_done = true;  // and would return, if it did not wait
+          } else {
+            while (!w->caller_is_done) sched_yield();
+            for (int i = 0; i < 1000; ++i) sched_yield();
+          }
+          w->finished.fetch_add(1, std::memory_order_relaxed);
         },
-        &finished, 3);
-    TEST_ASSERT_EQUAL(3 * i, finished.load(std::memory_order_relaxed));
+        &work, 3);
+    TEST_ASSERT_EQUAL(3u, work.finished.load(std::memory_order_relaxed));
   }
   mote_posix_pool_destroy(pool);
 }
 
-TEST("idle threads use no processor time") {
+TEST("idle threads fall asleep and use no processor time until the next call") {
+  struct Threads {
+    Meeting meeting{4};
+    Observed seen[4];
+  } threads;
   mote_posix_pool* pool = mote_posix_pool_create(4);
   TEST_ASSERT_TRUE(pool != nullptr);
   const mote_platform platform = mote_posix_pool_platform(pool);
-  Calls calls(4);
-  platform.parallel_for(platform.user, Calls::task, &calls, 4);
-  sleep_ms(20);
-  const double before = processor_seconds();
-  sleep_ms(200);
-  TEST_ASSERT_TRUE(processor_seconds() - before < 0.02);
+  platform.parallel_for(
+      platform.user,
+      [](void* context, uint32_t index) {
+        auto* t = static_cast<Threads*>(context);
+        t->seen[index] = Observed::this_thread();
+        Meeting::task(&t->meeting, index);
+      },
+      &threads, 4);
+  int64_t used[4];
+  for (int i = 1; i < 4; ++i) {
+    while (!threads.seen[i].sleeps()) sleep_ms(1);
+    used[i] = threads.seen[i].processor_ns();
+  }
+  sleep_ms(50);
+  for (int i = 1; i < 4; ++i) {
+    TEST_ASSERT_TRUE(threads.seen[i].sleeps());
+    TEST_ASSERT_EQUAL(used[i], threads.seen[i].processor_ns());
+  }
+  mote_posix_pool_destroy(pool);
+}
+
+TEST("a call that comes while the pool serves another thread's runs on its caller, each index once") {
+  struct Work {
+    mote_platform platform;
+    Calls other{5};
+    std::thread::id other_caller;
+  } work;
+  mote_posix_pool* pool = mote_posix_pool_create(3);
+  TEST_ASSERT_TRUE(pool != nullptr);
+  work.platform = mote_posix_pool_platform(pool);
+  work.platform.parallel_for(
+      pool,
+      [](void* context, uint32_t index) {
+        if (index != 0) return;
+        auto* w = static_cast<Work*>(context);
+        std::thread other([w] {
+          w->other_caller = std::this_thread::get_id();
+          w->platform.parallel_for(w->platform.user, Calls::task, &w->other, 5);
+        });
+        other.join();  // the pool is taken all the time
+      },
+      &work, 3);
+  for (uint32_t i = 0; i < 5; ++i) {
+    TEST_ASSERT_EQUAL(1u, work.other.times[i]);
+    TEST_ASSERT_TRUE(work.other.threads[i] == work.other_caller);
+  }
+  Meeting meeting(3);  // all threads are there for the next call
+  work.platform.parallel_for(pool, Meeting::task, &meeting, 3);
+  mote_posix_pool_destroy(pool);
+}
+
+TEST("a task may call its own pool: the calls run in it, one after the other") {
+  struct Work {
+    mote_platform platform;
+    Calls inner[3] = {Calls(4), Calls(4), Calls(4)};
+    Calls outer{3};
+  } work;
+  mote_posix_pool* pool = mote_posix_pool_create(3);
+  TEST_ASSERT_TRUE(pool != nullptr);
+  work.platform = mote_posix_pool_platform(pool);
+  work.platform.parallel_for(
+      pool,
+      [](void* context, uint32_t index) {
+        auto* w = static_cast<Work*>(context);
+        Calls::task(&w->outer, index);
+        w->platform.parallel_for(w->platform.user, Calls::task, &w->inner[index], 4);
+      },
+      &work, 3);
+  for (uint32_t task = 0; task < 3; ++task) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      TEST_ASSERT_EQUAL(1u, work.inner[task].times[i]);
+      TEST_ASSERT_TRUE(work.inner[task].threads[i] == work.outer.threads[task]);
+    }
+  }
+  mote_posix_pool_destroy(pool);
+}
+
+TEST("threads that call one pool again and again have every index of every call run once") {
+  mote_posix_pool* pool = mote_posix_pool_create(3);
+  TEST_ASSERT_TRUE(pool != nullptr);
+  const mote_platform platform = mote_posix_pool_platform(pool);
+  std::atomic<uint32_t> wrong{0};
+  std::vector<std::thread> callers;
+  for (uint32_t caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&] {
+      for (uint32_t step = 0; step < 2000; ++step) {
+        Calls calls(1 + step % 5);
+        platform.parallel_for(platform.user, Calls::task, &calls, 1 + step % 5);
+        for (const uint32_t times : calls.times) wrong += times != 1;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  TEST_ASSERT_EQUAL(0u, wrong.load());
+  mote_posix_pool_destroy(pool);
+}
+
+TEST("a pool that does not get all its threads is not made, says why and leaves none behind") {
+  sigset_t before, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  const size_t threads = threads_of_process();
+  for (int started = 0; started < 4; ++started) {
+    CAPTURE(started);
+    const test::ThreadLimit limit(started);
+    errno = 0;
+    TEST_ASSERT_NULL(mote_posix_pool_create(5));
+    TEST_ASSERT_EQUAL(EAGAIN, errno);
+    TEST_ASSERT_TRUE(has_threads(threads));
+    pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    for (int signal : {SIGINT, SIGTERM, SIGUSR1})
+      TEST_ASSERT_EQUAL(sigismember(&before, signal), sigismember(&after, signal));
+  }
+  const test::ThreadLimit limit(4);
+  mote_posix_pool* pool = mote_posix_pool_create(5);
+  TEST_ASSERT_TRUE(pool != nullptr);
+  TEST_ASSERT_EQUAL(5u, mote_posix_pool_platform(pool).threads);
+  TEST_ASSERT_TRUE(has_threads(threads + 4));
   mote_posix_pool_destroy(pool);
 }
 

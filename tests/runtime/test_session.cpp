@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/test_model.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "runtime/xxh64.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -60,6 +61,44 @@ void expect_continuation(mote_kv_dtype kv_dtype) {
     TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(first.get(), &expected, nullptr));
     TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_decode(second.get(), &actual, nullptr));
   }
+}
+
+constexpr float kTemperature = 1.23456f;  // bits that are nowhere else in a snapshot
+
+mote_generation sampled_generation() {
+  mote_generation generation = mote_generation_default();
+  generation.sampling.temperature = kTemperature;
+  generation.max_tokens = 8;
+  generation.ignore_model_stops = 1;
+  return generation;
+}
+
+/// `state` with another word at `at`, and the hash of that.
+test::AlignedBytes forged(const test::AlignedBytes& state, size_t at, uint32_t word) {
+  test::AlignedBytes copy = state;
+  std::memcpy(copy.data() + at, &word, sizeof word);
+  const uint64_t hash = mote::xxh64(copy.data(), copy.size() - sizeof hash);
+  std::memcpy(copy.data() + copy.size() - sizeof hash, &hash, sizeof hash);
+  return copy;
+}
+
+/// Snapshots that a session refuses, though the hash of most is right.
+std::vector<test::AlignedBytes> refused_snapshots(const test::AlignedBytes& state) {
+  constexpr size_t kVersion = 8, kModel = 16, kSequences = 44, kFirstLength = 56;
+  size_t temperature = 0;
+  while (std::memcmp(state.data() + temperature, &kTemperature, sizeof kTemperature) != 0) ++temperature;
+  std::vector<test::AlignedBytes> refused;
+  for (const size_t at : {kVersion, kModel, kSequences, kFirstLength, temperature})
+    refused.push_back(forged(state, at, 0x7fffffff));
+  refused.emplace_back(state.data(), state.size() - 64);  // cut short
+  return refused;
+}
+
+/// Steps until a token comes.
+int32_t next_token(mote_session* session) {
+  mote_event event{};
+  REQUIRE(mote_session_step(session, 0, &event, nullptr) == MOTE_OK);
+  return event.id;
 }
 
 }  // namespace
@@ -123,6 +162,33 @@ TEST("a snapshot cut or changed anywhere is refused and the session stays as it 
   }
   TEST_ASSERT_EQUAL_UINT32(6, mote_session_length(session.get(), 0));
   TEST_ASSERT_TRUE(before == test::logits_of(session.get(), 100));
+}
+
+TEST("a generation in progress goes on after a refused snapshot as if there had been none") {
+  const test::OpenSession other(model(), mote_session_options_default(model().get()));
+  const mote_generation generation = sampled_generation();
+  const auto ids = test::some_ids(9, 100), prompt = test::some_ids(12, 100, 4);
+  REQUIRE(mote_generation_begin(other.get(), ids.data(), 9, &generation, nullptr) == MOTE_OK);
+  next_token(other.get());
+  const std::vector<test::AlignedBytes> refused = refused_snapshots(saved(other.get()));
+
+  const test::OpenSession left_alone(model(), mote_session_options_default(model().get()));
+  const test::OpenSession disturbed(model(), mote_session_options_default(model().get()));
+  for (const test::OpenSession* session : {&left_alone, &disturbed})
+    REQUIRE(mote_generation_begin(session->get(), prompt.data(), 12, &generation, nullptr) == MOTE_OK);
+  for (uint32_t token = 0; token < generation.max_tokens; ++token) {
+    mote_event event{};
+    REQUIRE(mote_session_step(disturbed.get(), 5, &event, nullptr) == MOTE_OK);  // amid a run
+    REQUIRE(event.has_token == 0);
+    for (const test::AlignedBytes& snapshot : refused) {
+      REQUIRE(mote_session_restore(disturbed.get(), snapshot.data(), snapshot.size(), nullptr) ==
+              MOTE_WRONG_SNAPSHOT);
+    }
+    REQUIRE(mote_session_restore(disturbed.get(), nullptr, 64, nullptr) == MOTE_INVALID_ARGUMENT);
+    REQUIRE(mote_session_restore(disturbed.get(), refused[0].data() + 1, 64, nullptr) == MOTE_NOT_ALIGNED);
+    TEST_ASSERT_EQUAL_INT(next_token(left_alone.get()), next_token(disturbed.get()));
+  }
+  TEST_ASSERT_EQUAL_UINT32(mote_session_length(left_alone.get(), 0), mote_session_length(disturbed.get(), 0));
 }
 
 TEST("saving into too few bytes is refused") {

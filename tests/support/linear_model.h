@@ -6,9 +6,7 @@
 
 #include <random>
 
-#include "converter/encode_weight.h"
-#include "converter/metadata.h"
-#include "runtime/xxh64.h"
+#include "tests/support/graph_file.h"
 #include "tests/support/test_model.h"
 
 namespace test {
@@ -32,29 +30,11 @@ struct LinearModel {
 
   /// The .mote file.
   AlignedBytes file() const {
-    using namespace mote::convert;
-    Graph graph = this->graph();
-    const MemoryPlan plan = plan_memory(graph);
-    Metadata metadata{&graph, &plan, "linear", "linear", {}, {}, {}, {}, false, std::nullopt, nullptr};
-    std::vector<std::byte> segment;
-    for (const Weight& weight : graph.weights) {
-      const uint64_t offset = segment.size();
-      const auto append = [&](std::span<const std::byte> part) {
-        segment.insert(segment.end(), part.begin(), part.end());
-      };
-      encode_weight(weight, append);
+    return graph_file(graph(), "linear", [this](size_t weight, std::byte* bytes) {
       for (const auto& [id, number] : special) {  // the converter would refuse a NaN
-        if (offset == 0)
-          std::memcpy(segment.data() + size_t{id} * inputs * sizeof number, &number, sizeof number);
+        if (weight == 0) std::memcpy(bytes + size_t{id} * inputs * sizeof number, &number, sizeof number);
       }
-      const uint64_t hash = mote::xxh64(segment.data() + offset, segment.size() - offset);
-      metadata.tensors.push_back({offset, segment.size() - offset, hash});
-    }
-    std::vector<std::byte> bytes = build_metadata(metadata);
-    bytes = build_metadata(metadata, bytes.size());
-    bytes.resize(mote::align_up(bytes.size(), mote::kAlignment));
-    bytes.insert(bytes.end(), segment.begin(), segment.end());
-    return AlignedBytes(bytes.data(), bytes.size());
+    });
   }
 
  private:

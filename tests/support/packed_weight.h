@@ -11,8 +11,15 @@ namespace mote::test {
 /// Quantized values: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15); of
 /// activations also such that two or four neighbours add up to about 128, the most that products with any
 /// byte leave in int16, or with two at one end and two at the other, so that sums of every other two are the
-/// largest there are.
-enum class Fill { random, lowest, highest, near_limit, opposed };
+/// largest there are. Quantized activations begin at -127; what nothing quantized may be -128, all of it
+/// (least), or any byte, in padding too, half of them at an end (any_byte).
+enum class Fill { random, lowest, highest, near_limit, opposed, least, any_byte };
+
+/// Of any_byte.
+inline int any_byte(Random& random) {
+  const int ends[] = {-128, -128, -127, 127};
+  return random.below(2) == 0 ? ends[random.below(4)] : static_cast<int>(random.below(256)) - 128;
+}
 
 class PackedWeight {
  public:
@@ -113,16 +120,20 @@ class PackedWeight {
   }
 
   void set_random(uint32_t n, uint32_t k, Random& random, Fill fill) {
-    const bool padding = n >= rows_ || k >= cols_;
+    const bool padding = n >= rows_ || (k >= cols_ && fill != Fill::any_byte);
     if (!quantized()) {
       if (!padding) set(n, k, random.uniform(-1.0f, 1.0f));
     } else if (dtype_ == DType::q8g32 || dtype_ == DType::q8c) {
-      const int q = fill == Fill::random   ? static_cast<int>(random.below(256)) - 128
-                    : fill == Fill::lowest ? -128
-                                           : 127;
+      const int q = fill == Fill::random     ? static_cast<int>(random.below(256)) - 128
+                    : fill == Fill::any_byte ? any_byte(random)
+                    : fill == Fill::lowest   ? -128
+                                             : 127;
       put(byte_offset(n, k), static_cast<int8_t>(padding ? 0 : q));
     } else {
-      const uint32_t q = fill == Fill::random ? random.below(16) : fill == Fill::lowest ? 0 : 15;
+      const uint32_t q = fill == Fill::random     ? random.below(16)
+                         : fill == Fill::any_byte ? static_cast<uint32_t>(any_byte(random)) % 16
+                         : fill == Fill::lowest   ? 0
+                                                  : 15;
       const uint32_t nibble = !padding ? q : dtype_ == DType::q4g32 ? 8 : 0;
       const uint32_t old = get<uint8_t>(byte_offset(n, k));
       put(byte_offset(n, k),
@@ -155,16 +166,13 @@ class QuantizedRows {
         stride_(buffer_row_bytes(dtype, width)),
         buffer_(rows * stride_, Edge::end) {
     memset(buffer_.data(), 0, buffer_.bytes());
+    const size_t columns = fill == Fill::any_byte ? padded() : width;
     for (uint32_t t = 0; t < rows; ++t) {
-      for (uint32_t k = 0; k < width; ++k) {
-        q(t)[k] = static_cast<int8_t>(fill == Fill::lowest    ? -127
-                                      : fill == Fill::highest ? 127
-                                      : fill == Fill::random  ? static_cast<int>(random.below(255)) - 127
-                                      : fill == Fill::opposed ? (k / 2 % 2 == t % 2 ? 127 : -127)
-                                                              : near_limit(k, random));
+      for (uint32_t k = 0; k < columns; ++k) {
+        q(t)[k] = static_cast<int8_t>(of_column(t, k, fill, random));
         *sum(t, k) += q(t)[k];
       }
-      for (uint32_t k = 0; k < width; k += 32) *scale(t, k) = random.uniform(0.0f, 0.02f);
+      for (uint32_t k = 0; k < columns; k += 32) *scale(t, k) = random.uniform(0.0f, 0.02f);
     }
   }
 
@@ -180,6 +188,26 @@ class QuantizedRows {
   double value(uint32_t t, uint32_t k) const { return static_cast<double>(*scale(t, k)) * q(t)[k]; }
 
  private:
+  static int of_column(uint32_t t, uint32_t k, Fill fill, Random& random) {
+    switch (fill) {
+      case Fill::random:
+        return static_cast<int>(random.below(255)) - 127;
+      case Fill::lowest:
+        return -127;
+      case Fill::highest:
+        return 127;
+      case Fill::near_limit:
+        return near_limit(k, random);
+      case Fill::opposed:
+        return k / 2 % 2 == t % 2 ? 127 : -127;
+      case Fill::least:
+        return -128;
+      case Fill::any_byte:
+        return any_byte(random);
+    }
+    return 0;
+  }
+
   /// 31 to 33 or 63 to 65, of one sign for each 8 columns and of any for others, now and then 0.
   static int near_limit(uint32_t k, Random& random) {
     const int size = (k / 8 % 2 == 0 ? 31 : 63) + static_cast<int>(random.below(3));

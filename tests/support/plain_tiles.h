@@ -8,7 +8,7 @@
 
 #include "kernels/dispatch.h"
 #include "kernels/x86/linear_amx.inl.h"
-#include "kernels/x86/linear_vnni.inl.h"
+#include "kernels/simd/linear_dots.inl.h"
 #include "tests/support/plain_vnni.h"
 
 namespace mote::test {
@@ -71,7 +71,7 @@ class PlainTiles {
 
 template <class Kernel, class KernelOfFewRows>
 void run_amx(const LinearArgs& args, Range panels, void* scratch) {
-  linear_amx<PlainTiles, Kernel>(args, panels, scratch, linear_vnni<PlainVnni<16>, KernelOfFewRows>);
+  linear_amx<PlainTiles, Kernel>(args, panels, scratch, linear_dots<PlainVnni<16>, KernelOfFewRows>);
 }
 
 using Plain16 = PlainVnni<16>;

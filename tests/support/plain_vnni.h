@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/reference/linear.inl.h"
-#include "kernels/x86/linear_operands.inl.h"
+#include "kernels/simd/linear_operands.inl.h"
 #include "tests/support/unity_style.h"
 
 namespace mote::test {

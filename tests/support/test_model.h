@@ -12,7 +12,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,30 +19,12 @@
 #include "mote/mote.h"
 #include "mote/posix.h"
 #include "tests/support/aligned_bytes.h"
+#include "tests/support/families.h"
+#include "tests/support/golden.h"
 #include "tests/support/pair_tokenizer.h"
 #include "tests/support/unity_style.h"
 
 namespace test {
-
-inline std::filesystem::path golden_folder() {
-  return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models";
-}
-
-/// Of tests/golden/models, in order; `family` as golden.json has it.
-inline std::vector<std::string> golden_names(const std::string& family) {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(golden_folder())) {
-    std::ifstream in(entry.path() / "golden.json");
-    if (nlohmann::json::parse(in).at("family") == family) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-inline double golden_tolerance(const std::string& name) {
-  std::ifstream in(golden_folder() / name / "golden.json");
-  return nlohmann::json::parse(in).at("tolerance").get<double>();
-}
 
 /// A folder of this process alone, removed when it ends.
 inline const std::filesystem::path& temporary_folder() {
@@ -122,10 +103,11 @@ inline const AlignedBytes& pair_file() {
 /// An opened model and its storage.
 class OpenModel {
  public:
-  explicit OpenModel(const AlignedBytes& file) : storage_(mote_model_bytes()) {
+  explicit OpenModel(const AlignedBytes& file, uint32_t flags = MOTE_OPEN_CHECK_HASHES)
+      : storage_(mote_model_bytes()) {
     mote_error error{};
-    const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES,
-                                               storage_.data(), storage_.size(), &model_, &error);
+    const mote_status status =
+        mote_model_open(file.data(), file.size(), flags, storage_.data(), storage_.size(), &model_, &error);
     INFO(error.text);
     REQUIRE(status == MOTE_OK);
   }
@@ -158,14 +140,6 @@ class OpenSession {
   AlignedBytes arena_;
   mote_session* session_ = nullptr;
 };
-
-/// The reference kernels, and the best of this processor where they are others.
-inline std::vector<mote_isa> two_families(const OpenModel& model) {
-  const OpenSession best(model, mote_session_options_default(model.get()));
-  std::vector<mote_isa> found{MOTE_ISA_REF};
-  if (mote_session_isa(best.get()) != MOTE_ISA_REF) found.push_back(mote_session_isa(best.get()));
-  return found;
-}
 
 inline mote_session_options small_options(const OpenModel& model) {
   mote_session_options options = mote_session_options_default(model.get());

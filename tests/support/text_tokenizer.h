@@ -41,10 +41,10 @@ class TextTokenizer {
   }
 
   void set_text_bytes(uint32_t text_bytes) {
-    mote::Arena counting(nullptr);
+    mote::Arena counting;
     mote::take_text_scratch(&counting, text_bytes);
     arena_ = AlignedBytes(counting.used());
-    mote::Arena arena(arena_.data());
+    mote::Arena arena(arena_.data(), counting.used());
     scratch_ = mote::take_text_scratch(&arena, text_bytes);
   }
 

@@ -44,15 +44,28 @@ static void tearDown() {}
 namespace unity_style {
 
 /// Unity's float equality: a relative 1e-5, infinities and NaN equal to themselves.
-inline bool equal_float(float expected, float actual) {
-  if (isnan(expected) || isnan(actual)) return isnan(expected) && isnan(actual);
-  if (isinf(expected) || isinf(actual)) return expected == actual;
-  return fabsf(actual - expected) <= fabsf(expected) * 1e-5f;
-}
+bool equal_float(float expected, float actual);
+bool within(double delta, double expected, double actual);
 
-inline bool within(double delta, double expected, double actual) {
-  return expected == actual || fabs(expected - actual) <= delta;
-}
+/// An assertion as it was written.
+struct Place {
+  const char* macro;
+  const char* text;
+  const char* file;
+  size_t line;
+};
+
+// What fails is reported as Catch2's own macros do, which put the same into every use of them and so are most
+// of the time that tests take to compile.
+void assert_that(bool holds, const Place& place);
+void assert_equal(int64_t expected, int64_t actual, const Place& place);
+void assert_equal(uint64_t expected, uint64_t actual, const Place& place);
+void assert_equal(const std::string& expected, const std::string& actual, const Place& place);
+void assert_equal_memory(const void* expected, const void* actual, size_t bytes, const Place& place);
+void assert_equal_float(float expected, float actual, const Place& place);
+void assert_within(double delta, double expected, double actual, const Place& place);
+/// `difference` is what first_difference() gives.
+void assert_no_difference(const std::string& difference, const Place& place);
 
 /// Empty if equal(i) for all i in 0..n-1, else where and what the first difference is.
 template <class Equal, class T>
@@ -71,11 +84,6 @@ std::string float_array_difference(double delta, const T* expected, const T* act
   return first_difference(n, expected, actual, [&](T e, T a) { return within(delta, e, a); });
 }
 
-inline std::string memory_difference(const void* expected, const void* actual, size_t bytes) {
-  return first_difference(bytes, static_cast<const uint8_t*>(expected), static_cast<const uint8_t*>(actual),
-                          [](uint8_t e, uint8_t a) { return e == a; });
-}
-
 }  // namespace unity_style
 
 #define UNITY_STYLE_MESSAGE(assertion, message) \
@@ -84,52 +92,62 @@ inline std::string memory_difference(const void* expected, const void* actual, s
     assertion;                                  \
   } while (false)
 
+// The text is that of the caller's arguments, before macros in them are expanded.
+#define UNITY_STYLE_PLACE(macro, text) (::unity_style::Place{macro, text, __FILE__, __LINE__})
+#define UNITY_STYLE_THAT(condition, macro, text) \
+  ::unity_style::assert_that(static_cast<bool>(condition), UNITY_STYLE_PLACE(macro, text))
+#define UNITY_STYLE_EQUAL_AS(type, expected, actual, text)                            \
+  ::unity_style::assert_equal(static_cast<type>(expected), static_cast<type>(actual), \
+                              UNITY_STYLE_PLACE("TEST_ASSERT_EQUAL", text))
+
 #define TEST_FAIL_MESSAGE(message) FAIL(message)
-#define TEST_ASSERT_TRUE(condition) REQUIRE((condition))
-#define TEST_ASSERT_FALSE(condition) REQUIRE_FALSE((condition))
-#define TEST_ASSERT(condition) TEST_ASSERT_TRUE(condition)
-#define TEST_ASSERT_NULL(pointer) REQUIRE((pointer) == nullptr)
-#define TEST_ASSERT_NOT_NULL(pointer) REQUIRE((pointer) != nullptr)
+#define TEST_ASSERT_TRUE(condition) UNITY_STYLE_THAT(condition, "TEST_ASSERT_TRUE", #condition)
+#define TEST_ASSERT_FALSE(condition) UNITY_STYLE_THAT(!(condition), "TEST_ASSERT_FALSE", #condition)
+#define TEST_ASSERT(condition) UNITY_STYLE_THAT(condition, "TEST_ASSERT", #condition)
+#define TEST_ASSERT_NULL(pointer) UNITY_STYLE_THAT((pointer) == nullptr, "TEST_ASSERT_NULL", #pointer)
+#define TEST_ASSERT_NOT_NULL(pointer) UNITY_STYLE_THAT((pointer) != nullptr, "TEST_ASSERT_NOT_NULL", #pointer)
 
 #define TEST_ASSERT_EQUAL(expected, actual) REQUIRE((actual) == (expected))
 #define TEST_ASSERT_NOT_EQUAL(expected, actual) REQUIRE((actual) != (expected))
 #define TEST_ASSERT_EQUAL_INT(expected, actual) \
-  REQUIRE(static_cast<int64_t>(actual) == static_cast<int64_t>(expected))
+  UNITY_STYLE_EQUAL_AS(int64_t, expected, actual, #expected ", " #actual)
 #define TEST_ASSERT_EQUAL_INT32(expected, actual) TEST_ASSERT_EQUAL_INT(expected, actual)
 #define TEST_ASSERT_EQUAL_INT64(expected, actual) TEST_ASSERT_EQUAL_INT(expected, actual)
 #define TEST_ASSERT_EQUAL_UINT32(expected, actual) \
-  REQUIRE(static_cast<uint64_t>(actual) == static_cast<uint64_t>(expected))
+  UNITY_STYLE_EQUAL_AS(uint64_t, expected, actual, #expected ", " #actual)
 #define TEST_ASSERT_EQUAL_UINT64(expected, actual) TEST_ASSERT_EQUAL_UINT32(expected, actual)
 #define TEST_ASSERT_EQUAL_SIZE_T(expected, actual) TEST_ASSERT_EQUAL_UINT32(expected, actual)
 #define TEST_ASSERT_EQUAL_HEX32(expected, actual) TEST_ASSERT_EQUAL_UINT32(expected, actual)
 #define TEST_ASSERT_EQUAL_PTR(expected, actual) \
   REQUIRE(static_cast<const void*>(actual) == static_cast<const void*>(expected))
-#define TEST_ASSERT_EQUAL_STRING(expected, actual) REQUIRE(std::string(actual) == std::string(expected))
-#define TEST_ASSERT_EQUAL_MEMORY(expected, actual, bytes) \
-  REQUIRE(unity_style::memory_difference(expected, actual, bytes) == "")
+#define TEST_ASSERT_EQUAL_STRING(expected, actual) \
+  UNITY_STYLE_EQUAL_AS(std::string, expected, actual, #expected ", " #actual)
+#define TEST_ASSERT_EQUAL_MEMORY(expected, actual, bytes)     \
+  ::unity_style::assert_equal_memory(expected, actual, bytes, \
+                                     UNITY_STYLE_PLACE("TEST_ASSERT_EQUAL_MEMORY", #expected ", " #actual))
 
 #define TEST_ASSERT_LESS_THAN(threshold, actual) REQUIRE((actual) < (threshold))
 #define TEST_ASSERT_LESS_OR_EQUAL(threshold, actual) REQUIRE((actual) <= (threshold))
 #define TEST_ASSERT_GREATER_THAN(threshold, actual) REQUIRE((actual) > (threshold))
 #define TEST_ASSERT_GREATER_OR_EQUAL(threshold, actual) REQUIRE((actual) >= (threshold))
-#define TEST_ASSERT_INT_WITHIN(delta, expected, actual) REQUIRE(unity_style::within(delta, expected, actual))
 
-#define TEST_ASSERT_EQUAL_FLOAT(expected, actual)            \
-  do {                                                       \
-    CAPTURE(expected, actual);                               \
-    REQUIRE(unity_style::equal_float((expected), (actual))); \
-  } while (false)
-#define TEST_ASSERT_FLOAT_WITHIN(delta, expected, actual)        \
-  do {                                                           \
-    CAPTURE(expected, actual, delta);                            \
-    REQUIRE(unity_style::within((delta), (expected), (actual))); \
-  } while (false)
+#define TEST_ASSERT_FLOAT_WITHIN(delta, expected, actual)     \
+  ::unity_style::assert_within((delta), (expected), (actual), \
+                               UNITY_STYLE_PLACE("TEST_ASSERT_WITHIN", #delta ", " #expected ", " #actual))
 #define TEST_ASSERT_DOUBLE_WITHIN(delta, expected, actual) TEST_ASSERT_FLOAT_WITHIN(delta, expected, actual)
-#define TEST_ASSERT_FLOAT_IS_NAN(actual) REQUIRE(isnan(actual))
-#define TEST_ASSERT_EQUAL_FLOAT_ARRAY(expected, actual, n) \
-  REQUIRE(unity_style::first_difference((n), (expected), (actual), unity_style::equal_float) == "")
-#define TEST_ASSERT_FLOAT_ARRAY_WITHIN(delta, expected, actual, n) \
-  REQUIRE(unity_style::float_array_difference((delta), (expected), (actual), (n)) == "")
+#define TEST_ASSERT_INT_WITHIN(delta, expected, actual) TEST_ASSERT_FLOAT_WITHIN(delta, expected, actual)
+#define TEST_ASSERT_EQUAL_FLOAT(expected, actual)         \
+  ::unity_style::assert_equal_float((expected), (actual), \
+                                    UNITY_STYLE_PLACE("TEST_ASSERT_EQUAL_FLOAT", #expected ", " #actual))
+#define TEST_ASSERT_FLOAT_IS_NAN(actual) UNITY_STYLE_THAT(isnan(actual), "TEST_ASSERT_FLOAT_IS_NAN", #actual)
+#define TEST_ASSERT_EQUAL_FLOAT_ARRAY(expected, actual, n)                                    \
+  ::unity_style::assert_no_difference(                                                        \
+      ::unity_style::first_difference((n), (expected), (actual), ::unity_style::equal_float), \
+      UNITY_STYLE_PLACE("TEST_ASSERT_EQUAL_FLOAT_ARRAY", #expected ", " #actual))
+#define TEST_ASSERT_FLOAT_ARRAY_WITHIN(delta, expected, actual, n)               \
+  ::unity_style::assert_no_difference(                                           \
+      ::unity_style::float_array_difference((delta), (expected), (actual), (n)), \
+      UNITY_STYLE_PLACE("TEST_ASSERT_FLOAT_ARRAY_WITHIN", #delta ", " #expected ", " #actual))
 
 #define TEST_ASSERT_TRUE_MESSAGE(condition, message) UNITY_STYLE_MESSAGE(TEST_ASSERT_TRUE(condition), message)
 #define TEST_ASSERT_FALSE_MESSAGE(condition, message) \

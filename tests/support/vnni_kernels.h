@@ -5,14 +5,14 @@
 #pragma once
 
 #include "kernels/dispatch.h"
-#include "kernels/x86/linear_vnni.inl.h"
+#include "kernels/simd/linear_dots.inl.h"
 
 namespace mote::test {
 namespace {
 
 template <class V, class Kernel>
 void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
-  linear_vnni<V, Kernel>(args, panels, scratch);
+  linear_dots<V, Kernel>(args, panels, scratch);
 }
 
 template <class V, Isa isa>

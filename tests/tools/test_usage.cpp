@@ -136,3 +136,10 @@ TEST_CASE("usage: too little memory for the arena is said with what it takes") {
   TEST_ASSERT_TRUE(said);
 }
 #endif
+
+TEST_CASE("usage: an empty word where no option takes it is refused") {
+  assert_fails(run("run x.mote --rank \"\" --top 3"), kUsage, "argument 4 is empty");
+  assert_fails(run("run x.mote \"\" --top"), kUsage, "argument 3 is empty");
+  assert_fails(run("run \"\" -p x"), kUsage, "argument 2 is empty");
+  assert_fails(run("run x.mote -p \"\""), kFailed, "x.mote");
+}

@@ -2,7 +2,6 @@
 //
 // mote bench: tokens per second, and the shares of this machine's limits that they reach: decoding is bound
 // by reading memory, prompts and encoders by multiplying.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -361,15 +360,13 @@ void bench_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
+  Command command = line.command(
       "bench", "Measure tokens per second and the shares of this machine's limits reached, on made-up ids");
-  add_model_argument(*command, arguments->file);
+  add_model_argument(command, arguments->file);
   const auto count = [&](const char* name, auto& value, const char* type, uint32_t least, const char* help) {
-    command->add_option(name, value, help)
-        ->type_name(type)
-        ->check(CLI::Range(least, 1u << 24).description(""));
+    command.option(name, &value, help).type(type).range(least, 1u << 24);
   };
   count("--prompt", arguments->prompt, "P", 0,
         "Tokens of the prompt (default: 512), or of each sequence of an encoder (128); 0: no such test");
@@ -377,10 +374,10 @@ void add_bench(CLI::App& app) {
   count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
-  add_session_flags(*command, arguments->session);
-  command->add_flag("--ops", arguments->ops, "Show the time of each kind of operation, in further runs");
-  command->add_flag("--json", arguments->json, "Print a JSON object instead of a table");
-  command->callback([arguments] { bench_model(*arguments); });
+  add_session_flags(command, arguments->session);
+  command.flag("--ops", &arguments->ops, "Show the time of each kind of operation, in further runs");
+  command.flag("--json", &arguments->json, "Print a JSON object instead of a table");
+  command.callback([arguments] { bench_model(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -4,7 +4,6 @@
 // and tokenized as a whole, and only what differs from the tokens at hand is computed.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
 #include <iostream>
@@ -206,25 +205,23 @@ void chat(const Arguments& arguments) {
 
 }  // namespace
 
-void add_chat(CLI::App& app) {
+void add_chat(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("chat", "Talk with a model, a line of standard input a turn");
-  add_model_argument(*command, arguments->file);
-  command->add_option("-p,--prompt", arguments->prompt, "Say this, print the answer and exit")
-      ->type_name("TEXT");
-  command->add_option("--system", arguments->system, "The system message (default: the model's own, if any)")
-      ->type_name("TEXT");
+  Command command = line.command("chat", "Talk with a model, a line of standard input a turn");
+  add_model_argument(command, arguments->file);
+  command.option("-p,--prompt", &arguments->prompt, "Say this, print the answer and exit").type("TEXT");
+  command.option("--system", &arguments->system, "The system message (default: the model's own, if any)")
+      .type("TEXT");
   // Small models repeat themselves without a penalty.
-  add_generation_flags(*command, arguments->generation, 1024, 1.1f);
+  add_generation_flags(command, arguments->generation, 1024, 1.1f);
   command
-      ->add_option(
-          "--context-full", arguments->context_full,
-          "When the context is full: stop, or slide, which forgets the oldest turns (default: slide)")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"stop", "slide"}));
-  add_session_flags(*command, arguments->session);
-  command->add_flag("--json", arguments->json, "Print a JSON object for each answer instead of streaming");
-  command->callback([arguments] { chat(*arguments); });
+      .option("--context-full", &arguments->context_full,
+              "When the context is full: stop, or slide, which forgets the oldest turns (default: slide)")
+      .type("WHAT")
+      .one_of({"stop", "slide"});
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print a JSON object for each answer instead of streaming");
+  command.callback([arguments] { chat(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote classify: what an encoder's head says of texts: labels, entities, answers, masked words.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -211,27 +210,26 @@ void classify(const Arguments& arguments) {
 
 }  // namespace
 
-void add_classify(CLI::App& app) {
+void add_classify(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "classify", "Label texts, find entities and answers in them, or fill masked words in");
-  add_model_argument(*command, arguments->file);
-  CLI::Option* text = command->add_option("--text", arguments->text, "The text")->type_name("TEXT");
-  command->add_option("--file", arguments->lines, "A text file, a text a line (default: standard input)")
-      ->type_name("LINES")
-      ->excludes(text);
-  command
-      ->add_option("--question", arguments->question, "What models for question answering find in each text")
-      ->type_name("TEXT");
-  command->add_flag("--pairs", arguments->pairs,
-                    "Lines are two texts with a tab between them, labelled together");
-  command->add_option("--top", arguments->top, "Most labels, answers or words to print (default: 5)")
-      ->type_name("K")
-      ->check(CLI::Range(1u, UINT32_MAX).description(""));
-  command->add_flag("--truncate", arguments->truncate, "Cut texts that are too long instead of failing");
-  command->add_flag("--json", arguments->json, "Print an object a line");
-  add_session_flags(*command, arguments->session);
-  command->callback([arguments] { classify(*arguments); });
+  Command command =
+      line.command("classify", "Label texts, find entities and answers in them, or fill masked words in");
+  add_model_argument(command, arguments->file);
+  Option text = command.option("--text", &arguments->text, "The text").type("TEXT");
+  command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
+      .type("LINES")
+      .excludes(text);
+  command.option("--question", &arguments->question, "What models for question answering find in each text")
+      .type("TEXT");
+  command.flag("--pairs", &arguments->pairs,
+               "Lines are two texts with a tab between them, labelled together");
+  command.option("--top", &arguments->top, "Most labels, answers or words to print (default: 5)")
+      .type("K")
+      .range(1u, UINT32_MAX);
+  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
+  command.flag("--json", &arguments->json, "Print an object a line");
+  add_session_flags(command, arguments->session);
+  command.callback([arguments] { classify(*arguments); });
 }
 
 }  // namespace mote::cli

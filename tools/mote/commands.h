@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The subcommands. Each adds itself to the application; CLI11 calls it back once the arguments are read. A
+// The subcommands. Each adds itself to the command line, which calls it back once the arguments are read. A
 // command throws UsageError (exit 2) or any other exception (exit 1) to fail.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "tools/mote/arguments.h"
 
 namespace mote::cli {
 
-void add_convert(CLI::App& app);
-void add_run(CLI::App& app);
-void add_chat(CLI::App& app);
-void add_embed(CLI::App& app);
-void add_classify(CLI::App& app);
-void add_forward(CLI::App& app);
-void add_bench(CLI::App& app);
-void add_inspect(CLI::App& app);
-void add_eval(CLI::App& app);
-void add_tokenize(CLI::App& app);
-void add_verify(CLI::App& app);
+void add_convert(CommandLine& line);
+void add_run(CommandLine& line);
+void add_chat(CommandLine& line);
+void add_embed(CommandLine& line);
+void add_classify(CommandLine& line);
+void add_forward(CommandLine& line);
+void add_bench(CommandLine& line);
+void add_inspect(CommandLine& line);
+void add_eval(CommandLine& line);
+void add_tokenize(CommandLine& line);
+void add_verify(CommandLine& line);
 
 }  // namespace mote::cli

@@ -5,7 +5,6 @@
 #include "converter/convert.h"
 #include "converter/did_you_mean.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -99,8 +98,8 @@ void list_names() {
 
 void convert_model(const Arguments& arguments) {
   if (arguments.list) return list_names();
-  if (arguments.source.empty()) throw CLI::RequiredError("SRC");
-  if (arguments.output.empty()) throw CLI::RequiredError("--output");
+  if (arguments.source.empty()) fail_missing("SRC");
+  if (arguments.output.empty()) fail_missing("--output");
   const auto types = convert::type_names();
   if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
     usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
@@ -128,39 +127,39 @@ void convert_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
+void add_convert(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("convert", "Convert a model to a .mote file");
+  Command command = line.command("convert", "Convert a model to a .mote file");
   command
-      ->add_option("SRC", arguments->source,
-                   "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
-      ->type_name("");
-  command->add_option("-o,--output", arguments->output, "The .mote file to write, replaced if it exists")
-      ->type_name("FILE");
+      .option("SRC", &arguments->source,
+              "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
+      .type("");
+  command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
+      .type("FILE");
   command
-      ->add_option("--type", arguments->type,
-                   "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
-                   "q8c for all "
-                   "(default: a GGUF's own types, else q8)")
-      ->type_name("TYPE");
+      .option("--type", &arguments->type,
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "q8c for all "
+              "(default: a GGUF's own types, else q8)")
+      .type("TYPE");
   command
-      ->add_option("--chat-format", arguments->chat_format,
-                   "How conversations become text (default: as the model's template says, if it is known)")
-      ->type_name("NAME");
-  CLI::Option* pooling =
+      .option("--chat-format", &arguments->chat_format,
+              "How conversations become text (default: as the model's template says, if it is known)")
+      .type("NAME");
+  Option pooling =
       command
-          ->add_option(
-              "--pooling", arguments->pooling,
+          .option(
+              "--pooling", &arguments->pooling,
               "How an encoder's token vectors become one for the text (default: as a sentence-transformers "
               "directory says); none keeps them apart")
-          ->type_name("KIND")
-          ->check(CLI::IsMember({"mean", "cls", "max", "last", "none"}));
-  command->add_flag("--normalize", arguments->normalize, "Scale that vector to length 1")->needs(pooling);
-  command->add_flag("--no-tokenizer", arguments->no_tokenizer,
-                    "Leave the tokenizer out: the file then takes token ids only");
-  command->add_flag("--list", arguments->list, "Print the architectures and types, and exit");
-  command->add_flag("--verbose", arguments->verbose, "A line for each tensor, not for each kind of layer");
-  command->callback([arguments] { convert_model(*arguments); });
+          .type("KIND")
+          .one_of({"mean", "cls", "max", "last", "none"});
+  command.flag("--normalize", &arguments->normalize, "Scale that vector to length 1").needs(pooling);
+  command.flag("--no-tokenizer", &arguments->no_tokenizer,
+               "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
+  command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
+  command.callback([arguments] { convert_model(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote embed: lines of text to vectors, or ranked by how near they are to a query.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -103,25 +102,23 @@ void embed(const Arguments& arguments) {
 
 }  // namespace
 
-void add_embed(CLI::App& app) {
+void add_embed(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("embed", "Turn lines of text into vectors, or rank them by a query");
-  add_model_argument(*command, arguments->file);
-  command->add_option("--file", arguments->lines, "A text file, a text a line (default: standard input)")
-      ->type_name("LINES");
-  CLI::Option* npy =
-      command->add_option("--npy", arguments->npy, "Write the vectors to a NumPy file [lines, width]")
-          ->type_name("OUT");
-  CLI::Option* rank =
-      command->add_option("--rank", arguments->query, "Print the lines, nearest to this text first")
-          ->type_name("QUERY");
-  rank->excludes(npy);
-  command->add_option("--top", arguments->top, "Print the K nearest only")->type_name("K")->needs(rank);
-  command->add_flag("--truncate", arguments->truncate, "Cut texts that are too long instead of failing");
-  command->add_flag("--json", arguments->json, "Print an object a line; vectors are printed so anyway");
-  add_session_flags(*command, arguments->session);
-  command->callback([arguments, rank] {
-    arguments->ranks = rank->count() != 0;
+  Command command = line.command("embed", "Turn lines of text into vectors, or rank them by a query");
+  add_model_argument(command, arguments->file);
+  command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
+      .type("LINES");
+  Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
+                   .type("OUT");
+  Option rank = command.option("--rank", &arguments->query, "Print the lines, nearest to this text first")
+                    .type("QUERY");
+  rank.excludes(npy);
+  command.option("--top", &arguments->top, "Print the K nearest only").type("K").needs(rank);
+  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
+  command.flag("--json", &arguments->json, "Print an object a line; vectors are printed so anyway");
+  add_session_flags(command, arguments->session);
+  command.callback([arguments, rank] {
+    arguments->ranks = rank.given();
     embed(*arguments);
   });
 }

@@ -2,7 +2,6 @@
 //
 // mote eval: perplexity on a text, how far a file's predictions are from another's, exact answers to
 // questions, labels and likeness of texts.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -243,42 +242,36 @@ void eval(const Arguments& arguments) {
 
 }  // namespace
 
-void add_eval(CLI::App& app) {
+void add_eval(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("eval", "Measure perplexity, exact answers or labels, and compare two files");
-  add_model_argument(*command, arguments->file);
-  CLI::Option_group* what = command->add_option_group("measure", "One of these");
-  CLI::Option* text =
-      what->add_option("--perplexity", arguments->text, "A text file to predict")->type_name("TEXT");
-  what->add_option("--exact", arguments->exact, "Questions and answers, a tab between them, a pair a line")
-      ->type_name("TSV");
-  what->add_option("--accuracy", arguments->accuracy,
-                   "Texts and their labels, a tab between them, a pair a line")
-      ->type_name("TSV");
-  what->add_option("--spearman", arguments->spearman,
-                   "Two texts and how alike they are, tabs between them, a line each")
-      ->type_name("TSV");
-  what->require_option(1);
-  command->add_flag("--ids", arguments->ids, "TEXT holds token ids, separated by white space")->needs(text);
+  Command command =
+      line.command("eval", "Measure perplexity, exact answers or labels, and compare two files");
+  add_model_argument(command, arguments->file);
+  Command what = command.group("measure", "One of these", 1, 1);
+  Option text = what.option("--perplexity", &arguments->text, "A text file to predict").type("TEXT");
+  what.option("--exact", &arguments->exact, "Questions and answers, a tab between them, a pair a line")
+      .type("TSV");
+  what.option("--accuracy", &arguments->accuracy, "Texts and their labels, a tab between them, a pair a line")
+      .type("TSV");
+  what.option("--spearman", &arguments->spearman,
+              "Two texts and how alike they are, tabs between them, a line each")
+      .type("TSV");
+  command.flag("--ids", &arguments->ids, "TEXT holds token ids, separated by white space").needs(text);
   command
-      ->add_option(
-          "--window", arguments->window,
-          "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
-      ->type_name("W")
-      ->check(CLI::Range(2u, UINT32_MAX).description(""));
+      .option("--window", &arguments->window,
+              "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
+      .type("W")
+      .range(2u, UINT32_MAX);
+  command.option("--limit", &arguments->limit, "Use the first tokens, or lines of TSV, only (default: all)")
+      .type("N");
   command
-      ->add_option("--limit", arguments->limit, "Use the first tokens, or lines of TSV, only (default: all)")
-      ->type_name("N");
-  command
-      ->add_option(
-          "--compare", arguments->other,
-          "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
-      ->type_name("OTHER");
-  add_session_flags(*command, arguments->session);
-  command->add_flag("--json", arguments->json, "Print a JSON object");
-  command->add_flag("--truncate", arguments->truncate, "Cut texts that are too long instead of failing");
-  command->callback([arguments] { eval(*arguments); });
+      .option("--compare", &arguments->other,
+              "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
+      .type("OTHER");
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print a JSON object");
+  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
+  command.callback([arguments] { eval(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote forward: arrays in, arrays out, for tests and for comparing with other implementations.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -201,38 +200,33 @@ void forward_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_forward(CLI::App& app) {
+void add_forward(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("forward", "Compute logits of arrays of ids, in .safetensors files");
-  add_model_argument(*command, arguments->file);
+  Command command = line.command("forward", "Compute logits of arrays of ids, in .safetensors files");
+  add_model_argument(command, arguments->file);
   command
-      ->add_option(
-          "--input", arguments->inputs,
+      .option(
+          "--input", &arguments->inputs,
           "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
           "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
-      ->type_name("FILE")
-      ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .type("FILE")
+      .required()
+      .repeated();
   command
-      ->add_option("--output", arguments->outputs,
-                   "Gets logits [B,T,V], 0 where masked, or what else the model gives; one for each input")
-      ->type_name("FILE")
-      ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      .option("--output", &arguments->outputs,
+              "Gets logits [B,T,V], 0 where masked, or what else the model gives; one for each input")
+      .type("FILE")
+      .required()
+      .repeated();
+  command.option("--generate", &arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
+      .type("N");
   command
-      ->add_option("--generate", arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
-      ->type_name("N");
-  command
-      ->add_option("--stop-id", arguments->stop_id,
-                   "A row of greedy_ids that has this id goes on repeating it")
-      ->type_name("ID")
-      ->check(CLI::Range(0, INT32_MAX).description(""));
-  command->add_flag("--hidden", arguments->hidden,
-                    "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
-  add_session_flags(*command, arguments->session);
-  command->callback([arguments] { forward_model(*arguments); });
+      .option("--stop-id", &arguments->stop_id, "A row of greedy_ids that has this id goes on repeating it")
+      .type("ID")
+      .range(0, INT32_MAX);
+  command.flag("--hidden", &arguments->hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
+  add_session_flags(command, arguments->session);
+  command.callback([arguments] { forward_model(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <optional>
 
+#include "tools/mote/arguments.h"
 #include "tools/mote/stop_text.h"
 #include "tools/mote/text.h"
 #include "tools/mote/timer.h"
@@ -132,7 +132,7 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
   return answer;
 }
 
-void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t tokens,
+void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens,
                           float repetition_penalty) {
   flags.tokens = tokens;
   flags.sampling = mote_sampling_default();
@@ -140,41 +140,38 @@ void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t to
   flags.sampling.repetition_window = MOTE_REPETITION_WINDOW;
   mote_sampling& sampling = flags.sampling;
   command
-      .add_option("-n,--tokens", flags.tokens,
-                  fmt::format("Most tokens to generate (default: {}); 0: until the context is full", tokens))
-      ->type_name("N");
-  CLI::Option* greedy =
-      command.add_flag("--greedy", flags.greedy, "Always the likeliest token (the default)");
-  CLI::Option* temperature =
-      command.add_option("--temp", sampling.temperature, "Sample at this temperature; 0 is greedy")
-          ->type_name("T")
-          ->check(CLI::Range(0.0f, 1000.0f).description(""))
-          ->excludes(greedy);
-  command.add_option("--top-k", sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
-      ->type_name("K")
-      ->needs(temperature);
+      .option("-n,--tokens", &flags.tokens,
+              fmt::format("Most tokens to generate (default: {}); 0: until the context is full", tokens))
+      .type("N");
+  Option greedy = command.flag("--greedy", &flags.greedy, "Always the likeliest token (the default)");
+  Option temperature =
+      command.option("--temp", &sampling.temperature, "Sample at this temperature; 0 is greedy")
+          .type("T")
+          .range(0.0f, 1000.0f)
+          .excludes(greedy);
+  command.option("--top-k", &sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
+      .type("K")
+      .needs(temperature);
+  command.option("--top-p", &sampling.top_p, "Sample of the likeliest tokens that make up this probability")
+      .type("P")
+      .range(0.0f, 1.0f)
+      .needs(temperature);
+  command.option("--min-p", &sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
+      .type("P")
+      .range(0.0f, 1.0f)
+      .needs(temperature);
+  command.option("--seed", &sampling.seed, "Seed of the random numbers (default: 0)")
+      .type("N")
+      .needs(temperature);
   command
-      .add_option("--top-p", sampling.top_p, "Sample of the likeliest tokens that make up this probability")
-      ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f).description(""))
-      ->needs(temperature);
-  command
-      .add_option("--min-p", sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
-      ->type_name("P")
-      ->check(CLI::Range(0.0f, 1.0f).description(""))
-      ->needs(temperature);
-  command.add_option("--seed", sampling.seed, "Seed of the random numbers (default: 0)")
-      ->type_name("N")
-      ->needs(temperature);
-  command
-      .add_option(
-          "--repeat-penalty", sampling.repetition_penalty,
+      .option(
+          "--repeat-penalty", &sampling.repetition_penalty,
           fmt::format("Make the last 256 tokens less likely (default: {}); 1 does not", repetition_penalty))
-      ->type_name("X")
-      ->check(CLI::Range(0.01f, 100.0f).description(""));
-  command.add_option("--stop", flags.stop_texts, "End the answer before this text; may be given again")
-      ->type_name("TEXT");
-  command.add_flag("--ignore-stop", flags.ignore_stop, "Go on after the model's stop ids");
+      .type("X")
+      .range(0.01f, 100.0f);
+  command.option("--stop", &flags.stop_texts, "End the answer before this text; may be given again")
+      .type("TEXT");
+  command.flag("--ignore-stop", &flags.ignore_stop, "Go on after the model's stop ids");
 }
 
 }  // namespace mote::cli

@@ -9,11 +9,9 @@
 
 #include "tools/mote/session.h"
 
-namespace CLI {
-class App;
-}
-
 namespace mote::cli {
+
+class Command;
 
 struct GenerationFlags {
   uint32_t tokens = 0;  // most to generate; 0: until the context is full
@@ -24,7 +22,7 @@ struct GenerationFlags {
 };
 
 /// -n, --greedy, --temp and so on, --stop, --ignore-stop, with these defaults.
-void add_generation_flags(CLI::App& command, GenerationFlags& flags, uint32_t tokens, float repetition_penalty);
+void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens, float repetition_penalty);
 
 struct Answer {
   std::vector<int32_t> ids;  // a stop id included

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote inspect: what is in a .mote file.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 
@@ -217,16 +216,16 @@ void inspect_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app) {
+void add_inspect(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("inspect", "Print what is in a .mote file");
-  add_model_argument(*command, arguments->file);
-  command->add_flag("--ops", arguments->ops, "The operations, with their operands");
-  command->add_flag("--plan", arguments->plan, "The buffers and the memory of a session");
-  command->add_flag("--tensors", arguments->tensors, "The tensors");
-  add_session_flags(*command, arguments->session);
-  command->add_flag("--json", arguments->json, "Print a JSON object instead of tables");
-  command->callback([arguments] { inspect_model(*arguments); });
+  Command command = line.command("inspect", "Print what is in a .mote file");
+  add_model_argument(command, arguments->file);
+  command.flag("--ops", &arguments->ops, "The operations, with their operands");
+  command.flag("--plan", &arguments->plan, "The buffers and the memory of a session");
+  command.flag("--tensors", &arguments->tensors, "The tensors");
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print a JSON object instead of tables");
+  command.callback([arguments] { inspect_model(*arguments); });
 }
 
 }  // namespace mote::cli

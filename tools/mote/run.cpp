@@ -3,7 +3,6 @@
 // mote run: continues a prompt, streaming what it generates.
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 
@@ -172,37 +171,33 @@ void run_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
+void add_run(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "Continue a prompt");
-  add_model_argument(*command, arguments->file);
-  CLI::Option_group* prompt = command->add_option_group("prompt", "One of these, else standard input");
-  prompt->add_option("-p,--prompt", arguments->prompt, "The prompt as text")->type_name("TEXT");
-  prompt->add_option("--file", arguments->prompt_file, "The prompt as a text file, - for standard input")
-      ->type_name("FILE");
-  prompt->add_option("--ids", arguments->ids, "The prompt as token ids, such as 1,2,3")->type_name("IDS");
-  prompt->require_option(0, 1);
-  CLI::Option* chat =
-      command->add_flag("--chat", arguments->chat,
-                        "The prompt is a message: wrap it in the model's chat format, as mote chat does");
-  command->add_option("--system", arguments->system, "The system message before it")
-      ->type_name("TEXT")
-      ->needs(chat);
-  add_generation_flags(*command, arguments->generation, 128, 1.0f);
+  Command command = line.command("run", "Continue a prompt");
+  add_model_argument(command, arguments->file);
+  Command prompt = command.group("prompt", "One of these, else standard input", 0, 1);
+  prompt.option("-p,--prompt", &arguments->prompt, "The prompt as text").type("TEXT");
+  prompt.option("--file", &arguments->prompt_file, "The prompt as a text file, - for standard input")
+      .type("FILE");
+  prompt.option("--ids", &arguments->ids, "The prompt as token ids, such as 1,2,3").type("IDS");
+  Option chat =
+      command.flag("--chat", &arguments->chat,
+                   "The prompt is a message: wrap it in the model's chat format, as mote chat does");
+  command.option("--system", &arguments->system, "The system message before it").type("TEXT").needs(chat);
+  add_generation_flags(command, arguments->generation, 128, 1.0f);
   command
-      ->add_option("--context-full", arguments->context_full,
-                   "When the context is full: stop, or slide, which forgets the older half (default: stop)")
-      ->type_name("WHAT")
-      ->check(CLI::IsMember({"stop", "slide"}));
-  command->add_option("--save-state", arguments->save_state, "Save the session after the prompt")
-      ->type_name("FILE");
+      .option("--context-full", &arguments->context_full,
+              "When the context is full: stop, or slide, which forgets the older half (default: stop)")
+      .type("WHAT")
+      .one_of({"stop", "slide"});
+  command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");
   command
-      ->add_option("--load-state", arguments->load_state,
-                   "Go on from a saved session; the prompt follows what it holds")
-      ->type_name("FILE");
-  add_session_flags(*command, arguments->session);
-  command->add_flag("--json", arguments->json, "Print one JSON object at the end instead of streaming");
-  command->callback([arguments] { run_model(*arguments); });
+      .option("--load-state", &arguments->load_state,
+              "Go on from a saved session; the prompt follows what it holds")
+      .type("FILE");
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print one JSON object at the end instead of streaming");
+  command.callback([arguments] { run_model(*arguments); });
 }
 
 }  // namespace mote::cli

@@ -3,10 +3,12 @@
 
 #include <sys/mman.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "converter/error.h"
+#include "tools/mote/arguments.h"
 #include "tools/mote/output.h"
 
 namespace mote::cli {
@@ -50,41 +52,43 @@ bool is_encoder(const ModelFile& file) {
   return output.kind != MOTE_OUTPUT_NEXT_TOKEN;
 }
 
-void add_model_argument(CLI::App& command, std::string& path) {
-  command.add_option("FILE", path, "The .mote file, made by mote convert")->required()->type_name("");
+void add_model_argument(Command command, std::string& path) {
+  command.option("FILE", &path, "The .mote file, made by mote convert").required().type("");
 }
 
-void add_session_flags(CLI::App& command, SessionFlags& flags) {
-  command.add_option("--threads", flags.threads, "Threads (default: one for each big core)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 256u).description(""));
+void add_session_flags(Command command, SessionFlags& flags) {
+  command.option("--threads", &flags.threads, "Threads (default: one for each big core)")
+      .type("N")
+      .range(1u, 256u);
   command
-      .add_option("--context", flags.context,
-                  "Most tokens of the session (default: the model's, but at most 4096)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, UINT32_MAX).description(""));
-  command.add_option("--chunk", flags.chunk, "Most tokens computed at once (default: 256)")
-      ->type_name("N")
-      ->check(CLI::Range(1u, 4096u).description(""));
+      .option("--context", &flags.context,
+              "Most tokens of the session (default: the model's, but at most 4096)")
+      .type("N")
+      .range(1u, UINT32_MAX);
+  command.option("--chunk", &flags.chunk, "Most tokens computed at once (default: 256)")
+      .type("N")
+      .range(1u, 4096u);
   command
-      .add_option("--kv", flags.kv,
-                  "Type of cached keys and values (default: the weights' if f32, else f16; an encoder's "
-                  "i8 where the CPU computes with it)")
-      ->type_name("TYPE")
-      ->check(CLI::IsMember({"f16", "bf16", "f32", "i8"}));
+      .option("--kv", &flags.kv,
+              "Type of cached keys and values (default: the weights' if f32, else f16; an encoder's "
+              "i8 where the CPU computes with it)")
+      .type("TYPE")
+      .one_of({"f16", "bf16", "f32", "i8"});
   command
-      .add_option("--backend", flags.backend,
-                  "Library that multiplies f32 matrices (default: none, mote does it itself)")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"xnnpack"}));
-  command.add_flag("--huge-pages", flags.huge_pages,
-                   "Copy the weights to huge pages: slower to start, then about a tenth faster");
+      .option("--backend", &flags.backend,
+              "Library that multiplies f32 matrices (default: none, mote does it itself)")
+      .type("NAME")
+      .one_of({"xnnpack"});
+  command.flag("--huge-pages", &flags.huge_pages,
+               "Copy the weights to huge pages: slower to start, then about a tenth faster");
 }
 
 ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {
   if (threads_ <= 1) return;
   pool_.reset(mote_posix_pool_create(threads_));
-  if (pool_ == nullptr) convert::fail("cannot start {} threads; ask for fewer with --threads", threads_);
+  if (pool_ == nullptr) {
+    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads_, std::strerror(errno));
+  }
 }
 
 mote_platform ThreadPool::platform() const { return mote_posix_pool_platform(pool_.get()); }

@@ -16,11 +16,9 @@
 #include "tools/mote/backend.h"
 #include "tools/mote/huge_pages.h"
 
-namespace CLI {
-class App;
-}
-
 namespace mote::cli {
+
+class Command;
 
 /// Throws convert::Error "what: error.text" unless the status is MOTE_OK.
 void check(mote_status status, const mote_error& error, const std::string& what);
@@ -63,8 +61,8 @@ class ModelFile {
 
 bool is_encoder(const ModelFile& file);
 
-void add_model_argument(CLI::App& command, std::string& path);
-void add_session_flags(CLI::App& command, SessionFlags& flags);
+void add_model_argument(Command command, std::string& path);
+void add_session_flags(Command command, SessionFlags& flags);
 
 /// Threads for sessions: those asked for, else one for each big core. One thread needs no pool.
 class ThreadPool {

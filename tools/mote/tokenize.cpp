@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote tokenize: the ids that a text becomes.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -105,19 +104,19 @@ void tokenize_text(const Arguments& arguments) {
 
 }  // namespace
 
-void add_tokenize(CLI::App& app) {
+void add_tokenize(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("tokenize", "Print the token ids of a text");
-  add_model_argument(*command, arguments->file);
-  CLI::Option* prompt = command->add_option("-p,--prompt", arguments->prompt, "The text")->type_name("TEXT");
-  command->add_option("--file", arguments->path, "A file with the text")->type_name("FILE")->excludes(prompt);
-  command->add_option("--pair", arguments->pair, "A second text, put behind the first the model's way")
-      ->type_name("TEXT");
-  command->add_flag("--no-special", arguments->no_special, "Add no tokens around the text");
-  command->add_flag("--literal", arguments->literal,
-                    "Read \"<|im_end|>\" and the like in the text as plain text");
-  command->add_flag("--json", arguments->json, "One object: ids, offsets, types and texts");
-  command->callback([arguments] { tokenize_text(*arguments); });
+  Command command = line.command("tokenize", "Print the token ids of a text");
+  add_model_argument(command, arguments->file);
+  Option prompt = command.option("-p,--prompt", &arguments->prompt, "The text").type("TEXT");
+  command.option("--file", &arguments->path, "A file with the text").type("FILE").excludes(prompt);
+  command.option("--pair", &arguments->pair, "A second text, put behind the first the model's way")
+      .type("TEXT");
+  command.flag("--no-special", &arguments->no_special, "Add no tokens around the text");
+  command.flag("--literal", &arguments->literal,
+               "Read \"<|im_end|>\" and the like in the text as plain text");
+  command.flag("--json", &arguments->json, "One object: ids, offsets, types and texts");
+  command.callback([arguments] { tokenize_text(*arguments); });
 }
 
 }  // namespace mote::cli

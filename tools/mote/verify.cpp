@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote verify: hashes every tensor and replays the run that the converter stored.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "converter/error.h"
@@ -42,12 +41,12 @@ void verify_model(const Arguments& arguments) {
 
 }  // namespace
 
-void add_verify(CLI::App& app) {
+void add_verify(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("verify", "Check a .mote file's hashes and replay its self test");
-  add_model_argument(*command, arguments->file);
-  add_session_flags(*command, arguments->session);
-  command->callback([arguments] { verify_model(*arguments); });
+  Command command = line.command("verify", "Check a .mote file's hashes and replay its self test");
+  add_model_argument(command, arguments->file);
+  add_session_flags(command, arguments->session);
+  command.callback([arguments] { verify_model(*arguments); });
 }
 
 }  // namespace mote::cli

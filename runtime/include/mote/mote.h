@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mote: runs a .mote model without a heap.
  *
- *   mote_model* model;  mote_session* session;                       (error handling left out)
+ *   static uint64_t storage[MOTE_MODEL_BYTES / 8];                   (error handling left out)
+ *   mote_model* model;  mote_session* session;
  *   mote_model_open(file, bytes, 0, storage, sizeof storage, &model, &error);
  *   mote_session_options options = mote_session_options_default(model);
  *   void* arena = <64-byte aligned memory of mote_session_bytes(model, &options) bytes>;
@@ -36,24 +37,27 @@ extern "C" {
 /* The linked library's MOTE_VERSION. */
 const char* mote_version(void);
 
-/* ---- Model
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Model ---- */
 
 typedef struct mote_model mote_model;
 
 enum { MOTE_OPEN_CHECK_HASHES = 1 /* also hash every tensor: reads the whole file */ };
 
-/* Bytes of storage for mote_model_open, 8-byte aligned; a constant of the library. */
+/* Bytes of storage for mote_model_open, 8-byte aligned: the size of a static array, the same in all versions
+   of a major version. */
+#define MOTE_MODEL_BYTES (384 * sizeof(void*))
+
+/* The linked library's MOTE_MODEL_BYTES, for languages that cannot read this header. */
 size_t mote_model_bytes(void);
 
 /* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is
-   64-byte aligned (MOTE_NOT_ALIGNED). */
+   64-byte aligned (MOTE_NOT_ALIGNED); `storage` has at least MOTE_MODEL_BYTES bytes (MOTE_TOO_SMALL). */
 mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
 typedef enum mote_kv_dtype {
-  MOTE_KV_AUTO = 0 /* f32 where the weights are f32; i8 for encoders of quantized weights where the kernel
-                      family has it (all of x86-64 but REF); else f16 */,
+  MOTE_KV_AUTO = 0, /* f32 where the weights are f32; i8 for encoders of quantized weights where the kernel
+                       family has it (all of x86-64 but REF); else f16 */
   MOTE_KV_F16 = 1,
   MOTE_KV_F32 = 2,
   MOTE_KV_BF16 = 3, /* for heads of an even width */
@@ -80,8 +84,7 @@ typedef struct mote_model_info {
 
 void mote_model_get_info(const mote_model* model, mote_model_info* info);
 
-/* ---- Session
- * --------------------------------------------------------------------------------------------------- */
+/* ---- Session ---- */
 
 typedef struct mote_session mote_session;
 
@@ -102,8 +105,8 @@ typedef struct mote_session_options {
   mote_platform platform; /* copied; `user` must outlive the session */
   mote_trace trace;       /* or null */
   void* trace_user;
-  uint32_t text_bytes;  /* longest word, normalized, that mote_tokenize takes, 26 bytes of arena each; 0: none */
-  uint32_t unused;      /* 0 */
+  uint32_t text_bytes; /* longest normalized word that mote_tokenize takes, 26 bytes of arena each; 0: none */
+  uint32_t unused;     /* 0 */
   const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
   uint64_t reserved[6];        /* 0 */
 } mote_session_options;
@@ -131,8 +134,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
 /* The kernel family in use. */
 mote_isa mote_session_isa(const mote_session* session);
 
-/* ---- Tokens in, logits out
- * ------------------------------------------------------------------------------------- */
+/* ---- Tokens in, logits out ---- */
 
 typedef enum mote_logits { MOTE_LOGITS_LAST = 0, MOTE_LOGITS_ALL = 1, MOTE_LOGITS_NONE = 2 } mote_logits;
 
@@ -160,8 +162,7 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
 
-/* ---- Whole sequences in, outputs out: encoders
- * ----------------------------------------------------------------- */
+/* ---- Whole sequences in, outputs out: encoders ---- */
 
 typedef enum mote_output_kind {
   MOTE_OUTPUT_NEXT_TOKEN = 0,      /* a decoder's logits; the others are of encoders */
@@ -200,8 +201,7 @@ typedef struct mote_batch {
   const int32_t* token_types; /* [sum of lengths]; null: all 0 */
   const uint32_t* lengths;    /* [count], each from 1 to the session's context and chunk */
   uint32_t count;             /* sequences, at most the session's batch */
-  const uint32_t*
-      rows; /* [row_count] tokens whose outputs are wanted, counted over all sequences; null: all */
+  const uint32_t* rows;       /* [row_count] tokens with outputs, counted over all sequences; null: all */
   uint32_t row_count;
   uint64_t reserved[2]; /* 0 */
 } mote_batch;
@@ -211,8 +211,8 @@ typedef struct mote_batch {
    others. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
 
-/* The same in bounded parts: begin computes nothing and copies what it needs of the batch; a step does at most
-   max_ops operations (0: all) and sets *done when the outputs are there. Until then there are none. */
+/* The same in bounded parts: begin computes nothing and copies what it needs of the batch; a step does at
+   most max_ops operations (0: all) and sets *done when the outputs are there. Until then there are none. */
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error);
 mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 
@@ -228,8 +228,7 @@ mote_status mote_embed(mote_session* session, const char* text, size_t bytes, ui
 mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
                           uint32_t width, mote_error* error);
 
-/* ---- Text
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Text ---- */
 
 /* Bytes [begin, end) of a text. */
 typedef struct mote_span {
@@ -259,10 +258,10 @@ typedef struct mote_token_kind {
   uint8_t text; /* 0: from the first text, 1: from the second, MOTE_NO_TEXT: added around them */
 } mote_token_kind;
 
-/* As mote_tokenize, of two texts put together the model's way, "[CLS] first [SEP] second [SEP]" for BERT, when
-   MOTE_ADD_SPECIAL asks for it. A null `second` leaves the first alone. Offsets are in the token's own text.
-   Unless null, `kinds`, [capacity], says what each token is. MOTE_UNSUPPORTED_FILE: the model's way is one
-   that mote does not know, for example with the second text first. */
+/* As mote_tokenize, of two texts put together the model's way, "[CLS] first [SEP] second [SEP]" for BERT,
+   when MOTE_ADD_SPECIAL asks for it. A null `second` leaves the first alone. Offsets are in the token's own
+   text. Unless null, `kinds`, [capacity], says what each token is. MOTE_UNSUPPORTED_FILE: the model's way is
+   one that mote does not know, for example with the second text first. */
 mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t first_bytes,
                                const char* second, size_t second_bytes, uint32_t flags, int32_t* ids,
                                uint32_t capacity, uint32_t* count, mote_span* offsets, mote_token_kind* kinds,
@@ -301,8 +300,7 @@ mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* s
 /* The bytes that a token stands for, perhaps part of a character, in the file; null if it stands for none. */
 const char* mote_token_text(const mote_model* model, int32_t id, size_t* bytes);
 
-/* ---- Sampling and generation
- * ----------------------------------------------------------------------------------- */
+/* ---- Sampling and generation ---- */
 
 typedef struct mote_sampling {
   float temperature;          /* 0: greedy, the lowest id among equals */
@@ -374,8 +372,7 @@ mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
                           const mote_generation* generation, mote_on_token on_token, void* user,
                           mote_finish* finish, mote_error* error);
 
-/* ---- Conversations
- * --------------------------------------------------------------------------------------------- */
+/* ---- Conversations ---- */
 
 typedef enum mote_role { MOTE_ROLE_SYSTEM = 0, MOTE_ROLE_USER = 1, MOTE_ROLE_ASSISTANT = 2 } mote_role;
 
@@ -401,8 +398,7 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
                                int answer, char* text, size_t text_capacity, int32_t* ids, uint32_t capacity,
                                uint32_t* id_count, mote_error* error);
 
-/* ---- Snapshots and self test
- * ----------------------------------------------------------------------------------- */
+/* ---- Snapshots and self test ---- */
 
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
@@ -411,9 +407,11 @@ size_t mote_session_state_bytes(const mote_session* session);
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 
-/* Continues exactly where the saved session was. Refused (MOTE_WRONG_SNAPSHOT) for another model, kernel
-   family, cache type or ring size, more sequences or a smaller context. After a failure on damaged content
-   the session is empty. */
+/* Continues exactly where the saved session was; a generation in progress ends. `in` is 8-byte aligned
+   (MOTE_NOT_ALIGNED). MOTE_WRONG_SNAPSHOT: it is truncated, damaged or of another version, model, kernel
+   family, cache type or size of sliding windows, or has more sequences, tokens of one or rows of logits than
+   the session has room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before
+   the first change: after any failure the session is as it was, a generation in progress included. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
 
 typedef struct mote_self_test {

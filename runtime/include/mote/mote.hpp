@@ -44,8 +44,7 @@ class Model {
   }
 
  private:
-  alignas(
-      8) unsigned char storage_[4096];  // room for later versions; mote_model_open says so if it takes more
+  alignas(8) unsigned char storage_[MOTE_MODEL_BYTES];
   mote_model* model_ = nullptr;
 };
 

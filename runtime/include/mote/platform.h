@@ -35,8 +35,9 @@ typedef void (*mote_task)(void* context, uint32_t index);
 typedef struct mote_platform {
   void* user;
 
-  /* Calls task(context, i) for each i in 0..count-1, some in other threads, and returns when all are done.
-     Not re-entrant. Null: one thread. */
+  /* Calls task(context, i) for each i in 0..count-1, once, some in other threads, and returns when all are
+     done. No result depends on which thread runs an index, nor on their order. mote never calls it from a
+     task; sessions that run at once in several threads do so at once. Null: one thread. */
   void (*parallel_for)(void* user, mote_task task, void* context, uint32_t count);
   uint32_t threads; /* that parallel_for runs at once; 0 is 1 */
 

@@ -8,6 +8,8 @@
 
 enum { PROMPT = 8 };
 
+static uint64_t storage[MOTE_MODEL_BYTES / 8]; /* a model's, with no call before the program runs */
+
 static int failed(const char* what, mote_status status, const mote_error* error) {
   fprintf(stderr, "%s: %s: %s\n", what, mote_status_name(status), error->text);
   return 1;
@@ -63,8 +65,7 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: runner FILE.mote\n");
     return 2;
   }
-  status = mote_model_open(data, bytes, MOTE_OPEN_CHECK_HASHES, allocate(mote_model_bytes()),
-                           mote_model_bytes(), &model, &error);
+  status = mote_model_open(data, bytes, MOTE_OPEN_CHECK_HASHES, storage, sizeof storage, &model, &error);
   if (status != MOTE_OK) return failed("open", status, &error);
   mote_model_get_info(model, &info);
 

@@ -14,7 +14,8 @@ namespace {
 
 /// A query as bytes, then their scale times `factor`, then -128 times the sum of the bytes: keys are 128 more
 /// than they stand for. The scale is that of q8c, or less fine where V::joint is more than the largest
-/// magnitude. (Of halves, because a sum of two may overflow.)
+/// magnitude. (Of halves, because a sum of two may overflow.) The start is mod 2^32, as the products are
+/// added to it: scores are exact up to kMaxHeadDimI8 columns.
 template <class V>
 void pack_query(const float* from, uint32_t count, float factor, typename V::Query* to) {
   constexpr float kLevels = 127.0f / 2;
@@ -34,7 +35,7 @@ void pack_query(const float* from, uint32_t count, float factor, typename V::Que
     sum = V::add(sum, q);
   }
   const float scale = !finite ? __builtin_nanf("") : zero ? 0.0f : largest * (factor / kLevels);
-  const int32_t start = -128 * V::sum(sum);
+  const uint32_t start = 0 - 128 * static_cast<uint32_t>(V::sum(sum));
   memcpy(to + count / V::kPacked, &scale, sizeof scale);
   memcpy(to + count / V::kPacked + 1, &start, sizeof start);
 }

@@ -17,7 +17,7 @@
 
 #include <type_traits>
 
-#include "kernels/x86/linear_finish.inl.h"
+#include "kernels/simd/linear_finish.inl.h"
 
 namespace mote {
 namespace {

@@ -6,7 +6,8 @@
 //
 // int8 weights become unsigned by adding 128, nibbles are. What is too much, 128 or 8 times the sum of the
 // activations, is where the int32 sum starts: mod 2^32, so that the end is exact whatever lies between. The
-// sum of an activation row is the row's own, which only the quantize kernels write.
+// sum of an activation row is the row's own, which only the quantize kernels write. Where nothing was
+// quantized it may be any int32, and what is subtracted wraps.
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
@@ -32,7 +33,7 @@
 #include <stdint.h>
 
 #include "kernels/scratch.h"
-#include "kernels/x86/linear_vnni_parts.inl.h"
+#include "kernels/simd/linear_dots_parts.inl.h"
 
 namespace mote {
 namespace {
@@ -82,7 +83,7 @@ struct GroupKernel {
     if constexpr (Format::kMinimum) {
       return scale * static_cast<float>(sum);
     } else {
-      return -static_cast<int32_t>(Format::kOffset) * sum;
+      return static_cast<int32_t>(0 - Format::kOffset * static_cast<uint32_t>(sum));
     }
   }
 
@@ -263,7 +264,7 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
 }
 
 template <class V, class Kernel>
-void linear_vnni(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
+void linear_dots(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);

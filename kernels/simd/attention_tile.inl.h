@@ -16,13 +16,11 @@
 #pragma once
 
 #include "kernels/reference/attention_segments.inl.h"
-#include "kernels/x86/elementary.inl.h"
-#include "kernels/x86/math_avx2.inl.h"
+#include "kernels/simd/compiler.h"
+#include "kernels/simd/elementary.inl.h"
 
-// Inner loops are functions of their own: inlined into one, they spill each other's pointers.
-#define MOTE_OWN_REGISTERS __attribute__((noinline))
-
-namespace mote::avx2 {
+namespace mote {
+namespace {
 
 constexpr uint32_t kBlock = 16;      // positions
 constexpr uint32_t kMaxQueries = 8;  // that share a load
@@ -36,7 +34,7 @@ struct FetchAhead {
   template <uint32_t N>
   void ask(size_t at) const {
     for (uint32_t byte = 0; byte < N * sizeof(T); byte += 64) {
-      _mm_prefetch(reinterpret_cast<const char*>(elements + at) + byte, _MM_HINT_T1);
+      __builtin_prefetch(reinterpret_cast<const char*>(elements + at) + byte, 0, 2);
     }
   }
 };
@@ -102,10 +100,11 @@ MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, con
 
 /// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores'
 /// work.
+template <class V>
 static inline void add_bias(float* scores, const float* bias, PositionRange span) {
-  for (uint32_t at = span.begin; at < span.end; at += kLanes) {
+  for (uint32_t at = span.begin; at < span.end; at += V::kLanes) {
     const uint32_t left = span.end - at;
-    store_first(scores + at, left, _mm256_add_ps(load_first(scores + at, left), load_first(bias + at, left)));
+    V::store_first(scores + at, left, V::add(V::load_first(scores + at, left), V::load_first(bias + at, left)));
   }
 }
 
@@ -261,4 +260,5 @@ static void weigh_values(const float* weights, const T* values, const Ahead& ahe
   }
 }
 
-}  // namespace mote::avx2
+}  // namespace
+}  // namespace mote

@@ -22,10 +22,11 @@
 
 #include <type_traits>
 
-#include "kernels/x86/attention_tile.inl.h"
-#include "kernels/x86/attention_weights_i8.inl.h"
+#include "kernels/simd/attention_tile.inl.h"
+#include "kernels/simd/attention_weights_i8.inl.h"
 
-namespace mote::avx2 {
+namespace mote {
+namespace {
 
 constexpr uint32_t kLineFloats = kAlignment / sizeof(float);  // of a cache line
 
@@ -251,7 +252,7 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
         *softmax[i].sum = 0.0f;
       }
       if (args.bias != nullptr) {
-        add_bias(scores + i * kAttentionTile,
+        add_bias<V>(scores + i * kAttentionTile,
                  tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
       }
       last = last && own->last;
@@ -454,4 +455,5 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
   }
 }
 
-}  // namespace mote::avx2
+}  // namespace
+}  // namespace mote

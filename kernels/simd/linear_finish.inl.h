@@ -3,9 +3,9 @@
 // What ends a tile of Linear, over the vectors V (floats_256.inl.h, floats_512.inl.h).
 #pragma once
 
-#include "kernels/x86/elementary.inl.h"
-#include "kernels/x86/linear_operands.inl.h"
-#include "kernels/x86/math_avx2.inl.h"
+#include "kernels/simd/compiler.h"
+#include "kernels/simd/elementary.inl.h"
+#include "kernels/simd/linear_operands.inl.h"
 
 namespace mote {
 namespace {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tiles of linear_vnni.inl.h are made of, over the vectors V (vnni_512.inl.h, vnni_256.inl.h): the
+// What the tiles of linear_dots.inl.h are made of, over the vectors V (vnni_512.inl.h, vnni_256.inl.h): the
 // formats with groups, the dot products of a quad and of a group, the end of a tile, unpacking.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/x86/linear_operands.inl.h"
-
-#define MOTE_INLINE __attribute__((always_inline))
+#include "kernels/simd/compiler.h"
+#include "kernels/simd/linear_operands.inl.h"
 
 namespace mote {
 namespace {

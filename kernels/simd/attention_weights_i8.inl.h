@@ -15,9 +15,10 @@
 // (n + 8) 2^-24) max |v|.
 #pragma once
 
-#include "kernels/x86/attention_tile.inl.h"
+#include "kernels/simd/attention_tile.inl.h"
 
-namespace mote::avx2 {
+namespace mote {
+namespace {
 
 constexpr float kMostWeight = 255.0f;
 
@@ -114,4 +115,5 @@ static void weigh_values_by_quads(const float* weights, const T* values, const A
   }
 }
 
-}  // namespace mote::avx2
+}  // namespace
+}  // namespace mote

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+#include "converter/did_you_mean.h"
+#include "mote/mote.h"
+#include "tools/mote/output.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+/// The type's name already says what is allowed; --help is not to say it again.
+template <class T>
+CLI::Validator silent_range(T least, T most) {
+  return CLI::Range(least, most).description("");
+}
+
+/// Whether the word before an argument is an option of the command that takes a value.
+bool takes_value(const CLI::App& command, const std::string& word) {
+  const CLI::Option* option = word[0] == '-' ? command.get_option_no_throw(word) : nullptr;
+  return option != nullptr && option->get_items_expected_max() > 0;
+}
+
+/// CLI11 2.1 takes an empty word for the name of an option group, and looks for its end forever.
+void refuse_empty_words(const CLI::App& app, int argc, char** argv) {
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (argc < 2 || !command->check_name(argv[1])) continue;
+    for (int i = 2; i < argc; ++i) {
+      if (argv[i][0] != '\0' || takes_value(*command, argv[i - 1])) continue;
+      throw UsageError(fmt::format("argument {} is empty; see mote {} --help", i, argv[1]));
+    }
+  }
+}
+
+}  // namespace
+
+Option& Option::type(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option& Option::range(int32_t least, int32_t most) {
+  option_->check(silent_range(least, most));
+  return *this;
+}
+
+Option& Option::range(uint32_t least, uint32_t most) {
+  option_->check(silent_range(least, most));
+  return *this;
+}
+
+Option& Option::range(float least, float most) {
+  option_->check(silent_range(least, most));
+  return *this;
+}
+
+Option& Option::one_of(std::initializer_list<const char*> values) {
+  option_->check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
+  return *this;
+}
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::repeated() {
+  option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return *this;
+}
+
+Option& Option::needs(Option other) {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option& Option::excludes(Option other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+bool Option::given() const { return option_->count() != 0; }
+
+Option Command::option(const char* names, Value value, const std::string& help) {
+  return Option(std::visit([&](auto* into) { return app_->add_option(names, *into, help); }, value));
+}
+
+Option Command::flag(const char* names, bool* value, const char* help) {
+  return Option(app_->add_flag(names, *value, help));
+}
+
+Command Command::group(const char* name, const char* help, size_t least, size_t most) {
+  CLI::Option_group* group = app_->add_option_group(name, help);
+  group->require_option(least, most);
+  return Command(group);
+}
+
+void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
+
+void fail_missing(const char* name) { throw CLI::RequiredError(name); }
+
+CommandLine::CommandLine()
+    : app_(std::make_unique<CLI::App>(
+          "Converts trained transformers to one file and runs them where a full framework does not fit.")) {
+  app_->name("mote");
+  app_->set_version_flag("--version", std::string("mote ") + mote_version(), "Print the version and exit");
+  app_->get_formatter()->column_width(32);
+  app_->require_subcommand(1);
+  app_->footer(
+      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA (ref, avx2, ...) picks "
+      "the kernel family.");
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::command(const char* name, const char* help) {
+  return Command(app_->add_subcommand(name, help));
+}
+
+/// CLI11 speaks of unread words where a subcommand was misspelt.
+std::string CommandLine::usage_message(const std::string& error, int argc, char** argv) const {
+  const auto given = app_->get_subcommands();
+  const std::string help = given.empty() ? "mote --help" : "mote " + given.front()->get_name() + " --help";
+  if (given.empty() && argc > 1 && argv[1][0] != '-') {
+    std::vector<std::string> names;
+    for (const CLI::App* command : std::as_const(*app_).get_subcommands({}))
+      names.push_back(command->get_name());
+    return fmt::format("no command '{}'{}; see {}", argv[1], convert::did_you_mean(argv[1], names), help);
+  }
+  if (given.empty() && argc == 1) return "no command given; see " + help;
+  return fmt::format("{}; see {}", error, help);
+}
+
+void CommandLine::run(int argc, char** argv) {
+  refuse_empty_words(*app_, argc, argv);
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print("{}", app_->help());  // of the command given, if any
+  } catch (const CLI::CallForVersion& version) {
+    print("{}\n", version.what());
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(usage_message(error.what(), argc, argv));
+  }
+}
+
+}  // namespace mote::cli
