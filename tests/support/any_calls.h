@@ -11,6 +11,17 @@
 
 namespace test {
 
+/// Takes the bytes that it says and no fewer.
+inline AlignedBytes save(const mote_session* session) {
+  AlignedBytes state(mote_session_state_bytes(session));
+  size_t written = 0;
+  mote_error error{};
+  must(mote_session_save(session, state.data(), state.size() - 1, &written, &error) == MOTE_TOO_SMALL);
+  must(mote_session_save(session, state.data(), state.size(), &written, &error) == MOTE_OK);
+  must(written == state.size());
+  return state;
+}
+
 class AnyCalls {
  public:
   AnyCalls(const mote_model* model, const AnySession& session, const mote_session_options& options,
@@ -51,16 +62,6 @@ class AnyCalls {
 
  private:
   static constexpr uint32_t kCounts[] = {1, 2, 4, 5, 15, 16, 17, 64, 129, 257, 300, 600, 4096};
-
-  static AlignedBytes save(const mote_session* session) {
-    AlignedBytes state(mote_session_state_bytes(session));
-    size_t written = 0;
-    mote_error error{};
-    must(mote_session_save(session, state.data(), state.size() - 1, &written, &error) == MOTE_TOO_SMALL);
-    must(mote_session_save(session, state.data(), state.size(), &written, &error) == MOTE_OK);
-    must(written == state.size());
-    return state;
-  }
 
   void must_be_saved(const AlignedBytes& state) {
     must(state.size() == saved_.size() && std::memcmp(state.data(), saved_.data(), state.size()) == 0);
