@@ -2,11 +2,13 @@
 //
 // Saving and restoring a session. One function, transfer(), walks the state; what it is given decides whether
 // the bytes are counted, written or read, so the three cannot disagree. A snapshot is a header, the state and
-// the XXH64 of both; it is proved in full before the session changes.
+// the XXH64 of both; it is proved in full before the session changes. What holds no state, behind the last
+// token or id, is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/executor.h"
+#include "runtime/kv_unused.h"
 #include "runtime/session.h"
 #include "runtime/xxh64.h"
 
@@ -14,7 +16,7 @@ namespace mote {
 namespace {
 
 constexpr char kMagic[8] = {'M', 'O', 'T', 'E', 'S', 'N', 'A', 'P'};
-constexpr uint32_t kSnapshotVersion = 1;
+constexpr uint32_t kSnapshotVersion = 2;
 
 struct Header {
   char magic[8];
@@ -35,9 +37,25 @@ struct SavedSampler {
   uint64_t recent_count;
 };
 
+/// The ids that the sampler saw last.
+struct SavedIds {
+  uint64_t seen;
+
+  uint64_t bytes() const { return MOTE_REPETITION_WINDOW * sizeof(int32_t); }
+  void clear_unused(uint8_t* copy) const {
+    if (seen >= MOTE_REPETITION_WINDOW) return;
+    const size_t used = static_cast<size_t>(seen) * sizeof(int32_t);
+    memset(copy + used, 0, static_cast<size_t>(bytes()) - used);
+  }
+};
+
 class Counter {
  public:
   void bytes(const void*, uint64_t count) { used_ += count; }
+  template <class Part>
+  void part(const void*, const Part& part) {
+    used_ += part.bytes();
+  }
   uint64_t used() const { return used_; }
 
  private:
@@ -51,6 +69,11 @@ class Saver {
     memcpy(out_, state, static_cast<size_t>(count));
     out_ += count;
   }
+  template <class Part>
+  void part(const void* state, const Part& part) {
+    bytes(state, part.bytes());
+    part.clear_unused(out_ - part.bytes());
+  }
 
  private:
   uint8_t* out_;
@@ -63,6 +86,10 @@ class Restorer {
     memcpy(state, in_, static_cast<size_t>(count));
     in_ += count;
   }
+  template <class Part>
+  void part(void* state, const Part& part) {
+    bytes(state, part.bytes());
+  }
 
  private:
   const uint8_t* in_;
@@ -70,24 +97,28 @@ class Restorer {
 
 uint8_t* byte_at(void* base, uint64_t offset) { return static_cast<uint8_t*>(base) + offset; }
 
-/// Everything after the header and the lengths, which must be those of the saved session.
+template <class Io>
+void transfer_caches(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences) {
+  for (uint32_t c = 0; c < s.model->root->kv_caches()->size(); ++c) {
+    const KvCacheView& cache = s.caches[c];
+    const uint64_t head_bytes = cache.capacity * kv_bytes(s.kv_dtype, cache.head_dim);
+    const uint64_t heads = uint64_t{sequences} * cache.kv_heads;
+    for (uint64_t head = 0; head < heads; ++head) {
+      const uint32_t used = used_slots(cache, lengths[head / cache.kv_heads]);
+      io.part(byte_at(cache.keys, head * head_bytes), SavedKeys{s.kv_dtype, cache.head_dim, used});
+      io.part(byte_at(cache.values, head * head_bytes), SavedValues{s.kv_dtype, cache.head_dim, used});
+    }
+  }
+}
+
+/// Everything after the header and the lengths, which must be those of the saved session. Counting takes no
+/// sampler.
 template <class Io>
 void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences,
               uint32_t logit_count, uint32_t selected_rows, SavedSampler* sampler) {
-  // Positions of a value that lie side by side, of i8 with their scales.
-  const uint64_t together = s.kv_dtype == DType::i8 ? 16 : s.kv_dtype == DType::bf16 ? 2 : 1;
-  for (uint32_t c = 0; c < s.model->root->kv_caches()->size(); ++c) {
-    const KvCacheView& cache = s.caches[c];
-    for (uint32_t head = 0; head < sequences * cache.kv_heads; ++head) {
-      const uint32_t used = used_slots(cache, lengths[head / cache.kv_heads]);
-      const uint64_t one = kv_bytes(s.kv_dtype, cache.head_dim);
-      const uint64_t offset = uint64_t{head} * cache.capacity * one;
-      io.bytes(byte_at(cache.keys, offset), align_up(used, 16) * one);
-      io.bytes(byte_at(cache.values, offset), align_up(used, together) * one);
-    }
-  }
+  transfer_caches(io, s, lengths, sequences);
   io.bytes(sampler, sizeof *sampler);
-  io.bytes(s.sampler.recent, MOTE_REPETITION_WINDOW * sizeof(int32_t));
+  io.part(s.sampler.recent, SavedIds{sampler == nullptr ? 0 : sampler->recent_count});
   io.bytes(s.logit_index, logit_count * sizeof(int32_t));
   for (uint32_t row = 0; row < selected_rows; ++row) {
     io.bytes(const_cast<float*>(s.outputs[row]), s.sampler.vocab * sizeof(float));
@@ -170,7 +201,7 @@ bool consistent(const mote_session& s, const Header& header, const uint8_t* in) 
   at -= MOTE_REPETITION_WINDOW * sizeof(int32_t) + sizeof(SavedSampler);
   SavedSampler sampler;
   memcpy(&sampler, in + at, sizeof sampler);
-  return sampling_problem(sampler.sampling) == nullptr;
+  return sampler.recent_count <= UINT32_MAX && sampling_problem(sampler.sampling) == nullptr;
 }
 
 }  // namespace
@@ -197,6 +228,7 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   }
   mote::SavedSampler sampler{session->sampler.sampling, session->sampler.random_state,
                              session->sampler.recent_count};
+  memset(sampler.sampling.reserved, 0, sizeof sampler.sampling.reserved);
   mote::Saver saver(out);
   saver.bytes(&header, sizeof header);
   saver.bytes(session->lengths, header.sequences * sizeof(uint32_t));

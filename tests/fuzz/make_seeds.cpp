@@ -3,10 +3,14 @@
 // Small inputs of every kind to start fuzzing from, in a folder for each target: mote_fuzz_seeds FOLDER. What
 // exists already is made again, the same.
 #include <cstdio>
+#include <random>
 
 #include "converter/convert.h"
 #include "converter/error.h"
 #include "tests/fuzz/kept_model.h"
+#include "tests/fuzz/model_choices.h"
+#include "tests/fuzz/restore_choices.h"
+#include "tests/support/any_file.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/tiny_llama.h"
 
@@ -35,6 +39,7 @@ mote::test::TinyLlama smallest_llama(uint32_t vocab) {
   llama.config["num_key_value_heads"] = 1;
   llama.config["intermediate_size"] = 32;
   llama.config["tie_word_embeddings"] = true;
+  llama.config["max_position_embeddings"] = 600;
   llama.add("model.embed_tokens.weight", {vocab, 32});
   llama.add("model.norm.weight", {32});
   const std::string layer = "model.layers.0.";
@@ -50,27 +55,83 @@ mote::test::TinyLlama smallest_llama(uint32_t vocab) {
   return llama;
 }
 
-void make_models(const fs::path& out) {
-  const mote::test::TempDirectory source;
-  smallest_llama(20).write(source.path());
-  const fs::path models = folder(out, "model");
-  for (const char* type : {"f32", "f16", "q8g32", "q4g32", "q4mg32"}) {
-    mote::convert::ConvertOptions options;
+/// `count` bytes: those given, then zeros.
+std::string choices(std::initializer_list<uint8_t> given, size_t count) {
+  std::string bytes(given.begin(), given.end());
+  bytes.resize(count);
+  return bytes;
+}
+
+/// Bytes that choose anything.
+std::string random_choices(uint32_t seed, size_t count) {
+  std::mt19937 random(seed);
+  std::string bytes;
+  while (bytes.size() < count) bytes += static_cast<char>(random() & 0xFF);
+  return bytes;
+}
+
+/// Converts into inputs of the target `model`: with small options, and with some chosen at random.
+void make_model(const fs::path& source, const fs::path& models, const std::string& name,
+                const mote::convert::ConvertOptions& options) {
+  const mote::test::TempDirectory folder;
+  mote::convert::convert(source, folder.path() / "model.mote", options);
+  const std::string file = read_text(folder.path() / "model.mote");
+  write_text(models / name, file + choices({}, fuzz::kModelChoices));
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    write_text(models / (name + std::to_string(seed)), file + random_choices(seed, fuzz::kModelChoices));
+  }
+}
+
+void make_encoders(const fs::path& models) {
+  mote::convert::ConvertOptions options;
+  options.type = "q8c";
+  for (const char* name : {"bert_classifier", "mpnet_sentence"})
+    make_model(kGolden / "models" / name, models, name, options);
+  for (const char* type : {"q4g32", "q8g32"}) {
     options.type = type;
-    mote::convert::convert(source.path(), models / (std::string(type) + ".mote"), options);
+    const std::string name = std::string("roberta_masked_lm_") + type;
+    make_model(kGolden / "models/roberta_masked_lm", models, name, options);
+    // 310 sequences in 3,600 rows, all of them outputs, by two threads.
+    const std::string file =
+        read_text(models / name).substr(0, fs::file_size(models / name) - fuzz::kModelChoices);
+    write_text(models / ("many_sequences_" + std::string(type)),
+               file + choices({5, 6, 10, 0, 1, 0, 0, 0, 0, 0, 10, 2, 0x35, 1}, fuzz::kModelChoices));
   }
-  for (const char* name : {"bert_classifier", "mpnet_sentence"}) {
-    mote::convert::ConvertOptions options;
-    options.type = "q8c";
-    mote::convert::convert(kGolden / "models" / name, models / (std::string(name) + ".mote"), options);
+}
+
+/// 4096 sequences of 2^24 positions by 2^24 columns of floats in two caches: 2^64 bytes.
+void make_caches_of_2_to_the_64(const fs::path& models) {
+  const test::AlignedBytes file =
+      test::decoder_file(16, 1u << 24, [](mote::convert::Graph& graph, const mote::convert::View&) {
+        graph.caches.assign(2, {1u << 14, 1u << 10, 0});
+      });
+  write_text(models / "caches_of_2_to_the_64",
+             std::string(reinterpret_cast<const char*>(file.data()), file.size()) +
+                 choices({14, 7, 11, 0, 0, MOTE_KV_F32, 1}, fuzz::kModelChoices));
+}
+
+void make_models(const fs::path& out) {
+  const fs::path models = folder(out, "model");
+  mote::convert::ConvertOptions options;
+  mote::test::TinyLlama llama = smallest_llama(20);
+  const mote::test::TempDirectory source, sliding, text;
+  llama.write(source.path());
+  for (const char* type : {"f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"}) {
+    options.type = type;
+    make_model(source.path(), models, type, options);
   }
-  const mote::test::TempDirectory text;
+  llama.config["model_type"] = "mistral";
+  llama.config["architectures"] = {"MistralForCausalLM"};
+  llama.config["sliding_window"] = 20;
+  llama.write(sliding.path());
+  make_model(sliding.path(), models, "sliding", options);
+  make_encoders(models);
+  make_caches_of_2_to_the_64(models);
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
-  mote::convert::ConvertOptions options;
   options.type = "q4";
   options.chat_format = "zephyr";
-  mote::convert::convert(text.path(), models / "text.mote", options);
+  make_model(text.path(), models, "text", options);
 }
 
 void make_safetensors(const fs::path& out) {
@@ -144,17 +205,27 @@ void make_texts(const fs::path& out) {
   }
 }
 
+/// Of sessions of each cache type: empty, with some tokens, and with a ring that wrapped.
 void make_snapshots(const fs::path& out) {
-  for (const uint8_t flags : {uint8_t{0}, uint8_t{fuzz::kTwoSequences}, uint8_t{fuzz::kF32Cache}}) {
-    mote_session* session = fuzz::small_session(flags);
-    for (const char* name : {"empty", "some"}) {
-      const test::AlignedBytes saved(mote_session_state_bytes(session));
-      mote_error error{};
-      test::must(mote_session_save(session, saved.data(), saved.size(), nullptr, &error) == MOTE_OK);
-      write_text(
-          folder(out, "restore") / (name + std::to_string(flags)),
-          static_cast<char>(flags) + std::string(reinterpret_cast<const char*>(saved.data()), saved.size()));
-      test::must(test::generate_some(session) == MOTE_OK);
+  for (const uint8_t kv_dtype : {MOTE_KV_F16, MOTE_KV_F32, MOTE_KV_BF16, MOTE_KV_I8}) {
+    for (const uint8_t batch : {uint8_t{0}, uint8_t{1}}) {
+      // Up to 600 positions, 16 at a time, two threads, the reference kernels.
+      const std::string chosen =
+          choices({12, batch, 3, 1, 1, kv_dtype, 0, MOTE_ISA_REF}, fuzz::kRestoreChoices);
+      test::Choices options(reinterpret_cast<const uint8_t*>(chosen.data()), chosen.size());
+      test::AnySession session;
+      test::must(session.open(fuzz::kept_model(), test::choose_options(fuzz::kept_model(), &options)) ==
+                 MOTE_OK);
+      const std::vector<int32_t> ids(300, 3);
+      for (const uint32_t tokens : {0u, 5u, 300u}) {
+        mote_error error{};
+        if (tokens == 5) test::must(test::generate_some(session.get()) == MOTE_OK);
+        if (tokens == 300)
+          test::must(mote_prefill(session.get(), 0, ids.data(), 300, MOTE_LOGITS_LAST, &error) == MOTE_OK);
+        const test::AlignedBytes saved = test::save(session.get());
+        write_text(folder(out, "restore") / std::to_string(tokens * 100 + kv_dtype * 10u + batch),
+                   chosen + std::string(reinterpret_cast<const char*>(saved.data()), saved.size()));
+      }
     }
   }
 }

@@ -9,8 +9,8 @@
 
 namespace fuzz {
 
-/// Makes one to three changes in place. False, and nothing changed, where the metadata is no valid FlatBuffer.
-/// `data` is 8-byte aligned.
+/// Makes one to three changes in place. False, and nothing changed, where the metadata is no valid
+/// FlatBuffer. `data` is 8-byte aligned.
 bool mutate_model(uint8_t* data, size_t size, uint32_t seed);
 
 }  // namespace fuzz

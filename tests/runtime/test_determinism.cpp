@@ -28,26 +28,6 @@ std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
   return all;
 }
 
-/// A golden model for longer texts than it was made for.
-test::AlignedBytes with_context_600(const std::string& name, uint32_t own_context,
-                                    const std::string& type = "f32") {
-  const std::filesystem::path folder = test::temporary_folder() / ("long_" + name + "." + type);
-  using Options = std::filesystem::copy_options;
-  std::filesystem::copy(test::golden_folder() / name, folder,
-                        Options::recursive | Options::overwrite_existing);
-  std::ifstream in(folder / "config.json");
-  std::string config((std::istreambuf_iterator<char>(in)), {});
-  const std::string key = "\"max_position_embeddings\": ", old = key + std::to_string(own_context);
-  REQUIRE(config.find(old) != std::string::npos);
-  config.replace(config.find(old), old.size(), key + "600");
-  std::ofstream(folder / "config.json") << config;
-  const std::filesystem::path path = folder / "model.mote";
-  mote::convert::ConvertOptions options;
-  options.type = type;
-  mote::convert::convert(folder, path, options);
-  return test::read_file(path);
-}
-
 template <class Change>
 void same_bits(Change change) {
   for (const mote_isa isa : test::all_families()) {
@@ -115,7 +95,7 @@ TEST("logits are bitwise equal for 1, 2 and 3 threads") {
 }
 
 TEST("decoding far into a text gives the same bits where threads share the positions of a head") {
-  const test::AlignedBytes file = with_context_600("llama", 66);  // two KV heads
+  const test::AlignedBytes file = test::file_with_context_600("llama", 66);  // two KV heads
   const test::OpenModel model(file);
   const uint32_t vocab = model.info().vocab;
   const auto ids = test::some_ids(600, vocab);
@@ -147,7 +127,7 @@ TEST("decoding far into a text gives the same bits where threads share the posit
 
 TEST("logits of a long chunk are bitwise equal where each of 1, 2 and 3 threads has rows of its own") {
   for (const char* type : {"f32", "q8c", "q4mg32"}) {
-    const test::AlignedBytes file = with_context_600("llama", 66, type);
+    const test::AlignedBytes file = test::file_with_context_600("llama", 66, type);
     const test::OpenModel model(file);
     const uint32_t vocab = model.info().vocab;
     const auto ids = test::some_ids(401, vocab);  // 133 or 134 for each of three
@@ -246,7 +226,8 @@ TEST("a sequence left out of a decode keeps its tokens and has no logits") {
 }
 
 TEST("a sliding window in a ring gives the bits of a cache that keeps everything") {
-  const test::AlignedBytes file = with_context_600("mistral", 58);  // rings of one tile wrap several times
+  const test::AlignedBytes file =
+      test::file_with_context_600("mistral", 58);  // rings of one tile wrap several times
   const test::OpenModel model(file);
   const auto ids = test::some_ids(600, 100);
   for (const mote_isa isa : test::all_families()) {

@@ -5,35 +5,7 @@
 #include "tests/support/graph_file.h"
 #include "tests/support/test_model.h"
 
-namespace {
-
 using namespace mote::convert;
-
-/// A decoder of a few values; `add` puts nodes between its first and its last.
-template <class Add>
-test::AlignedBytes decoder_file(uint32_t width, uint32_t context, Add add) {
-  constexpr uint32_t kVocab = 16;
-  Graph graph;
-  graph.vocab = kVocab;
-  graph.width = width;
-  graph.context = context;
-  graph.bos_id = -1;
-  graph.values = {{width, mote::DType::f32, Unit::token},
-                  {width, mote::DType::f32, Unit::selected},
-                  {kVocab, mote::DType::f32, Unit::selected}};
-  const std::vector<float> numbers(size_t{kVocab} * width, 0.5f);
-  graph.weights = {{"table", mote::DType::f32, true, kVocab, width, {}, numbers},
-                   {"head", mote::DType::f32, false, kVocab, width, {}, numbers}};
-  const View x{0, 0, width}, selected{1, 0, width}, logits{2, 0, kVocab};
-  graph.nodes.push_back(EmbedNode{0, x});
-  add(graph, x);
-  graph.nodes.push_back(SelectNode{x, selected});
-  graph.nodes.push_back(LinearNode{1, -1, mote::Activation::none, selected, logits, std::nullopt});
-  graph.output = logits;
-  return test::graph_file(graph, "decoder");
-}
-
-}  // namespace
 
 TEST("sums and products that do not fit 64 bits stay at the largest number") {
   using namespace mote;
@@ -49,7 +21,7 @@ TEST("sums and products that do not fit 64 bits stay at the largest number") {
 }
 
 TEST("caches whose bytes together exceed 64 bits are refused, whatever the options") {
-  const test::AlignedBytes file = decoder_file(16, 1u << 24, [](Graph& graph, const View&) {
+  const test::AlignedBytes file = test::decoder_file(16, 1u << 24, [](Graph& graph, const View&) {
     graph.caches.assign(2048, {1u << 14, 1u << 10, 0});
   });
   TEST_ASSERT_LESS_THAN(160u << 10, file.size());
@@ -74,7 +46,7 @@ TEST("caches whose bytes together exceed 64 bits are refused, whatever the optio
 
 TEST("attention with more work units than 32 bits count is refused") {
   constexpr uint32_t kHeads = 1u << 24;
-  const test::AlignedBytes file = decoder_file(16, 4096, [](Graph& graph, const View&) {
+  const test::AlignedBytes file = test::decoder_file(16, 4096, [](Graph& graph, const View&) {
     const auto value = static_cast<uint32_t>(graph.values.size());
     graph.values.push_back({kHeads, mote::DType::f32, Unit::token});
     graph.caches = {{kHeads, 1, 0}};

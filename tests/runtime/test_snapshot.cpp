@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "runtime/xxh64.h"
+#include "tests/support/any_session.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -101,7 +102,152 @@ int32_t next_token(mote_session* session) {
   return event.id;
 }
 
+/// Rings of 128 positions, which 300 tokens overwrite.
+const test::OpenModel& long_model() {
+  static const test::AlignedBytes file = test::file_with_context_600("mistral", 58, "q8g32");
+  static const test::OpenModel opened(file);
+  return opened;
+}
+
+/// A life of a session that ends in a snapshot.
+struct Life {
+  const char* name;
+  void (*live)(mote_session* session);
+};
+
+void prefill(mote_session* session, uint32_t sequence, uint32_t tokens, mote_logits logits) {
+  const auto ids = test::some_ids(tokens, 100, sequence);
+  REQUIRE(mote_prefill(session, sequence, ids.data(), tokens, logits, nullptr) == MOTE_OK);
+}
+
+void truncate(mote_session* session, uint32_t sequence, uint32_t length) {
+  REQUIRE(mote_session_truncate(session, sequence, length, nullptr) == MOTE_OK);
+}
+
+void sample(mote_session* session, uint32_t tokens) {
+  mote_sampling sampling = mote_sampling_default();
+  sampling.temperature = 1;
+  sampling.repetition_penalty = 1.5f;
+  REQUIRE(mote_sampler_init(session, &sampling, nullptr) == MOTE_OK);
+  for (uint32_t i = 0; i < tokens; ++i) {
+    int32_t id;
+    REQUIRE(mote_sample(session, 0, &id, nullptr) == MOTE_OK);
+  }
+}
+
+/// Every session has two sequences.
+constexpr Life kLives[] = {
+    {"empty", [](mote_session*) {}},
+    {"a token", [](mote_session* s) { prefill(s, 0, 1, MOTE_LOGITS_LAST); }},
+    {"no logits", [](mote_session* s) { prefill(s, 0, 5, MOTE_LOGITS_NONE); }},
+    {"a whole block", [](mote_session* s) { prefill(s, 1, 16, MOTE_LOGITS_LAST); }},
+    {"two sequences, many logits",
+     [](mote_session* s) {
+       prefill(s, 0, 31, MOTE_LOGITS_LAST);
+       prefill(s, 1, 18, MOTE_LOGITS_ALL);
+     }},
+    {"a few ids sampled",
+     [](mote_session* s) {
+       prefill(s, 0, 7, MOTE_LOGITS_LAST);
+       sample(s, 60);
+     }},
+    {"more ids sampled than are remembered",
+     [](mote_session* s) {
+       prefill(s, 0, 17, MOTE_LOGITS_LAST);
+       sample(s, 300);
+     }},
+    {"truncated",
+     [](mote_session* s) {
+       prefill(s, 0, 50, MOTE_LOGITS_LAST);
+       truncate(s, 0, 21);
+       prefill(s, 1, 23, MOTE_LOGITS_LAST);
+     }},
+    {"a ring that wrapped", [](mote_session* s) { prefill(s, 0, 300, MOTE_LOGITS_LAST); }},
+    {"a ring that was emptied",
+     [](mote_session* s) {
+       prefill(s, 0, 300, MOTE_LOGITS_LAST);
+       truncate(s, 0, 0);
+       prefill(s, 0, 6, MOTE_LOGITS_LAST);
+     }},
+};
+
+mote_session_options options_of_lives(mote_kv_dtype kv_dtype) {
+  mote_session_options options = mote_session_options_default(long_model().get());
+  options.batch = 2;
+  options.logit_rows = 18;
+  options.kv_dtype = kv_dtype;
+  return options;
+}
+
+void expect_same_bytes(const test::AlignedBytes& expected, const test::AlignedBytes& actual) {
+  TEST_ASSERT_EQUAL_UINT64(expected.size(), actual.size());
+  TEST_ASSERT_EQUAL_MEMORY(expected.data(), actual.data(), expected.size());
+}
+
+/// Logits of both sequences after one more token each.
+std::vector<float> next_logits(mote_session* session) {
+  const int32_t ids[] = {3, 4};
+  REQUIRE(mote_decode(session, ids, nullptr) == MOTE_OK);
+  std::vector<float> logits = test::logits_of(session, 100, 0), second = test::logits_of(session, 100, 1);
+  logits.insert(logits.end(), second.begin(), second.end());
+  return logits;
+}
+
+/// Calls f(life, options) for each life and type of cache.
+template <class F>
+void each_life(F f) {
+  for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16, MOTE_KV_I8}) {
+    for (const Life& life : kLives) {
+      CAPTURE(static_cast<int>(kv_dtype), life.name);
+      f(life, options_of_lives(kv_dtype));
+    }
+  }
+}
+
 }  // namespace
+
+TEST("sessions of one life give one snapshot, whatever their arenas held before") {
+  each_life([](const Life& life, const mote_session_options& options) {
+    test::AnySession first, second;
+    REQUIRE(first.open(long_model().get(), options, 0xEE) == MOTE_OK);
+    REQUIRE(second.open(long_model().get(), options, 0x11) == MOTE_OK);
+    life.live(first.get());
+    life.live(second.get());
+    expect_same_bytes(saved(first.get()), saved(second.get()));
+  });
+}
+
+TEST("a session that was emptied gives the snapshot of a new one") {
+  each_life([](const Life& life, const mote_session_options& options) {
+    test::AnySession used, fresh;
+    REQUIRE(used.open(long_model().get(), options) == MOTE_OK);
+    REQUIRE(fresh.open(long_model().get(), options) == MOTE_OK);
+    prefill(used.get(), 0, 400, MOTE_LOGITS_LAST);
+    sample(used.get(), 270);
+    prefill(used.get(), 1, 90, MOTE_LOGITS_LAST);
+    truncate(used.get(), 0, 0);
+    truncate(used.get(), 1, 0);
+    const mote_sampling greedy = mote_sampling_default();
+    REQUIRE(mote_sampler_init(used.get(), &greedy, nullptr) == MOTE_OK);
+    life.live(used.get());
+    life.live(fresh.get());
+    expect_same_bytes(saved(fresh.get()), saved(used.get()));
+  });
+}
+
+TEST("a restored session is saved the same again and goes on with the same bits") {
+  each_life([](const Life& life, const mote_session_options& options) {
+    test::AnySession session, restored;
+    REQUIRE(session.open(long_model().get(), options, 0xEE) == MOTE_OK);
+    REQUIRE(restored.open(long_model().get(), options, 0x11) == MOTE_OK);
+    life.live(session.get());
+    const test::AlignedBytes state = saved(session.get());
+    REQUIRE(mote_session_restore(restored.get(), state.data(), state.size(), nullptr) == MOTE_OK);
+    expect_same_bytes(state, saved(restored.get()));
+    TEST_ASSERT_TRUE(next_logits(session.get()) == next_logits(restored.get()));
+    expect_same_bytes(saved(session.get()), saved(restored.get()));
+  });
+}
 
 TEST("a restored session has the logits, the sampler and the continuation of the saved one") {
   for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16, MOTE_KV_I8}) {

@@ -4,19 +4,11 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 
-#include "tests/support/aligned_bytes.h"
+#include "tests/support/any_calls.h"
+#include "tests/support/any_session.h"
 
 namespace test {
-
-/// Ends the process, so that a fuzzer notices too, and says where.
-inline void must(bool condition, int line = __builtin_LINE()) {
-  if (condition) return;
-  std::fprintf(stderr, "line %d: not as it must be\n", line);
-  std::abort();
-}
 
 /// To ids and back.
 inline void use_tokenizer(const mote_model* model, mote_session* session) {
@@ -90,10 +82,26 @@ inline mote_status encode_some(const mote_model* model, mote_session* session) {
   return MOTE_OK;
 }
 
-/// MOTE_OK where it opened and ran. Arenas of more than 1 MiB are not given (MOTE_TOO_SMALL).
-inline mote_status open_and_run(const AlignedBytes& file) {
+/// Runs what such a model is for, then `choices`' calls.
+inline mote_status run_some(const mote_model* model, const AnySession& session,
+                            const mote_session_options& options, size_t file_bytes, Choices* choices) {
+  const bool encoder = is_encoder(model);
+  const mote_status status = encoder ? encode_some(model, session.get()) : generate_some(session.get());
+  use_tokenizer(model, session.get());
+  use_chat(model, session.get());
+  AnyCalls calls(model, session, options, file_bytes, choices);
+  if (!encoder) calls.save_and_restore();
+  for (int call = 0; call < 12 && choices->left(); ++call) calls.make_one();
+  mote_self_test self_test;
+  mote_error error{};
+  mote_session_self_test(session.get(), &self_test, &error);
+  return status;
+}
+
+/// MOTE_OK where it opened and ran. `choices` are of the session's options and of calls on it. Arenas of more
+/// than AnySession::kMostBytes are not given (MOTE_TOO_SMALL).
+inline mote_status open_and_run(const AlignedBytes& file, Choices choices = {}) {
   static const AlignedBytes storage(mote_model_bytes());
-  static const AlignedBytes arena(size_t{1} << 20);
   mote_model* model = nullptr;
   mote_error error{};
   mote_status status =
@@ -102,30 +110,10 @@ inline mote_status open_and_run(const AlignedBytes& file) {
     must(error.code == status && error.text[0] != '\0');
     return status;
   }
-  mote_session_options options = mote_session_options_default(model);
-  if (options.context > 16) options.context = 16;
-  mote_output_info output;
-  mote_model_get_output(model, &output);
-  const bool encoder = output.kind != MOTE_OUTPUT_NEXT_TOKEN;
-  options.chunk = encoder ? 16 : 4;
-  options.batch = encoder ? 2 : 1;
-  options.logit_rows = encoder ? 16 : 1;
-  if (options.text_bytes > 256) options.text_bytes = 256;
-  if (mote_session_bytes(model, &options) > arena.size()) return MOTE_TOO_SMALL;
-  mote_session* session = nullptr;
-  status = mote_session_init(model, &options, arena.data(), arena.size(), &session, &error);
-  if (status != MOTE_OK) return status;
-  status = encoder ? encode_some(model, session) : generate_some(session);
-  use_tokenizer(model, session);
-  use_chat(model, session);
-  if (!encoder) {
-    const AlignedBytes saved(mote_session_state_bytes(session));
-    must(mote_session_save(session, saved.data(), saved.size(), nullptr, &error) == MOTE_OK);
-    must(mote_session_restore(session, saved.data(), saved.size(), &error) == MOTE_OK);
-  }
-  mote_self_test self_test;
-  mote_session_self_test(session, &self_test, &error);
-  return status;
+  const mote_session_options options = choose_options(model, &choices);
+  AnySession session;
+  status = session.open(model, options);
+  return status != MOTE_OK ? status : run_some(model, session, options, file.size(), &choices);
 }
 
 }  // namespace test

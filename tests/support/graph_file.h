@@ -40,4 +40,31 @@ inline AlignedBytes graph_file(const mote::convert::Graph& graph, const char* na
   return graph_file(graph, name, [](size_t, std::byte*) {});
 }
 
+/// A decoder of a few values and 16 ids. add(graph, x) puts nodes between the embedding, which gives x, and
+/// the head, which reads it.
+template <class Add>
+AlignedBytes decoder_file(uint32_t width, uint32_t context, Add add) {
+  using namespace mote::convert;
+  constexpr uint32_t kVocab = 16;
+  Graph graph;
+  graph.vocab = kVocab;
+  graph.width = width;
+  graph.context = context;
+  graph.bos_id = -1;
+  graph.values = {{width, mote::DType::f32, Unit::token},
+                  {width, mote::DType::f32, Unit::selected},
+                  {kVocab, mote::DType::f32, Unit::selected}};
+  std::vector<float> numbers(size_t{kVocab} * width);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * i % 37) / 16.0f - 1.0f;
+  graph.weights = {{"table", mote::DType::f32, true, kVocab, width, {}, numbers},
+                   {"head", mote::DType::f32, false, kVocab, width, {}, numbers}};
+  const View x{0, 0, width}, selected{1, 0, width}, logits{2, 0, kVocab};
+  graph.nodes.push_back(EmbedNode{0, x});
+  add(graph, x);
+  graph.nodes.push_back(SelectNode{x, selected});
+  graph.nodes.push_back(LinearNode{1, -1, mote::Activation::none, selected, logits, std::nullopt});
+  graph.output = logits;
+  return graph_file(graph, "decoder");
+}
+
 }  // namespace test

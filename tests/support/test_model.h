@@ -65,6 +65,25 @@ inline const AlignedBytes& golden_file(const std::string& name, const std::strin
   return found->second;
 }
 
+/// A golden model for longer texts than it was made for.
+inline AlignedBytes file_with_context_600(const std::string& name, uint32_t own_context,
+                                          const std::string& type = "f32") {
+  const std::filesystem::path folder = temporary_folder() / ("long_" + name + "." + type);
+  using Options = std::filesystem::copy_options;
+  std::filesystem::copy(golden_folder() / name, folder, Options::recursive | Options::overwrite_existing);
+  std::ifstream in(folder / "config.json");
+  std::string config((std::istreambuf_iterator<char>(in)), {});
+  const std::string key = "\"max_position_embeddings\": ", old = key + std::to_string(own_context);
+  REQUIRE(config.find(old) != std::string::npos);
+  config.replace(config.find(old), old.size(), key + "600");
+  std::ofstream(folder / "config.json") << config;
+  const std::filesystem::path path = folder / "model.mote";
+  mote::convert::ConvertOptions options;
+  options.type = type;
+  mote::convert::convert(folder, path, options);
+  return read_file(path);
+}
+
 /// A golden model, by default llama, with a small tokenizer and a chat format, converted once per process.
 inline const AlignedBytes& text_file(const std::string& type, const std::string& name = "llama") {
   static std::map<std::string, AlignedBytes> files;

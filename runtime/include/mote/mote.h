@@ -403,7 +403,8 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
-/* Writes the tokens' keys and values, the sampler and the last logits. */
+/* Writes the tokens' keys and values, the sampler and the last logits, and zeros where there are none: sessions
+   that hold the same give the same bytes. */
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls on a session in any order, chosen by an input. Each gives a status; what it says it computed is read.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "runtime/model.h"
+#include "tests/support/any_session.h"
+
+namespace test {
+
+/// Takes the bytes that it says and no fewer.
+inline AlignedBytes save(const mote_session* session) {
+  AlignedBytes state(mote_session_state_bytes(session));
+  size_t written = 0;
+  mote_error error{};
+  must(mote_session_save(session, state.data(), state.size() - 1, &written, &error) == MOTE_TOO_SMALL);
+  must(mote_session_save(session, state.data(), state.size(), &written, &error) == MOTE_OK);
+  must(written == state.size());
+  return state;
+}
+
+class AnyCalls {
+ public:
+  AnyCalls(const mote_model* model, const AnySession& session, const mote_session_options& options,
+           size_t file_bytes, Choices* choices)
+      : model_(model),
+        session_(session.get()),
+        options_(options),
+        choices_(choices),
+        encoder_(is_encoder(model)) {
+    mote_model_get_info(model, &info_);
+    mote_model_get_output(model, &output_);
+    const bool slow = mote_session_isa(session_) == MOTE_ISA_REF;
+    // A bound of what a row reads: weights and, of its own sequence, keys and values; by operations of which
+    // some dozens read little.
+    const uint64_t row =
+        (file_bytes + session.bytes() / options.batch) * (1 + model->program->ops()->size() / 64);
+    rows_left_ = static_cast<uint32_t>((slow ? uint64_t{1} << 26 : uint64_t{1} << 29) / row);
+  }
+
+  void make_one() {
+    using Call = void (AnyCalls::*)();
+    constexpr Call kOfEncoders[] = {&AnyCalls::encode, &AnyCalls::encode_in_steps,
+                                    &AnyCalls::call_wrong_kind};
+    constexpr Call kOfDecoders[] = {
+        &AnyCalls::prefill, &AnyCalls::decode,   &AnyCalls::decode,           &AnyCalls::truncate,
+        &AnyCalls::sample,  &AnyCalls::generate, &AnyCalls::save_and_restore, &AnyCalls::copy,
+        &AnyCalls::go_back, &AnyCalls::prefill,  &AnyCalls::call_wrong_kind};
+    const Call call = encoder_ ? choices_->one_of(kOfEncoders) : choices_->one_of(kOfDecoders);
+    (this->*call)();
+  }
+
+  /// What was saved can be restored, and is then saved again the same.
+  void save_and_restore() {
+    saved_ = save(session_);
+    must(mote_session_restore(session_, saved_.data(), saved_.size(), &error_) == MOTE_OK);
+    must_be_saved(save(session_));
+  }
+
+ private:
+  static constexpr uint32_t kCounts[] = {1, 2, 4, 5, 15, 16, 17, 64, 129, 257, 300, 600, 4096};
+
+  void must_be_saved(const AlignedBytes& state) {
+    must(state.size() == saved_.size() && std::memcmp(state.data(), saved_.data(), state.size()) == 0);
+  }
+
+  /// In another session, whose arena held something else.
+  void copy() {
+    AnySession other;
+    must(other.open(model_, options_, 0x11) == MOTE_OK);
+    saved_ = save(session_);
+    must(mote_session_restore(other.get(), saved_.data(), saved_.size(), &error_) == MOTE_OK);
+    must_be_saved(save(other.get()));
+  }
+
+  void go_back() {
+    if (saved_.size() != 0) {
+      must(mote_session_restore(session_, saved_.data(), saved_.size(), &error_) == MOTE_OK);
+      must_be_saved(save(session_));
+    }
+  }
+
+  int32_t id() { return static_cast<int32_t>(choices_->below(std::min(info_.vocab + 1, 1u << 16))); }
+
+  /// Rows that the input's time is enough for, at most so many.
+  uint32_t afford(uint32_t rows) {
+    const uint32_t given = std::min(rows, rows_left_);
+    rows_left_ -= given;
+    return given;
+  }
+
+  std::vector<int32_t> some_ids(uint32_t count) {
+    const auto first = static_cast<uint32_t>(id()), step = choices_->below(7);
+    std::vector<int32_t> ids(count, static_cast<int32_t>(first));
+    for (uint32_t i = 1; i < count; ++i)
+      ids[i] = static_cast<int32_t>((uint64_t{first} + i * step) % info_.vocab);
+    return ids;
+  }
+
+  /// There is a row of outputs, which can be read whole.
+  void read_row(uint32_t row) {
+    const float* values = mote_session_output(session_, row);
+    must(values != nullptr);
+    float sum = 0;
+    for (uint32_t i = 0; i < output_.width; ++i) sum += std::isfinite(values[i]) ? 1.0f : 0.0f;
+    must(sum >= 0);
+  }
+
+  void prefill() {
+    const uint32_t sequence = choices_->below(options_.batch + 1), n = afford(choices_->one_of(kCounts));
+    const auto logits = static_cast<mote_logits>(choices_->below(3));
+    const std::vector<int32_t> ids = some_ids(n);
+    if (n == 0 || mote_prefill(session_, sequence, ids.data(), n, logits, &error_) != MOTE_OK) return;
+    const uint32_t rows = logits == MOTE_LOGITS_ALL ? n : logits == MOTE_LOGITS_LAST;
+    for (uint32_t row = 0; row < rows; ++row) read_row(row);
+    must(mote_session_output(session_, rows) == nullptr);
+  }
+
+  /// Of all sequences or some.
+  void decode() {
+    if (afford(options_.batch) < options_.batch) return;
+    std::vector<int32_t> ids = some_ids(options_.batch);
+    const uint32_t without = choices_->byte();
+    for (uint32_t i = 0; i < ids.size(); ++i) {
+      if ((without >> i % 8 & 1) != 0) ids[i] = -1;
+    }
+    if (mote_decode(session_, ids.data(), &error_) != MOTE_OK) return;
+    for (uint32_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] != -1) read_row(i);
+    }
+  }
+
+  void truncate() {
+    const uint32_t sequence = choices_->below(options_.batch + 1);
+    const uint32_t present = mote_session_length(session_, sequence);
+    const uint32_t length = choices_->below(present + 2);
+    if (mote_session_truncate(session_, sequence, length, &error_) == MOTE_OK)
+      must(mote_session_length(session_, sequence) == length);
+  }
+
+  mote_sampling choose_sampling() {
+    mote_sampling sampling = mote_sampling_default();
+    sampling.temperature = static_cast<float>(choices_->below(4)) * 0.5f;
+    sampling.top_k = choices_->below(5);
+    sampling.top_p = 1.0f - static_cast<float>(choices_->below(4)) * 0.25f;
+    sampling.min_p = static_cast<float>(choices_->below(3)) * 0.1f;
+    sampling.repetition_penalty = 1.0f + static_cast<float>(choices_->below(3));
+    sampling.repetition_window = choices_->below(MOTE_REPETITION_WINDOW + 1);
+    sampling.seed = choices_->byte();
+    return sampling;
+  }
+
+  void sample() {
+    const mote_sampling sampling = choose_sampling();
+    must(mote_sampler_init(session_, &sampling, &error_) == MOTE_OK);
+    for (uint32_t row = 0; row < 3; ++row) {
+      int32_t picked = -1;
+      if (mote_sample(session_, row, &picked, &error_) == MOTE_OK)
+        must(picked >= 0 && static_cast<uint32_t>(picked) < info_.vocab);
+    }
+  }
+
+  /// A few steps of a generation, perhaps left in the middle.
+  void generate() {
+    mote_generation generation = mote_generation_default();
+    generation.sampling = choose_sampling();
+    prompt_ = some_ids(afford(choices_->one_of(kCounts)));
+    if (mote_generation_begin(session_, prompt_.data(), static_cast<uint32_t>(prompt_.size()), &generation,
+                              &error_) != MOTE_OK)
+      return;
+    mote_event event{};
+    for (uint32_t left = choices_->below(200); left > 0 && event.finish == MOTE_FINISH_NONE; --left)
+      must(mote_session_step(session_, 1, &event, &error_) == MOTE_OK);
+  }
+
+  struct Batch {
+    std::vector<int32_t> ids, types;
+    std::vector<uint32_t> lengths, rows;
+  };
+
+  /// As many sequences as fit, mostly of equal length.
+  Batch choose_batch() {
+    Batch batch;
+    const uint32_t length = 1 + choices_->below(std::min(options_.context, options_.chunk)),
+                   longer = choices_->below(8);
+    const uint32_t count = 1 + choices_->below(options_.batch), rows = afford(options_.chunk);
+    uint32_t total = 0;
+    while (batch.lengths.size() < count) {
+      const auto at = static_cast<uint32_t>(batch.lengths.size());
+      const uint32_t next =
+          std::min(length + (longer == 0 ? 0 : at % longer), std::max(options_.context, 1u));
+      if (next > rows - total) break;
+      batch.lengths.push_back(next);
+      total += next;
+    }
+    batch.ids = some_ids(total);
+    for (uint32_t i = 0; i < total; ++i)
+      batch.types.push_back(static_cast<int32_t>(i / 3 % output_.token_types));
+    const uint32_t every = choices_->below(4);
+    for (uint32_t row = 0; every != 0 && row < total; row += every) batch.rows.push_back(total - 1 - row);
+    return batch;
+  }
+
+  mote_batch view_of(const Batch& batch) {
+    mote_batch view{};
+    view.ids = batch.ids.data();
+    view.token_types = choices_->below(2) == 0 ? nullptr : batch.types.data();
+    view.lengths = batch.lengths.data();
+    view.count = static_cast<uint32_t>(batch.lengths.size());
+    if (output_.of_sequences == 0 && !batch.rows.empty()) {
+      view.rows = batch.rows.data();
+      view.row_count = static_cast<uint32_t>(batch.rows.size());
+    }
+    return view;
+  }
+
+  void read_outputs(const mote_batch& view, const Batch& batch) {
+    size_t rows = view.rows == nullptr ? batch.ids.size() : view.row_count;
+    if (output_.of_sequences != 0) rows = view.count;
+    for (uint32_t row = 0; row < rows; ++row) read_row(row);
+    must(mote_session_output(session_, static_cast<uint32_t>(rows)) == nullptr);
+    std::vector<float> probabilities(output_.width);
+    if (rows != 0)
+      mote_probabilities(session_, static_cast<uint32_t>(rows) - 1, probabilities.data(), output_.width,
+                         &error_);
+  }
+
+  void encode() {
+    const Batch batch = choose_batch();
+    const mote_batch view = view_of(batch);
+    if (mote_encode(session_, &view, &error_) == MOTE_OK) read_outputs(view, batch);
+  }
+
+  void encode_in_steps() {
+    const Batch batch = choose_batch();
+    const mote_batch view = view_of(batch);
+    if (mote_encode_begin(session_, &view, &error_) != MOTE_OK) return;
+    int done = 0;
+    const uint32_t ops = choices_->below(16);
+    for (uint32_t left = choices_->below(100); left > 0 && done == 0; --left) {
+      must(mote_encode_step(session_, ops, &done, &error_) == MOTE_OK);
+      if (done == 0) must(mote_session_output(session_, 0) == nullptr);
+    }
+    if (done != 0) read_outputs(view, batch);
+  }
+
+  /// Refused with a reason.
+  void call_wrong_kind() {
+    const int32_t ids[] = {0};
+    const uint32_t lengths[] = {1};
+    mote_batch batch{};
+    batch.ids = ids;
+    batch.lengths = lengths;
+    batch.count = 1;
+    const mote_status status = encoder_ ? mote_prefill(session_, 0, ids, 1, MOTE_LOGITS_LAST, &error_)
+                                        : mote_encode(session_, &batch, &error_);
+    must(status == MOTE_WRONG_STATE && error_.text[0] != '\0');
+  }
+
+  const mote_model* model_;
+  mote_session* session_;
+  mote_session_options options_;
+  Choices* choices_;
+  bool encoder_;
+  mote_model_info info_{};
+  mote_output_info output_{};
+  uint32_t rows_left_;
+  AlignedBytes saved_;
+  std::vector<int32_t> prompt_;  // of the generation in progress
+  mote_error error_{};
+};
+
+}  // namespace test
