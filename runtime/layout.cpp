@@ -70,10 +70,10 @@ void take_activations(Arena& arena, mote_session* s) {
   const mote_session_options& options = s->options;
   const file::Program& program = *s->model->program;
   const uint32_t lanes = has_lanes(*s) ? options.threads : 1;
-  uint64_t lane_bytes;
-  s->token_buffers = arena.take_blocks(
-      uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lanes), lanes, &lane_bytes);
+  // No gaps between lanes: the buffers of a run too short for lanes take their place as a whole.
+  const uint64_t lane_bytes = uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lanes);
   s->lane_bytes = static_cast<size_t>(lane_bytes);
+  s->token_buffers = arena.take<uint8_t>(saturating_multiply(lane_bytes, lanes));
   s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
   s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
 }
