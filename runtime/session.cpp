@@ -286,8 +286,10 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
   const uint32_t caches = session->model->root->kv_caches()->size();
   for (uint32_t i = 0; length != 0 && i < caches; ++i) {
-    // A ring has already overwritten the tokens before its window.
-    if (present > session->caches[i].capacity && length != present) {
+    // A ring has overwritten the tokens before its window, or a chunk that was broken off may have.
+    const uint32_t capacity = session->caches[i].capacity;
+    const bool ring = capacity < session->options.context;
+    if (ring && uint64_t{present} + session->options.chunk > capacity && length != present) {
       return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
                   ": the sliding window has dropped earlier tokens; truncate to 0");
     }

@@ -24,7 +24,7 @@ struct Header {
   uint32_t isa;
   uint64_t model_hash;
   uint64_t bytes;      // of the whole snapshot
-  uint64_t ring_hash;  // of the capacities of the caches that slide
+  uint64_t ring_hash;  // of the caches that slide
   uint32_t kv_dtype;
   uint32_t sequences;
   uint32_t logit_count;
@@ -125,11 +125,13 @@ void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t s
   }
 }
 
+/// Of what decides which tokens a cache that slides still has.
 uint64_t ring_hash(const mote_session& s) {
   Xxh64 hash;
   for (uint32_t i = 0; i < s.model->root->kv_caches()->size(); ++i) {
-    if (s.model->root->kv_caches()->Get(i)->window() != 0)
-      hash.update(&s.caches[i].capacity, sizeof(uint32_t));
+    if (s.model->root->kv_caches()->Get(i)->window() == 0) continue;
+    hash.update(&s.caches[i].capacity, sizeof(uint32_t));
+    if (s.caches[i].capacity < s.options.context) hash.update(&s.options.chunk, sizeof(uint32_t));
   }
   return hash.digest();
 }

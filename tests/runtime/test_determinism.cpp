@@ -248,3 +248,34 @@ TEST("a sliding window in a ring gives the bits of a cache that keeps everything
     }
   }
 }
+
+TEST("what a broken-off prompt has overwritten in a ring does not come back") {
+  const test::AlignedBytes file = test::file_with_context_600("mistral", 58);
+  const test::OpenModel model(file);
+  const auto ids = test::some_ids(200, 100);
+  const mote_session_options options =
+      mote_session_options_default(model.get());  // rings of 128, chunks of 64
+  const mote_generation generation = mote_generation_default();
+  uint32_t truncated = 0;
+  for (const uint32_t present : {40u, 64u, 65u, 66u, 100u, 120u, 128u}) {
+    for (const uint32_t kept : {1u, 10u, 39u}) {
+      CAPTURE(present, kept);
+      const test::OpenSession broken_off(model, options), whole(model, options);
+      test::prefill(broken_off.get(), {ids.begin(), ids.begin() + present}, 100);
+      REQUIRE(mote_generation_begin(broken_off.get(), ids.data() + present, 64, &generation, nullptr) ==
+              MOTE_OK);
+      for (int step = 0; step < 20; ++step) {
+        mote_event event{};
+        REQUIRE(mote_session_step(broken_off.get(), 1, &event, nullptr) == MOTE_OK);
+        REQUIRE(event.has_token == 0);
+      }
+      if (mote_session_truncate(broken_off.get(), 0, kept, nullptr) != MOTE_OK) continue;
+      ++truncated;
+      test::prefill(whole.get(), {ids.begin(), ids.begin() + kept}, 100);
+      REQUIRE(mote_decode(broken_off.get(), &ids[kept], nullptr) == MOTE_OK);
+      REQUIRE(mote_decode(whole.get(), &ids[kept], nullptr) == MOTE_OK);
+      TEST_ASSERT_TRUE(test::logits_of(whole.get(), 100) == test::logits_of(broken_off.get(), 100));
+    }
+  }
+  TEST_ASSERT_EQUAL_UINT32(6, truncated);  // where no slot was written twice
+}

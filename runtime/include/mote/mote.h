@@ -157,8 +157,8 @@ const float* mote_session_output(const mote_session* session, uint32_t row);
 /* Tokens of a sequence. */
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
-/* Drops the tokens of a sequence from `length` on; with a sliding window only 0 and the current length are
-   possible (MOTE_INVALID_ARGUMENT). */
+/* Drops the tokens of a sequence from `length` on. Once a chunk more would overwrite tokens before a sliding
+   window, only 0 and the current length are possible (MOTE_INVALID_ARGUMENT). */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
 
