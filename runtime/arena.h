@@ -34,7 +34,9 @@ class Arena {
   Arena(void* block, [[maybe_unused]] uint64_t bytes, Gaps gaps = Gaps::poisoned)
       : block_(reinterpret_cast<uintptr_t>(block)), gap_bytes_(gaps == Gaps::poisoned ? kGapBytes : 0) {
 #ifdef MOTE_POISONS_GAPS
-    __asan_unpoison_memory_region(block, static_cast<size_t>(bytes));  // an earlier session's gaps
+    if (block != nullptr) {  // of an earlier session's gaps
+      __asan_unpoison_memory_region(block, static_cast<size_t>(bytes));
+    }
 #endif
   }
 
