@@ -47,7 +47,13 @@ TEST("f32 weights take an f32 cache by default and half of it with f16") {
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_memory(llama().get(), &options, &automatic, nullptr));
   options.kv_dtype = MOTE_KV_F16;
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_memory(llama().get(), &options, &half, nullptr));
-  TEST_ASSERT_EQUAL_UINT64(automatic.kv_cache, 2 * half.kv_cache);
+#ifdef MOTE_SANITIZED
+  constexpr uint64_t kGaps = 1024;  // between the parts of an arena under AddressSanitizer
+#else
+  constexpr uint64_t kGaps = 0;
+#endif
+  TEST_ASSERT_TRUE(2 * half.kv_cache >= automatic.kv_cache &&
+                   2 * half.kv_cache - automatic.kv_cache <= kGaps);
 }
 
 TEST("options out of range are refused, each with its message") {

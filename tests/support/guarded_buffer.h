@@ -8,6 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <stdexcept>
 
@@ -31,7 +34,12 @@ class GuardedBuffer {
     data_ = edge == Edge::start ? begin : begin + inside - bytes;
   }
   ~GuardedBuffer() {
-    if (mapped_ != nullptr) munmap(mapped_, mapped_bytes_);
+    if (mapped_ == nullptr) return;
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(mapped_,
+                                  mapped_bytes_);  // of a session's gaps: the next mapping may lie here
+#endif
+    munmap(mapped_, mapped_bytes_);
   }
   GuardedBuffer(GuardedBuffer&& other) noexcept
       : mapped_(other.mapped_), mapped_bytes_(other.mapped_bytes_), data_(other.data_), bytes_(other.bytes_) {
