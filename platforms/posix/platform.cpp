@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <initializer_list>
 #include <new>
 
 #include "mote/posix.h"
