@@ -83,7 +83,9 @@ struct mote_session {
 
   mote::Sampler sampler;
   mote::TextScratch text;
-  mote::Run run;
+
+  // Written for each fork, while other threads read what is above: in cache lines of their own.
+  alignas(64) mote::Run run;
   mote::GenerationState generation;
 };
 
