@@ -186,12 +186,6 @@ mote_status check_encoder(const mote_session* session, mote_error* error) {
   return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
 }
 
-uint64_t cache_plane_bytes(const mote_session& session, uint32_t cache) {
-  const KvCacheView& view = session.caches[cache];
-  return uint64_t{session.options.batch} * view.kv_heads * view.capacity *
-         kv_bytes(session.kv_dtype, view.head_dim);
-}
-
 }  // namespace mote
 
 using mote::fail;
