@@ -57,7 +57,8 @@ void TransformerBuilder::encoder_head() {
   probe(fmt::format("hidden.{}", spec_.layers), x_);
   probe("last_hidden_state", x_);
 
-  // All that reads rows of tokens before all that computes with what was taken of them (runtime/passes.h).
+  // All that reads rows of tokens before all that computes with what was taken of them
+  // (runtime/exec/passes.h).
   const bool has_pooler = !head.pooler.name.empty();
   View first{};
   if (has_pooler) {

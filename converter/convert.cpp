@@ -15,7 +15,7 @@
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 
 namespace mote::convert {
 namespace {

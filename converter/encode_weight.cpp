@@ -11,7 +11,7 @@
 #include "converter/packers/p16.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "schema/f16.h"
 
 namespace mote::convert {

@@ -7,7 +7,7 @@
 #include "converter/encode_weight.h"
 #include "converter/error.h"
 #include "mote/mote.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "schema/mote_generated.h"
 
 namespace mote::convert {

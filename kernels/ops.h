@@ -157,10 +157,10 @@ struct LinearArgs {
   uint32_t inputs;   // K
   const void* in;    // f32 [T, K] or quantized activations [T], 64-byte aligned rows if quantized
   size_t in_stride_bytes;
-  Rows out;            // [T, N]
-  ConstRows residual;  // [T, N]; data null for none
-  bool prepared;       // the scratch is as a call for other panels left it, nothing else having changed
-  uint32_t stream;     // panels from one stream to the next, or 0
+  Rows out;               // [T, N]
+  ConstRows residual;     // [T, N]; data null for none
+  bool scratch_is_ready;  // the scratch is as a call for other panels left it, nothing else having changed
+  uint32_t stream;        // panels from one stream to the next, or 0
 };
 
 /// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded

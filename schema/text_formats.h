@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tokenizer's tables in the segment, each 64-byte aligned. The converter writes them, runtime/tokenizer/
+// The tokenizer's tables in the segment, each 64-byte aligned. The converter writes them, runtime/text/
 // reads them in place.
 #pragma once
 

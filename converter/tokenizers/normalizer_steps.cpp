@@ -3,12 +3,13 @@
 #include "converter/readers/bytes.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/unicode_data.h"
-#include "runtime/tokenizer/utf8.h"
+#include "runtime/text/utf8.h"
 
 namespace mote::convert {
 
 NormalizerSpec canonical_form(bool compatible, bool compose) {
-  NormalizerSpec step{compose ? NormalizerKind::compose : NormalizerKind::decompose, CharacterMap(), {}, {}, {}};
+  NormalizerSpec step{
+      compose ? NormalizerKind::compose : NormalizerKind::decompose, CharacterMap(), {}, {}, {}};
   step.map->set_each([&](uint32_t c) { return decomposition(c, compatible); });
   return step;
 }
@@ -67,7 +68,8 @@ class DoubleArray {
 
   template <class Found>
   void walk_from(uint32_t base, std::string& key, const Found& found) {
-    if (key.size() > kLongestKey) fail("a precompiled character map has a key of more than {} bytes", kLongestKey);
+    if (key.size() > kLongestKey)
+      fail("a precompiled character map has a key of more than {} bytes", kLongestKey);
     for (uint32_t byte = 1; byte < 256; ++byte) {
       const uint32_t at = base ^ byte;
       if (at >= units_.size() || (units_[at] & (1u << 31 | 0xFF)) != byte) continue;

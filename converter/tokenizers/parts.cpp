@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "converter/error.h"
-#include "runtime/tokenizer/utf8.h"
+#include "runtime/text/utf8.h"
 
 namespace mote::convert {
 namespace {
@@ -62,7 +62,8 @@ std::optional<uint8_t> byte_of_token(std::string_view text) {
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
-  static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   while (!text.empty() && text.back() == '=') text.remove_suffix(1);
   std::string bytes;
   uint32_t value = 0, bits = 0;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "converter/error.h"
-#include "runtime/tokenizer/utf8.h"
+#include "runtime/text/utf8.h"
 
 namespace mote::convert {
 namespace {

@@ -10,8 +10,8 @@
 #include "converter/readers/bytes.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/unicode_data.h"
-#include "runtime/arena.h"
-#include "runtime/tokenizer/window.h"
+#include "runtime/exec/arena.h"
+#include "runtime/text/window.h"
 
 namespace mote::convert {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "converter/tokenizers/dfa.h"
 #include "converter/tokenizers/tokenizer_spec.h"
-#include "runtime/file.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/file.h"
+#include "runtime/file/xxh64.h"
 #include "schema/block_formats.h"
 
 namespace mote::convert {

@@ -32,7 +32,7 @@ struct FetchAhead {
   const T* elements;
   FetchAhead from(size_t at) const { return {elements + at}; }
   template <uint32_t N>
-  void ask(size_t at) const {
+  void prefetch(size_t at) const {
     for (uint32_t byte = 0; byte < N * sizeof(T); byte += 64) {
       __builtin_prefetch(reinterpret_cast<const char*>(elements + at) + byte, 0, 2);
     }
@@ -43,7 +43,7 @@ struct FetchAhead {
 struct FetchNothing {
   FetchNothing from(size_t) const { return {}; }
   template <uint32_t N>
-  void ask(size_t) const {}
+  void prefetch(size_t) const {}
 };
 
 /// Elements of the cache that a key or value of `head_dim` columns takes, with its scale where it has one:
@@ -67,7 +67,7 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
   MOTE_UNROLL_4 for (uint32_t e = 0; e < width; ++e) {
     decltype(V::set(q[0][0])) x[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) x[i] = V::set(q[i][e]);
-    ahead.template ask<B * kBlock>(e * B * kBlock);
+    ahead.template prefetch<B * kBlock>(e * B * kBlock);
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       const auto key = V::load(keys + v / V::kVectors * block_elems + (e + V::kScales) * kBlock +
                                v % V::kVectors * V::kLanes);
@@ -104,7 +104,8 @@ template <class V>
 static inline void add_bias(float* scores, const float* bias, PositionRange span) {
   for (uint32_t at = span.begin; at < span.end; at += V::kLanes) {
     const uint32_t left = span.end - at;
-    V::store_first(scores + at, left, V::add(V::load_first(scores + at, left), V::load_first(bias + at, left)));
+    V::store_first(scores + at, left,
+                   V::add(V::load_first(scores + at, left), V::load_first(bias + at, left)));
   }
 }
 
@@ -220,7 +221,7 @@ MOTE_OWN_REGISTERS static void weigh_columns(const float* weights, const T* valu
   }
   const auto add = [&](uint32_t at, auto part) MOTE_INLINE {
     const T* row = values + at * width;
-    ahead.template ask<C * V::kLanes>(at * width);
+    ahead.template prefetch<C * V::kLanes>(at * width);
     decltype(V::weight(weights, at)) weight[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::weight(weights + i * kAttentionTile, at);
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {

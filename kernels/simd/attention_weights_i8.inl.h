@@ -77,7 +77,7 @@ MOTE_OWN_REGISTERS static void weigh_quads(const float* weights, const T* values
   }
   MOTE_UNROLL_2 for (uint32_t quad = quads.begin; quad < quads.end; ++quad) {
     const T* row = values + kBlock * (quad / 4 + 1) + static_cast<size_t>(quad) * width;
-    ahead.template ask<C * V::kLanes>(static_cast<size_t>(row - values));
+    ahead.template prefetch<C * V::kLanes>(static_cast<size_t>(row - values));
     decltype(V::weight(weights, quad)) weight[Q];
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) weight[i] = V::weight(weights + i * kAttentionTile, quad);
     MOTE_UNROLL for (uint32_t c = 0; c < C; ++c) {

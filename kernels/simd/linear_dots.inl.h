@@ -50,7 +50,7 @@ enum class Weights {
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ... ----
 
-/// Whether a tile asks for the panels after its own: as many streams as one row has are enough.
+/// Whether a tile prefetches the panels after its own: as many streams as one row has are enough.
 template <uint32_t P>
 constexpr bool kAhead = P < kLinearStreams;
 
@@ -155,11 +155,12 @@ struct GroupKernel {
     const size_t columns = activation_padded(args.inputs);
     const Prepared* sums = nullptr;
     if (kUnpacked) sums = reinterpret_cast<const Prepared*>(unpacked + prepared_sums_at(args, row));
-    const uint32_t asks = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
-    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * asks, kRowsToL1);
+    const uint32_t prefetches = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
+    WeightsAhead ahead(args, Format::kDType, panel, P, row, R, columns / kGroupColumns * prefetches,
+                       kRowsToL1);
     while (at.q != columns) {
       for (size_t g = 0; g < 2; ++g) {
-        for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+        for (uint32_t i = 0; i < prefetches; ++i) ahead.prefetch();
         if constexpr (kWeights == Weights::unpacking) {
           each<V, P>([&](uint32_t p)
                          MOTE_INLINE { unpack<V>(Format::weights(*cell[p], g), unpacked + p * kQuadBytes); });
@@ -210,10 +211,11 @@ struct RowKernel {
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
     start_by_sums<V, 128>(a, columns + offsetof(RowScale, sum), sum);
-    const uint32_t asks = kAhead<P> ? (kBlockQuads * P * R + args.rows - 1) / args.rows : 0;
-    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / (4 * kBlockQuads) * asks, kRowsToL1);
+    const uint32_t prefetches = kAhead<P> ? (kBlockQuads * P * R + args.rows - 1) / args.rows : 0;
+    WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / (4 * kBlockQuads) * prefetches,
+                       kRowsToL1);
     for (size_t block = 0; block != columns; block += 4 * kBlockQuads) {
-      for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+      for (uint32_t i = 0; i < prefetches; ++i) ahead.prefetch();
       for (size_t k = block; k != block + 4 * kBlockQuads; k += 4) {
         Int quad[P][V::kVectors];
         each<V, P>([&](uint32_t p) MOTE_INLINE {
@@ -276,7 +278,8 @@ void linear_dots(const LinearArgs& args, Range panels, [[maybe_unused]] void* sc
   } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);
-      if (!args.prepared) Kernel::prepare(args, to);  // without a pair too: the next call may have one
+      if (!args.scratch_is_ready)
+        Kernel::prepare(args, to);  // without a pair too: the next call may have one
       for (; panel + 2 <= panels.end; panel += 2) tile_unpacked<Kernel>(args, panel, to);
     }
   }

@@ -8,7 +8,7 @@
 // tail in k or in the columns: panels are padded to 16.
 //
 // Many rows pass over a block of columns of P panels, 192 KiB at most, which lies in L2 with what comes next,
-// before the next block; their sums wait in scratch. Each tile asks for its share of the next block, of P
+// before the next block; their sums wait in scratch. Each tile prefetches its share of the next block, of P
 // panels side by side: one stream after the other came from memory more slowly. On Granite Rapids, weights in
 // memory, both together are 1.25 to 1.4 times as fast with 32 rows, 1.1 to 1.2 with 64, 1.0 to 1.06 with 128.
 #pragma once
@@ -46,8 +46,8 @@ static inline uint32_t block_columns(const LinearArgs& args) {
   return static_cast<uint32_t>(align_up((args.inputs + blocks - 1) / blocks, kTurnColumns));
 }
 
-/// Columns after which a tile asks for what comes next: the more, the less often it leaves its products. With
-/// few rows as much is asked for each time as the core has requests for.
+/// Columns after which a tile prefetches what comes next: the more, the less often it leaves its products.
+/// With few rows as much is asked for each time as the core has requests for.
 static inline uint32_t columns_of_asks(uint32_t rows) {
   return rows < 24 ? kTurnColumns : rows < 64 ? 8 : 32;
 }
@@ -60,7 +60,7 @@ struct BlockAhead {
   size_t panel_step, step;
   bool to_l1;
 
-  void ask() {
+  void prefetch() {
     for (uint32_t p = 0; p < P; ++p) {
       if (to_l1) {
         __builtin_prefetch(at + p * panel_step, 0, 3);
@@ -102,13 +102,13 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
   constexpr size_t kColumnBytes = kPanelRows * sizeof(T);
   const uint32_t columns = block.end - block.begin;
   uint32_t ask_columns = columns;
-  size_t asks = 0;
+  size_t prefetches = 0;
   BlockAhead<P> ahead = {};
   if (kAsks && columns != 0) {
     ask_columns = columns_of_asks(args.rows);
-    asks = (ask_columns * R * kColumnBytes / 64 + args.rows - 1) / args.rows;
+    prefetches = (ask_columns * R * kColumnBytes / 64 + args.rows - 1) / args.rows;
     const size_t bytes = block.next_columns(args.inputs) * kColumnBytes, own = bytes * R / args.rows;
-    const size_t times = (columns + ask_columns - 1) / ask_columns * asks;
+    const size_t times = (columns + ask_columns - 1) / ask_columns * prefetches;
     ahead.at = last ? linear_panel(args, kDType, panel + P) : weights[0] + columns * kColumnBytes;
     ahead.at += bytes * row / args.rows;
     ahead.panel_step = panel_step;
@@ -151,7 +151,7 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
   };
   for (uint32_t left = columns, now; left != 0; left -= now) {
     now = left < ask_columns ? left : ask_columns;
-    for (size_t i = 0; i < asks; ++i) ahead.ask();
+    for (size_t i = 0; i < prefetches; ++i) ahead.prefetch();
     multiply(std::integral_constant<uint32_t, kTurnColumns>(), now / kTurnColumns);
     multiply(std::integral_constant<uint32_t, 1>(), now % kTurnColumns);
   }

@@ -88,18 +88,18 @@ struct WeightsAhead {
   size_t step;
   bool to_l1;
 
-  /// For a tile of `rows` rows by the `panels` panels from `panel` on, which asks `asks` times: as often as
-  /// the panels have lines. To L1 with `l1_rows` rows in all and more.
+  /// For a tile of `rows` rows by the `panels` panels from `panel` on, which prefetches so many times: as
+  /// often as the panels have lines. To L1 with `l1_rows` rows in all and more.
   WeightsAhead(const LinearArgs& args, DType dtype, uint32_t panel, uint32_t panels, uint32_t row,
-               uint32_t rows, size_t asks, uint32_t l1_rows) {
-    const size_t bytes = panels * panel_bytes(dtype, args.inputs), times = args.rows * asks;
+               uint32_t rows, size_t prefetches, uint32_t l1_rows) {
+    const size_t bytes = panels * panel_bytes(dtype, args.inputs), times = args.rows * prefetches;
     at = linear_panel(args, dtype, panel + panels) + bytes * row / args.rows;
     step = times == 0 ? 0 : (bytes * rows + times - 1) / times;
     to_l1 = args.rows >= l1_rows;
   }
 
   /// A cache line.
-  __attribute__((always_inline)) void ask() {
+  __attribute__((always_inline)) void prefetch() {
     if (to_l1) {
       __builtin_prefetch(at, 0, 3);
     } else {
@@ -110,7 +110,7 @@ struct WeightsAhead {
 };
 
 struct NothingAhead {
-  void ask() {}
+  void prefetch() {}
 };
 
 /// The lines that a tile of several rows will store to: asked for before its products, they are there after

@@ -93,15 +93,15 @@ struct AmxRowKernel {
       if (A == 2) ask_for_outputs<kTileRows>(args, panel + p, second.row);
     }
     constexpr uint32_t kLines = kColumns / 4 * P;
-    const uint32_t asks = (kLines * kTileRows * A + args.rows - 1) / args.rows;
-    WeightsAhead ahead(args, DType::q8c, panel, P, first.row, kTileRows * A, columns / kColumns * asks,
+    const uint32_t prefetches = (kLines * kTileRows * A + args.rows - 1) / args.rows;
+    WeightsAhead ahead(args, DType::q8c, panel, P, first.row, kTileRows * A, columns / kColumns * prefetches,
                        UINT32_MAX);
     T::template zero<0>();
     if constexpr (P == 2) T::template zero<1>();
     if constexpr (A == 2) T::template zero<2>();
     if constexpr (A == 2 && P == 2) T::template zero<3>();
     for (size_t k = 0; k != columns; k += kColumns) {
-      for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+      for (uint32_t i = 0; i < prefetches; ++i) ahead.prefetch();
       T::template load<4>(a0 + k, args.in_stride_bytes);
       T::template load<6>(w0 + k * kPanelRows, kQuadBytes);
       T::template dot<0, 4, 6>();
@@ -254,13 +254,13 @@ struct AmxGroupKernel {
       ask_for_outputs<kTileRows>(args, panel + p, rows.row);
     }
     const float* list = lists_in(args, scratch) + tile * groups * kListFloats;
-    const uint32_t asks = (kGroupLines * P * kTileRows + args.rows - 1) / args.rows;
-    WeightsAhead ahead(args, Format::kDType, panel, P, rows.row, kTileRows, groups * asks, UINT32_MAX);
+    const uint32_t prefetches = (kGroupLines * P * kTileRows + args.rows - 1) / args.rows;
+    WeightsAhead ahead(args, Format::kDType, panel, P, rows.row, kTileRows, groups * prefetches, UINT32_MAX);
     for (size_t first = 0, count; first != groups; first += count) {
       count = groups - first < kChunk ? groups - first : kChunk;  // even, as all groups are
       char* sums = scratch;
       for (size_t g = first; g != first + count; g += 2) {
-        for (uint32_t i = 0; i < 2 * asks; ++i) ahead.ask();
+        for (uint32_t i = 0; i < 2 * prefetches; ++i) ahead.prefetch();
         multiply<P, 0>(in + g * kGroupColumns, stride, weights(args, cell[0], 0, g, scratch),
                        weights(args, cell[P - 1], P - 1, g, scratch));
         if (g != first) store<P, 1>(sums - P * kTileBytes);
@@ -292,7 +292,7 @@ template <class T, class Kernel>
 void linear_amx(const LinearArgs& args, Range panels, void* scratch, LinearKernel few_rows) {
   if (args.rows < kTileRows) return few_rows(args, panels, scratch);
   char* to = static_cast<char*>(scratch);
-  if (!args.prepared) Kernel::prepare(args, to);
+  if (!args.scratch_is_ready) Kernel::prepare(args, to);
   T::template configure<Kernel::kColumns>();
   uint32_t panel = panels.begin;
   for (; panel + 2 <= panels.end; panel += 2) {

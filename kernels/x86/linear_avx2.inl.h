@@ -7,8 +7,8 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/linear_finish.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -16,7 +16,7 @@ namespace mote::avx2 {
 /// Two vectors hold a panel: outputs 0..7 and 8..15.
 static constexpr uint32_t kHalves = 2;
 
-/// WeightsAhead asks for bytes and nibbles to L1 from here on.
+/// WeightsAhead prefetches bytes and nibbles to L1 from here on.
 static constexpr uint32_t kL1Rows = 4;
 
 /// The 4 activations at q in every lane.

@@ -79,7 +79,7 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
         sum_a[r] = reinterpret_cast<const int32_t*>(row[r] + local.sums) + group;
       }
       Format::template dot<R, P>(cell, g, a, sum_a, ahead, dot);
-      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();  // the scales take part of a line
+      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.prefetch();  // the scales take part of a line
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
         add_group<Format, R>(*cell[p], g, row, local, group, dot[p], acc[p]);
       }
@@ -90,7 +90,7 @@ __attribute__((noinline)) static void integer_sums(const typename Format::Superc
 
 /// A tile of R rows by the P panels `panel`, `panel` + stride, ... Format gives the weights' dtype and
 /// supercell, kMinimum (whether there is one), kRows and dot<R, P>(cells, g, a, sum_a, ahead, dot), the
-/// group's dot products, a[r] being its 32 activations of row r and sum_a[r] their sum, which asks for
+/// group's dot products, a[r] being its 32 activations of row r and sum_a[r] their sum, which prefetches for
 /// weights ahead kAsks times for each panel.
 template <class Format, uint32_t R, uint32_t P>
 static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row) {

@@ -69,7 +69,7 @@ struct Nibbles {
   MOTE_INLINE static void dot(const Supercell* const cell[P], size_t g, const int8_t* const a[R],
                               const int32_t* const sum_a[R], Ahead& ahead, __m256i out[P][R][kHalves]) {
     MOTE_UNROLL for (uint32_t quad = 0; quad < 8; ++quad) {
-      if (quad % 2 == 0) MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
+      if (quad % 2 == 0) MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.prefetch();
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
         __m256i w[kHalves];
         MOTE_UNROLL for (uint32_t h = 0; h < kHalves; ++h) w[h] = weights(*cell[p], g, quad, h);
@@ -133,12 +133,12 @@ struct Nibbles {
   /// acc[r] = the products of the panel from `w` to `end` with row r, which begins at `in` + r * stride.
   template <uint32_t R>
   __attribute__((noinline)) static void unpacked_sums(const Unpacked* w, const Unpacked* end, const char* in,
-                                                      size_t stride, const RowGroup* of, uint32_t asks,
+                                                      size_t stride, const RowGroup* of, uint32_t prefetches,
                                                       WeightsAhead ahead, float acc[R][kPanelRows]) {
     const int8_t* a[R];
     MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) a[r] = reinterpret_cast<const int8_t*>(in + r * stride);
     for (size_t k = 0; w != end; ++w, of += R, k += kGroupColumns) {
-      for (uint32_t i = 0; i < asks; ++i) ahead.ask();
+      for (uint32_t i = 0; i < prefetches; ++i) ahead.prefetch();
       __m256i dot[R][kHalves];
       MOTE_UNROLL for (uint32_t quad = 0; quad < 8; ++quad) {
         __m256i u[kHalves];
@@ -169,17 +169,17 @@ struct Nibbles {
     constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
     auto* unpacked = static_cast<Unpacked*>(scratch);
     auto* row_groups = reinterpret_cast<RowGroup*>(unpacked + groups(args));
-    if (!args.prepared) lay_out_groups<kRows>(args, row_groups, row_group);
+    if (!args.scratch_is_ready) lay_out_groups<kRows>(args, row_groups, row_group);
     for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
       unpack(args, panel, unpacked);
       each_tile<kRows>(args.rows, [&](auto rows, uint32_t row) {
         constexpr uint32_t R = rows;
         alignas(32) float acc[R][kPanelRows] = {};
-        const uint32_t asks = (kGroupLines * R + args.rows - 1) / args.rows;
-        const WeightsAhead ahead(args, kDType, panel, 1, row, R, groups(args) * asks, UINT32_MAX);
+        const uint32_t prefetches = (kGroupLines * R + args.rows - 1) / args.rows;
+        const WeightsAhead ahead(args, kDType, panel, 1, row, R, groups(args) * prefetches, UINT32_MAX);
         ask_for_outputs<R>(args, panel, row);
         unpacked_sums<R>(unpacked, unpacked + groups(args), linear_row(args, row), args.in_stride_bytes,
-                         row_groups + row * groups(args), asks, ahead, acc);
+                         row_groups + row * groups(args), prefetches, ahead, acc);
         linear_finish<Floats256>(args, row, R, panel, acc[0]);
       });
     }

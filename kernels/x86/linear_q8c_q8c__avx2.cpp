@@ -82,16 +82,16 @@ __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* 
     return words;
   };
   for (const uint16_t* two = plan.twos; two != plan.twos_end; ++two) {
-    ahead.ask();
-    ahead.ask();
+    ahead.prefetch();
+    ahead.prefetch();
     add_two<R>(quads + size_t{2} * *two, from(size_t{8} * *two), sum);
   }
   for (const uint16_t* one = plan.ones; one != plan.ones_end; ++one) {
-    ahead.ask();
+    ahead.prefetch();
     add_one<R>(quads[*one], from(size_t{4} * *one), sum);
   }
   for (const uint16_t* sign = plan.signs; sign != plan.signs_end; ++sign) {
-    ahead.ask();
+    ahead.prefetch();
     add_quad<R>(quads[*sign].q, from(size_t{4} * *sign), sum);
   }
   MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) {
@@ -205,7 +205,7 @@ void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   }
   const size_t columns = activation_padded(args.inputs), bytes = quad_plan_bytes(columns);
   uint8_t* plans = static_cast<uint8_t*>(scratch);
-  if (!args.prepared) {
+  if (!args.scratch_is_ready) {
     each_planned_tile(args.rows, plans, bytes, [&](auto r, uint32_t row, QuadPlan* plan) {
       constexpr uint32_t R = r;
       plan_quads<R>(Operands<R>(args, 0, row).a, columns, plan);

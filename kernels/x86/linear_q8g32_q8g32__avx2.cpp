@@ -21,7 +21,7 @@ struct Format {
     }
     MOTE_UNROLL for (uint32_t j = 0; j < 8; ++j) {
       const int8_t* quads[R];
-      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.ask();
+      MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) ahead.prefetch();
       MOTE_UNROLL for (uint32_t r = 0; r < R; ++r) quads[r] = a[r] + 4 * j;
       MOTE_UNROLL for (uint32_t p = 0; p < P; ++p) {
         if constexpr (kLowest) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "mote/status.h"
-#include "runtime/arena.h"
+#include "runtime/exec/arena.h"
 
 namespace mote::xnnpack {
 

@@ -10,7 +10,7 @@
 #include "converter/error.h"
 #include "converter/metadata.h"
 #include "converter/readers/safetensors.h"
-#include "runtime/file.h"
+#include "runtime/file/file.h"
 #include "tests/support/files.h"
 #include "tests/support/test_model.h"
 

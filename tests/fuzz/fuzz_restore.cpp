@@ -2,7 +2,7 @@
 //
 // kRestoreChoices of options and calls, then a snapshot: restored and, where that succeeds, saved again and
 // continued beside a second session that restores the same.
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "schema/f16.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/kept_model.h"
@@ -16,7 +16,7 @@ using test::must;
 /// Gives a snapshot the session's own header, but for what counts its parts, and the hash that it needs:
 /// inputs made at random never have these.
 void seal(const test::AlignedBytes& snapshot, const test::AlignedBytes& own) {
-  constexpr size_t kBytesAt = 24, kCountsAt = 44, kHeaderBytes = 56;  // in runtime/snapshot.cpp
+  constexpr size_t kBytesAt = 24, kCountsAt = 44, kHeaderBytes = 56;  // in runtime/exec/snapshot.cpp
   const uint64_t bytes = snapshot.size();
   if (bytes < kHeaderBytes + sizeof bytes) return;
   std::memcpy(snapshot.data(), own.data(), kCountsAt);

@@ -3,7 +3,7 @@
 // The bytes of a safetensors file: parsed, every tensor's bytes read.
 #include "converter/error.h"
 #include "converter/readers/safetensors.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace mote::convert;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/mutate_model.h"
 
-#include "runtime/file.h"
+#include "runtime/file/file.h"
 
 #include <flatbuffers/minireflect.h>
 

@@ -3,7 +3,7 @@
 // The mutator reaches behind the first checks, and what it makes is refused or runs.
 #include <algorithm>
 
-#include "runtime/file.h"
+#include "runtime/file/file.h"
 #include "tests/fuzz/mutate_model.h"
 #include "tests/support/any_file.h"
 #include "tests/support/files.h"

@@ -292,7 +292,7 @@ TEST("linear finds its scratch prepared by a call for other panels", "[linear]")
       LinearArgs args = operands.args(pieces);
       for (const Range panels : {Range{3, 4}, Range{0, 2}, Range{4, 7}, Range{2, 3}}) {
         kernel_cast<LinearArgs> (&entry)(args, panels, scratch.data());
-        args.prepared = true;
+        args.scratch_is_ready = true;
       }
       for (uint32_t t = 0; t < c.rows; ++t) TEST_ASSERT_EQUAL_MEMORY(whole[t], pieces[t], c.outputs * 4);
     }

@@ -9,9 +9,9 @@ preprocess() {
     2>&1 >/dev/null
 }
 
-preprocess runtime/model.cpp || fail "model.cpp does not compile here"
+preprocess runtime/file/model.cpp || fail "model.cpp does not compile here"
 sources=0
-for source in runtime/*.cpp runtime/tokenizer/*.cpp kernels/*.cpp kernels/reference/*.cpp; do
+for source in runtime/*.cpp runtime/*/*.cpp kernels/*.cpp kernels/reference/*.cpp; do
   if [ $source = runtime/status.cpp ]; then continue; fi  # the words of statuses
   if said=$(preprocess -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ "$source"); then
     fail "$source accepts a big-endian machine"

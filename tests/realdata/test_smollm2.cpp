@@ -3,7 +3,7 @@
 // SmolLM2-135M-Instruct as its GGUF Q4_1 file: `scripts/get_model smollm2` fetches it.
 #include "converter/source.h"
 #include "kernels/dispatch.h"
-#include "runtime/file.h"
+#include "runtime/file/file.h"
 #include "tests/support/realdata.h"
 #include "tests/support/test_model.h"
 

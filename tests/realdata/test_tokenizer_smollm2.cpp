@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // SmolLM2's tokenizer, from its GGUF, on a whole book's worth of text.
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "tests/support/realdata.h"
 #include "tests/support/test_model.h"
 #include "tests/support/text_tokenizer.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/chain.h"
+#include "runtime/exec/chain.h"
 
 #include <vector>
 
@@ -147,11 +147,11 @@ TEST(
       {linear(), true},
   };
   std::vector<Step> steps;
-  for (const auto& [step, meets] : expected) steps.push_back(step);
+  for (const auto& [step, needs_barrier] : expected) steps.push_back(step);
   part_steps(steps.data(), static_cast<uint32_t>(steps.size()));
   for (size_t i = 0; i < steps.size(); ++i) {
     CAPTURE(i);
-    TEST_ASSERT_EQUAL(expected[i].second, steps[i].meets);
+    TEST_ASSERT_EQUAL(expected[i].second, steps[i].needs_barrier);
   }
 }
 
@@ -166,6 +166,6 @@ TEST("a step is compared with a bounded number of others, however long the file"
   part_steps(in_lanes.data(), 200);
   for (size_t i = 0; i < in_lanes.size(); ++i) {
     CAPTURE(i);
-    TEST_ASSERT_EQUAL(i % kMaxFromBarrier == 0, in_lanes[i].meets);
+    TEST_ASSERT_EQUAL(i % kMaxFromBarrier == 0, in_lanes[i].needs_barrier);
   }
 }

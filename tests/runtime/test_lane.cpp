@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/lane.h"
+#include "runtime/exec/lane.h"
 
 #include <vector>
 
-#include "runtime/operands.h"
-#include "runtime/session.h"
+#include "runtime/exec/session.h"
+#include "runtime/ops/operands.h"
 #include "tests/support/test_model.h"
 
 namespace {

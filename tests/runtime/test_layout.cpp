@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a file and its options can ask of an arena: sizes that fit no machine are refused.
-#include "runtime/saturating.h"
+#include "runtime/exec/saturating.h"
 #include "tests/support/graph_file.h"
 #include "tests/support/test_model.h"
 
@@ -21,9 +21,8 @@ TEST("sums and products that do not fit 64 bits stay at the largest number") {
 }
 
 TEST("caches whose bytes together exceed 64 bits are refused, whatever the options") {
-  const test::AlignedBytes file = test::decoder_file(16, 1u << 24, [](Graph& graph, const View&) {
-    graph.caches.assign(2048, {1u << 14, 1u << 10, 0});
-  });
+  const test::AlignedBytes file = test::decoder_file(
+      16, 1u << 24, [](Graph& graph, const View&) { graph.caches.assign(2048, {1u << 14, 1u << 10, 0}); });
   TEST_ASSERT_LESS_THAN(160u << 10, file.size());
   const test::OpenModel model(file);
   mote_session_options options = mote_session_options_default(model.get());

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <string>
 
-#include "runtime/file.h"
+#include "runtime/file/file.h"
 #include "schema/block_formats.h"
 #include "tests/support/any_file.h"
 #include "tests/support/test_model.h"

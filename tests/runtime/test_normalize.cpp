@@ -3,7 +3,7 @@
 // The window's text against utf8proc's normal forms, in parts of every size.
 #include <utf8proc.h>
 
-#include "runtime/tokenizer/window.h"
+#include "runtime/text/window.h"
 #include "tests/support/growth.h"
 #include "tests/support/text_tokenizer.h"
 #include "tests/support/unity_style.h"
@@ -34,9 +34,9 @@ std::string by_utf8proc(const std::string& text, bool compatible, bool compose) 
   const int options = UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE) |
                       (compatible ? UTF8PROC_COMPAT : 0);
   utf8proc_uint8_t* out = nullptr;
-  const auto count = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                  static_cast<utf8proc_ssize_t>(text.size()), &out,
-                                  static_cast<utf8proc_option_t>(options));
+  const auto count =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                   static_cast<utf8proc_ssize_t>(text.size()), &out, static_cast<utf8proc_option_t>(options));
   REQUIRE(count >= 0);
   std::string result(reinterpret_cast<char*>(out), static_cast<size_t>(count));
   free(out);
@@ -53,10 +53,10 @@ std::string random_text(uint32_t seed) {
   struct Block {
     uint32_t first, last;
   };
-  static constexpr Block kBlocks[] = {{0x41, 0x7A},     {0xC0, 0x17F},    {0x300, 0x34E},   {0x300, 0x34E},
-                                      {0x391, 0x3C9},   {0x5D0, 0x5EA},   {0x591, 0x5BD},   {0x915, 0x939},
-                                      {0x1100, 0x1112}, {0x1161, 0x1175}, {0x11A8, 0x11C2}, {0xAC00, 0xAE00},
-                                      {0x1E00, 0x1EFF}, {0x1F00, 0x1F15}, {0x2460, 0x24FF}, {0xF900, 0xFA0D},
+  static constexpr Block kBlocks[] = {{0x41, 0x7A},     {0xC0, 0x17F},    {0x300, 0x34E},    {0x300, 0x34E},
+                                      {0x391, 0x3C9},   {0x5D0, 0x5EA},   {0x591, 0x5BD},    {0x915, 0x939},
+                                      {0x1100, 0x1112}, {0x1161, 0x1175}, {0x11A8, 0x11C2},  {0xAC00, 0xAE00},
+                                      {0x1E00, 0x1EFF}, {0x1F00, 0x1F15}, {0x2460, 0x24FF},  {0xF900, 0xFA0D},
                                       {0xFB00, 0xFB06}, {0xFDFA, 0xFDFB}, {0x1D15E, 0x1D164}};
   uint32_t state = seed * 2654435761u + 1;
   const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 12; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/sampler.h"
+#include "runtime/exec/sampler.h"
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/share.h"
+#include "runtime/exec/share.h"
 
 #include <thread>
 #include <vector>

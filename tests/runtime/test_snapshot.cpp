@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "tests/support/any_session.h"
 #include "tests/support/test_model.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/model.h"
+#include "runtime/file/model.h"
 #include "tests/support/any_session.h"
 
 namespace test {

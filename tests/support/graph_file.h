@@ -8,7 +8,7 @@
 
 #include "converter/encode_weight.h"
 #include "converter/metadata.h"
-#include "runtime/xxh64.h"
+#include "runtime/file/xxh64.h"
 #include "tests/support/aligned_bytes.h"
 
 namespace test {

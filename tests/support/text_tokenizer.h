@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "converter/tokenizers/tables.h"
-#include "runtime/tokenizer/decode.h"
-#include "runtime/tokenizer/encode.h"
-#include "runtime/tokenizer/utf8.h"
+#include "runtime/text/decode.h"
+#include "runtime/text/encode.h"
+#include "runtime/text/utf8.h"
 #include "tests/support/aligned_bytes.h"
 
 namespace test {

@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "tools/mote/commands.h"
+#include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/usage.h"

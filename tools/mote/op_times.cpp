@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/passes.h"
+#include "runtime/exec/passes.h"
 #include "tools/mote/output.h"
 #include "tools/mote/timer.h"
 

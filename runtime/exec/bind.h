@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns an operation of the file into a Step: proves its shapes and ranges, resolves its operands to pointers
+// and finds its kernel. mote_model_open binds every operation to nowhere, only to prove it; mote_session_init
+// binds it to the arena. What is checked and what is used can so not drift apart.
+#pragma once
+
+#include "kernels/dispatch.h"
+#include "runtime/file/model.h"
+
+namespace mote {
+
+/// An operation ready to run. Pointers are fixed for the session's life.
+struct Step {
+  Op op;
+  file::RowUnit unit;  // what its rows are
+  const KernelEntry* kernel;
+  const KernelEntry* merge;  // of attention
+  bool on_backend;           // run_on_backend instead; the kernel finishes and steps in
+  bool chained;              // may take a row as soon as the step before has (chain.h)
+  bool needs_barrier;        // of steps in lanes: a barrier between it and the step before
+  uint64_t work_per_row;     // rough multiply-adds, without what depends on the context
+  union {
+    EmbedArgs embed;
+    PositionsArgs positions;
+    NormArgs norm;
+    QuantizeArgs quantize;
+    LinearArgs linear;  // .rows is set per run
+    RopeTableArgs rope_table;
+    RopeArgs rope;
+    KvStoreArgs kv_store;
+    AttentionArgs attention;  // .rows and .segments are set per run
+    GateArgs gate;
+    SelectArgs select;  // .first and .rows are set per pass
+    PoolArgs pool;      // .first too
+  };
+};
+
+/// Where a session's memory lies; all null and 0 when only proving.
+struct Places {
+  bool proving;
+  bool finds_kernels;
+  Isa isa;
+  DType kv_dtype;
+  const mote_backend* backend;  // or null
+  uint8_t* token_buffers;       // of chunk rows
+  uint8_t* selected_buffers;    // of logit_rows rows
+  uint8_t* sequence_buffers;    // of batch rows; of encoders
+  uint32_t token_rows;
+  uint32_t selected_rows;
+  uint32_t sequence_rows;
+  const int32_t* ids;
+  const int32_t* positions;
+  const int32_t* last_seen;    // of encoders: the last position of each row's sequence
+  const int32_t* token_types;  // of encoders
+  const int32_t* sequences;
+  const uint32_t* selected;
+  const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
+  const KvCacheView* caches;
+  float* partials;  // of attention; null where it is never split by positions
+};
+
+/// What decides the scratch of a call of the step with `rows` rows.
+ScratchShape scratch_shape(const Step& step, uint32_t rows);
+
+mote_status bind(const mote_model& model, const Places& places, uint32_t op, Step* step, mote_error* error);
+
+/// Proves a slice of f32 columns and resolves it.
+mote_status bind_slice(const mote_model& model, const Places& places, uint32_t op, const file::Slice* slice,
+                       ConstRows* rows, file::RowUnit* unit, mote_error* error);
+
+}  // namespace mote

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/chain.h"
+
+#include "runtime/ops/operands.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kMaxOperands = 3;
+
+/// Whether an operation reads of its operands only the row that it writes.
+bool goes_by_rows(Op op) {
+  switch (op) {
+    case Op::kEmbed:
+    case Op::kPositions:
+    case Op::kNorm:
+    case Op::kQuantize:
+    case Op::kRopeTable:
+    case Op::kRope:
+    case Op::kKvStore:
+    case Op::kGate:
+      return true;
+    case Op::kLinear:     // by panels
+    case Op::kAttention:  // across rows, as are the rest
+    case Op::kAttentionMerge:
+    case Op::kSelect:
+    case Op::kPool:
+      return false;
+  }
+  return false;
+}
+
+/// The operands that lie in buffers, of an operation that goes by rows: their number, else 0.
+uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
+  uint32_t count = 0;
+  if (!goes_by_rows(step.op)) return count;
+  Step copy = step;
+  for_each_operand(copy, [&](const void* data, size_t stride_bytes, size_t bytes) {
+    operands[count++] = {data, stride_bytes, bytes};
+  });
+  return count;
+}
+
+uint32_t rows_of(const Places& places, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return places.sequence_rows;
+  return unit == file::RowUnit::selected ? places.selected_rows : places.token_rows;
+}
+
+/// Whether `later` may take a row as soon as `earlier` has.
+bool may_follow(const Places& places, const Step& earlier, const Step& later) {
+  RowSpan before[kMaxOperands], after[kMaxOperands];
+  const uint32_t before_count = row_operands(earlier, before), after_count = row_operands(later, after);
+  if (before_count == 0 || after_count == 0 || earlier.unit != later.unit) return false;
+  for (uint32_t i = 0; i < before_count; ++i) {
+    for (uint32_t j = 0; j < after_count; ++j) {
+      if (!rows_stay_apart(before[i], after[j], rows_of(places, later.unit))) return false;
+    }
+  }
+  return true;
+}
+
+/// Whether rows of one step reach those of the other through a cache: one stores there what the other reads.
+bool share_a_cache(const Step& one, const Step& other) {
+  if (one.op == Op::kAttention && other.op == Op::kKvStore) {
+    return one.attention.cache.keys == other.kv_store.cache.keys;
+  }
+  return one.op == Op::kKvStore && other.op == Op::kAttention && share_a_cache(other, one);
+}
+
+}  // namespace
+
+bool rows_stay_apart(const RowSpan& a, const RowSpan& b, uint32_t rows) {
+  const uintptr_t a_begin = reinterpret_cast<uintptr_t>(a.first),
+                  b_begin = reinterpret_cast<uintptr_t>(b.first);
+  if (rows < 2) return true;
+  if (a_begin + (rows - 1) * a.stride_bytes + a.bytes <= b_begin) return true;
+  if (b_begin + (rows - 1) * b.stride_bytes + b.bytes <= a_begin) return true;
+  // They meet: both must be columns of the same rows.
+  const size_t distance = a_begin < b_begin ? b_begin - a_begin : a_begin - b_begin;
+  const size_t end = distance + (a_begin < b_begin ? b.bytes : a.bytes);
+  return a.stride_bytes == b.stride_bytes && end <= a.stride_bytes;
+}
+
+void chain_steps(const Places& places, Step* steps, uint32_t count) {
+  for (uint32_t first = 0, next; first < count; first = next) {
+    steps[first].chained = false;
+    for (next = first + 1; next < count && next - first < kMaxChain; ++next) {
+      bool follows = true;
+      for (uint32_t i = first; i < next; ++i) follows = follows && may_follow(places, steps[i], steps[next]);
+      if (!follows) break;
+      steps[next].chained = true;
+    }
+  }
+}
+
+void part_steps(Step* steps, uint32_t count) {
+  for (uint32_t first = 0, next; first < count; first = next) {
+    steps[first].needs_barrier = true;
+    for (next = first + 1; next < count && next - first < kMaxFromBarrier; ++next) {
+      steps[next].needs_barrier = false;
+      bool parted = steps[first].unit == file::RowUnit::token && steps[next].unit == file::RowUnit::token;
+      for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_cache(steps[i], steps[next]);
+      if (!parted) break;
+    }
+  }
+}
+
+}  // namespace mote

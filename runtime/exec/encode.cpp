@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole sequences in, rows of outputs out: encoders.
+#include <math.h>
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/exec/compute.h"
+#include "runtime/exec/executor.h"
+
+namespace mote {
+namespace {
+
+bool of_sequences(const mote_model& model) {
+  const file::OutputKind kind = model.program->output_kind();
+  return kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
+}
+
+mote_status check_types(const mote_session* session, const int32_t* types, uint32_t n, mote_error* error) {
+  const uint32_t known = session->model->root->token_types();
+  for (uint32_t i = 0; types != nullptr && i < n; ++i) {
+    if (types[i] < 0 || static_cast<uint32_t>(types[i]) >= known) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "token ", i, " is of type ", types[i],
+                  ", this model has 0 to ", known - 1);
+    }
+  }
+  return MOTE_OK;
+}
+
+/// Whether the sequences fit a run; *total is the number of their tokens.
+mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
+                          mote_error* error) {
+  const mote_session_options& options = session->options;
+  if (batch.count == 0 || batch.count > options.batch) {
+    return fail(error, MOTE_INVALID_ARGUMENT, batch.count, " sequences, the session takes 1 to ",
+                options.batch);
+  }
+  const uint32_t longest = options.context < options.chunk ? options.context : options.chunk;
+  uint64_t tokens = 0;
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    if (batch.lengths[i] == 0) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", i, " has no tokens");
+    if (batch.lengths[i] > longest) {
+      return fail(error, MOTE_CONTEXT_FULL, "sequence ", i, " has ", batch.lengths[i],
+                  " tokens; this session reads at most ", longest, " at once");
+    }
+    tokens += batch.lengths[i];
+  }
+  if (tokens > options.chunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "the sequences have ", tokens,
+                " tokens together, the session computes ", options.chunk, " at once; give fewer sequences");
+  }
+  *total = static_cast<uint32_t>(tokens);
+  return MOTE_OK;
+}
+
+/// Whether the rows asked for are tokens of the run and have room.
+mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
+                       mote_error* error) {
+  if (of_sequences(*session->model)) {
+    if (batch.rows == nullptr) return MOTE_OK;
+    return fail(error, MOTE_INVALID_ARGUMENT,
+                "this model's outputs are of sequences, not of tokens: rows must be null");
+  }
+  const uint32_t count = batch.rows == nullptr ? total : batch.row_count;
+  if (count > session->options.logit_rows) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", count, " tokens, the session has room for ",
+                session->options.logit_rows);
+  }
+  for (uint32_t i = 0; batch.rows != nullptr && i < count; ++i) {
+    if (batch.rows[i] >= total) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", batch.rows[i], " of ", total, " tokens");
+    }
+  }
+  return MOTE_OK;
+}
+
+mote_status check_batch(const mote_session* session, const mote_batch& batch, uint32_t* total,
+                        mote_error* error) {
+  mote_status status = check_lengths(session, batch, total, error);
+  if (status == MOTE_OK) status = check_ids(session, batch.ids, *total, error);
+  if (status == MOTE_OK) status = check_types(session, batch.token_types, *total, error);
+  if (status == MOTE_OK) status = check_rows(session, batch, *total, error);
+  return status;
+}
+
+/// Says which rows the public rows are.
+void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t total) {
+  uint32_t count = batch.count;
+  if (!of_sequences(*session->model)) {
+    count = batch.rows == nullptr ? total : batch.row_count;
+    for (uint32_t i = 0; i < count; ++i) session->selected[i] = batch.rows == nullptr ? i : batch.rows[i];
+    session->run.selected_rows = count;
+  }
+  for (uint32_t i = 0; i < count; ++i) session->logit_index[i] = static_cast<int32_t>(i);
+  session->run.outputs = count;
+}
+
+/// Encodes one text for its only row of outputs.
+mote_status encode_text_alone(mote_session* session, const char* text, size_t bytes, uint32_t flags,
+                              mote_error* error) {
+  const mote_session_options& options = session->options;
+  const uint32_t most = options.context < options.chunk ? options.context : options.chunk;
+  uint32_t count = 0;
+  const mote_status status = mote_tokenize(session, text, bytes, flags | MOTE_ADD_SPECIAL, session->ids, most,
+                                           &count, nullptr, error);
+  if (status == MOTE_TOO_SMALL) {
+    return fail(error, MOTE_CONTEXT_FULL, "the text has ", count, " tokens; this session reads at most ",
+                most, " at once");
+  }
+  if (status != MOTE_OK) return status;
+  mote_batch batch{};
+  batch.ids = session->ids;
+  batch.lengths = &count;
+  batch.count = 1;
+  if (count > most) count = most;
+  return mote_encode(session, &batch, error);
+}
+
+mote_status check_kind(const mote_session* session, file::OutputKind kind, const void* out, uint32_t width,
+                       mote_error* error) {
+  const mote_status status = check_encoder(session, error);
+  if (status != MOTE_OK) return status;
+  const file::Program& program = *session->model->program;
+  if (program.output_kind() != kind) {
+    return fail(error, MOTE_WRONG_STATE, "this model's output is ",
+                file::EnumNameOutputKind(program.output_kind()), ", not ", file::EnumNameOutputKind(kind));
+  }
+  if (out == nullptr || width != program.output()->width()) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "room for ", width, " numbers, the output has ",
+                program.output()->width());
+  }
+  return MOTE_OK;
+}
+
+/// In place; the largest logit is taken off first so that no exponential overflows.
+void softmax(float* row, uint32_t width) {
+  float largest = row[0], sum = 0;
+  for (uint32_t i = 1; i < width; ++i) largest = row[i] > largest ? row[i] : largest;
+  for (uint32_t i = 0; i < width; ++i) sum += row[i] = expf(row[i] - largest);
+  for (uint32_t i = 0; i < width; ++i) row[i] /= sum;
+}
+
+}  // namespace
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+void mote_model_get_output(const mote_model* model, mote_output_info* info) {
+  *info = {};
+  const mote::file::Model& root = *model->root;
+  info->kind = static_cast<mote_output_kind>(model->program->output_kind());
+  info->width = model->program->output()->width();
+  info->of_sequences = mote::of_sequences(*model) ? 1 : 0;
+  info->probabilities = static_cast<mote_probability_kind>(model->program->probabilities());
+  info->token_types = root.token_types();
+  info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
+}
+
+const char* mote_model_label(const mote_model* model, uint32_t label) {
+  const auto* labels = model->root->labels();
+  return labels == nullptr || label >= labels->size() ? nullptr : labels->Get(label)->c_str();
+}
+
+mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
+  mote_status status = mote::check_encoder(session, error);
+  if (status != MOTE_OK) return status;
+  if (batch == nullptr || batch->ids == nullptr || batch->lengths == nullptr) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_encode: null pointer");
+  }
+  uint32_t total = 0;
+  status = mote::check_batch(session, *batch, &total, error);
+  if (status != MOTE_OK) return status;
+  mote::begin_run(session);
+  for (uint32_t i = 0; i < batch->count; ++i) {
+    const uint32_t first = session->run.rows;
+    const int32_t* types = batch->token_types == nullptr ? nullptr : batch->token_types + first;
+    mote::add_sequence(session, batch->ids + first, types, batch->lengths[i]);
+  }
+  mote::choose_outputs(session, *batch, total);
+  mote::begin_pass(session);
+  return MOTE_OK;
+}
+
+mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error) {
+  const mote_status status = mote::check_encoder(session, error);
+  if (status != MOTE_OK) return status;
+  if (done == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (!session->run.active) return fail(error, MOTE_WRONG_STATE, "no mote_encode_begin is in progress");
+  *done = mote::continue_run(session, max_ops) ? 1 : 0;
+  if (*done != 0) session->logit_count = session->run.outputs;
+  return MOTE_OK;
+}
+
+mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error) {
+  int done = 0;
+  const mote_status status = mote_encode_begin(session, batch, error);
+  return status != MOTE_OK ? status : mote_encode_step(session, 0, &done, error);
+}
+
+mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,
+                               mote_error* error) {
+  const mote::file::Program& program = *session->model->program;
+  const float* logits = mote_session_output(session, row);
+  if (logits == nullptr) return fail(error, MOTE_WRONG_STATE, "there is no row ", row, " of outputs");
+  if (out == nullptr || width != program.output()->width()) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "room for ", width, " probabilities, the output has ",
+                program.output()->width());
+  }
+  if (out != logits) memcpy(out, logits, width * sizeof(float));
+  if (program.probabilities() == mote::file::Probabilities::softmax) mote::softmax(out, width);
+  for (uint32_t i = 0; program.probabilities() == mote::file::Probabilities::sigmoid && i < width; ++i) {
+    out[i] = 1.0f / (1.0f + expf(-out[i]));
+  }
+  return MOTE_OK;
+}
+
+mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
+                       uint32_t width, mote_error* error) {
+  mote_status status = mote::check_kind(session, mote::file::OutputKind::embedding, out, width, error);
+  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
+  if (status == MOTE_OK) memcpy(out, mote_session_output(session, 0), width * sizeof(float));
+  return status;
+}
+
+mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
+                          uint32_t width, mote_error* error) {
+  mote_status status = mote::check_kind(session, mote::file::OutputKind::sequence_labels, out, width, error);
+  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
+  if (status == MOTE_OK) status = mote_probabilities(session, 0, out, width, error);
+  return status;
+}
+
+}  // extern "C"

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks a session's steps over the rows of a run. Knows no architecture.
+#pragma once
+
+#include "runtime/exec/session.h"
+
+namespace mote {
+
+/// Starts a run with no rows; any run or generation in progress and any logits are dropped.
+void begin_run(mote_session* session);
+
+/// Adds the next token of a sequence; `wants_logits` selects its row, as the next public row of logits.
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits);
+
+/// Adds a whole sequence, of an encoder; token_types may be null.
+void add_sequence(mote_session* session, const int32_t* ids, const int32_t* token_types, uint32_t length);
+
+/// Once all sequences are added: the first of them, or the next (passes.h), are what continue_run computes.
+void begin_pass(mote_session* session);
+
+/// Runs at most max_ops steps (0: all). True when the run is complete: its tokens then belong to their
+/// sequences, but for those of encoders.
+bool continue_run(mote_session* session, uint32_t max_ops);
+
+/// Drops the run in progress, the generation and the logits.
+void end_run(mote_session* session);
+
+}  // namespace mote

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Generation as a sequence of bounded steps. A generation is always in one of these states:
+//   computing   a run is active: some operations of the program are still to do
+//   prompt      no run, prompt tokens left: the next step starts a chunk of them
+//   sampling    no run, logits ready: the next step picks and reports a token
+//   pending     no run, a token reported but not computed: the next step starts its run
+#include "runtime/error.h"
+#include "runtime/exec/compute.h"
+#include "runtime/exec/executor.h"
+
+namespace mote {
+namespace {
+
+bool contains(const int32_t* ids, uint32_t count, int32_t id) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (ids[i] == id) return true;
+  }
+  return false;
+}
+
+bool stops(const mote_session* session, int32_t id) {
+  const mote_generation& options = session->generation.options;
+  if (contains(options.stop_ids, options.stop_count, id)) return true;
+  const auto* ids = session->model->root->stop_ids();
+  return options.ignore_model_stops == 0 && ids != nullptr && contains(ids->data(), ids->size(), id);
+}
+
+void pick(mote_session* session, mote_event* event) {
+  GenerationState& generation = session->generation;
+  event->has_token = 1;
+  event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0));
+  sampler_see(&session->sampler, event->id);
+  ++generation.produced;
+  if (stops(session, event->id)) {
+    event->finish = MOTE_FINISH_STOP;
+  } else if (generation.produced == generation.options.max_tokens) {
+    event->finish = MOTE_FINISH_LENGTH;
+  } else if (session->lengths[0] == session->options.context) {
+    event->finish = MOTE_FINISH_CONTEXT;
+  }
+  generation.pending_id = event->id;
+  generation.has_pending = true;
+  generation.active = event->finish == MOTE_FINISH_NONE;
+}
+
+/// Starts the run that the generation needs next; false if its logits are ready to be sampled.
+bool begin_next(mote_session* session) {
+  GenerationState& generation = session->generation;
+  if (generation.prefilled < generation.prompt_tokens) {
+    generation.prefilled += begin_chunk(session, 0, generation.prompt + generation.prefilled,
+                                        generation.prompt_tokens - generation.prefilled, MOTE_LOGITS_LAST);
+    return true;
+  }
+  if (generation.has_pending) {
+    begin_chunk(session, 0, &generation.pending_id, 1, MOTE_LOGITS_LAST);
+    generation.has_pending = false;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+mote_generation mote_generation_default(void) {
+  mote_generation generation{};
+  generation.sampling = mote_sampling_default();
+  return generation;
+}
+
+mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uint32_t n,
+                                  const mote_generation* generation, mote_error* error) {
+  if (generation == nullptr || (ids == nullptr && n != 0))
+    return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (generation->stop_ids == nullptr && generation->stop_count != 0) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  }
+  const char* problem = mote::sampling_problem(generation->sampling);
+  if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);
+  mote_status status = mote::check_decoder(session, error);
+  if (status == MOTE_OK) status = mote::check_ids(session, ids, n, error);
+  if (status == MOTE_OK) status = mote::check_room(session, 0, n, error);
+  if (status != MOTE_OK) return status;
+  if (n == 0 && (session->run.active || mote_session_logits(session, 0) == nullptr)) {
+    return fail(error, MOTE_WRONG_STATE, "a generation without prompt needs the logits of an earlier call");
+  }
+  if (n != 0) mote::end_run(session);
+  session->generation = {};
+  session->generation.options = *generation;
+  session->generation.prompt = ids;
+  session->generation.prompt_tokens = n;
+  session->generation.active = true;
+  mote::sampler_start(&session->sampler, generation->sampling);
+  const uint32_t recent = n < MOTE_REPETITION_WINDOW ? n : MOTE_REPETITION_WINDOW;
+  for (uint32_t i = n - recent; i < n; ++i) mote::sampler_see(&session->sampler, ids[i]);
+  return MOTE_OK;
+}
+
+mote_status mote_session_step(mote_session* session, uint32_t max_ops, mote_event* event, mote_error* error) {
+  if (event == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  *event = {};
+  if (!session->generation.active) return fail(error, MOTE_WRONG_STATE, "no generation is in progress");
+  do {
+    if (!session->run.active && !mote::begin_next(session)) {
+      mote::pick(session, event);
+    } else {
+      mote::continue_run(session, max_ops);
+    }
+  } while (max_ops == 0 && event->has_token == 0);
+  return MOTE_OK;
+}
+
+mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
+                          const mote_generation* generation, mote_on_token on_token, void* user,
+                          mote_finish* finish, mote_error* error) {
+  mote_status status = mote_generation_begin(session, ids, n, generation, error);
+  if (status != MOTE_OK) return status;
+  mote_event event{};
+  while (event.finish == MOTE_FINISH_NONE) {
+    status = mote_session_step(session, 0, &event, error);
+    if (status != MOTE_OK) return status;
+    if (on_token != nullptr && on_token(user, event.id) != 0 && event.finish == MOTE_FINISH_NONE) {
+      event.finish = MOTE_FINISH_CANCELLED;
+      session->generation.active = false;
+    }
+  }
+  if (finish != nullptr) *finish = event.finish;
+  return MOTE_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lanes: where rows are many, each thread has rows of its own in all operations, and memory of its own for
+// what they are in between.
+//
+// Most units are rows, and a thread that has the same rows of every operation finds them in its own caches.
+// Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
+// then reads, the other wrote, and a line that another core has read is slow to be written again. The plan of
+// a file gives the bytes of one operand to later ones, too, with rows of another width: rows of its own do
+// not give a thread lines of its own, buffers do. A lane is a whole set of buffers for some of the rows. In
+// it all steps but those that go by keys and values follow each other without a barrier, and those, too,
+// where lanes are whole sequences of an encoder.
+#pragma once
+
+#include "runtime/exec/bind.h"
+
+namespace mote {
+
+/// What decides how many rows are enough: of all linear operations of a program together.
+struct LinearWeights {
+  bool integers;
+  uint32_t columns;  // of the first
+  uint64_t bytes;
+};
+
+/// Rows that each of `threads` must have: in lanes each reads all weights. UINT32_MAX for no lanes.
+uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads);
+uint32_t least_lane_rows(const mote_model& model, uint32_t threads);
+
+/// Rows of a lane where `rows` are dealt to `lanes`; the last lanes may have fewer, or none.
+inline uint32_t rows_of_lane(uint32_t rows, uint32_t lanes) { return (rows + lanes - 1) / lanes; }
+
+/// A step over the rows of a lane, `first_row` and on, which keep their numbers. The lane's buffers lie
+/// `lane_bytes` behind those of the first one, which `step` is bound to.
+Step in_lane(const Step& step, size_t lane_bytes, uint32_t first_row);
+
+}  // namespace mote

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/layout.h"
+
+#include "runtime/error.h"
+#include "runtime/exec/backend.h"
+#include "runtime/exec/lane.h"
+#include "runtime/exec/passes.h"
+
+namespace mote {
+namespace {
+
+uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {
+  const uint32_t most =
+      cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
+  const uint64_t whole = align_up(most, 16);
+  if (cache.window() == 0) return static_cast<uint32_t>(whole);
+  const uint64_t ring = align_up(uint64_t{cache.window()} + options.chunk - 1, kAttentionTile);
+  return static_cast<uint32_t>(ring < whole ? ring : whole);
+}
+
+void choose_passes(mote_session* s) {
+  const mote_session_options& options = s->options;
+  s->pass_rows = s->token_rows = options.chunk;
+  if (!s->model->encoder || !s->model->in_passes || options.trace != nullptr) return;
+  const uint32_t several = pass_rows(options.threads);
+  const uint32_t most = options.context > several ? options.context : several;
+  if (several < options.chunk) s->pass_rows = several;
+  if (most < options.chunk) s->token_rows = most;
+}
+
+/// Lanes where the chunk has rows for them, of kernels of which that was measured. Backends and traces take
+/// operands whole.
+void choose_lanes(mote_session* s) {
+  const mote_session_options& options = s->options;
+  s->least_lane = UINT32_MAX;
+  if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
+  const uint32_t least = least_lane_rows(*s->model, options.threads);
+  if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
+}
+
+bool has_lanes(const mote_session& s) { return s.least_lane != UINT32_MAX; }
+
+/// The rows that a step of this unit can have at once.
+uint32_t most_rows(const mote_session& s, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return s.options.batch;
+  return unit == file::RowUnit::selected ? s.options.logit_rows : s.token_rows;
+}
+
+void take_tables(Arena& arena, mote_session* s) {
+  const mote_session_options& options = s->options;
+  arena.take<mote_session>(1);
+  s->steps = arena.take<Step>(s->step_count);
+  s->lane_steps = has_lanes(*s) ? arena.take<Step>(s->step_count) : nullptr;
+  s->ids = arena.take<int32_t>(options.chunk);
+  s->positions = arena.take<int32_t>(options.chunk);
+  s->sequences = arena.take<int32_t>(options.chunk);
+  s->selected = arena.take<uint32_t>(options.logit_rows);
+  s->logit_index = arena.take<int32_t>(options.logit_rows);
+  s->lengths = arena.take<uint32_t>(options.batch);
+  s->added = arena.take<uint32_t>(options.batch);
+  if (s->model->encoder) {
+    s->last_seen = arena.take<int32_t>(options.chunk);
+    s->token_types = arena.take<int32_t>(options.chunk);
+    s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
+  }
+  s->caches = arena.take<KvCacheView>(s->model->root->kv_caches()->size());
+}
+
+void take_activations(Arena& arena, mote_session* s) {
+  const mote_session_options& options = s->options;
+  const file::Program& program = *s->model->program;
+  const uint32_t lanes = has_lanes(*s) ? options.threads : 1;
+  // No gaps between lanes: the buffers of a run too short for lanes take their place as a whole.
+  const uint64_t lane_bytes = uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lanes);
+  s->lane_bytes = static_cast<size_t>(lane_bytes);
+  s->token_buffers = arena.take<uint8_t>(saturating_multiply(lane_bytes, lanes));
+  s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
+  s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
+}
+
+/// What the steps ask of the executor, the largest of all.
+struct Needs {
+  uint64_t scratch_bytes = 0;
+  uint64_t partial_floats = 0;  // of attention, for a row and segment
+};
+
+/// Adds what step `index` needs.
+mote_status add_needs(const mote_session& s, uint32_t index, uint64_t segments, Needs* needs,
+                      mote_error* error) {
+  Places nowhere{};
+  nowhere.proving = nowhere.finds_kernels = true;
+  nowhere.isa = s.isa;
+  nowhere.kv_dtype = s.kv_dtype;
+  Step step;
+  const mote_status status = bind(*s.model, nowhere, index, &step, error);
+  if (status != MOTE_OK) return status;
+  const mote_backend* backend = s.options.backend;
+  const uint32_t rows = most_rows(s, step.unit);
+  uint64_t bytes = step.kernel->scratch_bytes(scratch_shape(step, rows));
+  if (backend != nullptr && is_for_backend(*s.model, index))
+    bytes = backend_scratch_bytes(*s.model, index, backend->slices, *step.kernel);
+  if (bytes > needs->scratch_bytes) needs->scratch_bytes = bytes;
+  if (step.op != Op::kAttention) return MOTE_OK;
+
+  const AttentionArgs& args = step.attention;
+  const bool splits = segments > 1 && args.window == 0;
+  const auto units = [&](uint64_t of_rows) {
+    return (of_rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
+  };
+  const uint64_t most = splits ? units(s.options.batch) * segments : 0;
+  if (units(rows) > UINT32_MAX || most > UINT32_MAX) {
+    return fail_at(error, MOTE_INVALID_ARGUMENT, static_cast<int32_t>(index), "op ", index,
+                   " Attention: ", args.cache.kv_heads,
+                   " KV heads are too many for these options; lower chunk, batch or "
+                   "context");
+  }
+  const uint64_t floats = uint64_t{args.heads} * attention_partial_floats(args.cache.head_dim);
+  if (splits && floats > needs->partial_floats) needs->partial_floats = floats;
+  return MOTE_OK;
+}
+
+mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
+  const mote_session_options& options = s->options;
+  const bool shares_positions = options.threads > 1 && !s->model->encoder;
+  const uint64_t segments =
+      shares_positions ? (uint64_t{options.context} + kAttentionSegment - 1) / kAttentionSegment : 0;
+  Needs needs;
+  for (uint32_t i = 0; i < s->step_count; ++i) {
+    const mote_status status = add_needs(*s, i, segments, &needs, error);
+    if (status != MOTE_OK) return status;
+  }
+  s->scratch_bytes = needs.scratch_bytes;
+  s->scratch = arena.take_blocks(needs.scratch_bytes, options.threads, &s->scratch_stride);
+  s->shares = arena.take<Share>(options.threads);
+  s->partials = nullptr;
+  if (needs.partial_floats != 0) {
+    s->partials = arena.take<float>(saturating_multiply(needs.partial_floats, segments, options.batch));
+  }
+  return MOTE_OK;
+}
+
+void take_caches(Arena& arena, mote_session* s) {
+  const auto* caches = s->model->root->kv_caches();
+  for (uint32_t i = 0; i < caches->size(); ++i) {
+    const file::KvCache* cache = caches->Get(i);
+    const uint32_t capacity = cache_capacity(s->options, *cache);
+    const uint64_t bytes = saturating_multiply(s->options.batch, cache->kv_heads(), capacity,
+                                               kv_bytes(s->kv_dtype, cache->head_dim()));
+    void* keys = arena.take<uint8_t>(bytes);
+    void* values = arena.take<uint8_t>(bytes);
+    if (s->caches != nullptr) s->caches[i] = {keys, values, capacity, cache->kv_heads(), cache->head_dim()};
+  }
+}
+
+}  // namespace
+
+mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_error* error) {
+  uint64_t before = 0;
+  const auto part = [&](uint64_t* bytes) {
+    *bytes = arena.used() - before;
+    before = arena.used();
+  };
+  *memory = {};
+  s->step_count = s->model->program->ops()->size();
+  choose_passes(s);
+  choose_lanes(s);
+  take_tables(arena, s);
+  part(&memory->session);
+  take_activations(arena, s);
+  part(&memory->activations);
+  const mote_status status = take_scratch(arena, s, error);
+  if (status != MOTE_OK) return status;
+  part(&memory->scratch);
+  take_caches(arena, s);
+  part(&memory->kv_cache);
+  s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
+  s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
+  part(&memory->sampler);
+  s->text = take_text_scratch(&arena, s->model->tokenizer.tokens == 0 ? 0 : s->options.text_bytes);
+  part(&memory->text);
+  return MOTE_OK;
+}
+
+mote_status count_bytes(mote_session* session, mote_memory* memory, uint64_t* bytes, mote_error* error) {
+  Arena counting;
+  const mote_status status = lay_out(counting, session, memory, error);
+  *bytes = counting.used();
+  if (status != MOTE_OK) return status;
+  if (*bytes <= SIZE_MAX / 2) return MOTE_OK;  // no object is larger
+  *memory = {};
+  return fail(error, MOTE_INVALID_ARGUMENT, "a context of ", session->options.context, ", ",
+              session->options.batch, " sequences and a chunk of ", session->options.chunk,
+              " take more memory than this machine can address; lower them");
+}
+
+}  // namespace mote

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/session.h"
+
+#include <string.h>
+
+#include <type_traits>
+
+#include "runtime/error.h"
+#include "runtime/exec/backend.h"
+#include "runtime/exec/chain.h"
+#include "runtime/exec/executor.h"
+#include "runtime/exec/lane.h"
+#include "runtime/exec/layout.h"
+#include "runtime/isa.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kDefaultContext = 4096;
+constexpr uint32_t kDefaultChunk = 64;
+constexpr uint32_t kDefaultTextBytes = 1u << 16;
+constexpr uint32_t kMaxTextBytes = 1u << 30;
+constexpr uint32_t kDefaultMaskedRows = 16;
+constexpr uint32_t kMaxThreads = 256;
+
+mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
+  if (backend == nullptr) return MOTE_OK;
+  if (backend->model != model) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "the backend was made for another model");
+  }
+  if (backend->slices == 0 || backend->slices > MOTE_BACKEND_MOST_SLICES || backend->run_linear == nullptr) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "a backend of ", backend->slices, " slices, 1 to ",
+                uint32_t{MOTE_BACKEND_MOST_SLICES}, " may be");
+  }
+  return MOTE_OK;
+}
+
+/// Of mote_kv_dtype, in its order. Columns lie side by side in the cache, so a head's width is a multiple.
+constexpr struct {
+  DType dtype;
+  uint32_t side_by_side;
+  const char* name;
+} kKvTypes[] = {
+    {}, {DType::f16, 1, "f16"}, {DType::f32, 1, "f32"}, {DType::bf16, 2, "bf16"}, {DType::i8, 4, "i8"}};
+
+bool heads_fit(const mote_model& model, mote_kv_dtype type) {
+  for (const file::KvCache* cache : *model.root->kv_caches()) {
+    if (cache->head_dim() % kKvTypes[type].side_by_side != 0) return false;
+  }
+  return true;
+}
+
+bool is_fast(const mote_model& model, mote_kv_dtype type, Isa isa) {
+  const KernelEntry* attention = find_kernel(Op::kAttention, DType::f32, kKvTypes[type].dtype, isa);
+  return attention->isa != Isa::kRef && heads_fit(model, type);
+}
+
+/// What MOTE_KV_AUTO stands for (mote.h).
+mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
+  if (model.first_linear == DType::f32) return MOTE_KV_F32;
+  if (!model.encoder || model.first_linear == DType::f16) return MOTE_KV_F16;
+  for (const mote_kv_dtype type : {MOTE_KV_I8, MOTE_KV_BF16}) {
+    if (is_fast(model, type, isa)) return type;
+  }
+  return MOTE_KV_F16;
+}
+
+mote_status resolve_kv(mote_session* session, mote_error* error) {
+  mote_kv_dtype& chosen = session->options.kv_dtype;
+  std::underlying_type_t<mote_kv_dtype> bits;  // a caller in C may have put any number there
+  memcpy(&bits, &chosen, sizeof bits);
+  const auto given = static_cast<uint32_t>(bits);
+  if (given >= sizeof kKvTypes / sizeof kKvTypes[0])
+    return fail(error, MOTE_INVALID_ARGUMENT, "unknown KV cache type ", given);
+  if (chosen == MOTE_KV_AUTO) chosen = best_kv(*session->model, session->isa);
+  session->kv_dtype = kKvTypes[chosen].dtype;
+  if (heads_fit(*session->model, chosen)) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "a KV cache of ", kKvTypes[chosen].name,
+              " takes heads whose width is a multiple of ", kKvTypes[chosen].side_by_side, "; use f16");
+}
+
+/// Fills in what the options leave open; says what is wrong with them.
+mote_status resolve(const mote_model* model, const mote_session_options* given, mote_session* session,
+                    mote_error* error) {
+  if (model == nullptr || given == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  mote_session_options& options = session->options;
+  options = *given;
+  session->model = model;
+  const uint32_t trained = model->root->context();
+  if (options.context == 0 || options.context > trained) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "context of ", options.context, ", this model takes 1 to ",
+                trained);
+  }
+  if (options.batch == 0 || options.chunk < options.batch || options.chunk > kMaxChunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "chunk of ", options.chunk, " for ", options.batch,
+                " sequences; it must be at least their number, which is at least 1, and at most ", kMaxChunk);
+  }
+  if (options.logit_rows < options.batch || options.logit_rows > options.chunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.logit_rows,
+                " rows of logits; from the number of sequences, ", options.batch, ", to the chunk, ",
+                options.chunk);
+  }
+  if (options.text_bytes > kMaxTextBytes) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ",
+                kMaxTextBytes);
+  }
+  const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
+                                 ? 1
+                                 : options.platform.threads;
+  if (options.threads == 0) options.threads = available;
+  if (options.threads > available || options.threads > kMaxThreads) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
+  }
+  const mote_status backend = check_backend(model, options.backend, error);
+  if (backend != MOTE_OK) return backend;
+
+  const mote_isa isa = options.isa != MOTE_ISA_AUTO ? options.isa : options.platform.isa;
+  session->isa = best_isa();
+  if (isa != MOTE_ISA_AUTO) {
+    if (!isa_from_public(isa, &session->isa)) {
+      return fail(error, MOTE_UNSUPPORTED_ISA,
+                  "MOTE_ISA names no kernel family; use one of ref, avx2, avx_vnni, "
+                  "avx512_vnni, avx512_bf16, amx_int8, neon, dotprod, i8mm");
+    }
+    if (!isa_available(session->isa)) {
+      return fail(error, MOTE_UNSUPPORTED_ISA, "this CPU or build has no ", isa_name(session->isa),
+                  " kernels; the best here are ", isa_name(best_isa()));
+    }
+  }
+  options.isa = isa_to_public(session->isa);
+  return resolve_kv(session, error);
+}
+
+mote_status bind_steps(const mote_session& s, const Places& places, Step* steps, mote_error* error) {
+  for (uint32_t i = 0; i < s.step_count; ++i) {
+    const mote_status status = bind(*s.model, places, i, &steps[i], error);
+    if (status != MOTE_OK) return status;
+  }
+  chain_steps(places, steps, s.step_count);
+  return MOTE_OK;
+}
+
+mote_status bind_all(mote_session* s, mote_error* error) {
+  s->places = {false,
+               true,
+               s->isa,
+               s->kv_dtype,
+               s->options.backend,
+               s->token_buffers,
+               s->selected_buffers,
+               s->sequence_buffers,
+               s->token_rows,
+               s->options.logit_rows,
+               s->options.batch,
+               s->ids,
+               s->positions,
+               s->last_seen,
+               s->token_types,
+               s->sequences,
+               s->selected,
+               s->starts,
+               s->caches,
+               s->partials};
+  mote_status status = bind_steps(*s, s->places, s->steps, error);
+  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
+    Places first_lane = s->places;
+    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    status = bind_steps(*s, first_lane, s->lane_steps, error);
+    if (status == MOTE_OK) part_steps(s->lane_steps, s->step_count);
+  }
+  if (status != MOTE_OK) return status;
+  file::RowUnit unit;
+  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
+                    error);
+}
+
+}  // namespace
+
+mote_status check_decoder(const mote_session* session, mote_error* error) {
+  if (!session->model->encoder) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
+}
+
+mote_status check_encoder(const mote_session* session, mote_error* error) {
+  if (session->model->encoder) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
+}
+
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+mote_session_options mote_session_options_default(const mote_model* model) {
+  mote_session_options options{};
+  const uint32_t trained = model->root->context();
+  options.context = trained < mote::kDefaultContext ? trained : mote::kDefaultContext;
+  options.chunk = mote::kDefaultChunk;
+  options.batch = 1;
+  options.logit_rows = 1;
+  if (model->encoder) {  // a run takes whole sequences
+    options.chunk = options.context;
+    const bool masked = model->program->output_kind() == mote::file::OutputKind::masked_token;
+    const uint32_t rows = masked ? mote::kDefaultMaskedRows : options.chunk;
+    options.logit_rows = rows < options.chunk ? rows : options.chunk;
+  }
+  options.text_bytes = model->tokenizer.tokens == 0 ? 0 : mote::kDefaultTextBytes;
+  options.platform = mote_platform_default();
+  return options;
+}
+
+mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
+                                mote_memory* memory, mote_error* error) {
+  mote_session session{};
+  const mote_status status = mote::resolve(model, options, &session, error);
+  if (status != MOTE_OK) return status;
+  uint64_t bytes;
+  return mote::count_bytes(&session, memory, &bytes, error);
+}
+
+size_t mote_session_bytes(const mote_model* model, const mote_session_options* options) {
+  mote_memory memory;
+  if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
+  return static_cast<size_t>(memory.session + memory.activations + memory.scratch + memory.kv_cache +
+                             memory.sampler + memory.text);
+}
+
+mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
+                              size_t arena_bytes, mote_session** session, mote_error* error) {
+  if (arena == nullptr || session == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (reinterpret_cast<uintptr_t>(arena) % MOTE_ALIGNMENT != 0) {
+    return fail(error, MOTE_NOT_ALIGNED, "the arena must be 64-byte aligned");
+  }
+  mote_session fresh{};
+  mote_status status = mote::resolve(model, options, &fresh, error);
+  if (status != MOTE_OK) return status;
+  mote_memory memory;
+  uint64_t bytes;
+  status = mote::count_bytes(&fresh, &memory, &bytes, error);
+  if (status != MOTE_OK) return status;
+  if (arena_bytes < bytes) {
+    return fail(error, MOTE_TOO_SMALL, "the arena has ", uint64_t{arena_bytes}, " bytes, these options take ",
+                bytes);
+  }
+  mote::Arena parts(arena, bytes);
+  status = mote::lay_out(parts, &fresh, &memory, error);
+  if (status == MOTE_OK) status = mote::bind_all(&fresh, error);
+  if (status != MOTE_OK) return status;
+  memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
+  fresh.sampler.vocab = model->root->vocab();
+  if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
+  *session = static_cast<mote_session*>(arena);
+  **session = fresh;
+  return MOTE_OK;
+}
+
+mote_isa mote_session_isa(const mote_session* session) { return session->options.isa; }
+
+uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
+  return sequence < session->options.batch ? session->lengths[sequence] : 0;
+}
+
+const float* mote_session_logits(const mote_session* session, uint32_t row) {
+  return mote_session_output(session, row);
+}
+
+const float* mote_session_output(const mote_session* session, uint32_t row) {
+  if (row >= session->logit_count || session->logit_index[row] < 0) return nullptr;
+  return session->outputs[static_cast<size_t>(session->logit_index[row])];
+}
+
+mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
+                                  mote_error* error) {
+  if (sequence >= session->options.batch) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " of ", session->options.batch);
+  }
+  const uint32_t present = session->lengths[sequence];
+  if (length > present)
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
+  const uint32_t caches = session->model->root->kv_caches()->size();
+  for (uint32_t i = 0; length != 0 && i < caches; ++i) {
+    // A ring has overwritten the tokens before its window, or a chunk that was broken off may have.
+    const uint32_t capacity = session->caches[i].capacity;
+    const bool ring = capacity < session->options.context;
+    if (ring && uint64_t{present} + session->options.chunk > capacity && length != present) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
+                  ": the sliding window has dropped earlier tokens; truncate to 0");
+    }
+  }
+  mote::end_run(session);
+  session->lengths[sequence] = length;
+  return MOTE_OK;
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session: everything that changes while a model runs, in the caller's arena.
+#pragma once
+
+#include "mote/mote.h"
+#include "runtime/exec/arena.h"
+#include "runtime/exec/bind.h"
+#include "runtime/exec/sampler.h"
+#include "runtime/exec/share.h"
+#include "runtime/text/scratch.h"
+
+namespace mote {
+
+inline constexpr uint32_t kMaxChunk = 4096;
+
+/// The tokens being computed. `next_op` walks from 0 to the number of steps; a run is committed when it gets
+/// there.
+struct Run {
+  uint32_t rows;  // of the pass; of a decoder, all
+  uint32_t selected_rows;
+  uint32_t sequences;       // of an encoder's run
+  uint32_t first_sequence;  // of the pass
+  uint32_t end_sequence;
+  uint32_t outputs;  // public rows of outputs that an encoder's run will have
+  uint32_t next_op;
+  uint32_t last_position;  // the largest of the rows
+  bool active;
+};
+
+/// A generation in progress on sequence 0.
+struct GenerationState {
+  mote_generation options;
+  const int32_t* prompt;
+  uint32_t prompt_tokens;
+  uint32_t prefilled;
+  uint32_t produced;
+  int32_t pending_id;  // reported, not yet computed
+  bool active;
+  bool has_pending;
+};
+
+}  // namespace mote
+
+struct mote_session {
+  const mote_model* model;
+  mote_session_options options;  // resolved: no field is left to a default
+  mote::Isa isa;
+  mote::DType kv_dtype;
+
+  mote::Step* steps;  // [step_count]
+  uint32_t step_count;
+  uint32_t pass_rows;   // that several sequences of a pass have at most; chunk where runs are not split
+  uint32_t token_rows;  // that buffers of tokens hold
+
+  // Where a run has `least_lane` rows for each thread, it has a lane of its own (lane.h).
+  mote::Step* lane_steps;  // [step_count], over the first lane; null without lanes
+  uint32_t least_lane;     // UINT32_MAX without lanes
+  size_t lane_bytes;       // of a lane's buffers
+  mote::Places places;
+
+  int32_t* ids;          // [chunk]
+  int32_t* positions;    // [chunk]
+  int32_t* sequences;    // [chunk]
+  int32_t* last_seen;    // [chunk], of encoders
+  int32_t* token_types;  // [chunk], of encoders
+  uint32_t* starts;      // [batch + 1], of encoders
+  uint32_t* selected;    // [logit_rows] rows of the chunk
+  uint32_t* lengths;     // [batch] tokens of each sequence
+  uint32_t* added;       // [batch] rows that the run adds to each sequence
+  int32_t* logit_index;  // [logit_rows] row of `outputs` for each public row, -1 for none
+  uint32_t logit_count;  // public rows
+  mote::KvCacheView* caches;
+  uint8_t* token_buffers;
+  uint8_t* selected_buffers;
+  uint8_t* sequence_buffers;
+  uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
+  uint64_t scratch_bytes;
+  uint64_t scratch_stride;
+  mote::Share* shares;      // [threads]
+  float* partials;          // of attention for a decoding step's rows; null with one thread
+  mote::ConstRows outputs;  // [logit_rows or batch, output width]
+
+  mote::Sampler sampler;
+  mote::TextScratch text;
+
+  // Written for each fork, while other threads read what is above: in cache lines of their own.
+  alignas(64) mote::Run run;
+  mote::GenerationState generation;
+};
+
+namespace mote {
+
+/// MOTE_WRONG_STATE for a model of the other kind.
+mote_status check_decoder(const mote_session* session, mote_error* error);
+mote_status check_encoder(const mote_session* session, mote_error* error);
+
+/// Slots that hold a token of a sequence of `length` tokens.
+inline uint32_t used_slots(const KvCacheView& cache, uint32_t length) {
+  return length < cache.capacity ? length : cache.capacity;
+}
+
+}  // namespace mote

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/file/model.h"
+
+#include <string.h>
+
+#include "runtime/error.h"
+#include "runtime/exec/bind.h"
+#include "runtime/exec/passes.h"
+#include "runtime/file/xxh64.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kPrefixBytes = 4;
+constexpr uint32_t kMinMetadataBytes = 16;
+// A model nests four tables deep; a table is a tensor, an op with its arguments, a buffer, a cache or a
+// source.
+constexpr uint32_t kMaxDepth = 8;
+constexpr uint32_t kMaxTables = 1u << 18;
+
+mote_status find_parts(const uint8_t* data, uint64_t bytes, mote_model* model, mote_error* error) {
+  if (bytes < kMinMetadataBytes) {
+    return fail(error, MOTE_TRUNCATED, "a .mote file has at least 16 bytes, this one ", bytes);
+  }
+  if (!flatbuffers::BufferHasIdentifier(data, file::ModelIdentifier(), true)) {
+    return fail(error, MOTE_NOT_A_MODEL, "not a .mote file: its identifier is missing");
+  }
+  const uint64_t metadata = uint64_t{flatbuffers::GetPrefixedSize(data)} + kPrefixBytes;
+  if (metadata > bytes) {
+    return fail(error, MOTE_TRUNCATED, "the metadata takes ", metadata, " bytes, the file has ", bytes);
+  }
+  flatbuffers::Verifier verifier(data, static_cast<size_t>(metadata), kMaxDepth, kMaxTables);
+  if (!file::VerifySizePrefixedModelBuffer(verifier)) {
+    return fail(error, MOTE_CORRUPT_FILE, "the metadata is not a valid FlatBuffer");
+  }
+  model->root = file::GetSizePrefixedModel(data);
+  if (model->root->format_version() != kFormatVersion) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "format version ", model->root->format_version(),
+                ", this build reads ", kFormatVersion);
+  }
+  const uint64_t segment = align_up(metadata, kAlignment);
+  const uint64_t segment_bytes = model->root->segment_bytes();
+  if (segment > bytes || segment_bytes > bytes - segment) {
+    return fail(error, MOTE_TRUNCATED, "the weights take ", segment_bytes, " bytes from byte ", segment,
+                " on, the file has ", bytes);
+  }
+  model->segment = data + segment;
+  return MOTE_OK;
+}
+
+mote_status check_counts(const file::Model& root, mote_error* error) {
+  if (root.vocab() == 0 || root.vocab() > kMaxWidth) {
+    return fail(error, MOTE_CORRUPT_FILE, "vocabulary of ", root.vocab());
+  }
+  if (root.context() == 0 || root.context() > kMaxContext) {
+    return fail(error, MOTE_CORRUPT_FILE, "context of ", root.context());
+  }
+  if (root.tensors()->size() > kMaxTensors || root.kv_caches()->size() > kMaxCaches) {
+    return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.kv_caches()->size(),
+                " KV caches");
+  }
+  const uint32_t labels = root.labels() == nullptr ? 0 : root.labels()->size();
+  if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
+    return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
+  }
+  for (uint32_t i = 0; i < root.kv_caches()->size(); ++i) {
+    const file::KvCache* cache = root.kv_caches()->Get(i);
+    if (cache->kv_heads() == 0 || cache->head_dim() == 0 || cache->head_dim() > kMaxHeadDim ||
+        cache->kv_heads() > kMaxWidth / cache->head_dim()) {
+      return fail(error, MOTE_CORRUPT_FILE, "KV cache ", i, ": ", cache->kv_heads(), " heads of ",
+                  cache->head_dim());
+    }
+  }
+  return MOTE_OK;
+}
+
+mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
+  const file::Tensor* tensor = model.root->tensors()->Get(index);
+  const char* name = tensor->name()->c_str();
+  const uint64_t rows = tensor->rows();
+  const uint64_t cols = tensor->cols();
+  if (rows == 0 || cols == 0 || rows > kMaxWidth || cols > kMaxWidth) {
+    return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": shape ", rows, " x ", cols);
+  }
+  const bool row_major = tensor->packing() == file::Packing::rows;
+  const DType dtype = static_cast<DType>(tensor->dtype());
+  if (tensor->dtype() > file::DType::MAX || tensor->packing() > file::Packing::MAX ||
+      (row_major && row_bytes(dtype, cols) == 0)) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "tensor ", name, ": unknown type");
+  }
+  const uint64_t expected = row_major ? row_major_bytes(dtype, rows, cols) : packed_bytes(dtype, rows, cols);
+  if (tensor->bytes() != expected) {
+    return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": ", tensor->bytes(), " bytes, its shape takes ",
+                expected);
+  }
+  const uint64_t segment_bytes = model.root->segment_bytes();
+  if (tensor->offset() % kAlignment != 0 || tensor->bytes() > segment_bytes ||
+      tensor->offset() > segment_bytes - tensor->bytes()) {
+    return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": lies outside the weights");
+  }
+  if (hash &&
+      xxh64(model.segment + tensor->offset(), static_cast<size_t>(tensor->bytes())) != tensor->xxh64()) {
+    return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": hash differs; copy or download the file again");
+  }
+  return MOTE_OK;
+}
+
+/// Bytes of a row of the unit's buffers together.
+uint32_t plan_bytes(const file::Program& program, file::RowUnit unit) {
+  if (unit == file::RowUnit::sequence) return program.sequence_row_bytes();
+  return unit == file::RowUnit::selected ? program.selected_row_bytes() : program.token_row_bytes();
+}
+
+mote_status check_buffers(const file::Program& program, mote_error* error) {
+  const auto* buffers = program.buffers();
+  if (buffers->size() > kMaxBuffers) return fail(error, MOTE_CORRUPT_FILE, buffers->size(), " buffers");
+  for (const file::RowUnit unit : file::EnumValuesRowUnit()) {
+    const uint32_t bytes = plan_bytes(program, unit);
+    if (bytes > kMaxRowBytes || bytes % kAlignment != 0) {
+      return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", bytes, " bytes a row");
+    }
+  }
+  for (uint32_t i = 0; i < buffers->size(); ++i) {
+    const file::Buffer* buffer = buffers->Get(i);
+    if (buffer->width() == 0 || buffer->width() > kMaxWidth) {
+      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " of width ", buffer->width());
+    }
+    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
+    if (row == 0 || buffer->unit() > file::RowUnit::MAX) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
+    }
+    const uint64_t room = plan_bytes(program, buffer->unit());
+    if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
+      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
+    }
+  }
+  return MOTE_OK;
+}
+
+/// Whether the output's rows are what the program says they are.
+mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error* error) {
+  const file::Program& program = *model.program;
+  const uint32_t width = program.output()->width();
+  const file::OutputKind kind = program.output_kind();
+  if (kind > file::OutputKind::MAX || program.probabilities() > file::Probabilities::MAX) {
+    return fail(error, MOTE_UNSUPPORTED_FILE,
+                "the output is of an unknown kind; a newer mote made this file");
+  }
+  const bool of_sequences = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
+  const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
+  const bool of_labels = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::token_labels;
+  bool fits = unit == (of_sequences ? file::RowUnit::sequence : file::RowUnit::selected);
+  fits = fits && model.encoder == (kind != file::OutputKind::next_token);
+  if (of_vocab) fits = fits && width == model.root->vocab();
+  if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
+  if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
+  if (fits) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "the output is not what its kind, ", file::EnumNameOutputKind(kind),
+              ", says");
+}
+
+/// Keys and values outlive a run in decoders only; a window is for them alone.
+mote_status check_caches(const mote_model& model, mote_error* error) {
+  for (const file::KvCache* cache : *model.root->kv_caches()) {
+    if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
+      return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
+    }
+  }
+  if (!model.encoder && model.program->sequence_row_bytes() != 0) {
+    return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+  }
+  return MOTE_OK;
+}
+
+/// Follows the steps of a program: may it run in passes? Later passes overwrite what earlier ones left in
+/// buffers of tokens, and a pass writes selected rows before the steps of the run have read any.
+class PassCheck {
+ public:
+  void add(const Step& step) {
+    const bool sequences = step.unit == file::RowUnit::sequence;
+    if (step.unit == file::RowUnit::token) {
+      allowed_ = allowed_ && !left_;
+    } else if (leaves_tokens(step.op)) {
+      allowed_ = allowed_ && !begun_[sequences];
+      left_ = true;
+    } else {
+      begun_[sequences] = true;
+    }
+  }
+  bool allowed() const { return allowed_; }
+
+ private:
+  bool allowed_ = true;
+  bool left_ = false;
+  bool begun_[2] = {};
+};
+
+mote_status check_program(mote_model* model, mote_error* error) {
+  const file::Program& program = *model->program;
+  if (program.ops()->size() == 0 || program.ops()->size() > kMaxOps) {
+    return fail(error, MOTE_CORRUPT_FILE, "a program of ", program.ops()->size(), " operations");
+  }
+  Places nowhere{};
+  nowhere.proving = true;
+  bool found_linear = false;
+  PassCheck passes;
+  for (uint32_t i = 0; i < program.ops()->size(); ++i) {
+    Step step;
+    const mote_status status = bind(*model, nowhere, i, &step, error);
+    if (status != MOTE_OK) return status;
+    passes.add(step);
+    if (step.op == Op::kLinear && !found_linear) {
+      found_linear = true;
+      const auto* linear = program.ops()->Get(i)->args_as_Linear();
+      model->first_linear =
+          static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
+    }
+  }
+  model->in_passes = passes.allowed();
+  const uint32_t last = program.ops()->size() - 1;
+  ConstRows rows;
+  file::RowUnit unit;
+  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
+  if (status != MOTE_OK) return status;
+  status = check_output(*model, unit, error);
+  if (status != MOTE_OK) return status;
+  for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
+    const file::Probe* probe = program.probes()->Get(i);
+    if (probe->op() > last)
+      return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
+    status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &unit, error);
+    if (status != MOTE_OK) return status;
+  }
+  return MOTE_OK;
+}
+
+mote_status check_self_test(const mote_model& model, mote_error* error) {
+  const file::Model& root = *model.root;
+  const file::SelfTest* test = root.self_test();
+  if (test == nullptr) return MOTE_OK;
+  bool in_range = test->ids()->size() > 0 &&
+                  test->expected_logits()->size() == model.program->output()->width() &&
+                  uint64_t{test->ids()->size()} + test->expected_ids()->size() <= root.context();
+  for (const auto* ids : {test->ids(), test->expected_ids()}) {
+    for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
+  }
+  return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
+}
+
+bool is_named(const file::Program& program, const char (&name)[7]) {
+  return program.name()->size() == 6 && memcmp(program.name()->data(), name, 6) == 0;
+}
+
+mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
+  mote_status status = find_parts(data, bytes, model, error);
+  if (status == MOTE_OK) status = check_counts(*model->root, error);
+  for (uint32_t i = 0; status == MOTE_OK && i < model->root->tensors()->size(); ++i) {
+    status = check_tensor(*model, i, hashes, error);
+  }
+  if (status != MOTE_OK) return status;
+  model->program = nullptr;
+  for (const file::Program* program : *model->root->programs()) {
+    if (!is_named(*program, "decode") && !is_named(*program, "encode")) continue;
+    model->program = program;
+    model->encoder = is_named(*program, "encode");
+  }
+  if (model->program == nullptr)
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no program named decode or encode");
+  status = check_buffers(*model->program, error);
+  if (status == MOTE_OK) status = check_caches(*model, error);
+  if (status == MOTE_OK) status = check_program(model, error);
+  if (status == MOTE_OK) status = check_self_test(*model, error);
+  if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
+    const Segment segment{model->segment, model->root->segment_bytes()};
+    status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
+                            &model->tokenizer, error);
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+const char* mote_version(void) { return MOTE_VERSION; }
+
+size_t mote_model_bytes(void) { return MOTE_MODEL_BYTES; }
+
+mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
+                            size_t storage_bytes, mote_model** model, mote_error* error) {
+  if (data == nullptr || storage == nullptr || model == nullptr) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: null pointer");
+  }
+  if (reinterpret_cast<uintptr_t>(data) % MOTE_ALIGNMENT != 0 ||
+      reinterpret_cast<uintptr_t>(storage) % 8 != 0) {
+    return fail(error, MOTE_NOT_ALIGNED, "the file's bytes must be 64-byte aligned, the storage 8");
+  }
+  if (storage_bytes < MOTE_MODEL_BYTES) {
+    return fail(error, MOTE_TOO_SMALL, "the model's storage has ", uint64_t{storage_bytes},
+                " bytes, it takes ", uint64_t{MOTE_MODEL_BYTES});
+  }
+  if ((flags & ~static_cast<uint32_t>(MOTE_OPEN_CHECK_HASHES)) != 0) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: unknown flags ", flags);
+  }
+  mote_model opened{};
+  const mote_status status = mote::verify(static_cast<const uint8_t*>(data), bytes,
+                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, &opened, error);
+  if (status != MOTE_OK) return status;
+  *model = static_cast<mote_model*>(storage);
+  **model = opened;
+  return MOTE_OK;
+}
+
+void mote_model_get_info(const mote_model* model, mote_model_info* info) {
+  const mote::file::Model* root = model->root;
+  *info = {};
+  info->name = root->name()->c_str();
+  info->architecture = root->architecture()->c_str();
+  info->vocab = root->vocab();
+  info->width = root->width();
+  info->context = root->context();
+  for (const mote::file::Op* op : *model->program->ops()) info->layers += op->args_as_Attention() != nullptr;
+  info->bos_id = root->bos_id();
+  if (root->stop_ids() != nullptr) {
+    info->stop_ids = root->stop_ids()->data();
+    info->stop_count = root->stop_ids()->size();
+  }
+  info->hash = root->content_hash();
+  info->weight_bytes = root->segment_bytes();
+  info->tokens = model->tokenizer.tokens;
+}
+
+}  // extern "C"

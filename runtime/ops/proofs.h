@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The proofs that operations share: operands, tensors, caches and row indices of the file, each checked where
+// it is resolved.
+#pragma once
+
+#include <math.h>
+
+#include "runtime/error.h"
+#include "runtime/exec/bind.h"
+
+namespace mote {
+
+template <class T>
+inline T* at(T* base, uint64_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(base) + bytes);
+}
+
+/// A resolved operand: rows of `width` columns.
+struct Operand {
+  uint8_t* data;
+  size_t stride_bytes;
+  uint32_t width;
+  DType dtype;
+  file::RowUnit unit;
+  Rows rows() const { return {reinterpret_cast<float*>(data), stride_bytes}; }
+  ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
+};
+
+/// What one operation's operands must be; the first check that fails fills the error and is what status()
+/// returns.
+class Proofs {
+ public:
+  Proofs(const mote_model& model, const Places& places, uint32_t op, mote_error* error)
+      : model_(model), places_(places), op_(op), error_(error) {}
+
+  mote_status status() const { return status_; }
+
+  template <class... Pieces>
+  bool check(bool holds, Pieces... pieces) {
+    if (!holds && status_ == MOTE_OK) {
+      const char* name = file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type());
+      status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
+                        pieces...);
+    }
+    return holds;
+  }
+
+  /// `what` names the operand in messages.
+  Operand slice(const file::Slice* slice, const char* what) {
+    Operand operand{};
+    if (!check(slice != nullptr, what, " is missing")) return operand;
+    const auto* buffers = model_.program->buffers();
+    if (!check(slice->buffer() < buffers->size(), what, " names buffer ", slice->buffer(), " of ",
+               buffers->size())) {
+      return operand;
+    }
+    const file::Buffer* buffer = buffers->Get(slice->buffer());
+    operand.width = slice->width();
+    operand.dtype = static_cast<DType>(buffer->dtype());
+    operand.unit = buffer->unit();
+    check(slice->width() > 0 && slice->column() <= buffer->width() &&
+              slice->width() <= buffer->width() - slice->column(),
+          what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
+          buffer->width());
+    operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
+    const Region region = region_of(operand.unit);
+    operand.data = at(region.buffers, buffer->offset() * region.rows + uint64_t{slice->column()} * 4);
+    return operand;
+  }
+  Operand f32_slice(const file::Slice* from, const char* what) {
+    const Operand operand = slice(from, what);
+    check(operand.dtype == DType::f32, what, " is not f32");
+    return operand;
+  }
+  Operand quantized_slice(const file::Slice* from, const char* what) {
+    const Operand operand = slice(from, what);
+    if (status_ != MOTE_OK) return operand;
+    check(operand.dtype == DType::q8g32 || operand.dtype == DType::q8c, what, " is not quantized");
+    check(from->column() == 0 && from->width() == model_.program->buffers()->Get(from->buffer())->width(),
+          what, " is a part of a quantized row");
+    return operand;
+  }
+
+  /// A tensor whose range in the segment was proved at open; null on failure.
+  const file::Tensor* tensor(int32_t index, const char* what) {
+    const auto* tensors = model_.root->tensors();
+    if (!check(index >= 0 && static_cast<uint32_t>(index) < tensors->size(), what, " names tensor ", index,
+               " of ", tensors->size())) {
+      return nullptr;
+    }
+    return tensors->Get(static_cast<uint32_t>(index));
+  }
+  const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
+
+  /// A row-major table that a row index looks up: positions of sequences or types of tokens.
+  const int32_t* index(file::RowIndex kind, const file::Tensor* table) {
+    const uint32_t context = model_.root->context(), types = model_.root->token_types();
+    check(kind <= file::RowIndex::MAX, "unknown index");
+    if (kind == file::RowIndex::position) {
+      check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
+      return places_.positions;
+    }
+    check(model_.encoder, "only encoders know token types");
+    check(table->rows() >= types, "table has ", table->rows(), " rows for ", types, " token types");
+    return places_.token_types;
+  }
+
+  /// A row-major f32 tensor of one row.
+  const float* vector(int32_t index, uint32_t width, const char* what) {
+    const file::Tensor* found = tensor(index, what);
+    if (found == nullptr) return nullptr;
+    check(found->dtype() == file::DType::f32 && found->packing() == file::Packing::rows &&
+              found->rows() == 1 && found->cols() == width,
+          what, " is not f32 [", width, "]");
+    return static_cast<const float*>(data(found));
+  }
+  const float* optional_vector(int32_t index, uint32_t width, const char* what) {
+    return index == -1 ? nullptr : vector(index, width, what);
+  }
+
+  void same_unit(const Operand& a, const Operand& b, const char* what) {
+    check(a.unit == b.unit, what, " has rows for something else");
+  }
+  void of_tokens(const Operand& a, const char* what) {
+    check(a.unit == file::RowUnit::token, what, " is not per token");
+  }
+  void width(const Operand& a, uint32_t expected, const char* what) {
+    check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
+  }
+  void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
+
+  const file::KvCache* cache(uint32_t index, KvCacheView* view) {
+    const auto* caches = model_.root->kv_caches();
+    if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
+    if (!places_.proving) *view = places_.caches[index];
+    return caches->Get(index);
+  }
+
+  /// The kernel for the step, where kernels are asked for.
+  void kernel(Step* step, Op op, DType a, DType b) {
+    step->op = op;
+    step->kernel = nullptr;
+    step->on_backend = false;
+    if (!places_.finds_kernels || status_ != MOTE_OK) return;
+    step->kernel = find_kernel(op, a, b, places_.isa);
+    if (step->kernel == nullptr) {
+      status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_, " ",
+                        file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type()),
+                        ": this build has no kernel for its types");
+    }
+  }
+
+  /// Null for none. The table covers every distance within the context.
+  const float* attention_bias(const file::Attention& op, uint32_t* reach) {
+    if (op.bias() == -1) return nullptr;
+    const file::Tensor* table = tensor(op.bias(), "bias");
+    if (table == nullptr) return nullptr;
+    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
+          "bias is not f32 in rows");
+    check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
+    *reach = table->cols() / 2 + 1;
+    check(table->cols() % 2 == 1 && *reach >= model_.root->context(), "bias has ", table->cols(),
+          " columns for a context of ", model_.root->context());
+    return static_cast<const float*>(data(table));
+  }
+
+ protected:
+  struct Region {
+    uint8_t* buffers;
+    uint64_t rows;
+  };
+  Region region_of(file::RowUnit unit) const {
+    if (unit == file::RowUnit::sequence) return {places_.sequence_buffers, places_.sequence_rows};
+    if (unit == file::RowUnit::selected) return {places_.selected_buffers, places_.selected_rows};
+    return {places_.token_buffers, places_.token_rows};
+  }
+
+  const mote_model& model_;
+  const Places& places_;
+  const uint32_t op_;
+  mote_error* const error_;
+  mote_status status_ = MOTE_OK;
+};
+
+}  // namespace mote

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/text/opener.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kMaxStates = 1u << 15;
+constexpr uint32_t kMaxClasses = 256;
+
+void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, Tokenizer* t) {
+  t->tokens = root.tokens();
+  if (!opener->expect(t->tokens > 0 && t->tokens <= vocab, "tokens", "more than the model has, or none"))
+    return;
+  if (!opener->table(root.token_offsets(), "token_offsets", &t->token_offsets) ||
+      !opener->table(root.token_text(), "token_text", &t->token_text) ||
+      !opener->table(root.token_flags(), "token_flags", &t->token_flags)) {
+    return;
+  }
+  opener->expect(t->token_flags.count == t->tokens, "token_flags", "not one for each token");
+  if (!opener->expect(are_offsets(t->token_offsets, t->tokens, t->token_text.count), "token_offsets",
+                      "not ascending")) {
+    return;
+  }
+  for (uint32_t i = 0; i < t->tokens; ++i) {
+    const Table<uint8_t> text = t->text_of(i);
+    if (text.count > t->longest_token) t->longest_token = text.count;
+    const bool byte = (t->token_flags[i] & kTokenByte) != 0;
+    if (byte && text.count != 1) opener->refuse("token_flags", "a byte token is not one byte");
+  }
+}
+
+void open_classes(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  t->classes = root.classes();
+  if (!opener->table(root.class_flags(), "class_flags", &t->class_flags) ||
+      !opener->table(root.class_blocks(), "class_blocks", &t->class_blocks) ||
+      !opener->table(root.class_table(), "class_table", &t->class_table)) {
+    return;
+  }
+  opener->expect(t->classes > 0 && t->classes <= kMaxClasses && t->class_flags.count == t->classes, "classes",
+                 "impossible number");
+  opener->expect(t->class_blocks.count == kClassBlocks, "class_blocks", "not one for each 256 code points");
+  const uint32_t blocks = t->class_table.count / kClassBlockSize;
+  for (uint32_t i = 0; i < t->class_blocks.count; ++i) {
+    if (!opener->expect(t->class_blocks[i] < blocks, "class_blocks", "no such block")) return;
+  }
+  for (uint32_t i = 0; i < t->class_table.count; ++i) {
+    if (!opener->expect(t->class_table[i] < t->classes, "class_table", "no such class")) return;
+  }
+}
+
+void open_splitters(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  if (root.splitters() == nullptr || opener->status() != MOTE_OK) return;
+  t->splitter_count = root.splitters()->size();
+  if (!opener->expect(t->splitter_count <= kMaxSplitters, "splitters", "too many")) return;
+  for (uint32_t i = 0; i < t->splitter_count; ++i) {
+    open_splitter(*root.splitters()->Get(i), opener, *t, &t->splitters[i]);
+  }
+}
+
+void open_added(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  if (!opener->table(root.added(), "added", &t->added)) return;
+  for (uint32_t i = 0; i < t->added.count; ++i) {
+    if (!opener->expect(t->has_token(t->added[i].id), "added", "no such token")) return;
+  }
+  open_trie(root.raw_trie(), "raw_trie", t->added.count, opener, &t->raw_trie);
+  open_trie(root.normal_trie(), "normal_trie", t->added.count, opener, &t->normal_trie);
+  t->longest_normal = root.longest_normal();
+}
+
+/// The ids around texts, and types for these and the texts, of which there are `texts`.
+void open_template(const flatbuffers::Vector<int32_t>* before, const flatbuffers::Vector<int32_t>* between,
+                   const flatbuffers::Vector<int32_t>* after, const flatbuffers::Vector<uint8_t>* types,
+                   uint32_t texts, Opener* opener, const Tokenizer& t, TemplateView* view) {
+  *view = {vector_table(before), vector_table(between), vector_table(after), vector_table(types)};
+  uint64_t parts = texts;
+  for (const Table<int32_t>& ids : {view->before, view->between, view->after}) {
+    parts += ids.count;
+    for (uint32_t i = 0; i < ids.count; ++i) {
+      opener->expect(t.has_token(ids[i]), "ids around the text", "no such token");
+    }
+  }
+  opener->expect(view->types.count == 0 || view->types.count == parts, "types", "not one for each part");
+}
+
+void open_templates(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  open_template(root.before_ids(), nullptr, root.after_ids(), root.types(), 1, opener, *t, &t->single);
+  open_template(root.pair_before_ids(), root.pair_between_ids(), root.pair_after_ids(), root.pair_types(), 2,
+                opener, *t, &t->pair);
+  open_template(nullptr, nullptr, nullptr, root.plain_pair_types(), 2, opener, *t, &t->plain_pair);
+  t->no_pairs = root.no_pairs();
+  t->trim_offsets = root.trim_offsets();
+  t->trim_keeps_prefix = root.trim_keeps_prefix();
+  t->strip_spaces = root.strip_spaces();
+  t->strip_first_token = root.strip_first_token();
+  opener->expect(t->strip_spaces <= UINT8_MAX, "strip_spaces", "too many");
+}
+
+}  // namespace
+
+void open_splitter(const file::Splitter& splitter, Opener* opener, const Tokenizer& t, SplitterView* view) {
+  const uint32_t states = splitter.states();
+  Table<uint16_t> transitions;
+  if (!opener->table(splitter.transitions(), "transitions", &transitions)) return;
+  if (!opener->expect(states > kDfaStart && states <= kMaxStates &&
+                          transitions.count == uint64_t{states} * (t.classes + 1),
+                      "transitions", "not one for each state and class")) {
+    return;
+  }
+  for (uint32_t i = 0; i < transitions.count; ++i) {
+    if (!opener->expect((transitions[i] & kDfaState) < states, "transitions", "no such state")) return;
+  }
+  *view = {transitions.data, splitter.keep_matches(), splitter.keep_rest()};
+}
+
+/// A node's children lie behind it, so every walk from the root ends.
+void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener* opener,
+               Table<TrieNode>* trie) {
+  if (!opener->table(blob, name, trie)) return;
+  for (uint32_t i = 0; i < trie->count; ++i) {
+    const TrieNode& node = (*trie)[i];
+    const bool inside = node.children == 0 || (node.first_child > i && node.first_child < trie->count &&
+                                               node.children <= trie->count - node.first_child);
+    if (!opener->expect(inside, name, "children outside")) return;
+    for (uint32_t c = 1; c < node.children; ++c) {
+      const bool ascends = (*trie)[node.first_child + c - 1].byte < (*trie)[node.first_child + c].byte;
+      if (!opener->expect(ascends, name, "children not ascending")) return;
+    }
+    const bool known =
+        node.added == -1 || (i != 0 && node.added >= 0 && static_cast<uint32_t>(node.added) < values);
+    if (!opener->expect(known, name, "no such value")) return;
+  }
+}
+
+mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool hashes,
+                           Tokenizer* tokenizer, mote_error* error) {
+  if (root.model() > file::TokenModel::MAX) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "tokenizer of an unknown kind");
+  }
+  *tokenizer = {};
+  tokenizer->model = root.model();
+  Opener opener(segment, hashes, error);
+  open_tokens(root, vocab, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_model(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_classes(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_splitters(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_added(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_normalization(root, &opener, tokenizer);
+  if (opener.status() == MOTE_OK) open_templates(root, &opener, tokenizer);
+  return opener.status();
+}
+
+}  // namespace mote

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote bench: tokens per second, and the shares of this machine's limits that they reach: decoding is bound
+// by reading memory, prompts and encoders by multiplying.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "converter/error.h"
+#include "tools/mote/bandwidth.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/dot_rate.h"
+#include "tools/mote/ids.h"
+#include "tools/mote/model_work.h"
+#include "tools/mote/op_times.h"
+#include "tools/mote/output.h"
+#include "tools/mote/resident.h"
+#include "tools/mote/session.h"
+#include "tools/mote/timer.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<uint32_t> prompt, decode;
+  uint32_t depth = 0, batch = 1, repeat = 3;
+  bool ops = false, json = false;
+  SessionFlags session;
+};
+
+/// Times of the repetitions.
+struct Times {
+  std::vector<double> ms;
+  double median() const {
+    std::vector<double> sorted = ms;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t n = sorted.size();
+    return n == 0 ? 0.0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+  }
+  double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
+};
+
+/// What is measured: `prompt` tokens at once (of an encoder in each of the batch's sequences), and `decode`
+/// tokens one after the other in each sequence.
+struct Work {
+  bool encoder;
+  uint32_t prompt, decode, depth, batch;
+  std::vector<int32_t> ids;  // of the longest sequence
+
+  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encoder ? batch : 1); }
+  uint64_t decode_tokens() const { return uint64_t{decode} * batch; }
+};
+
+struct Result {
+  Times prompt, decode;
+  double load_ms = 0;
+  uint64_t bytes_per_token = 0;       // that a decoding step reads
+  double bytes_per_s = 0;             // of this machine's memory
+  double prompt_rate = 0, limit = 0;  // multiply-adds per second; 0: not known
+  DotRate multiply_adds;
+  std::vector<OpTime> prompt_ops, decode_ops;
+  std::optional<Resident> before, after;
+  double prompt_per_s = 0, decode_per_s = 0;
+
+  double decode_share(const Work& work) const {
+    const double steps = per_second(work.decode, decode.median());
+    return bytes_per_s > 0.0 ? steps * static_cast<double>(bytes_per_token) / bytes_per_s : 0.0;
+  }
+  double prompt_share() const { return limit > 0.0 ? prompt_rate / limit : 0.0; }
+  /// Heap and stacks that came with the model and the session.
+  uint64_t other_bytes() const {
+    return after->anonymous > before->anonymous ? after->anonymous - before->anonymous : 0;
+  }
+};
+
+/// A type that takes as many bytes as that of the session's cache: MOTE_KV_AUTO leaves it to the runtime,
+/// which tells it by the bytes.
+DType kv_type(const ModelFile& file, mote_session_options options) {
+  mote_memory chosen = {}, other = {};
+  (void)mote_session_memory(file.model(), &options, &chosen, nullptr);
+  const auto takes_as_much = [&](mote_kv_dtype type) {
+    options.kv_dtype = type;
+    (void)mote_session_memory(file.model(), &options, &other, nullptr);
+    return chosen.kv_cache == other.kv_cache;
+  };
+  if (takes_as_much(MOTE_KV_F32)) return DType::f32;
+  return takes_as_much(MOTE_KV_F16) ? DType::f16 : DType::i8;
+}
+
+// ---- Setting up ----
+
+Work plan(const Arguments& arguments, const ModelFile& file) {
+  const uint32_t context = file.info().context;
+  const uint32_t left = context - std::min(arguments.depth, context);
+  Work work{is_encoder(file), 0, 0, arguments.depth, arguments.batch, {}};
+  if (!work.encoder && arguments.ops && arguments.batch != 1) {
+    convert::fail("--ops follows one sequence of a decoder: leave --batch out");
+  }
+  if (work.encoder && (arguments.decode.value_or(0) != 0 || arguments.depth != 0)) {
+    convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
+  }
+  work.prompt = arguments.prompt.value_or(std::min(work.encoder ? 128u : 512u, left));
+  work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(128u, left));
+  const uint64_t longest = uint64_t{work.depth} + std::max(work.prompt, work.decode);
+  work.ids = pseudo_random_ids(static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, UINT32_MAX)),
+                               file.info().vocab);
+  return work;
+}
+
+mote_session_options options_for(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool,
+                                 const Work& work) {
+  mote_session_options options = session_options(file, arguments.session, pool);
+  if (arguments.session.context == 0) options.context = static_cast<uint32_t>(work.ids.size());
+  options.threads = pool.threads();
+  options.batch = work.batch;
+  options.logit_rows = work.batch;
+  if (!work.encoder) return options;
+  const uint64_t tokens = std::max<uint64_t>(1, work.prompt_tokens());
+  if (tokens > UINT32_MAX) convert::fail("bench: {} tokens at once are too many", tokens);
+  options.chunk = static_cast<uint32_t>(tokens);
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  if (output.of_sequences == 0) options.logit_rows = options.chunk;
+  return options;
+}
+
+// ---- Measuring ----
+
+/// Empties the session and puts `depth` tokens into each of `sequences`.
+void fill(Session& session, const Work& work, uint32_t sequences) {
+  mote_error error = {};
+  for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
+    check(mote_session_truncate(session.get(), sequence, 0, &error), error, "bench");
+    if (work.depth == 0) continue;
+    check(mote_prefill(session.get(), sequence, work.ids.data(), work.depth, MOTE_LOGITS_NONE, &error), error,
+          "bench: --depth");
+  }
+}
+
+double prompt_ms(Session& session, const Work& work) {
+  mote_error error = {};
+  fill(session, work, 1);
+  Timer timer;
+  check(mote_prefill(session.get(), 0, work.ids.data() + work.depth, work.prompt, MOTE_LOGITS_LAST, &error),
+        error, "bench: --prompt");
+  return timer.ms();
+}
+
+/// The sequences of an encoder's work.
+class EncoderBatch {
+ public:
+  explicit EncoderBatch(const Work& work) : lengths_(work.batch, work.prompt) {
+    for (uint32_t i = 0; i < work.batch; ++i) ids_.insert(ids_.end(), work.ids.begin(), work.ids.end());
+    batch_.ids = ids_.data();
+    batch_.lengths = lengths_.data();
+    batch_.count = work.batch;
+  }
+  const mote_batch& get() const { return batch_; }
+
+ private:
+  std::vector<int32_t> ids_;
+  std::vector<uint32_t> lengths_;
+  mote_batch batch_ = {};
+};
+
+double encode_ms(Session& session, const Work& work) {
+  const EncoderBatch batch(work);
+  mote_error error = {};
+  Timer timer;
+  check(mote_encode(session.get(), &batch.get(), &error), error, "bench: --prompt");
+  return timer.ms();
+}
+
+double decode_ms(Session& session, const Work& work) {
+  mote_error error = {};
+  fill(session, work, work.batch);
+  Timer timer;
+  for (uint32_t i = 0; i < work.decode; ++i) {
+    const std::vector<int32_t> ids(work.batch, work.ids[work.depth + i]);
+    check(mote_decode(session.get(), ids.data(), &error), error, "bench: --decode");
+  }
+  return timer.ms();
+}
+
+/// The two tests take turns: what disturbs the machine meets both.
+void measure(Session& session, const Work& work, uint32_t repeat, Result& result) {
+  for (uint32_t i = 0; i < repeat; ++i) {
+    show_progress("measuring", static_cast<double>(i) / repeat);
+    if (work.prompt > 0) {
+      result.prompt.ms.push_back(work.encoder ? encode_ms(session, work) : prompt_ms(session, work));
+    }
+    if (work.decode > 0) result.decode.ms.push_back(decode_ms(session, work));
+  }
+  clear_progress();
+  result.prompt_per_s = per_second(static_cast<double>(work.prompt_tokens()), result.prompt.median());
+  result.decode_per_s = per_second(static_cast<double>(work.decode_tokens()), result.decode.median());
+}
+
+/// What the machine could do at most.
+void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_session_options& options,
+                    const Work& work, Result& result) {
+  const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
+  const uint64_t position = uint64_t{work.depth} + work.decode / 2;
+  result.bytes_per_token =
+      weight_bytes(model) +
+      (work.encoder ? 0 : work.batch * kv_bytes(model, position, kv_type(file, options)));
+  result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
+  const LinearWork linear = linear_work(model);
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  const double tokens = static_cast<double>(work.prompt_tokens());
+  const double outputs = !work.encoder ? 1 : output.of_sequences != 0 ? work.batch : tokens;
+  result.prompt_rate =
+      per_second(linear.per_token * tokens + linear.per_output * outputs, result.prompt.median());
+  result.multiply_adds = dot_rate(pool);
+  result.limit = linear.integer ? result.multiply_adds.int8 : result.multiply_adds.f32;
+}
+
+/// The fastest of three: what disturbs a run would pass for the time of the operation that it met.
+template <class Run>
+std::vector<OpTime> fastest_run(Run run) {
+  const auto total = [](const std::vector<OpTime>& times) {
+    return std::accumulate(times.begin(), times.end(), 0.0,
+                           [](double sum, const OpTime& time) { return sum + time.ms; });
+  };
+  std::vector<OpTime> fastest = run();
+  for (int i = 1; i < 3; ++i) {
+    if (std::vector<OpTime> times = run(); total(times) < total(fastest)) fastest = std::move(times);
+  }
+  return fastest;
+}
+
+/// More runs, whose time is told by operation.
+void measure_ops(const ModelFile& file, Session& session, const mote_session_options& options,
+                 const Work& work, Result& result) {
+  const DType kv = kv_type(file, options);
+  if (work.encoder) {
+    const EncoderBatch batch(work);
+    const EncodeWork encode = {batch.get(), options.threads, kv};
+    result.prompt_ops = fastest_run([&] { return time_encode_ops(file, session, encode); });
+    return;
+  }
+  const std::span<const int32_t> ids = std::span(work.ids).subspan(work.depth);
+  const auto generate = [&](uint32_t prompt, uint32_t tokens) {
+    return fastest_run([&] {
+      fill(session, work, 1);
+      return time_generation_ops(file, session, {ids.first(prompt), options.chunk, tokens, kv});
+    });
+  };
+  if (work.prompt > 0) result.prompt_ops = generate(work.prompt, 1);
+  if (work.decode > 0) result.decode_ops = generate(1, work.decode);
+}
+
+// ---- Printing ----
+
+void print_as_json(const Arguments& arguments, const ModelFile& file, const Session& session,
+                   uint32_t threads, const Work& work, const Result& result) {
+  const auto best = [](uint64_t tokens, const Times& times) {
+    return per_second(static_cast<double>(tokens), times.least());
+  };
+  nlohmann::json values = {{"model", one_line(file.info().name)},
+                           {"isa", session.isa()},
+                           {"threads", threads},
+                           {"prompt", work.prompt},
+                           {"decode", work.decode},
+                           {"depth", work.depth},
+                           {"batch", work.batch},
+                           {"repeat", arguments.repeat},
+                           {"prompt_ms", result.prompt.median()},
+                           {"prompt_tokens_per_s", result.prompt_per_s},
+                           {"prompt_tokens_per_s_best", best(work.prompt_tokens(), result.prompt)},
+                           {"decode_tokens_per_s", result.decode_per_s},
+                           {"decode_tokens_per_s_best", best(work.decode_tokens(), result.decode)},
+                           {"load_ms", result.load_ms},
+                           {"arena_bytes", session.arena_bytes()},
+                           {"backend_bytes", session.backend_bytes()},
+                           {"model_bytes", file.bytes().size()},
+                           {"bytes_per_token", result.bytes_per_token},
+                           {"read_bandwidth_gb_s", result.bytes_per_s / 1e9},
+                           {"share_of_bandwidth", result.decode_share(work)},
+                           {"multiply_adds_g_s", result.limit / 1e9},
+                           {"share_of_multiply_adds", result.prompt_share()}};
+  if (result.after) {
+    values["model_resident_bytes"] = result.after->file;
+    values["arena_resident_bytes"] = result.after->arena;
+    values["other_resident_bytes"] = result.other_bytes();
+  }
+  if (arguments.ops) {
+    values["prompt_ops"] = op_times_json(result.prompt_ops);
+    values["decode_ops"] = op_times_json(result.decode_ops);
+  }
+  print_json(values);
+}
+
+void print_for_people(const ModelFile& file, const Session& session, uint32_t threads, const Work& work,
+                      const Result& result) {
+  using enum Table::Align;
+  Table table({{"test"}, {"tokens", right}, {"median tokens/s", right}, {"best", right}, {"median", right}});
+  const auto row = [&](const char* name, uint64_t tokens, const Times& times) {
+    if (tokens == 0) return;
+    const auto speed = [&](double ms) {
+      return fmt::format("{:.1f}", per_second(static_cast<double>(tokens), ms));
+    };
+    table.row({name, std::to_string(tokens), speed(times.median()), speed(times.least()),
+               human_ms(times.median())});
+  };
+  row(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt);
+  row("decode", work.decode_tokens(), result.decode);
+  print("{}, {}; {}, {} threads, depth {}, batch {}\n", one_line(file.info().name),
+        human_bytes(file.bytes().size()), session.isa(), threads, work.depth, work.batch);
+  table.print();
+  print("load {}, {}\n", human_ms(result.load_ms), session.memory_text());
+  if (result.after) {
+    print("in memory: {} of the file, {} of the arena, {} besides\n", human_bytes(result.after->file),
+          human_bytes(result.after->arena), human_bytes(result.other_bytes()));
+  }
+  if (work.prompt > 0 && result.limit > 0.0) {
+    print(
+        "{}: {:.1f} of the {:.1f} billion multiply-adds per second that this machine's vectors do, {:.0f} "
+        "%\n",
+        work.encoder ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
+        100.0 * result.prompt_share());
+  }
+  if (work.decode > 0) {
+    print("decode: a step reads {}; {:.2f} of the {:.2f} GB/s that this machine reads, {:.0f} %\n",
+          human_bytes(result.bytes_per_token), result.decode_share(work) * result.bytes_per_s / 1e9,
+          result.bytes_per_s / 1e9, 100.0 * result.decode_share(work));
+  }
+  const Limits limits{result.bytes_per_s, result.multiply_adds.int8, result.multiply_adds.f32};
+  if (!result.prompt_ops.empty()) {
+    print("\n");
+    print_op_times(work.encoder ? "operations, encode" : "operations, prompt", result.prompt_ops, limits);
+  }
+  if (!result.decode_ops.empty()) {
+    print("\n");
+    print_op_times("operations, decode", result.decode_ops, limits);
+  }
+}
+
+void bench_model(const Arguments& arguments) {
+  const ThreadPool pool(arguments.session.threads);
+  Result result;
+  result.before = resident_memory(nullptr, nullptr);
+  Timer timer;
+  const ModelFile file(arguments.file, arguments.session);
+  const Work work = plan(arguments, file);
+  const mote_session_options options = options_for(arguments, file, pool, work);
+  Session session(file, options);
+  result.load_ms = timer.ms();
+  measure(session, work, arguments.repeat, result);
+  result.after = resident_memory(file.bytes().data(), session.get());
+  if (arguments.ops) measure_ops(file, session, options, work, result);
+  measure_limits(file, pool, options, work, result);
+  if (arguments.json) return print_as_json(arguments, file, session, pool.threads(), work, result);
+  print_for_people(file, session, pool.threads(), work, result);
+}
+
+}  // namespace
+
+void add_bench(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command(
+      "bench", "Measure tokens per second and the shares of this machine's limits reached, on made-up ids");
+  add_model_argument(command, arguments->file);
+  const auto count = [&](const char* name, auto& value, const char* type, uint32_t least, const char* help) {
+    command.option(name, &value, help).type(type).range(least, 1u << 24);
+  };
+  count("--prompt", arguments->prompt, "P", 0,
+        "Tokens of the prompt (default: 512), or of each sequence of an encoder (128); 0: no such test");
+  count("--decode", arguments->decode, "N", 0, "Tokens decoded one by one (default: 128); 0: no such test");
+  count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
+  count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
+  count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
+  add_session_flags(command, arguments->session);
+  command.flag("--ops", &arguments->ops, "Show the time of each kind of operation, in further runs");
+  command.flag("--json", &arguments->json, "Print a JSON object instead of a table");
+  command.callback([arguments] { bench_model(*arguments); });
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of
+// it.
+#include "converter/convert.h"
+#include "converter/did_you_mean.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/output.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string source, output, type, chat_format, pooling;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
+};
+
+/// Tensors of repeated layers that were treated alike.
+struct TensorGroup {
+  std::string name, type;
+  uint64_t rows = 0, cols = 0, bytes = 0;
+  size_t count = 0;
+  double bits = 0, worst_error = 0;
+};
+
+/// "model.layers.7.mlp.up_proj.weight" to "model.layers.*.mlp.up_proj.weight".
+std::string without_numbers(const std::string& name) {
+  std::string pattern;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('.', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    const bool number = !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+    pattern += (begin == 0 ? "" : ".") + (number ? "*" : part);
+    begin = end + 1;
+  }
+  return pattern;
+}
+
+/// In the order of the first tensor of each.
+std::vector<TensorGroup> group_tensors(const std::vector<convert::TensorReport>& tensors, bool verbose) {
+  std::vector<TensorGroup> groups;
+  std::map<std::string, size_t> index;
+  for (const convert::TensorReport& tensor : tensors) {
+    const std::string name = verbose ? tensor.name : without_numbers(tensor.name);
+    const std::string key = fmt::format("{}\n{}\n{}x{}", name, tensor.type, tensor.rows, tensor.cols);
+    const auto [at, added] = index.try_emplace(key, groups.size());
+    if (added)
+      groups.push_back({name, tensor.type, tensor.rows, tensor.cols, 0, 0, tensor.bits_per_weight, 0});
+    TensorGroup& group = groups[at->second];
+    group.bytes += tensor.bytes;
+    group.count += 1;
+    group.worst_error = std::max(group.worst_error, tensor.relative_error);
+  }
+  return groups;
+}
+
+void print_tensors(const convert::ConvertReport& report, bool verbose) {
+  using enum Table::Align;
+  Table table({{"tensor"},
+               {"count", right},
+               {"shape", right},
+               {"type"},
+               {"bits", right},
+               {"bytes", right},
+               {"worst error", right}});
+  for (const TensorGroup& group : group_tensors(report.tensors, verbose)) {
+    table.row({group.name, std::to_string(group.count), fmt::format("{} x {}", group.rows, group.cols),
+               group.type, fmt::format("{:.2f}", group.bits), human_bytes(group.bytes),
+               group.worst_error == 0 ? "exact" : fmt::format("{:.3f} %", 100.0 * group.worst_error)});
+  }
+  table.print();
+}
+
+void print_memory(const convert::ConvertReport& report) {
+  using enum Table::Align;
+  Table table({{"context", right}, {"RAM with one thread", right}});
+  for (const convert::MemoryReport& memory : report.memory) {
+    table.row({std::to_string(memory.context), human_bytes(memory.arena_bytes)});
+  }
+  table.print();
+}
+
+void list_names() {
+  print("architectures:");
+  for (const std::string& name : convert::architecture_names()) print(" {}", name);
+  print("\ntypes:");
+  for (const std::string& name : convert::type_names()) print(" {}", name);
+  print("\nchat formats:");
+  for (const std::string& name : convert::chat_format_names()) print(" {}", name);
+  print("\n");
+}
+
+void convert_model(const Arguments& arguments) {
+  if (arguments.list) return list_names();
+  if (arguments.source.empty()) fail_missing("SRC");
+  if (arguments.output.empty()) fail_missing("--output");
+  const auto types = convert::type_names();
+  if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
+    usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
+               convert::did_you_mean(arguments.type, types));
+  }
+  convert::ConvertOptions options;
+  options.type = arguments.type;
+  options.chat_format = arguments.chat_format;
+  options.no_tokenizer = arguments.no_tokenizer;
+  options.pooling = arguments.pooling;
+  options.normalize = arguments.normalize;
+  options.progress = show_progress;
+  const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
+  clear_progress();
+  print_tensors(report, arguments.verbose);
+  print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.name), report.architecture, report.type,
+        human_bytes(report.file_bytes), arguments.output);
+  print_memory(report);
+  if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
+  if (report.unknown_template) {
+    note("the model's chat template follows no known format; mote chat needs --chat-format NAME ({})",
+         fmt::join(convert::chat_format_names(), ", "));
+  }
+}
+
+}  // namespace
+
+void add_convert(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("convert", "Convert a model to a .mote file");
+  command
+      .option("SRC", &arguments->source,
+              "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
+      .type("");
+  command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
+      .type("FILE");
+  command
+      .option("--type", &arguments->type,
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "q8c for all "
+              "(default: a GGUF's own types, else q8)")
+      .type("TYPE");
+  command
+      .option("--chat-format", &arguments->chat_format,
+              "How conversations become text (default: as the model's template says, if it is known)")
+      .type("NAME");
+  Option pooling =
+      command
+          .option(
+              "--pooling", &arguments->pooling,
+              "How an encoder's token vectors become one for the text (default: as a sentence-transformers "
+              "directory says); none keeps them apart")
+          .type("KIND")
+          .one_of({"mean", "cls", "max", "last", "none"});
+  command.flag("--normalize", &arguments->normalize, "Scale that vector to length 1").needs(pooling);
+  command.flag("--no-tokenizer", &arguments->no_tokenizer,
+               "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
+  command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
+  command.callback([arguments] { convert_model(*arguments); });
+}
+
+}  // namespace mote::cli

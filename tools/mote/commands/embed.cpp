@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote embed: lines of text to vectors, or ranked by how near they are to a query.
+#include <algorithm>
+#include <memory>
+
+#include "converter/error.h"
+#include "converter/output_file.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/eval_texts.h"
+#include "tools/mote/output.h"
+#include "tools/mote/text_encoder.h"
+
+namespace mote::cli {
+namespace {
+
+constexpr size_t kLinesAtOnce = 64;
+
+struct Arguments {
+  std::string file, lines = "-", npy, query;
+  uint32_t top = 0;
+  bool json = false, truncate = false, ranks = false;
+  SessionFlags session;
+};
+
+/// Calls use(text, vector) for each line, in order.
+void embed_lines(TextEncoder& encoder, const std::string& path,
+                 const std::function<void(const std::string&, const std::vector<float>&)>& use) {
+  std::vector<EncodedText> texts;
+  const auto flush = [&] {
+    encoder.encode(texts, [&](size_t i, uint32_t row) { use(texts[i].text, encoder.row(row)); });
+    texts.clear();
+  };
+  for_each_line(path, [&](const std::string& line) {
+    texts.push_back(encoder.tokenize(line));
+    if (texts.size() == kLinesAtOnce) flush();
+  });
+  flush();
+}
+
+/// NumPy's format, version 1.0: f32 [rows, width].
+void write_npy(const std::string& path, const std::vector<float>& values, size_t rows, size_t width) {
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", rows, width);
+  constexpr size_t kBeforeHeader = 10;
+  while ((kBeforeHeader + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::string start("\x93NUMPY\x01\x00", 8);
+  start += static_cast<char>(header.size() & 255);
+  start += static_cast<char>(header.size() >> 8);
+  start += header;
+  convert::OutputFile output(path);
+  output.write(std::as_bytes(std::span(start)));
+  output.write(std::as_bytes(std::span(values)));
+  output.commit();
+}
+
+struct Ranked {
+  double score;
+  size_t line;  // from 1, of those that are not empty
+  std::string text;
+};
+
+void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
+  std::vector<float> query;
+  const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
+  encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
+  std::vector<Ranked> ranked;
+  embed_lines(encoder, arguments.lines, [&](const std::string& text, const std::vector<float>& vector) {
+    ranked.push_back({cosine(query, vector), ranked.size() + 1, text});
+  });
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
+  if (arguments.top != 0 && ranked.size() > arguments.top) ranked.resize(arguments.top);
+  for (const Ranked& line : ranked) {
+    if (arguments.json) {
+      print_json({{"score", line.score}, {"line", line.line}, {"text", line.text}});
+    } else {
+      print("{:7.4f}  {}\n", line.score, one_line(line.text));
+    }
+  }
+}
+
+void embed(const Arguments& arguments) {
+  const ThreadPool pool(arguments.session.threads);
+  const ModelFile file(arguments.file, arguments.session);
+  TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
+  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) {
+    convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",
+                  file.path());
+  }
+  if (arguments.ranks) return rank_lines(encoder, arguments);
+  std::vector<float> all;
+  size_t rows = 0;
+  embed_lines(encoder, arguments.lines, [&](const std::string& text, const std::vector<float>& vector) {
+    ++rows;
+    if (arguments.npy.empty()) return print_json({{"text", text}, {"embedding", vector}});
+    all.insert(all.end(), vector.begin(), vector.end());
+  });
+  if (!arguments.npy.empty()) write_npy(arguments.npy, all, rows, encoder.output().width);
+}
+
+}  // namespace
+
+void add_embed(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("embed", "Turn lines of text into vectors, or rank them by a query");
+  add_model_argument(command, arguments->file);
+  command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
+      .type("LINES");
+  Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
+                   .type("OUT");
+  Option rank = command.option("--rank", &arguments->query, "Print the lines, nearest to this text first")
+                    .type("QUERY");
+  rank.excludes(npy);
+  command.option("--top", &arguments->top, "Print the K nearest only").type("K").needs(rank);
+  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
+  command.flag("--json", &arguments->json, "Print an object a line; vectors are printed so anyway");
+  add_session_flags(command, arguments->session);
+  command.callback([arguments, rank] {
+    arguments->ranks = rank.given();
+    embed(*arguments);
+  });
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote forward: arrays in, arrays out, for tests and for comparing with other implementations.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "converter/error.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/forward_case.h"
+#include "tools/mote/forward_encoder.h"
+#include "tools/mote/ids.h"
+#include "tools/mote/output.h"
+#include "tools/mote/session.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> inputs, outputs;
+  uint32_t generate = 0;
+  std::optional<int32_t> stop_id;
+  bool hidden = false;
+  SessionFlags session;
+};
+
+/// Where the rows of the piece being computed go.
+struct Tracer {
+  Outputs* outputs = nullptr;  // null: nothing is wanted
+  const Case* item = nullptr;
+  size_t sequence = 0, first = 0;      // of the piece's tokens
+  std::map<std::string, size_t> rows;  // already seen of the piece, by name
+};
+
+void on_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
+  auto& tracer = *static_cast<Tracer*>(user);
+  if (tracer.outputs == nullptr) return;
+  size_t& seen = tracer.rows[name];
+  for (uint32_t row = 0; row < rows; ++row, ++seen) {
+    store_row(*tracer.outputs, *tracer.item, name, tracer.sequence, tracer.first + seen, data + row * stride,
+              width);
+  }
+}
+
+/// One case through all segments: a session of B sequences.
+class CaseRun {
+ public:
+  CaseRun(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool, uint32_t batch,
+          uint64_t tokens)
+      : arguments_(arguments),
+        file_(file),
+        options_(options_for(arguments, file, pool, batch, tokens, &tracer_)),
+        session_(file, options_),
+        lengths_(batch),
+        next_ids_(batch, -1) {
+    mote_error error = {};
+    const mote_sampling greedy = mote_sampling_default();
+    check(mote_sampler_init(session_.get(), &greedy, &error), error, "forward");
+  }
+
+  void run_segment(const Case& item, const std::string& path, Outputs& outputs) {
+    if (item.sequences.size() != lengths_.size()) {
+      convert::fail("{}: {}input_ids has {} sequences, but {} in the first segment", path, item.prefix,
+                    item.sequences.size(), lengths_.size());
+    }
+    check_positions(item, lengths_, path);
+    rows_array(outputs, item, "logits", file_.info().vocab);
+    for (size_t i = 0; i < item.sequences.size(); ++i) {
+      check_ids(item.sequences[i].ids, file_,
+                fmt::format("{}: {}input_ids, sequence {}", path, item.prefix, i));
+      prefill(item, i, outputs);
+    }
+  }
+
+  /// Rows [B, N] of greedy ids; after the stop id a row repeats it.
+  Array<int64_t> generate() {
+    const size_t batch = lengths_.size(), steps = arguments_.generate;
+    Array<int64_t> ids{{batch, steps}, std::vector<int64_t>(batch * steps)};
+    for (size_t i = 0; i < batch; ++i) {
+      if (lengths_[i] == 0) convert::fail("forward: sequence {} has no tokens to generate after", i);
+    }
+    std::vector<int32_t> current = next_ids_;
+    for (size_t step = 0; step < steps; ++step) {
+      if (step != 0) decode(current);
+      for (size_t i = 0; i < batch; ++i) {
+        ids.values[i * steps + step] = current[i] >= 0 ? current[i] : *arguments_.stop_id;
+        if (arguments_.stop_id && current[i] == *arguments_.stop_id) current[i] = -1;
+      }
+    }
+    return ids;
+  }
+
+ private:
+  static mote_session_options options_for(const Arguments& arguments, const ModelFile& file,
+                                          const ThreadPool& pool, uint32_t batch, uint64_t tokens,
+                                          Tracer* tracer) {
+    mote_session_options options = session_options(file, arguments.session, pool);
+    if (arguments.session.context == 0) {
+      options.context = static_cast<uint32_t>(std::clamp<uint64_t>(tokens, 1, UINT32_MAX));
+    }
+    options.batch = batch;
+    options.chunk = std::max(options.chunk, batch);
+    options.logit_rows = options.chunk;
+    if (arguments.hidden) options.trace = on_trace, options.trace_user = tracer;
+    return options;
+  }
+
+  void prefill(const Case& item, size_t sequence, Outputs& outputs) {
+    const std::vector<int32_t>& ids = item.sequences[sequence].ids;
+    mote_error error = {};
+    for (size_t first = 0; first < ids.size(); first += options_.chunk) {
+      const auto n = static_cast<uint32_t>(std::min<size_t>(options_.chunk, ids.size() - first));
+      tracer_ = {&outputs, &item, sequence, first, {}};
+      check(mote_prefill(session_.get(), static_cast<uint32_t>(sequence), ids.data() + first, n,
+                         MOTE_LOGITS_ALL, &error),
+            error, "forward: " + item.prefix + "input_ids");
+      tracer_ = {};
+      for (uint32_t row = 0; row < n; ++row) {
+        store_row(outputs, item, "logits", sequence, first + row, mote_session_logits(session_.get(), row),
+                  file_.info().vocab);
+      }
+      if (first + n == ids.size()) next_ids_[sequence] = likeliest(n - 1);
+    }
+    lengths_[sequence] += static_cast<uint32_t>(ids.size());
+  }
+
+  /// Appends current[i] and puts the next id in its place; -1 stays.
+  void decode(std::vector<int32_t>& current) {
+    if (std::all_of(current.begin(), current.end(), [](int32_t id) { return id < 0; })) return;
+    mote_error error = {};
+    check(mote_decode(session_.get(), current.data(), &error), error, "forward: --generate");
+    for (size_t i = 0; i < current.size(); ++i) {
+      if (current[i] >= 0) current[i] = likeliest(static_cast<uint32_t>(i));
+    }
+  }
+
+  int32_t likeliest(uint32_t row) {
+    int32_t id = 0;
+    mote_error error = {};
+    check(mote_sample(session_.get(), row, &id, &error), error, "forward");
+    return id;
+  }
+
+  const Arguments& arguments_;
+  const ModelFile& file_;
+  Tracer tracer_;
+  mote_session_options options_;
+  Session session_;
+  std::vector<uint32_t> lengths_;
+  std::vector<int32_t> next_ids_;
+};
+
+const Case& find_case(const std::vector<Case>& cases, const std::string& prefix, const std::string& path) {
+  for (const Case& item : cases) {
+    if (item.prefix == prefix) return item;
+  }
+  convert::fail("{}: no {}input_ids, which the first segment has", path, prefix);
+}
+
+/// An encoder keeps nothing between segments: there is one.
+void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+  if (arguments.inputs.size() != 1)
+    convert::fail("{} is an encoder, which reads a single --input", file.path());
+  if (arguments.generate != 0) convert::fail("{} is an encoder, which generates nothing", file.path());
+  Outputs outputs;
+  for (const Case& item : read_cases(arguments.inputs[0])) {
+    forward_encoder(file, session_options(file, arguments.session, pool), item, arguments.hidden, outputs);
+  }
+  outputs.write(arguments.outputs[0]);
+}
+
+void forward_model(const Arguments& arguments) {
+  if (arguments.inputs.size() != arguments.outputs.size()) {
+    usage_fail("{} --input but {} --output; each segment takes one of both", arguments.inputs.size(),
+               arguments.outputs.size());
+  }
+  const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(arguments.session.threads);
+  if (is_encoder(file)) return encode(arguments, file, pool);
+  std::vector<std::vector<Case>> segments;
+  for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
+  std::vector<Outputs> outputs(segments.size());
+  for (const Case& first : segments.front()) {
+    uint64_t tokens = arguments.generate == 0 ? 0 : arguments.generate - 1;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      tokens += find_case(segments[i], first.prefix, arguments.inputs[i]).longest();
+    }
+    CaseRun run(arguments, file, pool, static_cast<uint32_t>(first.sequences.size()), tokens);
+    for (size_t i = 0; i < segments.size(); ++i) {
+      run.run_segment(find_case(segments[i], first.prefix, arguments.inputs[i]), arguments.inputs[i],
+                      outputs[i]);
+    }
+    if (arguments.generate != 0) outputs.back().ids[first.prefix + "greedy_ids"] = run.generate();
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].write(arguments.outputs[i]);
+}
+
+}  // namespace
+
+void add_forward(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("forward", "Compute logits of arrays of ids, in .safetensors files");
+  add_model_argument(command, arguments->file);
+  command
+      .option(
+          "--input", &arguments->inputs,
+          "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
+          "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
+      .type("FILE")
+      .required()
+      .repeated();
+  command
+      .option("--output", &arguments->outputs,
+              "Gets logits [B,T,V], 0 where masked, or what else the model gives; one for each input")
+      .type("FILE")
+      .required()
+      .repeated();
+  command.option("--generate", &arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
+      .type("N");
+  command
+      .option("--stop-id", &arguments->stop_id, "A row of greedy_ids that has this id goes on repeating it")
+      .type("ID")
+      .range(0, INT32_MAX);
+  command.flag("--hidden", &arguments->hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
+  add_session_flags(command, arguments->session);
+  command.callback([arguments] { forward_model(*arguments); });
+}
+
+}  // namespace mote::cli

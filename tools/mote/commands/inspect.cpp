@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote inspect: what is in a .mote file.
+#include <map>
+#include <memory>
+
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/describe_op.h"
+#include "tools/mote/output.h"
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+namespace {
+
+using nlohmann::json;
+using enum Table::Align;
+
+struct Arguments {
+  std::string file;
+  bool ops = false, plan = false, tensors = false, json = false;
+  SessionFlags session;
+};
+
+std::string text(const flatbuffers::String* string) { return string == nullptr ? "" : string->str(); }
+
+/// "q4g32 210, f32 61".
+std::string type_counts(const file::Model& model) {
+  std::map<std::string, size_t> counts;
+  for (const file::Tensor* tensor : *model.tensors()) ++counts[file::EnumNameDType(tensor->dtype())];
+  std::string line;
+  for (const auto& [type, count] : counts)
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", type, count);
+  return line;
+}
+
+json model_info(const ModelFile& file, const file::Model& model) {
+  const mote_model_info& info = file.info();
+  json sources = json::array();
+  if (model.sources() != nullptr) {
+    for (const file::SourceFile* source : *model.sources()) {
+      sources.push_back({{"name", text(source->name())},
+                         {"bytes", source->bytes()},
+                         {"xxh64", fmt::format("{:016x}", source->xxh64())}});
+    }
+  }
+  return {{"name", info.name},
+          {"architecture", info.architecture},
+          {"format_version", model.format_version()},
+          {"producer", text(model.producer())},
+          {"licence", text(model.licence())},
+          {"hash", fmt::format("{:016x}", info.hash)},
+          {"vocab", info.vocab},
+          {"width", info.width},
+          {"layers", info.layers},
+          {"context", info.context},
+          {"bos_id", info.bos_id},
+          {"stop_ids", std::vector<int32_t>(info.stop_ids, info.stop_ids + info.stop_count)},
+          {"file_bytes", file.bytes().size()},
+          {"weight_bytes", info.weight_bytes},
+          {"tensors", type_counts(model)},
+          {"self_test", model.self_test() != nullptr},
+          {"sources", std::move(sources)}};
+}
+
+void print_info(const json& info) {
+  Table table({{"model"}, {one_line(info.at("name").get<std::string>())}});
+  for (const char* key : {"architecture", "format_version", "producer", "licence", "hash", "vocab", "width",
+                          "layers", "context", "bos_id", "stop_ids", "tensors", "self_test"}) {
+    const json& value = info.at(key);
+    if (value == "") continue;
+    table.row({key, value.is_string() ? value.get<std::string>() : value.dump()});
+  }
+  for (const char* key : {"file_bytes", "weight_bytes"}) {
+    const auto bytes = info.at(key).get<uint64_t>();
+    table.row({key, fmt::format("{} ({})", bytes, human_bytes(bytes))});
+  }
+  for (const json& source : info.at("sources")) {
+    table.row({"source", fmt::format("{}, {}, xxh64 {}", source.at("name").get<std::string>(),
+                                     human_bytes(source.at("bytes").get<uint64_t>()),
+                                     source.at("xxh64").get<std::string>())});
+  }
+  table.print();
+}
+
+json memory_info(const ModelFile& file, const mote_session_options& options) {
+  mote_memory memory = {};
+  mote_error error = {};
+  check(mote_session_memory(file.model(), &options, &memory, &error), error, file.path());
+  return {{"context", options.context},
+          {"chunk", options.chunk},
+          {"threads", options.platform.threads},
+          {"session", memory.session},
+          {"activations", memory.activations},
+          {"scratch", memory.scratch},
+          {"kv_cache", memory.kv_cache},
+          {"sampler", memory.sampler},
+          {"text", memory.text},
+          {"arena_bytes", mote_session_bytes(file.model(), &options)},
+          {"backend_bytes", file.backend_bytes()}};
+}
+
+void print_memory(const json& memory) {
+  print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
+        memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
+  Table table({{"part"}, {"bytes", right}, {"", right}});
+  for (const char* key :
+       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes", "backend_bytes"}) {
+    const auto bytes = memory.at(key).get<uint64_t>();
+    table.row({key, std::to_string(bytes), human_bytes(bytes)});
+  }
+  table.print();
+}
+
+json op_list(const file::Model& model, const file::Program& program) {
+  json ops = json::array();
+  for (const file::Op* op : *program.ops()) {
+    const OpText line = describe_op(model, *op);
+    ops.push_back({{"op", line.name}, {"in", line.in}, {"out", line.out}, {"details", line.details}});
+  }
+  return ops;
+}
+
+void print_ops(const json& ops) {
+  Table table({{"#", right}, {"op"}, {"in"}, {"out"}, {"details"}});
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const auto cell = [&](const char* key) { return ops[i].at(key).get<std::string>(); };
+    table.row({std::to_string(i), cell("op"), cell("in"), cell("out"), cell("details")});
+  }
+  table.print();
+}
+
+json plan_list(const file::Program& program) {
+  json buffers = json::array();
+  for (const file::Buffer* buffer : *program.buffers()) {
+    buffers.push_back({{"unit", file::EnumNameRowUnit(buffer->unit())},
+                       {"dtype", file::EnumNameDType(buffer->dtype())},
+                       {"width", buffer->width()},
+                       {"offset", buffer->offset()}});
+  }
+  return {{"token_row_bytes", program.token_row_bytes()},
+          {"selected_row_bytes", program.selected_row_bytes()},
+          {"sequence_row_bytes", program.sequence_row_bytes()},
+          {"buffers", std::move(buffers)}};
+}
+
+void print_plan(const json& plan) {
+  Table table({{"buffer", right}, {"unit"}, {"dtype"}, {"width", right}, {"offset", right}});
+  const json& buffers = plan.at("buffers");
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    table.row({std::to_string(i), buffers[i].at("unit").get<std::string>(),
+               buffers[i].at("dtype").get<std::string>(), buffers[i].at("width").dump(),
+               buffers[i].at("offset").dump()});
+  }
+  table.print();
+  print("arena bytes for each token of a chunk {}, for each selected row {}\n",
+        plan.at("token_row_bytes").get<uint32_t>(), plan.at("selected_row_bytes").get<uint32_t>());
+}
+
+json tensor_list(const file::Model& model) {
+  json tensors = json::array();
+  for (const file::Tensor* tensor : *model.tensors()) {
+    tensors.push_back({{"name", text(tensor->name())},
+                       {"dtype", file::EnumNameDType(tensor->dtype())},
+                       {"packing", file::EnumNamePacking(tensor->packing())},
+                       {"rows", tensor->rows()},
+                       {"cols", tensor->cols()},
+                       {"bytes", tensor->bytes()},
+                       {"offset", tensor->offset()},
+                       {"xxh64", fmt::format("{:016x}", tensor->xxh64())}});
+  }
+  return tensors;
+}
+
+void print_tensors(const json& tensors) {
+  Table table({{"#", right},
+               {"tensor"},
+               {"type"},
+               {"packing"},
+               {"shape", right},
+               {"bytes", right},
+               {"offset", right}});
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const json& tensor = tensors[i];
+    table.row({std::to_string(i), tensor.at("name").get<std::string>(), tensor.at("dtype").get<std::string>(),
+               tensor.at("packing").get<std::string>(),
+               fmt::format("{} x {}", tensor.at("rows").get<uint32_t>(), tensor.at("cols").get<uint32_t>()),
+               tensor.at("bytes").dump(), tensor.at("offset").dump()});
+  }
+  table.print();
+}
+
+void inspect_model(const Arguments& arguments) {
+  const ModelFile file(arguments.file);
+  const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
+  const ThreadPool pool(arguments.session.threads);
+  json all = model_info(file, model);
+  if (arguments.plan) all["memory"] = memory_info(file, session_options(file, arguments.session, pool));
+  if (arguments.tensors) all["tensor_list"] = tensor_list(model);
+  for (const file::Program* program : *model.programs()) {
+    json part = {{"name", text(program->name())}};
+    if (arguments.ops) part["ops"] = op_list(model, *program);
+    if (arguments.plan) part["plan"] = plan_list(*program);
+    all["programs"].push_back(std::move(part));
+  }
+  if (arguments.json) return print_json(all);
+  print_info(all);
+  for (const json& program : all["programs"]) {
+    if (!arguments.ops && !arguments.plan) break;
+    print("\nprogram {}\n", one_line(program.at("name").get<std::string>()));
+    if (arguments.ops) print_ops(program.at("ops"));
+    if (arguments.plan) print_plan(program.at("plan"));
+  }
+  if (arguments.plan) print("\n"), print_memory(all.at("memory"));
+  if (arguments.tensors) print("\n"), print_tensors(all.at("tensor_list"));
+}
+
+}  // namespace
+
+void add_inspect(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("inspect", "Print what is in a .mote file");
+  add_model_argument(command, arguments->file);
+  command.flag("--ops", &arguments->ops, "The operations, with their operands");
+  command.flag("--plan", &arguments->plan, "The buffers and the memory of a session");
+  command.flag("--tensors", &arguments->tensors, "The tensors");
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print a JSON object instead of tables");
+  command.callback([arguments] { inspect_model(*arguments); });
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote run: continues a prompt, streaming what it generates.
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+
+#include "converter/error.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/generation.h"
+#include "tools/mote/ids.h"
+#include "tools/mote/output.h"
+#include "tools/mote/session.h"
+#include "tools/mote/signals.h"
+#include "tools/mote/state_file.h"
+#include "tools/mote/steps.h"
+#include "tools/mote/text.h"
+#include "tools/mote/timer.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<std::string> prompt, prompt_file, ids, system;
+  std::string save_state, load_state, context_full = "stop";
+  bool chat = false, json = false;
+  GenerationFlags generation;
+  SessionFlags session;
+};
+
+std::string prompt_text(const Arguments& arguments) {
+  if (arguments.prompt) return *arguments.prompt;
+  if (arguments.prompt_file) return read_text(*arguments.prompt_file);
+  if (isatty(STDIN_FILENO) != 0)
+    usage_fail("no prompt; give one with -p TEXT, --file FILE, --ids IDS or on standard input");
+  return read_text("-");
+}
+
+std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file, const Session& session,
+                              const std::string& text) {
+  std::vector<mote_message> messages;
+  if (arguments.system)
+    messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size()});
+  messages.push_back({MOTE_ROLE_USER, text.data(), text.size()});
+  return tokenize_chat(file, session, messages, true);
+}
+
+/// A prompt that continues a saved one gets no tokens around it.
+std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file, const Session& session) {
+  if (arguments.ids) {
+    std::vector<int32_t> ids;
+    try {
+      ids = parse_ids(*arguments.ids, "--ids");
+    } catch (const convert::Error& error) {
+      throw UsageError(error.what());
+    }
+    if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
+    check_ids(ids, file, "--ids");
+    return ids;
+  }
+  require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
+  const std::string text = prompt_text(arguments);
+  if (arguments.chat) return chat_ids(arguments, file, session, text);
+  const bool continues = !arguments.load_state.empty();
+  std::vector<int32_t> ids =
+      tokenize(session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
+  if (ids.empty() && !continues) {
+    if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
+    ids.push_back(file.info().bos_id);
+  }
+  return ids;
+}
+
+/// Goes on with the last half of the tokens each time the context is full.
+void slide(const Arguments& arguments, const ModelFile& file, Session& session, uint32_t context,
+           const std::vector<int32_t>& prompt, const OnToken& on_token, Answer& answer) {
+  GenerationFlags flags = arguments.generation;
+  while (answer.finish == MOTE_FINISH_CONTEXT && context > 1) {
+    std::vector<int32_t> all(prompt);
+    all.insert(all.end(), answer.ids.begin(), answer.ids.end());
+    const size_t keep = context / 2;
+    note("the context of {} tokens is full: going on with the last {}", context, keep);
+    if (flags.tokens != 0)
+      flags.tokens = arguments.generation.tokens - static_cast<uint32_t>(answer.ids.size());
+    ++flags.sampling.seed;
+    mote_error error = {};
+    check(mote_session_truncate(session.get(), 0, 0, &error), error, "run");
+    const Answer more =
+        generate(file, session, {all.end() - static_cast<std::ptrdiff_t>(keep), all.end()}, flags, on_token);
+    answer.ids.insert(answer.ids.end(), more.ids.begin(), more.ids.end());
+    answer.text += more.text;
+    answer.finish = more.finish;
+    answer.decode_ms += more.prompt_ms + more.decode_ms;
+  }
+}
+
+void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
+                  const Session& session, double load_ms, uint32_t threads) {
+  if (arguments.json) {
+    print_json({{"prompt_ids", prompt},
+                {"output_ids", answer.ids},
+                {"text", answer.text},
+                {"finish", finish_name(answer.finish)},
+                {"prompt_ms", answer.prompt_ms},
+                {"decode_ms", answer.decode_ms},
+                {"load_ms", load_ms},
+                {"prompt_tokens_per_s", answer.prompt_per_s(prompt.size())},
+                {"decode_tokens_per_s", answer.decode_per_s()},
+                {"arena_bytes", session.arena_bytes()},
+                {"backend_bytes", session.backend_bytes()},
+                {"isa", session.isa()},
+                {"threads", threads}});
+    return;
+  }
+  note(
+      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {} "
+      "threads",
+      prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
+      session.memory_text(), session.isa(), threads);
+}
+
+void run_model(const Arguments& arguments) {
+  Timer timer;
+  const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(arguments.session.threads);
+  const mote_session_options options = session_options(file, arguments.session, pool);
+  Session session(file, options);
+  const double load_ms = timer.ms();
+  if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
+  const std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
+
+  const bool text = file.info().tokens != 0;
+  bool first = true;
+  const OnToken on_token = [&](int32_t id, const std::string& part) {
+    if (arguments.json) return;
+    if (text) write_output(part);
+    if (!text) print("{}{}", first ? "" : " ", id);
+    first = false;
+    flush_output();
+  };
+  const InterruptGuard guard;
+  std::vector<int32_t> left = prompt;
+  double saved_ms = 0;
+  if (!arguments.save_state.empty()) {
+    timer.restart();
+    if (!prompt.empty() && !prefill(session, prompt, "run"))
+      throw Interrupted();  // there is no state to save
+    saved_ms = timer.ms();
+    save_state(session, arguments.save_state);
+    left.clear();
+  }
+  Answer answer = generate(file, session, left, arguments.generation, on_token);
+  answer.prompt_ms += saved_ms;
+  if (arguments.context_full == "slide")
+    slide(arguments, file, session, options.context, prompt, on_token, answer);
+  if (!arguments.json) print("\n");
+  flush_output();
+  if (answer.finish == MOTE_FINISH_CONTEXT) {
+    note(
+        "the context of {} tokens is full; --context gives more, up to the model's {}, --context-full slide "
+        "goes on",
+        options.context, file.info().context);
+  }
+  print_answer(arguments, prompt, answer, session, load_ms, pool.threads());
+}
+
+}  // namespace
+
+void add_run(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("run", "Continue a prompt");
+  add_model_argument(command, arguments->file);
+  Command prompt = command.group("prompt", "One of these, else standard input", 0, 1);
+  prompt.option("-p,--prompt", &arguments->prompt, "The prompt as text").type("TEXT");
+  prompt.option("--file", &arguments->prompt_file, "The prompt as a text file, - for standard input")
+      .type("FILE");
+  prompt.option("--ids", &arguments->ids, "The prompt as token ids, such as 1,2,3").type("IDS");
+  Option chat =
+      command.flag("--chat", &arguments->chat,
+                   "The prompt is a message: wrap it in the model's chat format, as mote chat does");
+  command.option("--system", &arguments->system, "The system message before it").type("TEXT").needs(chat);
+  add_generation_flags(command, arguments->generation, 128, 1.0f);
+  command
+      .option("--context-full", &arguments->context_full,
+              "When the context is full: stop, or slide, which forgets the older half (default: stop)")
+      .type("WHAT")
+      .one_of({"stop", "slide"});
+  command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");
+  command
+      .option("--load-state", &arguments->load_state,
+              "Go on from a saved session; the prompt follows what it holds")
+      .type("FILE");
+  add_session_flags(command, arguments->session);
+  command.flag("--json", &arguments->json, "Print one JSON object at the end instead of streaming");
+  command.callback([arguments] { run_model(*arguments); });
+}
+
+}  // namespace mote::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote tokenize: the ids that a text becomes.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "converter/error.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/output.h"
+#include "tools/mote/session.h"
+#include "tools/mote/text_encoder.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::optional<std::string> prompt, path, pair;
+  bool no_special = false, literal = false, json = false;
+};
+
+struct Tokens {
+  std::vector<int32_t> ids;
+  std::vector<mote_span> spans;
+  std::vector<mote_token_kind> kinds;
+};
+
+std::string read_text(const std::string& path) {
+  const convert::MappedFile file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+mote_status tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
+                     uint32_t flags, size_t text_bytes, Tokens* tokens, mote_error* error) {
+  mote_session_options options = mote_session_options_default(file.model());
+  options.context = options.chunk = 1;
+  options.text_bytes = static_cast<uint32_t>(text_bytes);
+  Session session(file, options);
+  uint32_t count = 0;
+  const auto run = [&] {
+    return mote_tokenize_pair(session.get(), text.data(), text.size(), pair ? pair->data() : nullptr,
+                              pair ? pair->size() : 0, flags, tokens->ids.data(), count, &count,
+                              tokens->spans.data(), tokens->kinds.data(), error);
+  };
+  const mote_status status = run();  // counts
+  if (status != MOTE_TOO_SMALL) return status;
+  tokens->ids.resize(count);
+  tokens->spans.resize(count);
+  tokens->kinds.resize(count);
+  return run();
+}
+
+/// Any word fits: the session's scratch is as large as the text or, if that does not do, as what
+/// normalization makes of it at most.
+Tokens tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
+                uint32_t flags) {
+  constexpr size_t kMostBytes = size_t{1} << 30, kMostExpansion = 12, kLeastRoom = 1024;
+  const size_t longest = std::max(text.size(), pair ? pair->size() : 0);
+  if (longest > kMostBytes) convert::fail("a text of {}; at most 1 GiB", human_bytes(longest));
+  Tokens tokens;
+  mote_error error = {};
+  const size_t room = std::max(longest, kLeastRoom);
+  mote_status status = tokenize(file, text, pair, flags, room, &tokens, &error);
+  if (status == MOTE_TEXT_TOO_LONG && longest <= kMostBytes / kMostExpansion) {
+    status = tokenize(file, text, pair, flags, room * kMostExpansion, &tokens, &error);
+  }
+  check(status, error, file.path());
+  return tokens;
+}
+
+/// Offsets in characters, as other tools count.
+nlohmann::json to_json(const Tokens& tokens, const std::string& text,
+                       const std::optional<std::string>& pair) {
+  const std::vector<uint32_t> first = character_counts(text), second = character_counts(pair.value_or(""));
+  nlohmann::json offsets = nlohmann::json::array(), types = nlohmann::json::array();
+  nlohmann::json texts = nlohmann::json::array();
+  for (size_t i = 0; i < tokens.ids.size(); ++i) {
+    const mote_token_kind kind = tokens.kinds[i];
+    const std::vector<uint32_t>& characters = kind.text == 1 ? second : first;
+    offsets.push_back({characters[tokens.spans[i].begin], characters[tokens.spans[i].end]});
+    types.push_back(kind.type);
+    texts.push_back(kind.text == MOTE_NO_TEXT ? nlohmann::json() : nlohmann::json(kind.text));
+  }
+  return {{"ids", tokens.ids}, {"offsets", offsets}, {"types", types}, {"texts", texts}};
+}
+
+void tokenize_text(const Arguments& arguments) {
+  if (!arguments.prompt && !arguments.path) usage_fail("give a text with -p or --file");
+  const ModelFile file(arguments.file);
+  if (file.info().tokens == 0) {
+    convert::fail("{} has no tokenizer: convert it from a directory with tokenizer.json or a GGUF",
+                  file.path());
+  }
+  const std::string text = arguments.prompt ? *arguments.prompt : read_text(*arguments.path);
+  const uint32_t flags = (arguments.no_special ? 0u : uint32_t{MOTE_ADD_SPECIAL}) |
+                         (arguments.literal ? 0u : uint32_t{MOTE_PARSE_SPECIAL});
+  const Tokens tokens = tokenize(file, text, arguments.pair, flags);
+  if (arguments.json) return print_json(to_json(tokens, text, arguments.pair));
+  for (size_t i = 0; i < tokens.ids.size(); ++i) print("{}{}", i == 0 ? "" : " ", tokens.ids[i]);
+  print("\n");
+}
+
+}  // namespace
+
+void add_tokenize(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("tokenize", "Print the token ids of a text");
+  add_model_argument(command, arguments->file);
+  Option prompt = command.option("-p,--prompt", &arguments->prompt, "The text").type("TEXT");
+  command.option("--file", &arguments->path, "A file with the text").type("FILE").excludes(prompt);
+  command.option("--pair", &arguments->pair, "A second text, put behind the first the model's way")
+      .type("TEXT");
+  command.flag("--no-special", &arguments->no_special, "Add no tokens around the text");
+  command.flag("--literal", &arguments->literal,
+               "Read \"<|im_end|>\" and the like in the text as plain text");
+  command.flag("--json", &arguments->json, "One object: ids, offsets, types and texts");
+  command.callback([arguments] { tokenize_text(*arguments); });
+}
+
+}  // namespace mote::cli
