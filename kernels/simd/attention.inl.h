@@ -253,7 +253,7 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
       }
       if (args.bias != nullptr) {
         add_bias<V>(scores + i * kAttentionTile,
-                 tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
+                    tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
       }
       last = last && own->last;
       spans.shared.begin = own->span.begin;
@@ -423,6 +423,16 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
       block->runs[block->run_count++] = {row, row + 1, seen_by(args, row)};
     }
   }
+}
+
+/// Scores, maximum, sum and the partials of a segment, for each query of a unit; and the query itself, where
+/// it is packed.
+template <class V, class T>
+constexpr uint64_t attention_scratch(const ScratchShape& shape) {
+  const uint64_t floats = kAttentionTile + 2 + attention_partial_floats(shape.head_dim);
+  const uint64_t query = V::kPacked == 1 ? 0 : shape.head_dim / V::kPacked + V::kQueryTail;
+  const uint64_t bytes = floats * sizeof(float) + query * sizeof(typename V::Query);
+  return align_up(kAttentionRowBlock * shape.heads_per_kv_head * bytes, kAlignment);
 }
 
 template <class V, class T>

@@ -26,7 +26,7 @@ void gate_rows(const GateArgs& args, Range rows) {
 }
 
 template <class V>
-void gate_f32(const GateArgs& args, Range rows) {
+void gate(const GateArgs& args, Range rows, void*) {
   with_activation(args.activation, [&](auto kind) { gate_rows<V, kind>(args, rows); });
 }
 

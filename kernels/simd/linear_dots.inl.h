@@ -32,7 +32,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/scratch.h"
 #include "kernels/simd/linear_dots_parts.inl.h"
 
 namespace mote {
@@ -49,6 +48,11 @@ enum class Weights {
 };
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ... ----
+
+/// Two panels unpacked to a byte for each weight.
+constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
+  return 2 * kPanelRows * activation_padded(inputs);
+}
 
 /// Whether a tile prefetches the panels after its own: as many streams as one row has are enough.
 template <uint32_t P>
@@ -178,6 +182,9 @@ struct GroupKernel {
     });
   }
 
+  static constexpr uint64_t prepared_bytes(const ScratchShape& shape) {
+    return shape.rows * (activation_padded(shape.inputs) / kGroupColumns) * sizeof(Prepared);
+  }
   /// What tile finds in scratch whatever the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
     auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, 0));
@@ -241,6 +248,7 @@ struct RowKernel {
     });
   }
 
+  static constexpr uint64_t prepared_bytes(const ScratchShape&) { return 0; }
   static void prepare(const LinearArgs&, uint8_t*) {}
 };
 
@@ -263,6 +271,13 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   each_tile<kRows>(args.rows - kRows, [&](auto rows, uint32_t row) {
     Kernel::template tile<rows, 2, Weights::unpacked>(args, panel, 1, kRows + row, scratch);
   });
+}
+
+/// Two unpacked panels, and behind them what is worked out for all tiles.
+template <class V, class Kernel>
+constexpr uint64_t linear_dots_scratch(const ScratchShape& shape) {
+  if (!V::kUnpacks || shape.rows <= kInPlaceRows) return 0;
+  return align_up(unpacked_panels_bytes(shape.inputs) + Kernel::prepared_bytes(shape), kAlignment);
 }
 
 template <class V, class Kernel>

@@ -181,8 +181,15 @@ uint32_t float_panels(const LinearArgs& args, Range panels, void* scratch) {
   return panels.begin;
 }
 
+/// Sums of a tile's panels by all rows, which go on with the next block of columns.
 template <class V, class T, class Finish = V>
-void float_linear(const LinearArgs& args, Range panels, void* scratch) {
+constexpr uint64_t linear_float_scratch(const ScratchShape& shape) {
+  if (shape.rows < kBlockRows || shape.inputs <= kBlockColumns) return 0;
+  return align_up(shape.rows * V::kPanels * sizeof(PanelSums<1>), kAlignment);
+}
+
+template <class V, class T, class Finish = V>
+void linear_float(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       float_tile<V, T, Finish, 1, kLinearStreams>(args, panel, stride, 0, {0, args.inputs}, nullptr);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // As int8_512.inl.h in vectors of 256 bits. How bytes are multiplied is the Bytes': by dpbusd where the
-// processor has it (int8_vnni_256.inl.h), else by maddubs (attention_f32_i8__avx2.cpp). Everything has
+// processor has it (int8_vnni_256.inl.h), else by maddubs (int8_maddubs_256.inl.h). Everything has
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/int8_queries.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/quantize_avx2.inl.h"
 
 namespace mote {

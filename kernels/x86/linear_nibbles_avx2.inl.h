@@ -18,7 +18,6 @@
 
 #include <type_traits>
 
-#include "kernels/scratch.h"
 #include "kernels/x86/linear_integer_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -101,15 +100,17 @@ struct Nibbles {
     std::conditional_t<kMinimum, float, uint32_t> share;
   };
 
-  static_assert(nibbles_scratch_bytes(dtype, 7, kSupercellColumns) ==
-                2 * (sizeof(Unpacked) + 7 * sizeof(RowGroup)));
-
   static RowGroup row_group(float scale, int32_t sum) {
     if constexpr (kMinimum) {
       return {scale, scale * static_cast<float>(sum)};
     } else {
       return {scale, (static_cast<uint32_t>(sum) * 4 & 0xffff) * 0x10001};
     }
+  }
+
+  static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
+    return activation_padded(shape.inputs) / kGroupColumns *
+           (sizeof(Unpacked) + shape.rows * sizeof(RowGroup));
   }
 
   static size_t groups(const LinearArgs& args) { return activation_padded(args.inputs) / kGroupColumns; }
@@ -186,8 +187,14 @@ struct Nibbles {
   }
 };
 
+/// With many rows an unpacked panel, and what rows need of each group.
 template <class Format>
-static inline void nibble_linear(const LinearArgs& args, Range panels, void* scratch) {
+constexpr uint64_t linear_nibbles_scratch(const ScratchShape& shape) {
+  return shape.rows <= kInPlaceRows ? 0 : align_up(Format::scratch_bytes(shape), kAlignment);
+}
+
+template <class Format>
+static inline void linear_nibbles(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows > kInPlaceRows) {
     Format::unpacked_linear(args, panels, scratch);
   } else {

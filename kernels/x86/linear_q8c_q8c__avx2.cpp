@@ -13,13 +13,12 @@
 // single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. Rows with
 // an activation of -128 have no plan either, and go one by one. No tails: K is padded to 64 and N to 16 in
 // the file.
-#include "kernels/scratch.h"
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
 namespace mote::avx2 {
 namespace {
 
-constexpr uint32_t kRows = kQuadPlanRows;  // of a tile
+constexpr uint32_t kRows = 4;  // of a tile
 /// From here on the tile that waits for a panel is one of so many that not asking for the next is worth more.
 constexpr uint32_t kManyRows = 192;
 
@@ -198,6 +197,13 @@ void each_planned_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, const St
 }
 
 }  // namespace
+
+/// The plans of all tiles.
+uint64_t linear_q8c_q8c_scratch(const ScratchShape& shape) {
+  if (shape.rows <= 1) return 0;
+  return align_up((shape.rows + kRows - 1) / kRows * quad_plan_bytes(activation_padded(shape.inputs)),
+                  kAlignment);
+}
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {

@@ -11,7 +11,6 @@
 // % need the signs of the weights.
 #pragma once
 
-#include "kernels/scratch.h"
 #include "kernels/x86/linear_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -25,7 +24,10 @@ struct QuadPlan {
   uint32_t excess[4];                 // by row: the sum of the activations of twos and ones, modulo 2^32
 };
 
-static_assert(sizeof(QuadPlan) <= kQuadPlanHeadBytes && sizeof(QuadPlan) % alignof(uint16_t) == 0);
+/// Of a plan: its head, and 2 bytes for each 8 columns and each 4.
+constexpr uint64_t quad_plan_bytes(uint64_t columns) {
+  return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
+}
 
 /// Whether each 32 bits of sums are at most 128, a bit each.
 static inline uint32_t fitting(__m256i sums) {

@@ -4,8 +4,8 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_512.inl.h"
 #include "kernels/simd/linear_finish.inl.h"
+#include "kernels/x86/floats_512.inl.h"
 
 namespace mote {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simd/attention.inl.h"
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/linear_float.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/tile_shapes_512.h"
 #include "tests/support/paired_floats.h"
 
@@ -97,7 +97,7 @@ struct PairedFloats : TileShapes512 {
 
 template <class T>
 void linear(const LinearArgs& args, Range panels, void* scratch) {
-  float_linear<PairedFloats, T>(args, panels, scratch);
+  linear_float<PairedFloats, T>(args, panels, scratch);
 }
 
 template <class T>
@@ -107,13 +107,13 @@ void attention(const AttentionArgs& args, Range units, void* scratch) {
 
 const KernelEntry kKernels[kPairedFloatKernelCount] = {
     {Op::kLinear, DType::f32, DType::f32, Isa::kAvx512Vnni, "linear_f32_f32 over pairs",
-     reinterpret_cast<AnyKernel>(&linear<float>)},
+     reinterpret_cast<AnyKernel>(&linear<float>), &linear_float_scratch<PairedFloats, float>},
     {Op::kLinear, DType::f32, DType::f16, Isa::kAvx512Vnni, "linear_f32_f16 over pairs",
-     reinterpret_cast<AnyKernel>(&linear<uint16_t>)},
+     reinterpret_cast<AnyKernel>(&linear<uint16_t>), &linear_float_scratch<PairedFloats, uint16_t>},
     {Op::kAttention, DType::f32, DType::f32, Isa::kAvx512Vnni, "attention_f32_f32 over pairs",
-     reinterpret_cast<AnyKernel>(&attention<float>)},
+     reinterpret_cast<AnyKernel>(&attention<float>), &attention_scratch<PairedFloats, float>},
     {Op::kAttention, DType::f32, DType::f16, Isa::kAvx512Vnni, "attention_f32_f16 over pairs",
-     reinterpret_cast<AnyKernel>(&attention<uint16_t>)},
+     reinterpret_cast<AnyKernel>(&attention<uint16_t>), &attention_scratch<PairedFloats, uint16_t>},
 };
 
 }  // namespace

@@ -273,8 +273,7 @@ TEST("linear gives a row the same bits alone and among others", "[linear]") {
       args.rows = 1;
       args.in = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
       args.residual.data = operands.residual[t];
-      run_kernel(entry, args, operands.panels(), Split::whole,
-                 linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs));
+      run_kernel(entry, args, operands.panels(), Split::whole, linear_scratch(entry, c.rows, c.inputs));
       TEST_ASSERT_EQUAL_MEMORY(all[t], one[0], c.outputs * 4);
     }
   });
@@ -287,8 +286,7 @@ TEST("linear finds its scratch prepared by a call for other panels", "[linear]")
       const Operands operands(entry, c);
       GuardedRows whole(c.rows, c.outputs, Edge::end), pieces(c.rows, c.outputs, Edge::end);
       operands.run(entry, whole);
-      const GuardedBuffer scratch(
-          align_up(linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs), kAlignment), Edge::end);
+      const GuardedBuffer scratch(align_up(linear_scratch(entry, c.rows, c.inputs), kAlignment), Edge::end);
       LinearArgs args = operands.args(pieces);
       for (const Range panels : {Range{3, 4}, Range{0, 2}, Range{4, 7}, Range{2, 3}}) {
         kernel_cast<LinearArgs> (&entry)(args, panels, scratch.data());
@@ -305,8 +303,7 @@ TEST("linear of one row goes on in streams where another call ended", "[linear]"
     const Operands operands(entry, c);
     GuardedRows whole(1, c.outputs, Edge::end), pieces(1, c.outputs, Edge::end);
     operands.run(entry, whole);
-    const GuardedBuffer scratch(
-        align_up(linear_scratch_bytes(entry.b, entry.isa, c.rows, c.inputs), kAlignment), Edge::end);
+    const GuardedBuffer scratch(align_up(linear_scratch(entry, c.rows, c.inputs), kAlignment), Edge::end);
     LinearArgs args = operands.args(pieces);
     for (const Range panels : {Range{0, 1}, Range{17, 19}})
       kernel_cast<LinearArgs> (&entry)(args, panels, scratch.data());

@@ -25,9 +25,13 @@ void rough_exp(const float* x, float largest, float* out) {
 }  // namespace
 
 const KernelEntry* const kEvexVnniKernels = kVnniKernels<Vnni256, Isa::kAvx512Vnni>;
-const KernelEntry kEvexAttention = {Op::kAttention,     DType::f32,
-                                    DType::i8,          Isa::kAvx512Vnni,
-                                    "attention_f32_i8", reinterpret_cast<AnyKernel>(&attention)};
+const KernelEntry kEvexAttention = {Op::kAttention,
+                                    DType::f32,
+                                    DType::i8,
+                                    Isa::kAvx512Vnni,
+                                    "attention_f32_i8",
+                                    reinterpret_cast<AnyKernel>(&attention),
+                                    &attention_scratch<Int8Floats256<VnniBytes256>, KvQuad>};
 const RoughExp kRoughExps[] = {&rough_exp<Int8Floats256<VnniBytes256>>, &rough_exp<Int8Floats512>};
 
 }  // namespace mote::test

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "kernels/dispatch.h"
-#include "kernels/scratch.h"
 #include "tests/support/guarded_rows.h"
 
 namespace mote::test {
@@ -32,6 +31,14 @@ inline const KernelEntry& reference_of(const KernelEntry& entry) {
 }
 
 inline bool is_reference(const KernelEntry& entry) { return entry.isa == Isa::kRef; }
+
+/// Bytes of scratch for a call of linear, and of attention.
+inline size_t linear_scratch(const KernelEntry& entry, size_t rows, size_t inputs) {
+  return static_cast<size_t>(entry.scratch_bytes({rows, inputs, 0, 0}));
+}
+inline size_t attention_scratch(const KernelEntry& entry, uint32_t heads_per_kv_head, uint32_t head_dim) {
+  return static_cast<size_t>(entry.scratch_bytes({0, 0, heads_per_kv_head, head_dim}));
+}
 
 /// Ways to split the units of work between calls.
 enum class Split { whole, halves, ones_backwards };

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// The Bytes of int8_256.inl.h by maddubs.
+//
 // Three operations for 32 multiply-adds, which floats take four fma for. vpmaddubsw adds two products of
 // bytes in 16 bits: a key of up to 255 times queries that make up 128 together, or a value of up to 128 times
 // weights that make up 256, is 32768 at most, and reached below zero only. So it is pairs of queries'
 // elements and of weights that share the levels of a byte (joint). Bytes as int16, which take four
 // operations, keep twice as many levels where both of a pair are as large as can be.
-#include "kernels/simd/attention.inl.h"
+#pragma once
+
 #include "kernels/x86/int8_256.inl.h"
 
-namespace mote::avx2 {
+namespace mote {
 namespace {
 
 struct PairedBytes256 {
@@ -23,9 +26,4 @@ struct PairedBytes256 {
 };
 
 }  // namespace
-
-void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
-  mote::attention<Int8Floats256<PairedBytes256>, KvQuad>(args, units, scratch);
-}
-
-}  // namespace mote::avx2
+}  // namespace mote
