@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The suffix of a kernel file (…__avx2.cpp) names its instruction set; this table gives the compiler flags.
 
+set(MOTE_ISA_FLAGS_sse -msse4.1 -DMOTE_WIDE_TURNS $<$<CONFIG:Release>:-O2>)  # small before fast
 set(MOTE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
 set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out[t] = table[ids[t]]: the reference's bits. A row of a row-major table is one stream. In panels a row's
-// columns are 4 bytes in every 64, so each word is a cache line of its own: the lookup is bound by these misses,
-// and words are fetched one by one. Tails: a group is decoded whole and stored as far as the width goes.
+// columns are 4 bytes in every 64, so each word is a cache line of its own: the lookup is bound by these
+// misses, and words are fetched one by one. Tails: a group is decoded whole and stored as far as the width
+// goes.
 #pragma once
 
 #include <string.h>
@@ -156,9 +157,9 @@ void embed_f16(const EmbedArgs& args, Range rows, void*) {
     float* out = args.out[t];
     if (args.row_major) {
       const uint16_t* row = static_cast<const uint16_t*>(args.table) + id * width;
-      uint32_t k = 0;
-      for (; k + V::kLanes <= width; k += V::kLanes) V::store(out + k, V::load(row + k));
-      if (k < width) V::store_first(out + k, width - k, V::load_first(row + k, width - k));
+      each_vector<V::kLanes>(width, [&](uint32_t k, uint32_t left) MOTE_INLINE {
+        V::store_first(out + k, left, V::load_first(row + k, left));
+      });
     } else {
       const char* panel =
           static_cast<const char*>(args.table) + id / kPanelRows * panel_bytes(DType::f16, width);

@@ -12,13 +12,14 @@
 //   max(a, b)                of two Int; add(a, b), mod 2^32
 //   max_lanes(n)             of an Int, an int32_t; sum_lanes(n)
 //   max_of_each(x)           lane i is the largest lane of x[i], for kLanes Ints x; sum_of_each(x)
-//   as_float(n)              the Int's bits
+//   as_float(n), bits(x)     the same bits as floats, as integers
 //   store(p, n)              kLanes int32_t, anywhere
 //
 // Bytes
-//   round_to_bytes(x, by)    x[i] * by, rounded to nearest even, of 32 / kLanes vectors x; no product is beyond
-//                            127 unless the result is masked
-//   masked(b, mask)          each four bytes AND the int32_t mask
+//   round_to_bytes(x, by)    x[i] * by, rounded to nearest even, of 32 / kLanes vectors x; no product is
+//   beyond
+//                            127 unless `by` is 0
+//   unless_zero(by, b)       b, or 0 where `by`, the same float in each lane, is 0
 //   sum_by_lane(b)           an Int whose lanes add up to the sum of all bytes
 //   store(p, b)              32 bytes to an address that is a multiple of 32
 #pragma once
@@ -34,19 +35,20 @@ inline constexpr uint32_t kGroupVectors = kGroupColumns / V::kLanes;
 
 template <class V>
 struct CheckInts : CheckFloats<V> {
-  MOTE_NEEDS(V, n = v.zero_int());
-  MOTE_NEEDS(V, n = v.magnitude(x));
-  MOTE_NEEDS(V, n = v.max(n, n));
-  MOTE_NEEDS(V, n = v.add(n, n));
-  MOTE_NEEDS(V, v.max_lanes(n) + int32_t{0});
-  MOTE_NEEDS(V, v.sum_lanes(n) + int32_t{0});
-  MOTE_NEEDS(V, n = v.max_of_each(&n));
-  MOTE_NEEDS(V, n = v.sum_of_each(&n));
-  MOTE_NEEDS(V, x = v.as_float(n));
-  MOTE_NEEDS(V, v.store(static_cast<int32_t*>(nullptr), n));
-  MOTE_NEEDS(V, v.masked(v.round_to_bytes(&x, x), 0));
-  MOTE_NEEDS(V, n = v.sum_by_lane(v.round_to_bytes(&x, x)));
-  MOTE_NEEDS(V, v.store(static_cast<int8_t*>(nullptr), v.round_to_bytes(&x, x)));
+  MOTE_NEEDS(V, v.n = v.zero_int());
+  MOTE_NEEDS(V, v.n = v.magnitude(v.x));
+  MOTE_NEEDS(V, v.n = v.max(v.n, v.n));
+  MOTE_NEEDS(V, v.n = v.add(v.n, v.n));
+  MOTE_NEEDS(V, v.max_lanes(v.n) + int32_t{0});
+  MOTE_NEEDS(V, v.sum_lanes(v.n) + int32_t{0});
+  MOTE_NEEDS(V, v.n = v.max_of_each(&v.n));
+  MOTE_NEEDS(V, v.n = v.sum_of_each(&v.n));
+  MOTE_NEEDS(V, v.x = v.as_float(v.n));
+  MOTE_NEEDS(V, v.n = v.bits(v.x));
+  MOTE_NEEDS(V, v.store(static_cast<int32_t*>(nullptr), v.n));
+  MOTE_NEEDS(V, v.unless_zero(v.x, v.round_to_bytes(&v.x, v.x)));
+  MOTE_NEEDS(V, v.n = v.sum_by_lane(v.round_to_bytes(&v.x, v.x)));
+  MOTE_NEEDS(V, v.store(static_cast<int8_t*>(nullptr), v.round_to_bytes(&v.x, v.x)));
 };
 
 }  // namespace

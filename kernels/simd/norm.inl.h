@@ -4,13 +4,13 @@
 // l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a second
 // pass over v - mean: a single one loses it where the mean is large.
 //
-// Sums run in kSums registers, as many as an addition's latency; the tail is masked, one register at a time. A
-// row is at most a few tens of KiB: the passes after the first read it from the L1 or L2 cache.
+// Sums run in kSums registers, as many as an addition's latency; the tail is masked, one register at a time.
+// A row is at most a few tens of KiB: the passes after the first read it from the L1 or L2 cache.
 //
-// With L lanes a sum of n terms has at most n / (4 L) + 8 roundings, so the mean is within (n / (4 L) + 8) 2^-24
-// mean |v|, the variance of its own mean within (n / (4 L) + 10) 2^-24 relative, one more where V::kFused is
-// false; out adds 4 roundings. The reference's sums, one after the other, have up to n roundings: that, not
-// these, is the larger part of a difference.
+// With L lanes a sum of n terms has at most n / (4 L) + 8 roundings, so the mean is within (n / (4 L) + 8)
+// 2^-24 mean |v|, the variance of its own mean within (n / (4 L) + 10) 2^-24 relative, one more where
+// V::kFused is false; out adds 4 roundings. The reference's sums, one after the other, have up to n
+// roundings: that, not these, is the larger part of a difference.
 #pragma once
 
 #include <assert.h>
@@ -66,13 +66,12 @@ inline void scale_group(const float* v, uint32_t n, float centre, float factor, 
   using Float = typename V::Float;
   const Float c = V::set(centre), f = V::set(factor), one = V::set(1.0f);
   const Float none = V::set(-0.0f);  // changes no sum
-  for (uint32_t i = 0; i < n; i += V::kLanes) {
-    const uint32_t left = n - i;
+  each_vector<V::kLanes>(n, [&](uint32_t i, uint32_t left) MOTE_INLINE {
     const Float scaled = V::mul(V::sub(V::load_first(v + i, left), c), f);
     const Float b = bias != nullptr ? V::load_first(bias + i, left) : none;
     const Float w = weight != nullptr ? V::load_first(weight + i, left) : one;
     V::store_first(out + i, left, V::add(V::mul(w, scaled), b));
-  }
+  });
 }
 
 template <class V>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// x[t] += table[indices[t]], the table row-major of T, floats or halves: the same bits as the reference. Bound
-// by memory: no unrolling.
+// x[t] += table[indices[t]], the table row-major of T, floats or halves: the same bits as the reference.
+// Bound by memory: no unrolling.
 #pragma once
 
 #include "kernels/simd/floats.h"
@@ -15,13 +15,9 @@ void positions(const PositionsArgs& args, Range rows, void*) {
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     const T* row = static_cast<const T*>(args.table) + static_cast<size_t>(args.indices[t]) * args.width;
     float* x = args.x[t];
-    uint32_t i = 0;
-    for (; i + V::kLanes <= args.width; i += V::kLanes)
-      V::store(x + i, V::add(V::load(x + i), V::load(row + i)));
-    if (i < args.width) {
-      const uint32_t left = args.width - i;
+    each_vector<V::kLanes>(args.width, [&](uint32_t i, uint32_t left) MOTE_INLINE {
       V::store_first(x + i, left, V::add(V::load_first(x + i, left), V::load_first(row + i, left)));
-    }
+    });
   }
 }
 

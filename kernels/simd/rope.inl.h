@@ -21,26 +21,24 @@ namespace {
 
 template <class V>
 inline void rotate_halves(float* x, const float* cosines, const float* sines, uint32_t half) {
-  for (uint32_t i = 0; i < half; i += V::kLanes) {
-    const uint32_t left = half - i;
+  each_vector<V::kLanes>(half, [&](uint32_t i, uint32_t left) MOTE_INLINE {
     const auto cosine = V::load_first(cosines + i, left);
     const auto sine = V::load_first(sines + i, left);
     const auto a = V::load_first(x + i, left);
     const auto b = V::load_first(x + half + i, left);
     V::store_first(x + i, left, V::sub(V::mul(a, cosine), V::mul(b, sine)));
     V::store_first(x + half + i, left, V::add(V::mul(b, cosine), V::mul(a, sine)));
-  }
+  });
 }
 
 template <class V>
 inline void rotate_neighbours(float* x, const float* cosines, const float* sines, uint32_t half) {
-  for (uint32_t i = 0; i < half; i += V::kLanes / 2) {
-    const uint32_t left = half - i;
+  each_vector<V::kLanes / 2>(half, [&](uint32_t i, uint32_t left) MOTE_INLINE {
     const auto pairs = V::load_first(x + 2 * i, 2 * left);
     const auto by_cosine = V::mul(pairs, V::load_twice(cosines + i, left));
     const auto by_sine = V::mul(V::swap_neighbours(pairs), V::load_twice(sines + i, left));
     V::store_first(x + 2 * i, 2 * left, V::sub_add(by_cosine, by_sine));
-  }
+  });
 }
 
 template <class V>

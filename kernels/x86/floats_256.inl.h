@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 256 bits: AVX2,
-// FMA and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8 sums or more must be in flight. Everything
-// has internal linkage: see "Kernels" in docs/design.md.
+// Vectors of simd/floats.h in 256 bits: AVX2, FMA and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8
+// sums or more must be in flight. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"
@@ -14,8 +13,9 @@ struct Floats256 {
   using Float = __m256;
   using Int = __m256i;  // int32
   static constexpr uint32_t kLanes = 8;
-  static constexpr bool kLooksUp = false;  // a table of 32 floats that lies in registers
-  static constexpr uint32_t kVectors = 2;  // of a panel's outputs, and of a block's positions
+  static constexpr bool kFused = true;
+  static constexpr bool kLooksUp = false;
+  static constexpr uint32_t kVectors = 2;
 
   // Linear, rows by panels: tiles are 1 x 4, up to 3 x 2, up to 6 x 1.
   static constexpr uint32_t kRows = 6, kPanels = 1;
@@ -50,23 +50,18 @@ struct Floats256 {
   static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
   static Float div(Float a, Float b) { return _mm256_div_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
-  /// c - a b
   static Float negated_fma(Float a, Float b, Float c) { return _mm256_fnmadd_ps(a, b, c); }
-  /// Where a or b is a NaN, and where they are equal: b.
   static Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   static Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
-  /// a < b ? yes : no
   static Float where_less(Float a, Float b, Float yes, Float no) {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }
   static Float abs(Float x) { return _mm256_andnot_ps(set(-0.0f), x); }
   static Float negate(Float x) { return _mm256_xor_ps(set(-0.0f), x); }
-  /// Of a magnitude that has no sign.
   static Float copy_sign(Float magnitude, Float x) {
     return _mm256_or_ps(magnitude, _mm256_and_ps(set(-0.0f), x));
   }
 
-  /// To nearest, ties to even; INT_MIN where that is no int32.
   static Int to_int(Float x) { return _mm256_cvtps_epi32(x); }
   static Float to_float(Int n) { return _mm256_cvtepi32_ps(n); }
   static Float add_to_exponent(Float x, Int n) {

@@ -11,8 +11,7 @@
 // are 24 cycles. But for 220 cycles behind any tile operation the processor multiplies floats and converts in
 // one of its two ports, so both take turns: the products of kChunk groups, then their floats. 8 groups of 2
 // panels are 16 KiB of sums, which stay in L1. A sum is stored one group late: at once it would wait for its
-// product. On Granite Rapids that is 63 cycles for 16 x 16 x 32 products (those of dpbusd: 113), in turns of
-// one group 73, of 4 or 16 groups 67 and 93.
+// product.
 //
 // Nibbles are unpacked for all rows, less 8 where they have an offset: 2 panels at a time, which stay in L1
 // or L2. int8 weights are read where they are. Scales of activations, by row, are turned into lists by group

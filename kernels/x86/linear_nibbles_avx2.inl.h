@@ -5,15 +5,12 @@
 //
 // For 4 columns, 8 outputs and a row that is a product and an addition; for a group a madd, a conversion, a
 // multiplication and an fma more, with minima two. The offset of 8 is subtracted where the sums start and
-// costs nothing there. So 256 products are 20 operations (21) at least; Zen 3 has four ports for them and the
-// products two of those, but its schedulers send additions to these, too: from registers alone it is 3.2
-// operations a cycle, of which these would be 41 products. 35 are reached; maddubs alone makes 64.
+// costs nothing there. So 256 products are 20 operations (21) at least.
 //
 // A tile is 6 rows by one panel: 12 sums, two vectors of weights, a word and a product are 16 registers. Up
 // to kInPlaceRows rows it reads nibbles in place, 24 operations more for a group. For more rows each panel is
 // unpacked to scratch first, quad by quad behind each group's scales as floats, and what the rows of a tile
-// need of a group beside their bytes is laid out once for all panels. Before that, by 4 rows in place always,
-// 128 rows took 1.15 to 1.2 times as long.
+// need of a group beside their bytes is laid out once for all panels.
 #pragma once
 
 #include <type_traits>

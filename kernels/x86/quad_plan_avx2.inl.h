@@ -7,8 +7,8 @@
 // unsigned and at most 255, so sums of such products fit wherever the activations that one sum takes add up
 // to no more than 128, those above and those below 0 each by themselves: 255 * 128 = 32640. Per row a quad
 // makes two sums, of two products each. Activations are scaled by the largest of their row, so most are
-// small: of the quads of four rows of MiniLM, 70 % fit together with the quad beside them, 25 % alone, and 5
-// % need the signs of the weights.
+// small: most quads fit together with the quad beside them, most others alone, and few need the signs of the
+// weights.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"

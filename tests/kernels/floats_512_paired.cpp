@@ -17,6 +17,7 @@ struct PairedFloats : TileShapes512 {
   struct Int {
     __m256i low, high;
   };
+  static constexpr bool kFused = true;
   static constexpr bool kLooksUp = true;
 
   using Query = float;

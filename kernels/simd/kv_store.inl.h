@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Stores k[t] and v[t] at positions[t] over the vectors V (floats.h, ints.h): the same bits as the reference.
+// The layouts are those of ops.h.
+//
+// f32, f16: an element of a key goes to a place of its own, 16 elements from the next: a store each. As many
+// neighbouring tokens as V has lanes fill part of a block, so their keys are transposed, a vector of columns
+// at a time, and stored in whole vectors. Values are contiguous.
+//
+// i8: each head is read twice, for its largest magnitude and to be rounded; each quad of a key is stored, and
+// each byte of a value, as another thread may store the others of its quad.
+#pragma once
+
+#include <assert.h>
+#include <string.h>
+
+#include "kernels/simd/quantize.inl.h"
+
+namespace mote {
+namespace {
+
+constexpr uint32_t kKeyStep = 16;  // elements from one column of a key to the next
+
+/// Columns [begin, width) of one key or value, `step` elements apart.
+template <class V, class T>
+inline void store_columns(const float* from, uint32_t begin, uint32_t width, T* to, uint32_t step) {
+  for (uint32_t e = begin; e < width; e += V::kLanes) {
+    const uint32_t count = width - e < V::kLanes ? width - e : V::kLanes;
+    T elements[V::kLanes];
+    V::store(elements, V::load_first(from + e, count));
+    if (step == 1) {
+      memcpy(to + e, elements, count * sizeof(T));
+    } else {
+      for (uint32_t i = 0; i < count; ++i) to[(e + i) * step] = elements[i];
+    }
+  }
+}
+
+/// Keys of kLanes tokens in a row, the first of which goes to `to`.
+template <class V, class T>
+inline void store_neighbours(ConstRows k, uint32_t row, uint32_t column, uint32_t width, T* to) {
+  uint32_t e = 0;
+  for (; e + V::kLanes <= width; e += V::kLanes) {
+    typename V::Float x[V::kLanes];
+    MOTE_UNROLL for (uint32_t i = 0; i < V::kLanes; ++i) x[i] = V::load(k[row + i] + column + e);
+    V::transpose(x);
+    MOTE_UNROLL for (uint32_t i = 0; i < V::kLanes; ++i) V::store(to + (e + i) * kKeyStep, x[i]);
+  }
+  for (uint32_t i = 0; i < V::kLanes; ++i) store_columns<V>(k[row + i] + column, e, width, to + i, kKeyStep);
+}
+
+/// Whether `count` rows from `row` on are neighbours, from a position on that is a multiple of it.
+static inline bool are_neighbours(const KvStoreArgs& args, uint32_t row, uint32_t end, uint32_t count) {
+  if (end - row < count || args.positions[row] % static_cast<int32_t>(count) != 0) return false;
+  for (uint32_t i = 1; i < count; ++i) {
+    if (args.sequences[row + i] != args.sequences[row]) return false;
+    if (args.positions[row + i] != args.positions[row] + static_cast<int32_t>(i)) return false;
+  }
+  return true;
+}
+
+template <class V, class T>
+void kv_store(const KvStoreArgs& args, Range rows, void*) {
+  static_assert(CheckInts<V>::kPasses);
+  const KvCacheView& cache = args.cache;
+  assert(cache.capacity % kKeyStep == 0);
+  const uint32_t width = cache.head_dim;
+  for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
+    const bool several = are_neighbours(args, t, rows.end, V::kLanes);
+    next = t + (several ? V::kLanes : 1);
+    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity;
+    for (uint32_t g = 0; g < cache.kv_heads; ++g) {
+      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
+      const size_t start = (head * cache.capacity + slot / kKeyStep * kKeyStep) * width;
+      T* key = static_cast<T*>(cache.keys) + start + slot % kKeyStep;
+      if (several) {
+        store_neighbours<V>(args.k, t, g * width, width, key);
+      } else {
+        store_columns<V>(args.k[t] + g * width, 0, width, key, kKeyStep);
+      }
+      T* value = static_cast<T*>(cache.values) + (head * cache.capacity + slot) * width;
+      for (uint32_t i = t; i < next; ++i, value += width)
+        store_columns<V>(args.v[i] + g * width, 0, width, value, 1);
+    }
+  }
+}
+
+// ---- i8 ----
+
+/// Calls step(column, bytes [32]) for every 32 columns of one head, having stored its scale.
+template <class V, class Step>
+inline void each_group_of_bytes(const float* x, uint32_t width, KvQuad* scale, const Step& step) {
+  typename V::Int largest = V::zero_int();
+  each_group<V>(x, nullptr, width, width, [&](size_t, const auto& group) MOTE_INLINE {
+    largest = V::max(largest, largest_bits<V>(group));
+  });
+  const GroupScale head = scale_of(V::max_lanes(largest));
+  const typename V::Float by = V::set(head.inverse);
+  memcpy(scale, &head.scale, sizeof head.scale);
+  each_group<V>(x, nullptr, width, width, [&](size_t column, const auto& group) MOTE_INLINE {
+    alignas(kGroupColumns) int8_t bytes[kGroupColumns];
+    V::store(bytes, V::unless_zero(by, V::round_to_bytes(group, by)));
+    step(static_cast<uint32_t>(column), bytes);
+  });
+}
+
+/// `to` is where the scale goes; the quads follow, kKeyStep apart.
+template <class V>
+inline void store_key_i8(const float* x, uint32_t width, KvQuad* to) {
+  each_group_of_bytes<V>(x, width, to, [&](uint32_t e, const int8_t* bytes) {
+    for (uint32_t i = 0; i < kGroupColumns && e + i < width; i += 4) {
+      uint32_t quad;
+      memcpy(&quad, bytes + i, sizeof quad);
+      quad ^= 0x80808080u;  // 128 more
+      memcpy(to + (1 + (e + i) / 4) * kKeyStep, &quad, sizeof quad);
+    }
+  });
+}
+
+/// To byte `place` of each quad.
+template <class V>
+inline void store_value_i8(const float* x, uint32_t width, uint32_t place, KvQuad* scale, KvQuad* to) {
+  each_group_of_bytes<V>(x, width, scale, [&](uint32_t e, const int8_t* bytes) {
+    for (uint32_t i = 0; i < kGroupColumns && e + i < width; ++i)
+      to[e + i].bytes[place] = static_cast<uint8_t>(bytes[i]);
+  });
+}
+
+template <class V>
+void kv_store_i8(const KvStoreArgs& args, Range rows, void*) {
+  static_assert(CheckInts<V>::kPasses);
+  const KvCacheView& cache = args.cache;
+  const uint32_t width = cache.head_dim;
+  assert(cache.capacity % kKeyStep == 0 && width % 4 == 0);
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity, place = slot % kKeyStep;
+    for (uint32_t g = 0; g < cache.kv_heads; ++g) {
+      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
+      const size_t block =
+          (head * (cache.capacity / kKeyStep) + slot / kKeyStep) * (1 + width / 4) * kKeyStep;
+      KvQuad* values = static_cast<KvQuad*>(cache.values) + block;
+      store_key_i8<V>(args.k[t] + g * width, width, static_cast<KvQuad*>(cache.keys) + block + place);
+      store_value_i8<V>(args.v[t] + g * width, width, place % 4, values + place,
+                        values + kKeyStep + place / 4 * width);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mote
