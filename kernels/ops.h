@@ -54,18 +54,8 @@ struct ConstRowsInLanes {
 inline ConstRowsInLanes in_one_lane(ConstRows rows) { return {rows, UINT32_MAX, 0}; }
 
 enum class Op : uint8_t {
-  kEmbed,
-  kPositions,
-  kNorm,
-  kQuantize,
-  kLinear,
-  kRopeTable,
-  kRope,
-  kKvStore,
-  kAttention,
-  kGate,
-  kSelect,
-  kPool,
+#define OP(op, operation, types) k##op,
+#include "kernels/op_list.inc"
   kAttentionMerge  // of no file: the second half of an attention whose positions were split
 };
 

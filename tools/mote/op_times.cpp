@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "runtime/exec/passes.h"
+#include "schema/mote_generated.h"
 #include "tools/mote/output.h"
 #include "tools/mote/timer.h"
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/describe_op.h"
 #include "tools/mote/output.h"
