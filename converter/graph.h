@@ -143,6 +143,14 @@ struct PoolNode {
 
   auto fields(auto&& f) const { return f(kind, in, out); }
 };
+struct ScaleRowsNode {
+  View in, out;
+  int32_t scale = -1;
+  float factor = 1.0f;  // where there is no scale
+  std::optional<View> residual = std::nullopt;
+
+  auto fields(auto&& f) const { return f(in, out, scale, factor, residual); }
+};
 
 template <class First, class... Nodes>
 using VariantOfRest = std::variant<Nodes...>;

@@ -293,4 +293,15 @@ struct PoolArgs {
   uint32_t first;
 };
 
+/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is one.
+/// Product and sum are rounded each. out may be in or residual. Unit: a row.
+struct ScaleRowsArgs {
+  uint32_t width;
+  const float* scale;  // [width] or null
+  float factor;
+  ConstRows in;        // [T, width]
+  ConstRows residual;  // [T, width]; data null for none
+  Rows out;            // [T, width]
+};
+
 }  // namespace mote

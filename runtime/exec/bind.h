@@ -16,7 +16,7 @@ struct Step {
   Op op;
   file::RowUnit unit;  // what its rows are
   const KernelEntry* kernel;
-  const KernelEntry* merge;  // of attention
+  const KernelEntry* merge;  // of attention; else null
   bool on_backend;           // run_on_backend instead; the kernel finishes and steps in
   bool chained;              // may take a row as soon as the step before has (chain.h)
   bool needs_barrier;        // of steps in lanes: a barrier between it and the step before

@@ -28,11 +28,9 @@ uint32_t lane_rows(const mote_session& session) {
   return rows / threads < session.least_lane ? 0 : rows_of_lane(rows, threads);
 }
 
-/// The rows of the pass, of steps with this unit.
-RunRows run_rows(const mote_session& session, file::RowUnit unit) {
+RunRows run_rows(const mote_session& session) {
   const Run& run = session.run;
   RunRows rows{};
-  rows.rows = rows_of(run, unit);
   rows.tokens = run.rows;
   rows.first_token = session.model->encoder ? session.starts[run.first_sequence] : 0;
   rows.first_sequence = run.first_sequence;
@@ -45,13 +43,14 @@ RunRows run_rows(const mote_session& session, file::RowUnit unit) {
   return rows;
 }
 
-/// Sets what in the step depends on the run.
-Extent prepare(const RunRows& run, Step* step) {
-  const Extent extent{run.rows, run.rows * step->work_per_row};
+/// Sets what in a step of `rows` rows depends on the run.
+Extent prepare(const RunRows& run, uint32_t rows, Step* step) {
+  const Extent extent{rows, rows * step->work_per_row};
   return visit_step(*step, [&](auto operation, auto& args) { return operation.prepare(args, run, extent); });
 }
 
 void finish(const Step& step) {
+  if (step.merge == nullptr) return;
   visit_step(step, [&](auto operation, const auto& args) { operation.finish(args, step.merge); });
 }
 
@@ -68,31 +67,33 @@ bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
 uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   Step* steps = session->lane_steps;
   if (end - index > Share::kMostSteps) end = index + Share::kMostSteps;
-  const uint32_t lanes = (run.rows + run.lane_rows - 1) / run.lane_rows;
-  Fork fork{session, steps, ForkKind::lanes, index, index, run.rows, 0, lanes, run.lane_rows, 1};
+  const uint32_t rows = run.tokens, lanes = (rows + run.lane_rows - 1) / run.lane_rows;
+  Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
   const bool apart = lanes_are_sequences(*session, run.lane_rows);
   const auto follows = [apart](const Step& step) {
     return apart ? step.unit == file::RowUnit::token : !step.needs_barrier;
   };
-  do prepare(run, &steps[fork.end++]);
+  do prepare(run, rows, &steps[fork.end++]);
   while (fork.end < end && follows(steps[fork.end]));
   run_together(&fork, 0);
   return fork.end;
 }
 
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
-uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
+uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   const Step& first = session->steps[index];
   const bool of_tokens = first.unit == file::RowUnit::token;
   if (!of_tokens && !traits_of(first.op).leaves_tokens && !last_pass(session->run)) return index + 1;
-  const RunRows run = run_rows(*session, first.unit);
   const bool lanes = run.lane_rows != 0;
   if (lanes && of_tokens) return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
-  Extent extent = prepare(run, &step);
-  Fork fork{session, steps, fork_kind(step, run.rows), index, index + 1, run.rows, extent.units, 1, 0, 1};
-  while (fork.end < end && steps[fork.end].chained) extent.work += prepare(run, &steps[fork.end++]).work;
+  const uint32_t rows = rows_of(session->run, step.unit);
+  Extent extent = prepare(run, rows, &step);
+  Fork fork{session, steps, fork_kind(step, rows), index, index + 1, rows, extent.units, 1, 0, 1};
+  while (fork.end < end && steps[fork.end].chained) {
+    extent.work += prepare(run, rows, &steps[fork.end++]).work;
+  }
   if (extent.units == 0) return fork.end;
   if (extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
     fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
@@ -191,9 +192,10 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
     const uint32_t steps = session->step_count - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
     left -= end - run.next_op;
+    const RunRows rows = run_rows(*session);
     while (run.next_op < end) {
       const uint32_t op = run.next_op;
-      run.next_op = run_steps(session, op, tracing ? op + 1 : end);
+      run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
     }
     if (end != session->step_count) return false;

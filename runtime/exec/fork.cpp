@@ -71,6 +71,7 @@ struct Piece {
 
 /// A part's equal share of the kernels' units.
 Range equal_part(const Fork& fork, uint32_t part) {
+  if (fork.parts == 1) return {0, fork.units};
   return {static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts),
           static_cast<uint32_t>(uint64_t{fork.units} * (part + 1) / fork.parts)};
 }

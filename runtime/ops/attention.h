@@ -33,9 +33,9 @@ struct Attention : Operation {
 
   /// The product of units and segments fits: layout.cpp refuses sessions whose units would not.
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
-    args.rows = run.rows;
+    args.rows = extent.units;
     const bool windowed = args.window != 0 && args.window <= run.last_position;
-    const uint32_t seen = windowed ? args.window : run.last_position + 1, all = units(args, run.rows);
+    const uint32_t seen = windowed ? args.window : run.last_position + 1, all = units(args, args.rows);
     args.segments = split_positions(args, run, all);
     return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
   }

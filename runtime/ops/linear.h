@@ -29,9 +29,10 @@ struct Linear : Operation {
     return rows == 0 ? 0 : (args.outputs + kPanelRows - 1) / kPanelRows;
   }
 
-  static Extent prepare(LinearArgs& args, const RunRows& run, Extent extent) {
-    if (args.rows != run.rows) args.rows = run.rows;  // else the line stays in all cores' caches
-    return {units(args, run.rows), extent.work};
+  static Extent prepare(LinearArgs& args, const RunRows&, Extent extent) {
+    const uint32_t rows = extent.units;
+    if (args.rows != rows) args.rows = rows;  // else the line stays in all cores' caches
+    return {units(args, rows), extent.work};
   }
 
   static void run(const LinearArgs& all, const Call& call) {

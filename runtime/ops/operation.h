@@ -30,9 +30,8 @@ struct Traits {
   constexpr bool by_rows() const { return unit == WorkUnit::row && reads == Reads::own_row; }
 };
 
-/// The rows of a run, or of its pass.
+/// The run, or of an encoder its pass.
 struct RunRows {
-  uint32_t rows;  // of the step's unit
   uint32_t tokens;
   uint32_t first_token;     // of the pass, among those of the run
   uint32_t first_sequence;  // of the pass
@@ -79,7 +78,7 @@ struct Operation {
     return rows;
   }
 
-  /// Sets what depends on the run. `extent`: a unit for each row, and work_per_row for each.
+  /// Sets what depends on the run. `extent`: a unit for each row of the step, and work_per_row for each.
   template <class Args>
   static Extent prepare(Args&, const RunRows&, Extent extent) {
     return extent;
@@ -90,7 +89,7 @@ struct Operation {
     kernel_cast<Args>(call.kernel)(args, call.units, call.scratch);
   }
 
-  /// What is left when all units are done. `merge` is the step's.
+  /// What is left when all units are done, of a step that has a second kernel.
   template <class Args>
   static void finish(const Args&, const KernelEntry*) {}
 

@@ -141,6 +141,7 @@ class Proofs {
   void kernel(Step* step, Op op, DType a, DType b) {
     step->op = op;
     step->kernel = nullptr;
+    step->merge = nullptr;
     step->on_backend = false;
     if (!places_.finds_kernels || status_ != MOTE_OK) return;
     step->kernel = find_kernel(op, a, b, places_.isa);
