@@ -46,11 +46,11 @@ struct FetchNothing {
   void prefetch(size_t) const {}
 };
 
-/// Elements of the cache that a key or value of `head_dim` columns takes, with its scale where it has one:
+/// Elements of the cache that a key or value of so many columns takes, with its scale where it has one:
 /// before those of a block are its scales.
 template <class V>
-constexpr uint32_t elements_of(uint32_t head_dim) {
-  return head_dim / V::kPacked + V::kScales;
+constexpr uint32_t elements_of(uint32_t columns) {
+  return columns / V::kPacked + V::kScales;
 }
 
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
