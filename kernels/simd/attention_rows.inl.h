@@ -188,6 +188,9 @@ template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
   float factors[Q], steps[Q];
+  const uint32_t block_elems = kBlock * elements_of<V>(width);
+  for (uint32_t block = spans.shared.begin / kBlock; block * kBlock < spans.last_end; ++block)
+    ahead.template prefetch<kBlock>(block * block_elems);  // scales: weighing asks for the quads behind them
   weigh_scores_to_bytes<V, Q>(scores, tile.values, width, spans, softmax, factors, steps);
   const PositionRange quads = {spans.shared.begin / V::kPacked,
                                (spans.last_end + V::kPacked - 1) / V::kPacked};

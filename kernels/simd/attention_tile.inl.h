@@ -74,6 +74,7 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = V::fma(x[i], key, sum[i][v]);
     }
   }
+  ahead.template prefetch<B * kBlock * V::kScales>(width * B * kBlock);  // as much as the scales take
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       V::store(scores + i * kAttentionTile + v * V::kLanes,
