@@ -166,12 +166,12 @@ class Binder : public Proofs {
     const Operand k = f32_slice(op.k(), "k");
     const Operand v = f32_slice(op.v(), "v");
     KvCacheView view{};
-    const file::KvCache* cache = this->cache(op.cache(), &view);
+    cache(op.cache(), &view);
     if (status_ != MOTE_OK) return;
     of_tokens(k, "k");
     of_tokens(v, "v");
-    width(k, cache->kv_heads() * cache->head_dim(), "k");
-    width(v, cache->kv_heads() * cache->head_dim(), "v");
+    width(k, view.kv_heads * view.key_dim, "k");
+    width(v, view.kv_heads * view.value_dim, "v");
     step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
     step->unit = k.unit;
     step->work_per_row = 8 * uint64_t{k.width};  // a store each
@@ -191,8 +191,8 @@ class Binder : public Proofs {
                " heads over ", cache->kv_heads(), " KV heads")) {
       return;
     }
-    check(uint64_t{op.heads()} * cache->head_dim() == q.width, "q has width ", q.width);
-    width(out, q.width, "out");
+    check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
+    check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
     uint32_t reach = 0;
     const float* bias = attention_bias(op, &reach);
     const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
@@ -200,8 +200,6 @@ class Binder : public Proofs {
         view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
         0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
         0,    places_.partials};
-    step->attention.cache.kv_heads = cache->kv_heads();
-    step->attention.cache.head_dim = cache->head_dim();
     step->unit = q.unit;
     step->work_per_row = q.width;
     kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
@@ -263,7 +261,8 @@ ScratchShape scratch_shape(const Step& step, uint32_t rows) {
     shape.inputs = step.linear.inputs;
   } else if (step.op == Op::kAttention) {
     shape.heads_per_kv_head = step.attention.heads / step.attention.cache.kv_heads;
-    shape.head_dim = step.attention.cache.head_dim;
+    shape.key_dim = step.attention.cache.key_dim;
+    shape.value_dim = step.attention.cache.value_dim;
   }
   return shape;
 }

@@ -37,14 +37,14 @@ void for_each_operand(Step& step, F&& f) {
       return rows(step.rope.x, uint64_t{step.rope.heads} * step.rope.head_dim);
     case Op::kKvStore: {
       const KvCacheView& cache = step.kv_store.cache;
-      rows(step.kv_store.k, uint64_t{cache.kv_heads} * cache.head_dim);
-      return rows(step.kv_store.v, uint64_t{cache.kv_heads} * cache.head_dim);
+      rows(step.kv_store.k, uint64_t{cache.kv_heads} * cache.key_dim);
+      return rows(step.kv_store.v, uint64_t{cache.kv_heads} * cache.value_dim);
     }
     case Op::kAttention:
     case Op::kAttentionMerge: {
-      const uint64_t width = uint64_t{step.attention.heads} * step.attention.cache.head_dim;
-      rows(step.attention.q, width);
-      return rows(step.attention.out, width);
+      const KvCacheView& cache = step.attention.cache;
+      rows(step.attention.q, uint64_t{step.attention.heads} * cache.key_dim);
+      return rows(step.attention.out, uint64_t{step.attention.heads} * cache.value_dim);
     }
     case Op::kGate:
       rows(step.gate.gate, step.gate.width);
