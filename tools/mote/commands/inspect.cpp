@@ -3,6 +3,7 @@
 // mote inspect: what is in a .mote file.
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/describe_op.h"
