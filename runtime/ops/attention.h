@@ -11,19 +11,19 @@ struct Attention : Operation {
 
   template <class F>
   static void operands(AttentionArgs& args, F&& f) {
-    const uint64_t width = uint64_t{args.heads} * args.cache.head_dim;
-    rows_of(f, args.q, width);
-    rows_of(f, args.out, width);
+    rows_of(f, args.q, uint64_t{args.heads} * args.cache.key_dim);
+    rows_of(f, args.out, uint64_t{args.heads} * args.cache.value_dim);
   }
   static uint64_t work_per_row(const AttentionArgs& args) {
-    return uint64_t{args.heads} * args.cache.head_dim;
+    return uint64_t{args.heads} * args.cache.key_dim;
   }
   static const void* state_read(const AttentionArgs& args) { return args.cache.keys; }
 
   static ScratchShape scratch(const AttentionArgs& args, uint32_t) {
     ScratchShape shape{};
     shape.heads_per_kv_head = args.heads / args.cache.kv_heads;
-    shape.head_dim = args.cache.head_dim;
+    shape.key_dim = args.cache.key_dim;
+    shape.value_dim = args.cache.value_dim;
     return shape;
   }
 
@@ -95,16 +95,14 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
   }
-  check(uint64_t{op.heads()} * cache->head_dim() == q.width, "q has width ", q.width);
-  width(out, q.width, "out");
+  check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
+  check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
   const float* bias = attention_bias(op, &reach);
   const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
   step->attention = {view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
                      0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
                      0,    places_.partials};
-  step->attention.cache.kv_heads = cache->kv_heads();
-  step->attention.cache.head_dim = cache->head_dim();
   step->unit = q.unit;
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

@@ -12,11 +12,11 @@ struct KvStore : Operation {
   template <class F>
   static void operands(KvStoreArgs& args, F&& f) {
     const KvCacheView& cache = args.cache;
-    rows_of(f, args.k, uint64_t{cache.kv_heads} * cache.head_dim);
-    rows_of(f, args.v, uint64_t{cache.kv_heads} * cache.head_dim);
+    rows_of(f, args.k, uint64_t{cache.kv_heads} * cache.key_dim);
+    rows_of(f, args.v, uint64_t{cache.kv_heads} * cache.value_dim);
   }
   static uint64_t work_per_row(const KvStoreArgs& args) {
-    return 8 * uint64_t{args.cache.kv_heads} * args.cache.head_dim;  // a store each
+    return 8 * uint64_t{args.cache.kv_heads} * args.cache.key_dim;  // a store each
   }
   static const void* state_written(const KvStoreArgs& args) { return args.cache.keys; }
 
@@ -36,12 +36,12 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   const Operand k = f32_slice(op.k(), "k");
   const Operand v = f32_slice(op.v(), "v");
   KvCacheView view{};
-  const file::KvCache* cache = this->cache(op.cache(), &view);
+  cache(op.cache(), &view);
   if (status_ != MOTE_OK) return;
   of_tokens(k, "k");
   of_tokens(v, "v");
-  width(k, cache->kv_heads() * cache->head_dim(), "k");
-  width(v, cache->kv_heads() * cache->head_dim(), "v");
+  width(k, view.kv_heads * view.key_dim, "k");
+  width(v, view.kv_heads * view.value_dim, "v");
   step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
   step->unit = k.unit;
   kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);

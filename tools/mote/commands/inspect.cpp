@@ -3,6 +3,7 @@
 // mote inspect: what is in a .mote file.
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
