@@ -43,8 +43,8 @@
 //   transpose(x)                 kLanes vectors x in place: lane j of x[i] becomes lane i of x[j]
 //   store(p, x)                  also as IEEE halves, to nearest even
 //
-// linear_float.inl.h and attention.inl.h have members of their own: shapes of tiles, which follow from the
-// number of registers, and what a cache holds.
+// linear_float.inl.h takes shapes of tiles, which follow from the number of registers; what attention takes
+// besides is in attention_tile.inl.h.
 #pragma once
 
 #include "kernels/ops.h"

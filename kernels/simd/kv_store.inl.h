@@ -59,28 +59,40 @@ static inline bool are_neighbours(const KvStoreArgs& args, uint32_t row, uint32_
   return true;
 }
 
+/// Where a token goes: the number of its page, and its place in that.
+struct KvPlace {
+  uint32_t page, place;
+};
+static inline KvPlace place_of(const KvStoreArgs& args, uint32_t row) {
+  const uint32_t position = static_cast<uint32_t>(args.positions[row]);
+  const uint32_t page =
+      args.cache.page_of(static_cast<uint32_t>(args.sequences[row]), position / kAttentionTile);
+  assert(page != kNoPage && position % kAttentionTile < args.cache.page_positions);
+  return {page, position % kAttentionTile};
+}
+
 template <class V, class T>
 void kv_store(const KvStoreArgs& args, Range rows, void*) {
   static_assert(CheckInts<V>::kPasses);
   const KvCacheView& cache = args.cache;
-  assert(cache.capacity % kKeyStep == 0);
-  const uint32_t width = cache.head_dim;
+  assert(cache.page_positions % kKeyStep == 0);
+  const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
     const bool several = are_neighbours(args, t, rows.end, V::kLanes);
     next = t + (several ? V::kLanes : 1);
-    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity;
+    const KvPlace at = place_of(args, t);
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
-      const size_t start = (head * cache.capacity + slot / kKeyStep * kKeyStep) * width;
-      T* key = static_cast<T*>(cache.keys) + start + slot % kKeyStep;
+      const size_t start = cache.head_of_page(at.page, g) * cache.page_positions;
+      T* key = static_cast<T*>(cache.keys) + (start + at.place / kKeyStep * kKeyStep) * key_dim +
+               at.place % kKeyStep;
       if (several) {
-        store_neighbours<V>(args.k, t, g * width, width, key);
+        store_neighbours<V>(args.k, t, g * key_dim, key_dim, key);
       } else {
-        store_columns<V>(args.k[t] + g * width, 0, width, key, kKeyStep);
+        store_columns<V>(args.k[t] + g * key_dim, 0, key_dim, key, kKeyStep);
       }
-      T* value = static_cast<T*>(cache.values) + (head * cache.capacity + slot) * width;
-      for (uint32_t i = t; i < next; ++i, value += width)
-        store_columns<V>(args.v[i] + g * width, 0, width, value, 1);
+      T* value = static_cast<T*>(cache.values) + (start + at.place) * value_dim;
+      for (uint32_t i = t; i < next; ++i, value += value_dim)
+        store_columns<V>(args.v[i] + g * value_dim, 0, value_dim, value, 1);
     }
   }
 }
@@ -90,11 +102,7 @@ void kv_store(const KvStoreArgs& args, Range rows, void*) {
 /// Calls step(column, bytes [32]) for every 32 columns of one head, having stored its scale.
 template <class V, class Step>
 inline void each_group_of_bytes(const float* x, uint32_t width, KvQuad* scale, const Step& step) {
-  typename V::Int largest = V::zero_int();
-  each_group<V>(x, nullptr, width, width, [&](size_t, const auto& group) MOTE_INLINE {
-    largest = V::max(largest, largest_bits<V>(group));
-  });
-  const GroupScale head = scale_of(V::max_lanes(largest));
+  const GroupScale head = scale_of(V::max_lanes(largest_of_row<V>(x, nullptr, width)));
   const typename V::Float by = V::set(head.inverse);
   memcpy(scale, &head.scale, sizeof head.scale);
   each_group<V>(x, nullptr, width, width, [&](size_t column, const auto& group) MOTE_INLINE {
@@ -130,18 +138,18 @@ template <class V>
 void kv_store_i8(const KvStoreArgs& args, Range rows, void*) {
   static_assert(CheckInts<V>::kPasses);
   const KvCacheView& cache = args.cache;
-  const uint32_t width = cache.head_dim;
-  assert(cache.capacity % kKeyStep == 0 && width % 4 == 0);
+  const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
+  assert(cache.page_positions % kKeyStep == 0 && key_dim % 4 == 0 && value_dim % 4 == 0);
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
-    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity, place = slot % kKeyStep;
+    const KvPlace at = place_of(args, t);
+    const uint32_t place = at.place % kKeyStep;
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
-      const size_t block =
-          (head * (cache.capacity / kKeyStep) + slot / kKeyStep) * (1 + width / 4) * kKeyStep;
-      KvQuad* values = static_cast<KvQuad*>(cache.values) + block;
-      store_key_i8<V>(args.k[t] + g * width, width, static_cast<KvQuad*>(cache.keys) + block + place);
-      store_value_i8<V>(args.v[t] + g * width, width, place % 4, values + place,
-                        values + kKeyStep + place / 4 * width);
+      const size_t start = cache.head_of_page(at.page, g) * cache.page_positions + at.place - place;
+      KvQuad* keys = static_cast<KvQuad*>(cache.keys) + start * (1 + key_dim / 4);
+      KvQuad* values = static_cast<KvQuad*>(cache.values) + start * (1 + value_dim / 4);
+      store_key_i8<V>(args.k[t] + g * key_dim, key_dim, keys + place);
+      store_value_i8<V>(args.v[t] + g * value_dim, value_dim, place % 4, values + place,
+                        values + kKeyStep + place / 4 * value_dim);
     }
   }
 }

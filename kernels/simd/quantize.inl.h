@@ -92,6 +92,15 @@ MOTE_INLINE inline typename V::Int largest_bits(const typename V::Float* x) {
   }
 }
 
+/// The same of a row.
+template <class V>
+inline typename V::Int largest_of_row(const float* row, const float* columns, size_t width) {
+  typename V::Int bits = V::zero_int();
+  each_group<V>(row, columns, width, width,
+                [&](size_t, const auto& x) MOTE_INLINE { bits = V::max(bits, largest_bits<V>(x)); });
+  return bits;
+}
+
 /// The kLanes whole groups from `in` on, read twice: their vectors do not stay in registers.
 template <class V>
 void quantize_groups(const float* in, const float* columns, int8_t* q, float* scale, int32_t* sum) {
@@ -160,10 +169,7 @@ void quantize_q8g32(const QuantizeArgs& args, Range rows, void*) {
 
 template <class V>
 RowScale quantize_row(const float* in, const float* columns, size_t width, char* q) {
-  typename V::Int bits = V::zero_int();
-  each_group<V>(in, columns, width, width,
-                [&](size_t, const auto& x) MOTE_INLINE { bits = V::max(bits, largest_bits<V>(x)); });
-  const GroupScale row = scale_of(V::max_lanes(bits));
+  const GroupScale row = scale_of(V::max_lanes(largest_of_row<V>(in, columns, width)));
   const size_t padded = static_cast<size_t>(activation_padded(width));
   if (row.inverse == 0.0f) {
     memset(q, 0, padded);

@@ -86,7 +86,7 @@ struct Floats128 {
   }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return add(sums, x); }
+  static Total add_weights(Total sums, Float x) { return add(sums, x); }
   /// (0 + 2) + (1 + 3).
   static float sum(Total sums) {
     sums = _mm_add_ps(sums, _mm_movehl_ps(sums, sums));

@@ -21,19 +21,16 @@ struct Floats256 {
   static constexpr uint32_t kRows = 6, kPanels = 1;
   static constexpr uint32_t kFewRows = 3, kFewPanels = 2;
 
-  // Attention: queries that share a load, at most, and the blocks of 16 positions that 1 to as many score; of
-  // columns they sum as many vectors.
+  // Attention: 1 to 4 queries by 4 to 1 blocks.
   static constexpr uint32_t kQueries = 4;
   static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 4 : queries <= 3 ? 2 : 1; }
 
-  // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
-  // Sums of weights are 8, whatever the vectors.
   using Query = float;
   using Dot = Float;
   using Total = __m256;
   static constexpr uint32_t kPacked = 1;
-  static constexpr uint32_t kScales = 0;     // elements that each key and value has beside its columns
-  static constexpr uint32_t kQueryTail = 0;  // elements of a packed query behind its columns
+  static constexpr uint32_t kScales = 0;
+  static constexpr uint32_t kQueryTail = 0;
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
@@ -68,7 +65,6 @@ struct Floats256 {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(n, 23)));
   }
 
-  /// x where begin <= first + lane < end, else `other`.
   static Float where_within(uint32_t begin, uint32_t end, uint32_t first, Float x, float other) {
     const Int position = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(first)),
                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -76,21 +72,15 @@ struct Floats256 {
     const Int ahead = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(end)), position);
     return _mm256_blendv_ps(set(other), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead)));
   }
-  /// A NaN lane gives NaN or the largest of the others.
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
-  /// Where the dot products of a query of so many elements start.
   static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  /// What they become, given the scales of keys where those have them.
   template <class T>
   static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
     return mul(set(scale), dot);
   }
-  /// What weighing a score takes of the largest one.
   static Float shift_of(float largest) { return set(largest); }
-  /// Of a query's weights over a tile, what the values at a position are multiplied with.
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  /// Adds x to 8 sums.
-  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(sums, x); }
+  static Total add_weights(Total sums, Float x) { return _mm256_add_ps(sums, x); }
   static float sum(Total sums) { return avx2::sum_lanes(sums); }
 };
 

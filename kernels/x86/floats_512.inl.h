@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Vectors of simd/floats.h in 512 bits: AVX-512 F, BW and DQ. Everything has internal linkage: see "Kernels"
-// in docs/design.md. What only attention takes is described in floats_256.inl.h.
+// in docs/design.md.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"
@@ -76,7 +76,9 @@ struct Floats512 : TileShapes512 {
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
+  static Total add_weights(Total sums, Float x) {
+    return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x));
+  }
   static float sum(Total sums) { return avx2::sum_lanes(sums); }
 
  protected:

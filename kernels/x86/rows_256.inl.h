@@ -32,9 +32,14 @@ struct Rows256 : Floats256 {
     return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(four), _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
   }
   static Float sub_add(Float a, Float b) { return _mm256_addsub_ps(a, b); }
+  static void transpose(Float (&x)[kLanes]) { avx2::transpose8(x); }
+  static void store(uint16_t* to, Float x) {
+    const __m128i half = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), half);
+  }
 
   static Int zero_int() { return _mm256_setzero_si256(); }
-  static Int magnitude(Float x) { return avx2::magnitude_bits(x); }
+  static Int magnitude(Float x) { return bits(abs(x)); }
   static Int max(Int a, Int b) { return _mm256_max_epi32(a, b); }
   static Int add(Int a, Int b) { return _mm256_add_epi32(a, b); }
   static int32_t max_lanes(Int n) { return avx2::max_lanes(n); }

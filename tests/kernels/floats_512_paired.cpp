@@ -89,7 +89,9 @@ struct PairedFloats : TileShapes512 {
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return Half::add_by_8(Half::add_by_8(sums, x.low), x.high); }
+  static Total add_weights(Total sums, Float x) {
+    return Half::add_weights(Half::add_weights(sums, x.low), x.high);
+  }
   static float sum(Total sums) { return Half::sum(sums); }
 
  private:

@@ -23,7 +23,7 @@ struct Line {
   bool is_file() const { return headers.empty(); }
 };
 
-/// Every line of kernel_list.inc, for every architecture.
+/// Every line of kernel_list.inc, for every architecture, and the reference kernels that op_list.inc implies.
 std::vector<Line> lines() {
   std::ifstream file(kKernelFolder / "kernel_list.inc");
   std::vector<Line> found;
@@ -43,6 +43,15 @@ std::vector<Line> lines() {
     }
     TEST_ASSERT_TRUE_MESSAGE(names.insert(line.name).second, "listed twice: " << text);
     found.push_back(line);
+  }
+  std::ifstream operations(kKernelFolder / "op_list.inc");
+  for (std::string text; std::getline(operations, text);) {
+    if (text.rfind("OP(", 0) != 0) continue;
+    for (char& c : text) c = c == '(' || c == ',' || c == ')' ? ' ' : c;
+    std::istringstream words(text);
+    std::string macro, op, operation, types;
+    words >> macro >> op >> operation >> types;
+    if (types == "f32") found.push_back({operation + "_f32__ref", {}});
   }
   return found;
 }

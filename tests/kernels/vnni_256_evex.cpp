@@ -4,7 +4,7 @@
 // And the exponential of attention's rounded weights.
 #include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_512.inl.h"
-#include "kernels/x86/int8_vnni_256.inl.h"
+#include "kernels/x86/words_vnni_256.inl.h"
 
 #include "tests/support/vnni_kernels.h"
 
@@ -12,7 +12,7 @@ namespace mote::test {
 namespace {
 
 void attention(const AttentionArgs& args, Range units, void* scratch) {
-  mote::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
+  mote::attention<Int8Floats<Rows256, VnniWords256>, KvQuad>(args, units, scratch);
 }
 
 template <class V>
@@ -31,7 +31,7 @@ const KernelEntry kEvexAttention = {Op::kAttention,
                                     Isa::kAvx512Vnni,
                                     "attention_f32_i8",
                                     reinterpret_cast<AnyKernel>(&attention),
-                                    &attention_scratch<Int8Floats256<VnniBytes256>, KvQuad>};
-const RoughExp kRoughExps[] = {&rough_exp<Int8Floats256<VnniBytes256>>, &rough_exp<Int8Floats512>};
+                                    &attention_scratch<Int8Floats<Rows256, VnniWords256>, KvQuad>};
+const RoughExp kRoughExps[] = {&rough_exp<Int8Floats<Rows256, VnniWords256>>, &rough_exp<Int8Floats512>};
 
 }  // namespace mote::test

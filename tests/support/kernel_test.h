@@ -47,10 +47,11 @@ inline bool fuses(const KernelEntry& entry) {
 
 /// Bytes of scratch for a call of linear, and of attention.
 inline size_t linear_scratch(const KernelEntry& entry, size_t rows, size_t inputs) {
-  return static_cast<size_t>(entry.scratch_bytes({rows, inputs, 0, 0}));
+  return static_cast<size_t>(entry.scratch_bytes({rows, inputs, 0, 0, 0}));
 }
-inline size_t attention_scratch(const KernelEntry& entry, uint32_t heads_per_kv_head, uint32_t head_dim) {
-  return static_cast<size_t>(entry.scratch_bytes({0, 0, heads_per_kv_head, head_dim}));
+inline size_t attention_scratch(const KernelEntry& entry, uint32_t heads_per_kv_head, uint32_t key_dim,
+                                uint32_t value_dim) {
+  return static_cast<size_t>(entry.scratch_bytes({0, 0, heads_per_kv_head, key_dim, value_dim}));
 }
 
 /// Ways to split the units of work between calls.

@@ -209,7 +209,7 @@ struct PlainFloats {
   }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return add(sums, x); }
+  static Total add_weights(Total sums, Float x) { return add(sums, x); }
   static float sum(Total sums) { return sum_lanes(sums); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Bytes of int8_256.inl.h by maddubs.
+// Words of simd/int8_floats.inl.h by maddubs.
 //
 // Three operations for 32 multiply-adds, which floats take four fma for. vpmaddubsw adds two products of
 // bytes in 16 bits: a key of up to 255 times queries that make up 128 together, or a value of up to 128 times
@@ -9,12 +9,12 @@
 // operations, keep twice as many levels where both of a pair are as large as can be.
 #pragma once
 
-#include "kernels/x86/int8_256.inl.h"
+#include "kernels/x86/words_256.inl.h"
 
 namespace mote {
 namespace {
 
-struct PairedBytes256 {
+struct PairedWords256 : Words256 {
   static __m256i dot(__m256i sum, __m256i u8, __m256i s8) {
     const __m256i pairs = _mm256_maddubs_epi16(u8, s8);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
