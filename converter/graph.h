@@ -51,9 +51,11 @@ struct Weight {
   std::vector<float> column_scales = {};  // [cols], what the parts' columns are multiplied by; or empty
 };
 
+/// Keys and values that a layer keeps: a state of the file.
 struct Cache {
-  uint32_t kv_heads, head_dim, window;
+  uint32_t kv_heads, key_dim, window;
   bool bidirectional = false;
+  uint32_t value_dim = 0;  // 0: key_dim
 };
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with

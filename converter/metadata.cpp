@@ -115,14 +115,27 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
       format->trim, format->single_turn);
 }
 
+file::Feature required_features(const Graph& graph) {
+  file::Feature features{};
+  for (const Node& node : graph.nodes) {
+    const auto* attention = std::get_if<AttentionNode>(&node);
+    if (attention != nullptr && attention->bias != -1) features |= file::Feature::attention_bias;
+  }
+  for (const Cache& cache : graph.caches) {
+    if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
+  }
+  return features;
+}
+
 void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const Graph& graph = *metadata.graph;
   const std::vector<Offset<file::Program>> programs = {write_program(builder, graph, *metadata.plan)};
   const std::vector<Offset<file::Tensor>> tensors = write_tensors(builder, metadata);
-  std::vector<Offset<file::KvCache>> caches;
+  std::vector<Offset<file::State>> states;
   for (const Cache& cache : graph.caches) {
-    caches.push_back(
-        file::CreateKvCache(builder, cache.kv_heads, cache.head_dim, cache.window, cache.bidirectional));
+    const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
+    states.push_back(file::CreateState(builder, file::StateKind::kv, cache.kv_heads, cache.key_dim, value_dim,
+                                       cache.window, cache.bidirectional));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -142,8 +155,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
-      &tensors, &caches, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types);
+      &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
+      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

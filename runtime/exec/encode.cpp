@@ -6,6 +6,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/compute.h"
+#include "runtime/exec/encode.h"
 #include "runtime/exec/executor.h"
 
 namespace mote {
@@ -95,6 +96,45 @@ void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t tot
   session->run.outputs = count;
 }
 
+/// Tokens of the sequence whose first row is rows[first].
+uint32_t length_at(const mote_row* rows, uint32_t count, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < count && rows[end].sequence == rows[first].sequence) ++end;
+  return end - first;
+}
+
+mote_status check_encoding(const mote_session* session, const mote_row* rows, uint32_t count,
+                           mote_error* error) {
+  const mote_session_options& options = session->options;
+  uint32_t outputs = 0, sequences = 0;
+  for (uint32_t first = 0; first < count; ++sequences) {
+    const uint32_t length = length_at(rows, count, first);
+    if (rows[first].sequence != sequences || sequences == options.batch) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", first, " is of sequence ", rows[first].sequence,
+                  "; an encoder's rows are whole sequences 0, 1, ... in order, at most ", options.batch);
+    }
+    if (length > options.context) {
+      return fail(error, MOTE_CONTEXT_FULL, "sequence ", sequences, " has ", length,
+                  " tokens; this session reads at most ", options.context, " at once");
+    }
+    first += length;
+  }
+  const bool of_all = of_sequences(*session->model);
+  for (uint32_t i = 0; i < count; ++i) {
+    mote_status status = check_ids(session, &rows[i].id, 1, error);
+    if (status == MOTE_OK) status = check_types(session, &rows[i].token_type, 1, error);
+    if (status != MOTE_OK) return status;
+    if (rows[i].wants_output > 1 || (of_all && rows[i].wants_output != rows[0].wants_output)) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", i, " has wants_output ", rows[i].wants_output,
+                  of_all ? "; outputs are of sequences: it is the same, 0 or 1, for all" : ", it is 0 or 1");
+    }
+    outputs += rows[i].wants_output;
+  }
+  if (of_all || outputs <= options.logit_rows) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", outputs, " tokens, the session has room for ",
+              options.logit_rows);
+}
+
 /// Encodes one text for its only row of outputs.
 mote_status encode_text_alone(mote_session* session, const char* text, size_t bytes, uint32_t flags,
                               mote_error* error) {
@@ -141,6 +181,25 @@ void softmax(float* row, uint32_t width) {
 }
 
 }  // namespace
+
+mote_status begin_encoding(mote_session* session, const mote_row* rows, uint32_t count, mote_error* error) {
+  const mote_status status = check_encoding(session, rows, count, error);
+  if (status != MOTE_OK) return status;
+  begin_run(session);
+  Run& run = session->run;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i == 0 || rows[i].sequence != rows[i - 1].sequence)
+      begin_sequence(session, length_at(rows + i, count - i, 0));
+    if (rows[i].wants_output != 0 && !of_sequences(*session->model))
+      session->selected[run.selected_rows++] = i;
+    add_token(session, rows[i].id, rows[i].token_type);
+  }
+  run.outputs = of_sequences(*session->model) ? run.sequences : run.selected_rows;
+  for (uint32_t i = 0; i < run.outputs; ++i) session->logit_index[i] = static_cast<int32_t>(i);
+  begin_pass(session);
+  return MOTE_OK;
+}
+
 }  // namespace mote
 
 using mote::fail;
@@ -174,9 +233,11 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
   if (status != MOTE_OK) return status;
   mote::begin_run(session);
   for (uint32_t i = 0; i < batch->count; ++i) {
-    const uint32_t first = session->run.rows;
-    const int32_t* types = batch->token_types == nullptr ? nullptr : batch->token_types + first;
-    mote::add_sequence(session, batch->ids + first, types, batch->lengths[i]);
+    mote::begin_sequence(session, batch->lengths[i]);
+    for (uint32_t left = batch->lengths[i]; left > 0; --left) {
+      const uint32_t row = session->run.rows;
+      mote::add_token(session, batch->ids[row], batch->token_types == nullptr ? 0 : batch->token_types[row]);
+    }
   }
   mote::choose_outputs(session, *batch, total);
   mote::begin_pass(session);

@@ -48,7 +48,7 @@ uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads) {
 }
 
 uint32_t least_lane_rows(const mote_model& model, uint32_t threads) {
-  for (const file::KvCache* cache : *model.root->kv_caches()) {
+  for (const file::State* cache : *model.root->states()) {
     if (cache->kv_heads() > kMostHeads) return UINT32_MAX;
   }
   return least_lane_rows(linear_weights(model), threads);

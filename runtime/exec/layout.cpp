@@ -3,7 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
-#include "runtime/exec/kv_pages.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
 
@@ -38,55 +38,6 @@ uint32_t most_rows(const mote_session& s, file::RowUnit unit) {
   return unit == file::RowUnit::selected ? s.options.logit_rows : s.token_rows;
 }
 
-static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
-
-/// A table of pages for each cache; those whose tiles have the same pages share one, of the first few.
-class PageTables {
- public:
-  PageTables(Arena& arena, uint32_t sequences) : arena_(arena), sequences_(sequences) {}
-
-  /// Null while counting.
-  const uint32_t* table_of(const KvPages& pages) {
-    for (uint32_t i = 0; i < count_; ++i) {
-      if (taken_[i].tiles == pages.tiles && taken_[i].held == pages.held) return taken_[i].table;
-    }
-    uint32_t* table = arena_.take<uint32_t>(saturating_multiply(sequences_, pages.tiles));
-    for (uint32_t s = 0; table != nullptr && s < sequences_; ++s) {
-      for (uint32_t t = 0; t < pages.tiles; ++t)
-        table[static_cast<size_t>(s) * pages.tiles + t] = pages.page_of(s, t);
-    }
-    if (count_ < kMost) taken_[count_++] = {pages.tiles, pages.held, table};
-    return table;
-  }
-
- private:
-  static constexpr uint32_t kMost = 8;
-  struct Taken {
-    uint32_t tiles, held;
-    const uint32_t* table;
-  };
-  Arena& arena_;
-  uint32_t sequences_;
-  Taken taken_[kMost];
-  uint32_t count_ = 0;
-};
-
-/// All of the views but keys and values.
-void take_views(Arena& arena, mote_session* s) {
-  const auto* caches = s->model->root->kv_caches();
-  s->caches = arena.take<KvCacheView>(caches->size());
-  PageTables tables(arena, s->options.batch);
-  for (uint32_t i = 0; i < caches->size(); ++i) {
-    const file::KvCache* cache = caches->Get(i);
-    const KvPages pages = kv_pages(s->options, *cache);
-    const uint32_t* table = tables.table_of(pages);
-    if (s->caches == nullptr) continue;
-    s->caches[i] = {
-        nullptr,           nullptr,          table, pages.tiles, pages.page_positions, cache->kv_heads(),
-        cache->head_dim(), cache->head_dim()};
-  }
-}
-
 void take_tables(Arena& arena, mote_session* s) {
   const mote_session_options& options = s->options;
   arena.take<mote_session>(1);
@@ -99,12 +50,13 @@ void take_tables(Arena& arena, mote_session* s) {
   s->logit_index = arena.take<int32_t>(options.logit_rows);
   s->lengths = arena.take<uint32_t>(options.batch);
   s->added = arena.take<uint32_t>(options.batch);
+  s->asked = arena.take<uint32_t>(options.batch);
   if (s->model->encoder) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
-  take_views(arena, s);
+  take_pools(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
@@ -178,22 +130,6 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
     s->partials = arena.take<float>(saturating_multiply(needs.partial_floats, segments, options.batch));
   }
   return MOTE_OK;
-}
-
-void take_caches(Arena& arena, mote_session* s) {
-  const auto* caches = s->model->root->kv_caches();
-  for (uint32_t i = 0; i < caches->size(); ++i) {
-    const file::KvCache* cache = caches->Get(i);
-    const KvPages pages = kv_pages(s->options, *cache);
-    const uint64_t bytes =
-        saturating_multiply(s->options.batch, pages.held, cache->kv_heads(), pages.page_positions,
-                            kv_bytes(s->kv_dtype, cache->head_dim()));
-    void* keys = arena.take<uint8_t>(bytes);
-    void* values = arena.take<uint8_t>(bytes);
-    if (s->caches == nullptr) continue;
-    s->caches[i].keys = keys;
-    s->caches[i].values = values;
-  }
 }
 
 }  // namespace

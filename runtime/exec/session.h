@@ -6,6 +6,7 @@
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
 #include "runtime/exec/bind.h"
+#include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
 #include "runtime/exec/share.h"
 #include "runtime/text/scratch.h"
@@ -59,18 +60,22 @@ struct mote_session {
   size_t lane_bytes;       // of a lane's buffers
   mote::Places places;
 
-  int32_t* ids;          // [chunk]
-  int32_t* positions;    // [chunk]
-  int32_t* sequences;    // [chunk]
-  int32_t* last_seen;    // [chunk], of encoders
-  int32_t* token_types;  // [chunk], of encoders
-  uint32_t* starts;      // [batch + 1], of encoders
-  uint32_t* selected;    // [logit_rows] rows of the chunk
-  uint32_t* lengths;     // [batch] tokens of each sequence
-  uint32_t* added;       // [batch] rows that the run adds to each sequence
-  int32_t* logit_index;  // [logit_rows] row of `outputs` for each public row, -1 for none
-  uint32_t logit_count;  // public rows
-  mote::KvCacheView* caches;
+  int32_t* ids;               // [chunk]
+  int32_t* positions;         // [chunk]
+  int32_t* sequences;         // [chunk]
+  int32_t* last_seen;         // [chunk], of encoders
+  int32_t* token_types;       // [chunk], of encoders
+  uint32_t* starts;           // [batch + 1], of encoders
+  uint32_t* selected;         // [logit_rows] rows of the chunk
+  uint32_t* lengths;          // [batch] tokens of each sequence
+  uint32_t* added;            // [batch] rows that the run adds to each sequence
+  int32_t* logit_index;       // [logit_rows] row of `outputs` for each public row, -1 for none
+  uint32_t logit_count;       // public rows
+  uint32_t* asked;            // [batch] tokens that a call would add to each sequence
+  mote::KvCacheView* caches;  // [states]
+  uint8_t* pool_of;           // [states], into pools
+  mote::PagePool* pools;      // one for each window
+  uint32_t pool_count;
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;

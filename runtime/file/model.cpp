@@ -55,21 +55,44 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.context() == 0 || root.context() > kMaxContext) {
     return fail(error, MOTE_CORRUPT_FILE, "context of ", root.context());
   }
-  if (root.tensors()->size() > kMaxTensors || root.kv_caches()->size() > kMaxCaches) {
-    return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.kv_caches()->size(),
-                " KV caches");
+  if (root.tensors()->size() > kMaxTensors || root.states()->size() > kMaxStates) {
+    return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.states()->size(),
+                " states");
   }
   const uint32_t labels = root.labels() == nullptr ? 0 : root.labels()->size();
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
-  for (uint32_t i = 0; i < root.kv_caches()->size(); ++i) {
-    const file::KvCache* cache = root.kv_caches()->Get(i);
-    if (cache->kv_heads() == 0 || cache->head_dim() == 0 || cache->head_dim() > kMaxHeadDim ||
-        cache->kv_heads() > kMaxWidth / cache->head_dim()) {
-      return fail(error, MOTE_CORRUPT_FILE, "KV cache ", i, ": ", cache->kv_heads(), " heads of ",
-                  cache->head_dim());
+  const uint64_t unknown =
+      static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
+  if (unknown != 0) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the file needs feature ", uint32_t(__builtin_ctzll(unknown)),
+                ", which this build does not know; a newer mote made it");
+  }
+  return MOTE_OK;
+}
+
+mote_status check_states(const file::Model& root, mote_error* error) {
+  uint32_t windows[kMaxWindows], count = 0;
+  for (uint32_t i = 0; i < root.states()->size(); ++i) {
+    const file::State* state = root.states()->Get(i);
+    if (state->kind() > file::StateKind::MAX) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
+                  " is of an unknown kind; a newer mote made this file");
     }
+    const uint32_t wider = state->key_dim() > state->value_dim() ? state->key_dim() : state->value_dim();
+    if (state->kv_heads() == 0 || state->key_dim() == 0 || state->value_dim() == 0 || wider > kMaxHeadDim ||
+        state->kv_heads() > kMaxWidth / wider) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
+                  state->key_dim(), " and ", state->value_dim());
+    }
+    uint32_t known = 0;
+    while (known < count && windows[known] != state->window()) ++known;
+    if (known < count) continue;
+    if (count == kMaxWindows) {
+      return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
+    }
+    windows[count++] = state->window();
   }
   return MOTE_OK;
 }
@@ -161,7 +184,7 @@ mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error
 
 /// Keys and values outlive a run in decoders only; a window is for them alone.
 mote_status check_caches(const mote_model& model, mote_error* error) {
-  for (const file::KvCache* cache : *model.root->kv_caches()) {
+  for (const file::State* cache : *model.root->states()) {
     if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
       return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
     }
@@ -254,6 +277,7 @@ bool is_named(const file::Program& program, const char (&name)[7]) {
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
   mote_status status = find_parts(data, bytes, model, error);
   if (status == MOTE_OK) status = check_counts(*model->root, error);
+  if (status == MOTE_OK) status = check_states(*model->root, error);
   for (uint32_t i = 0; status == MOTE_OK && i < model->root->tensors()->size(); ++i) {
     status = check_tensor(*model, i, hashes, error);
   }

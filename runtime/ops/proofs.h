@@ -130,13 +130,14 @@ class Proofs {
   }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
-  const file::KvCache* cache(uint32_t index, KvCacheView* view) {
-    const auto* caches = model_.root->kv_caches();
-    if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
-    const file::KvCache* cache = caches->Get(index);
+  const file::State* cache(uint32_t index, KvCacheView* view) {
+    const auto* caches = model_.root->states();
+    if (!check(index < caches->size(), "names state ", index, " of ", caches->size())) return nullptr;
+    const file::State* cache = caches->Get(index);
     if (!places_.proving) *view = places_.caches[index];
     view->kv_heads = cache->kv_heads();
-    view->key_dim = view->value_dim = cache->head_dim();
+    view->key_dim = cache->key_dim();
+    view->value_dim = cache->value_dim();
     return cache;
   }
 
