@@ -145,6 +145,11 @@ struct PoolNode {
 
   auto fields(auto&& f) const { return f(kind, in, out); }
 };
+struct InputNode {
+  View out;
+
+  auto fields(auto&& f) const { return f(out); }
+};
 struct ScaleRowsNode {
   View in, out;
   int32_t scale = -1;
@@ -185,19 +190,26 @@ enum class Probabilities : uint8_t { softmax, sigmoid, none };
 
 inline bool is_encoder(OutputKind kind) { return kind != OutputKind::next_token; }
 
-struct Graph {
+/// A program of the file.
+struct ProgramGraph {
+  std::string name;  // empty: "decode" or "encode"
   std::vector<Value> values;
-  std::vector<Weight> weights;
-  std::vector<Cache> caches;
   std::vector<Node> nodes;
   std::vector<GraphProbe> probes;
   View output;
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
+};
+
+/// A model: its first program, and what all programs share.
+struct Graph : ProgramGraph {
+  std::vector<Weight> weights;
+  std::vector<Cache> caches;
   std::vector<std::string> labels;  // of the output's columns
   uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;
+  std::vector<ProgramGraph> more_programs;
 };
 
 }  // namespace mote::convert

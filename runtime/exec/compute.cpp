@@ -11,6 +11,25 @@
 namespace mote {
 namespace {
 
+/// Whether the call names a program and gives it what its rows are.
+mote_status check_program(const mote_session* session, const mote_rows& call, mote_error* error) {
+  const uint32_t programs = session->model->root->programs()->size();
+  if (call.rows == nullptr || call.count == 0 || call.count > session->options.chunk) {
+    return fail(error, MOTE_INVALID_ARGUMENT, call.rows == nullptr ? 0 : call.count,
+                " rows, a call computes 1 to ", session->options.chunk);
+  }
+  if (call.program >= programs) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "program ", call.program, " of ", programs);
+  }
+  const file::Program& program = *session->programs[call.program].file;
+  const uint32_t width = input_width(program);
+  if ((width != 0) != (call.values != nullptr) || (call.value_stride != 0 && call.value_stride < width)) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.name()->c_str(), " takes ", width,
+                " floats a row", width == 0 ? ", but ids" : "; give them as values");
+  }
+  return MOTE_OK;
+}
+
 /// Whether a decoder can compute the rows. What they ask of each sequence is then in session->asked.
 mote_status check_rows(const mote_session* session, const mote_row* rows, uint32_t count, mote_error* error) {
   uint32_t outputs = 0;
@@ -67,9 +86,10 @@ mote_status check_room(const mote_session* session, uint32_t sequence, uint32_t 
 }
 
 void begin_rows(mote_session* session, const RowSource& rows, uint32_t count) {
-  begin_run(session);
+  begin_run(session, rows.program);
   for (uint32_t i = 0; i < count; ++i) {
     const mote_row row = rows[i];
+    if (rows.values != nullptr) set_input(session, rows.values + i * rows.stride);
     add_row(session, row.sequence, row.id, row.wants_output != 0);
   }
   hold_pages(session);
@@ -78,7 +98,7 @@ void begin_rows(mote_session* session, const RowSource& rows, uint32_t count) {
 uint32_t begin_chunk(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n,
                      mote_logits logits) {
   const uint32_t count = n < session->options.chunk ? n : session->options.chunk;
-  begin_rows(session, {nullptr, ids, sequence, n, logits}, count);
+  begin_rows(session, {nullptr, ids, sequence, n, logits, 0, nullptr, 0}, count);
   return count;
 }
 
@@ -88,17 +108,32 @@ using mote::fail;
 
 extern "C" {
 
-mote_status mote_compute_begin(mote_session* session, const mote_row* rows, uint32_t count,
-                               mote_error* error) {
-  if (rows == nullptr || count == 0 || count > session->options.chunk) {
-    return fail(error, MOTE_INVALID_ARGUMENT, rows == nullptr ? 0 : count, " rows, a call computes 1 to ",
-                session->options.chunk);
-  }
-  if (session->model->encoder) return mote::begin_encoding(session, rows, count, error);
-  const mote_status status = mote::check_rows(session, rows, count, error);
+uint32_t mote_model_programs(const mote_model* model) { return model->root->programs()->size(); }
+
+void mote_model_get_program(const mote_model* model, uint32_t program, mote_program_info* info) {
+  *info = {};
+  if (program >= mote_model_programs(model)) return;
+  const mote::file::Program& of = *model->root->programs()->Get(program);
+  info->name = of.name()->c_str();
+  info->input_width = mote::input_width(of);
+  info->output_width = of.output()->width();
+}
+
+mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error) {
+  if (rows == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  mote_status status = mote::check_program(session, *rows, error);
+  if (status != MOTE_OK) return status;
+  mote::RowSource source{};
+  source.rows = rows->rows;
+  source.program = rows->program;
+  source.values = rows->values;
+  source.stride = rows->value_stride;
+  if (source.stride == 0) source.stride = mote::input_width(*session->programs[rows->program].file);
+  if (session->model->encoder) return mote::begin_encoding(session, source, rows->count, error);
+  status = mote::check_rows(session, rows->rows, rows->count, error);
   if (status != MOTE_OK) return status;
   mote::end_run(session);
-  mote::begin_rows(session, {rows, nullptr, 0, 0, MOTE_LOGITS_NONE}, count);
+  mote::begin_rows(session, source, rows->count);
   return MOTE_OK;
 }
 
@@ -112,9 +147,9 @@ mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done
   return MOTE_OK;
 }
 
-mote_status mote_compute(mote_session* session, const mote_row* rows, uint32_t count, mote_error* error) {
+mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error) {
   int done = 0;
-  const mote_status status = mote_compute_begin(session, rows, count, error);
+  const mote_status status = mote_compute_begin(session, rows, error);
   return status != MOTE_OK ? status : mote_compute_step(session, 0, &done, error);
 }
 

@@ -14,6 +14,9 @@ struct RowSource {
   uint32_t sequence;
   uint32_t n;
   mote_logits logits;  // of the n ids
+  uint32_t program;
+  const float* values;  // of a program that takes floats: those of row i begin at values[i * stride]
+  size_t stride;
 
   mote_row operator[](uint32_t i) const {
     if (rows != nullptr) return rows[i];

@@ -3,11 +3,11 @@
 // An encoder's run from rows.
 #pragma once
 
-#include "runtime/exec/session.h"
+#include "runtime/exec/compute.h"
 
 namespace mote {
 
 /// Checks the rows, whole sequences 0, 1, ... one after the other, and starts their run.
-mote_status begin_encoding(mote_session* session, const mote_row* rows, uint32_t count, mote_error* error);
+mote_status begin_encoding(mote_session* session, const RowSource& source, uint32_t count, mote_error* error);
 
 }  // namespace mote

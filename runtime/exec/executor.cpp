@@ -108,14 +108,18 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
   return fork.end;
 }
 
-void trace(const mote_session* session, uint32_t index) {
-  const auto* probes = session->model->program->probes();
+void trace(const mote_session* session, uint32_t step) {
+  const ProgramSteps& program = current(*session);
+  const uint32_t index = step - program.first;
+  Places places = session->places;
+  places.program = program.file;
+  const auto* probes = program.file->probes();
   for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
     const file::Probe* probe = probes->Get(i);
     if (probe->op() != index) continue;
     ConstRows rows;
     file::RowUnit unit;
-    if (bind_slice(*session->model, session->places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
+    if (bind_slice(*session->model, places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
       continue;
     session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data,
                            rows_of(session->run, unit), probe->value()->width(),
@@ -145,9 +149,11 @@ void drop_run(mote_session* session) {
 
 }  // namespace
 
-void begin_run(mote_session* session) {
+void begin_run(mote_session* session, uint32_t program) {
   drop_run(session);
+  session->program = program;
   session->run = {};
+  session->run.next_op = session->programs[program].first;
   session->run.active = true;
   memset(session->added, 0, session->options.batch * sizeof session->added[0]);
   session->logit_count = 0;
@@ -166,6 +172,8 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   }
   ++run.rows;
 }
+
+void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 
 void begin_sequence(mote_session* session, uint32_t length) {
   Run& run = session->run;
@@ -191,12 +199,16 @@ void begin_pass(mote_session* session) {
   run.first_sequence = run.end_sequence;
   run.end_sequence = end_of_pass(starts, run.first_sequence, run.sequences, session->pass_rows);
   run.rows = starts[run.end_sequence] - starts[run.first_sequence];
-  run.next_op = 0;
+  run.next_op = current(*session).first;
   hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
   if (run.first_sequence == 0) return;
   for (int32_t* of_rows :
        {session->ids, session->positions, session->last_seen, session->token_types, session->sequences}) {
     memmove(of_rows, of_rows + starts[run.first_sequence], run.rows * sizeof(int32_t));
+  }
+  if (session->inputs != nullptr) {
+    memmove(session->inputs, session->inputs + starts[run.first_sequence],
+            run.rows * sizeof session->inputs[0]);
   }
   for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones
     session->sequences[row] -= static_cast<int32_t>(run.first_sequence);
@@ -207,7 +219,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
   const bool tracing = session->options.trace != nullptr;
   for (uint32_t left = max_ops == 0 ? UINT32_MAX : max_ops;;) {
-    const uint32_t steps = session->step_count - run.next_op;
+    const uint32_t last = current(*session).end, steps = last - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
     left -= end - run.next_op;
     const RunRows rows = run_rows(*session);
@@ -216,7 +228,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
       run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
     }
-    if (end != session->step_count) return false;
+    if (end != last) return false;
     if (last_pass(run)) break;
     begin_pass(session);
   }

@@ -7,11 +7,14 @@
 
 namespace mote {
 
-/// Starts a run with no rows; any run or generation in progress and any logits are dropped.
-void begin_run(mote_session* session);
+/// Starts a run of a program with no rows; any run or generation in progress and any logits are dropped.
+void begin_run(mote_session* session, uint32_t program = 0);
 
 /// Adds the next token of a sequence; `wants_logits` selects its row, as the next public row of logits.
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits);
+
+/// Floats in the id's place, of the row added next; valid until the run ends.
+void set_input(mote_session* session, const float* values);
 
 /// Begins the next sequence of an encoder; then its `length` tokens are added.
 void begin_sequence(mote_session* session, uint32_t length);

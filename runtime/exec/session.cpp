@@ -137,17 +137,36 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   return resolve_kv(session, error);
 }
 
+/// The steps of a program, `steps` being its first.
 mote_status bind_steps(const mote_session& s, const Places& places, Step* steps, mote_error* error) {
-  for (uint32_t i = 0; i < s.step_count; ++i) {
+  const uint32_t count = places.program->ops()->size();
+  for (uint32_t i = 0; i < count; ++i) {
     const mote_status status = bind(*s.model, places, i, &steps[i], error);
     if (status != MOTE_OK) return status;
   }
-  chain_steps(places, steps, s.step_count);
+  chain_steps(places, steps, count);
   return MOTE_OK;
 }
 
+mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
+  s->places.program = program->file;
+  const uint32_t count = program->end - program->first;
+  mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
+  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
+    Places first_lane = s->places;
+    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
+    if (status == MOTE_OK) part_steps(s->lane_steps + program->first, count);
+  }
+  if (status != MOTE_OK) return status;
+  file::RowUnit unit;
+  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &unit,
+                    error);
+}
+
 mote_status bind_all(mote_session* s, mote_error* error) {
-  s->places = {false,
+  s->places = {nullptr,
+               false,
                true,
                s->isa,
                s->kv_dtype,
@@ -163,21 +182,16 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->last_seen,
                s->token_types,
                s->sequences,
+               s->inputs,
                s->selected,
                s->starts,
                s->caches,
                s->partials};
-  mote_status status = bind_steps(*s, s->places, s->steps, error);
-  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
-    Places first_lane = s->places;
-    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
-    status = bind_steps(*s, first_lane, s->lane_steps, error);
-    if (status == MOTE_OK) part_steps(s->lane_steps, s->step_count);
+  for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
+    const mote_status status = bind_program(s, &s->programs[i], error);
+    if (status != MOTE_OK) return status;
   }
-  if (status != MOTE_OK) return status;
-  file::RowUnit unit;
-  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
-                    error);
+  return MOTE_OK;
 }
 
 }  // namespace
@@ -274,7 +288,7 @@ const float* mote_session_logits(const mote_session* session, uint32_t row) {
 
 const float* mote_session_output(const mote_session* session, uint32_t row) {
   if (row >= session->logit_count || session->logit_index[row] < 0) return nullptr;
-  return session->outputs[static_cast<size_t>(session->logit_index[row])];
+  return mote::current(*session).outputs[static_cast<size_t>(session->logit_index[row])];
 }
 
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,

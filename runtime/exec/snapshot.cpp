@@ -2,8 +2,8 @@
 //
 // Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
 // header, the lengths, each pool's table and pages (kv_snapshot.h), the sampler and the logits, and the XXH64
-// of all; it is proved in full before the session changes. What holds no state, behind the last token or id, is
-// written as zeros: equal sessions give equal snapshots.
+// of all; it is proved in full before the session changes. What holds no state, behind the last token or id,
+// is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
@@ -124,7 +124,7 @@ void transfer_rest(Io& io, const mote_session& s, uint32_t logit_count, uint32_t
   io.part(s.sampler.recent, SavedIds{sampler->recent_count});
   io.bytes(s.logit_index, logit_count * sizeof(int32_t));
   for (uint32_t row = 0; row < selected_rows; ++row) {
-    io.bytes(const_cast<float*>(s.outputs[row]), s.sampler.vocab * sizeof(float));
+    io.bytes(const_cast<float*>(current(s).outputs[row]), s.sampler.vocab * sizeof(float));
   }
 }
 
@@ -142,7 +142,7 @@ Header header_of(const mote_session& s) {
   header.kv_dtype = static_cast<uint32_t>(s.options.kv_dtype);
   header.sequences = s.options.batch;
   header.logit_count = s.logit_count;
-  header.selected_rows = s.logit_count == 0 ? 0 : s.run.selected_rows;
+  header.selected_rows = header.logit_count == 0 ? 0 : s.run.selected_rows;
   return header;
 }
 
@@ -295,6 +295,7 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   if (status != MOTE_OK) return status;
 
   mote::end_run(session);
+  session->program = 0;  // all programs of decoders have outputs of one width
   memset(session->lengths, 0, session->options.batch * sizeof(uint32_t));
   mote::SavedSampler sampler;
   mote::Restorer restorer(start + sizeof header);

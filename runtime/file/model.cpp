@@ -161,8 +161,8 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
 }
 
 /// Whether the output's rows are what the program says they are.
-mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error* error) {
-  const file::Program& program = *model.program;
+mote_status check_output(const mote_model& model, const file::Program& program, file::RowUnit unit,
+                         mote_error* error) {
   const uint32_t width = program.output()->width();
   const file::OutputKind kind = program.output_kind();
   if (kind > file::OutputKind::MAX || program.probabilities() > file::Probabilities::MAX) {
@@ -189,8 +189,10 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
     }
   }
-  if (!model.encoder && model.program->sequence_row_bytes() != 0) {
-    return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+  for (const file::Program* program : *model.root->programs()) {
+    if (!model.encoder && program->sequence_row_bytes() != 0) {
+      return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+    }
   }
   return MOTE_OK;
 }
@@ -218,20 +220,28 @@ class PassCheck {
   bool begun_[2] = {};
 };
 
-mote_status check_program(mote_model* model, mote_error* error) {
-  const file::Program& program = *model->program;
+mote_status check_program(mote_model* model, const file::Program& program, mote_error* error) {
   if (program.ops()->size() == 0 || program.ops()->size() > kMaxOps) {
     return fail(error, MOTE_CORRUPT_FILE, "a program of ", program.ops()->size(), " operations");
   }
   Places nowhere{};
+  nowhere.program = &program;
   nowhere.proving = true;
-  bool found_linear = false;
+  bool found_linear = &program != model->program;
+  uint32_t inputs = 0;
   PassCheck passes;
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
+    if (step.op == Op::kInput) {
+      if (inputs != 0 && inputs != step.input.width) {
+        return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
+                    " floats");
+      }
+      inputs = step.input.width;
+    }
     if (step.op == Op::kLinear && !found_linear) {
       found_linear = true;
       const auto* linear = program.ops()->Get(i)->args_as_Linear();
@@ -239,13 +249,13 @@ mote_status check_program(mote_model* model, mote_error* error) {
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
   }
-  model->in_passes = passes.allowed();
+  model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
   file::RowUnit unit;
   mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
   if (status != MOTE_OK) return status;
-  status = check_output(*model, unit, error);
+  status = check_output(*model, program, unit, error);
   if (status != MOTE_OK) return status;
   for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
@@ -270,8 +280,26 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
-bool is_named(const file::Program& program, const char (&name)[7]) {
-  return program.name()->size() == 6 && memcmp(program.name()->data(), name, 6) == 0;
+/// All programs, which are of one kind.
+mote_status check_programs(mote_model* model, mote_error* error) {
+  const auto* programs = model->root->programs();
+  if (programs->size() == 0 || programs->size() > kMaxPrograms) {
+    return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
+  }
+  model->program = programs->Get(0);
+  model->encoder = model->program->kind() == file::ProgramKind::whole;
+  model->in_passes = true;
+  mote_status status = check_caches(*model, error);
+  for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
+    const file::Program& program = *programs->Get(i);
+    if (program.kind() > file::ProgramKind::MAX || program.kind() != model->program->kind()) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program.name()->c_str(),
+                  " is of another kind than the first; a newer mote made this file");
+    }
+    status = check_buffers(program, error);
+    if (status == MOTE_OK) status = check_program(model, program, error);
+  }
+  return status;
 }
 
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
@@ -282,17 +310,7 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
     status = check_tensor(*model, i, hashes, error);
   }
   if (status != MOTE_OK) return status;
-  model->program = nullptr;
-  for (const file::Program* program : *model->root->programs()) {
-    if (!is_named(*program, "decode") && !is_named(*program, "encode")) continue;
-    model->program = program;
-    model->encoder = is_named(*program, "encode");
-  }
-  if (model->program == nullptr)
-    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no program named decode or encode");
-  status = check_buffers(*model->program, error);
-  if (status == MOTE_OK) status = check_caches(*model, error);
-  if (status == MOTE_OK) status = check_program(model, error);
+  status = check_programs(model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
@@ -303,6 +321,14 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
+
+uint32_t input_width(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
+  }
+  return 0;
+}
+
 }  // namespace mote
 
 using mote::fail;

@@ -37,6 +37,21 @@ std::vector<float> alone(const test::OpenModel& model, const std::vector<int32_t
   return test::prefill(session.get(), ids, kVocab);
 }
 
+/// Rows of a call, as an argument of it.
+class CallOf {
+ public:
+  explicit CallOf(std::vector<mote_row> rows) : rows_(std::move(rows)) {
+    call_.rows = rows_.data();
+    call_.count = static_cast<uint32_t>(rows_.size());
+  }
+  operator const mote_rows*() const { return &call_; }
+
+ private:
+  std::vector<mote_row> rows_;
+  mote_rows call_{};
+};
+CallOf call_of(std::vector<mote_row> rows) { return CallOf(std::move(rows)); }
+
 void must(mote_status status, const mote_error& error) {
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
@@ -95,7 +110,7 @@ TEST("rows of prompts and of single tokens in one call have the bits of each alo
     }
     rows.push_back({2, first.back(), 0, 1});
     mote_error error{};
-    must(mote_compute(session.get(), rows.data(), static_cast<uint32_t>(rows.size()), &error), error);
+    must(mote_compute(session.get(), call_of(rows), &error), error);
     TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 0) == alone(model, third));
     TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 1) == alone(model, second));
     TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 2) == alone(model, first));
@@ -119,7 +134,7 @@ TEST("a hundred conversations of different lengths go on in a pool of pages", "[
     must(mote_prefill(session.get(), i, ids.data(), length_of(i), MOTE_LOGITS_NONE, &error), error);
     turn.push_back({i, ids.back(), 0, 1});
   }
-  must(mote_compute(session.get(), turn.data(), kConversations, &error), error);
+  must(mote_compute(session.get(), call_of(turn), &error), error);
   for (uint32_t i = 0; i < kConversations; i += 9) {
     CAPTURE(i);
     TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, i) ==
@@ -193,10 +208,10 @@ TEST("an encoder's rows are those of mote_encode", "[compute]") {
     for (uint32_t s = 0, at = 0; s < 3; ++s) {
       for (uint32_t i = 0; i < lengths[s]; ++i) rows.push_back({s, ids[at++], 0, 1});
     }
-    must(mote_compute(session.get(), rows.data(), 15, &error), error);
+    must(mote_compute(session.get(), call_of(rows), &error), error);
     TEST_ASSERT_TRUE(expected == outputs());
     std::swap(rows[0].sequence, rows[7].sequence);
-    TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), rows.data(), 15, &error));
+    TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), call_of(rows), &error));
   }
 }
 
@@ -210,13 +225,13 @@ TEST("a computation in bounded steps has the bits of one at once, and a dropped 
   mote_error error{};
   int done = 0;
   const uint32_t free = mote_session_free_positions(session.get());
-  must(mote_compute_begin(session.get(), rows.data(), 60, &error), error);
+  must(mote_compute_begin(session.get(), call_of(rows), &error), error);
   must(mote_compute_step(session.get(), 3, &done, &error), error);
   TEST_ASSERT_EQUAL_INT(0, done);
   must(mote_session_truncate(session.get(), 0, 0, &error), error);  // drops it
   TEST_ASSERT_EQUAL_UINT32(free, mote_session_free_positions(session.get()));
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_compute_step(session.get(), 3, &done, &error));
-  must(mote_compute_begin(session.get(), rows.data(), 60, &error), error);
+  must(mote_compute_begin(session.get(), call_of(rows), &error), error);
   while (done == 0) must(mote_compute_step(session.get(), 3, &done, &error), error);
   TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab) == alone(model, ids));
 }
@@ -236,12 +251,12 @@ TEST("rows that cannot be computed are refused and change nothing", "[compute]")
   mote_error error{};
   for (const auto& [row, reason] : kWrong) {
     const mote_row rows[] = {{0, 1, 0, 1}, row};
-    TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), rows, 2, &error));
+    TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                          mote_compute(session.get(), call_of({rows[0], rows[1]}), &error));
     TEST_ASSERT_NOT_NULL(std::strstr(error.text, reason));
   }
-  const mote_row row{0, 1, 0, 1};
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), nullptr, 1, &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), &row, 0, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), nullptr, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), call_of({}), &error));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_fork(session.get(), 0, 2, &error));
   const uint32_t beyond[] = {0, 2};
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_reorder(session.get(), beyond, &error));

@@ -165,8 +165,10 @@ class AnyCalls {
           encoder_ ? i / (16 * stride) : i / stride % (options_.batch + (stride == 4 ? 1 : 0));
       rows[i] = {sequence, ids[i], 0, i % every == 0};
     }
-    if (mote_compute_begin(session_, rows.data(), static_cast<uint32_t>(rows.size()), &error_) != MOTE_OK)
-      return;
+    mote_rows call{};
+    call.rows = rows.data();
+    call.count = static_cast<uint32_t>(rows.size());
+    if (mote_compute_begin(session_, &call, &error_) != MOTE_OK) return;
     int done = 0;
     const uint32_t ops = choices_->below(16);
     for (uint32_t left = choices_->below(100); left > 0 && done == 0; --left)

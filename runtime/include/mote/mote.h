@@ -137,13 +137,38 @@ mote_isa mote_session_isa(const mote_session* session);
 
 /* ---- Rows in, outputs out ---- */
 
+/* A program of a model: operations that a row goes through. The first, which all calls below run but
+   mote_compute, takes ids. Others work on the same sequences, for example on rows of floats that another model
+   made of a picture. */
+typedef struct mote_program_info {
+  const char* name;     /* zero-terminated, in the file */
+  uint32_t input_width; /* floats that a row is; 0: it is an id */
+  uint32_t output_width;
+  uint64_t reserved[4];
+} mote_program_info;
+
+uint32_t mote_model_programs(const mote_model* model);
+/* Clears `info` for a program that there is not. */
+void mote_model_get_program(const mote_model* model, uint32_t program, mote_program_info* info);
+
 /* The next token of a sequence. */
 typedef struct mote_row {
   uint32_t sequence;
-  int32_t id;
-  int32_t token_type; /* of encoders; 0 for decoders */
+  int32_t id;            /* 0 where the program takes floats */
+  int32_t token_type;    /* of encoders; 0 for decoders */
   uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences */
 } mote_row;
+
+/* Rows of a call; clear it first. */
+typedef struct mote_rows {
+  const mote_row* rows; /* [count] */
+  uint32_t count;
+  uint32_t program;    /* its number, 0 for the first */
+  const float* values; /* [count, input_width], of a program that takes floats; must stay valid until the rows
+                          are computed */
+  size_t value_stride; /* floats from row to row; 0: input_width */
+  uint64_t reserved[4];
+} mote_rows;
 
 /* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in the
    order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order. An
@@ -151,11 +176,11 @@ typedef struct mote_row {
    is a row for each. All calls below that compute are made of this one: a server that serves many sequences
    mixes prompts and single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all
    together kv_positions. */
-mote_status mote_compute(mote_session* session, const mote_row* rows, uint32_t count, mote_error* error);
+mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error);
 
 /* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops operations
    (0: all) and sets *done when the outputs are there. A call that begins another computation drops this one. */
-mote_status mote_compute_begin(mote_session* session, const mote_row* rows, uint32_t count, mote_error* error);
+mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error);
 mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 
 /* ---- Tokens in, logits out ---- */
