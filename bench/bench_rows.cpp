@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -68,19 +69,24 @@ Memory make_cache(DType dtype, size_t bytes) {
 
 void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads shape, uint32_t depth,
                    uint32_t rows) {
-  const size_t cache_bytes = static_cast<size_t>(shape.kv_heads * depth * kv_bytes(kernel.b, shape.width));
+  std::vector<uint32_t> pages((depth + kAttentionTile - 1) / kAttentionTile);
+  std::iota(pages.begin(), pages.end(), 0u);
+  const uint32_t tiles = static_cast<uint32_t>(pages.size());
+  const size_t cache_bytes =
+      static_cast<size_t>(tiles * shape.kv_heads * kAttentionTile * kv_bytes(kernel.b, shape.width));
   const Memory keys = make_cache(kernel.b, cache_bytes);
   const Memory values = make_cache(kernel.b, cache_bytes);
   const size_t width = shape.heads * shape.width;
   const Memory q = make_floats(rows * width);
   const Memory out = make_floats(rows * width);
-  const Memory scratch =
-      make_floats(attention_scratch_bytes(shape.heads / shape.kv_heads, shape.width) / sizeof(float));
+  const Memory scratch = make_floats(
+      attention_scratch_bytes(shape.heads / shape.kv_heads, shape.width, shape.width) / sizeof(float));
   const std::vector<int32_t> sequences(rows, 0);
   std::vector<int32_t> positions(rows);
   for (uint32_t t = 0; t < rows; ++t) positions[t] = static_cast<int32_t>(depth - rows + t);
   AttentionArgs args = {};
-  args.cache = {keys.get(), values.get(), depth, shape.kv_heads, shape.width};
+  args.cache = {keys.get(),     values.get(),   pages.data(), tiles,
+                kAttentionTile, shape.kv_heads, shape.width,  shape.width};
   args.heads = shape.heads;
   args.scale = 0.125f;
   args.rows = rows;
@@ -144,8 +150,12 @@ void run_kv_store(benchmark::State& state, const KernelEntry& kernel, uint32_t w
   const size_t bytes = width / 64 * static_cast<size_t>(kv_bytes(kernel.b, 64));
   const Memory keys = make_cache(kernel.b, 128 * bytes), values = make_cache(kernel.b, 128 * bytes);
   const int32_t position = 77, sequence = 0;
-  const KvStoreArgs args = {
-      {keys.get(), values.get(), 128, width / 64, 64}, &position, &sequence, {k.get(), 0}, {v.get(), 0}};
+  const uint32_t page = 0;
+  const KvStoreArgs args = {{keys.get(), values.get(), &page, 1, kAttentionTile, width / 64, 64, 64},
+                            &position,
+                            &sequence,
+                            {k.get(), 0},
+                            {v.get(), 0}};
   run_row(state, kernel, args, 2 * (sizeof(float) * width + bytes));
 }
 

@@ -131,7 +131,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
   Source source = read_source(path);
   choose_pooling(options, source);
-  Config config(source.config, (source.config_path.empty() ? path : source.config_path).string());
+  Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   const Architecture& architecture = find_architecture(config);
   const TransformerSpec spec = architecture.read(source, config);
   config.finish();

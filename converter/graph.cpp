@@ -4,26 +4,25 @@
 namespace mote::convert {
 namespace {
 
-struct ViewsOf {
-  std::vector<View> operator()(const EmbedNode& node) const { return {node.out}; }
-  std::vector<View> operator()(const PositionsNode& node) const { return {node.x}; }
-  std::vector<View> operator()(const NormNode& node) const { return {node.in, node.out}; }
-  std::vector<View> operator()(const QuantizeNode& node) const { return {node.in, node.out}; }
-  std::vector<View> operator()(const LinearNode& node) const {
-    if (node.residual) return {node.in, node.out, *node.residual};
-    return {node.in, node.out};
+/// Takes the views among a node's fields.
+struct Views {
+  std::vector<View> all;
+
+  void add(const View& view) { all.push_back(view); }
+  void add(const std::optional<View>& view) {
+    if (view) all.push_back(*view);
   }
-  std::vector<View> operator()(const RopeTableNode& node) const { return {node.out}; }
-  std::vector<View> operator()(const RopeNode& node) const { return {node.table, node.x}; }
-  std::vector<View> operator()(const KvStoreNode& node) const { return {node.k, node.v}; }
-  std::vector<View> operator()(const AttentionNode& node) const { return {node.q, node.out}; }
-  std::vector<View> operator()(const GateNode& node) const { return {node.gate, node.up, node.out}; }
-  std::vector<View> operator()(const SelectNode& node) const { return {node.in, node.out}; }
-  std::vector<View> operator()(const PoolNode& node) const { return {node.in, node.out}; }
+  template <class Other>
+  void add(const Other&) {}
 };
 
 }  // namespace
 
-std::vector<View> views_of(const Node& node) { return std::visit(ViewsOf{}, node); }
+std::vector<View> views_of(const Node& node) {
+  Views views;
+  const auto add = [&](const auto&... fields) { (views.add(fields), ...); };
+  std::visit([&](const auto& of_kind) { of_kind.fields(add); }, node);
+  return views.all;
+}
 
 }  // namespace mote::convert

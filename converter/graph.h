@@ -56,17 +56,22 @@ struct Cache {
   bool bidirectional = false;
 };
 
-// The operations; weights are indices, -1 for none. kernels/ops.h says what they do.
+// The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with
+// the fields of the schema's table, in its order.
 
 struct EmbedNode {
   int32_t table;
   View out;
+
+  auto fields(auto&& f) const { return f(table, out); }
 };
 enum class RowIndex : uint8_t { position, token_type };
 struct PositionsNode {
   int32_t table;
   View x;
   RowIndex index = RowIndex::position;
+
+  auto fields(auto&& f) const { return f(table, x, index); }
 };
 struct NormNode {
   NormKind kind;
@@ -74,30 +79,43 @@ struct NormNode {
   uint32_t groups;
   int32_t weight, bias;
   View in, out;
+  bool eps_outside_root = false;
+
+  auto fields(auto&& f) const { return f(kind, eps, eps_outside_root, groups, weight, bias, in, out); }
 };
 struct QuantizeNode {
   View in, out;
   int32_t columns = -1;
+
+  auto fields(auto&& f) const { return f(in, out, columns); }
 };
 struct LinearNode {
   int32_t weight, bias;
   Activation activation;
   View in, out;
   std::optional<View> residual;
+
+  auto fields(auto&& f) const { return f(weight, bias, activation, in, out, residual); }
 };
 struct RopeTableNode {
   int32_t frequencies;
   float scale;
   View out;
+
+  auto fields(auto&& f) const { return f(frequencies, scale, out); }
 };
 struct RopeNode {
   RopeKind kind;
   uint32_t heads;
   View table, x;
+
+  auto fields(auto&& f) const { return f(kind, heads, table, x); }
 };
 struct KvStoreNode {
   uint32_t cache;
   View k, v;
+
+  auto fields(auto&& f) const { return f(cache, k, v); }
 };
 struct AttentionNode {
   uint32_t cache;
@@ -105,21 +123,41 @@ struct AttentionNode {
   float scale;
   View q, out;
   int32_t bias = -1;
+
+  auto fields(auto&& f) const { return f(cache, heads, scale, q, out, bias); }
 };
 struct GateNode {
   Activation activation;
   View gate, up, out;
+
+  auto fields(auto&& f) const { return f(activation, gate, up, out); }
 };
 struct SelectNode {
   View in, out;
+
+  auto fields(auto&& f) const { return f(in, out); }
 };
 struct PoolNode {
   PoolKind kind;
   View in, out;
+
+  auto fields(auto&& f) const { return f(kind, in, out); }
+};
+struct ScaleRowsNode {
+  View in, out;
+  int32_t scale = -1;
+  float factor = 1.0f;  // where there is no scale
+  std::optional<View> residual = std::nullopt;
+
+  auto fields(auto&& f) const { return f(in, out, scale, factor, residual); }
 };
 
-using Node = std::variant<EmbedNode, PositionsNode, NormNode, QuantizeNode, LinearNode, RopeTableNode,
-                          RopeNode, KvStoreNode, AttentionNode, GateNode, SelectNode, PoolNode>;
+template <class First, class... Nodes>
+using VariantOfRest = std::variant<Nodes...>;
+using Node = VariantOfRest<void
+#define OP(op, operation, types) , op##Node
+#include "kernels/op_list.inc"
+                           >;
 
 /// Every view that a node reads or writes: what decides about lifetimes.
 std::vector<View> views_of(const Node& node);

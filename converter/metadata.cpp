@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "converter/encode_weight.h"
 #include "converter/error.h"
@@ -18,89 +19,54 @@ using flatbuffers::Offset;
 
 constexpr uint32_t kFormatVersion = 1;
 
-/// Writes a node's table.
+/// Writes a node's table: its fields become the arguments of the function that FlatBuffers makes of the
+/// schema.
 class NodeWriter {
  public:
   NodeWriter(FlatBufferBuilder& builder, const MemoryPlan& plan) : builder_(builder), plan_(plan) {}
 
-  Offset<file::Op> operator()(const EmbedNode& node) const {
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Embed, file::CreateEmbed(builder_, node.table, &out));
-  }
-  Offset<file::Op> operator()(const PositionsNode& node) const {
-    const auto x = slice(node.x);
-    return op(file::OpArgs::Positions,
-              file::CreatePositions(builder_, node.table, &x, static_cast<file::RowIndex>(node.index)));
-  }
-  Offset<file::Op> operator()(const NormNode& node) const {
-    const auto in = slice(node.in);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Norm, file::CreateNorm(builder_, static_cast<file::NormKind>(node.kind), node.eps,
-                                                   false, node.groups, node.weight, node.bias, &in, &out));
-  }
-  Offset<file::Op> operator()(const QuantizeNode& node) const {
-    const auto in = slice(node.in);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Quantize, file::CreateQuantize(builder_, &in, &out, node.columns));
-  }
-  Offset<file::Op> operator()(const LinearNode& node) const {
-    const auto in = slice(node.in);
-    const auto out = slice(node.out);
-    const auto residual = slice(node.residual.value_or(node.out));
-    return op(file::OpArgs::Linear, file::CreateLinear(builder_, node.weight, node.bias,
-                                                       static_cast<file::Activation>(node.activation), &in,
-                                                       &out, node.residual ? &residual : nullptr));
-  }
-  Offset<file::Op> operator()(const RopeTableNode& node) const {
-    const auto out = slice(node.out);
-    return op(file::OpArgs::RopeTable, file::CreateRopeTable(builder_, node.frequencies, node.scale, &out));
-  }
-  Offset<file::Op> operator()(const RopeNode& node) const {
-    const auto table = slice(node.table);
-    const auto x = slice(node.x);
-    return op(file::OpArgs::Rope,
-              file::CreateRope(builder_, static_cast<file::RopeKind>(node.kind), node.heads, &table, &x));
-  }
-  Offset<file::Op> operator()(const KvStoreNode& node) const {
-    const auto k = slice(node.k);
-    const auto v = slice(node.v);
-    return op(file::OpArgs::KvStore, file::CreateKvStore(builder_, node.cache, &k, &v));
-  }
-  Offset<file::Op> operator()(const AttentionNode& node) const {
-    const auto q = slice(node.q);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Attention,
-              file::CreateAttention(builder_, node.cache, node.heads, node.scale, &q, &out, node.bias));
-  }
-  Offset<file::Op> operator()(const GateNode& node) const {
-    const auto gate = slice(node.gate);
-    const auto up = slice(node.up);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Gate,
-              file::CreateGate(builder_, static_cast<file::Activation>(node.activation), &gate, &up, &out));
-  }
-  Offset<file::Op> operator()(const SelectNode& node) const {
-    const auto in = slice(node.in);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Select, file::CreateSelect(builder_, &in, &out));
-  }
-  Offset<file::Op> operator()(const PoolNode& node) const {
-    const auto in = slice(node.in);
-    const auto out = slice(node.out);
-    return op(file::OpArgs::Pool,
-              file::CreatePool(builder_, static_cast<file::PoolKind>(node.kind), &in, &out));
-  }
-
   file::Slice slice(const View& view) const { return {plan_.buffer_of[view.value], view.column, view.width}; }
 
  private:
-  template <class Table>
-  Offset<file::Op> op(file::OpArgs kind, Offset<Table> table) const {
-    return file::CreateOp(builder_, kind, table.Union());
+  /// Lives as long as the call.
+  struct SliceArgument {
+    std::optional<file::Slice> slice;
+    operator const file::Slice*() const { return slice ? &*slice : nullptr; }
+  };
+  /// An enumerator of ours, whose numbers are the schema's.
+  template <class Enum>
+  struct EnumArgument {
+    Enum value;
+    template <class Other, class = std::enable_if_t<std::is_enum_v<Other>>>
+    operator Other() const {
+      return static_cast<Other>(value);
+    }
+  };
+
+  SliceArgument argument(const View& view) const { return {slice(view)}; }
+  SliceArgument argument(const std::optional<View>& view) const {
+    return view ? argument(*view) : SliceArgument{};
+  }
+  template <class Field>
+  auto argument(const Field& field) const {
+    if constexpr (std::is_enum_v<Field>) {
+      return EnumArgument<Field>{field};
+    } else {
+      return field;
+    }
   }
 
   FlatBufferBuilder& builder_;
   const MemoryPlan& plan_;
+
+ public:
+#define OP(op, operation, types)                                                                             \
+  Offset<file::Op> operator()(const op##Node& node) const {                                                  \
+    const auto table =                                                                                       \
+        node.fields([&](const auto&... fields) { return file::Create##op(builder_, argument(fields)...); }); \
+    return file::CreateOp(builder_, file::OpArgs::op, table.Union());                                        \
+  }
+#include "kernels/op_list.inc"
 };
 
 Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& graph, const MemoryPlan& plan) {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -90,9 +90,10 @@ struct Source {
   std::string name;                   // of the model
   std::filesystem::path directory;    // of "hf"
   std::filesystem::path config_path;  // of config.json; empty where the config is part of the file of weights
-  nlohmann::json config;              // config.json's keys; GGUF's and llama2.c's headers translated to them
-  std::vector<int32_t> stop_ids;      // from generation_config.json, else config's eos_token_id
-  std::string chat_template;          // Jinja text, empty if there is none
+  std::shared_ptr<const nlohmann::json>
+      config;                     // config.json's keys; of GGUF and llama2.c made of the header
+  std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
+  std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data

@@ -58,7 +58,7 @@ uint64_t linear_scratch(const ScratchShape& shape) {
 }
 
 uint64_t attention_scratch(const ScratchShape& shape) {
-  return attention_scratch_bytes(shape.heads_per_kv_head, shape.head_dim);
+  return attention_scratch_bytes(shape.heads_per_kv_head, shape.key_dim, shape.value_dim);
 }
 
 template <Op op, DType b, Isa isa>

@@ -4,7 +4,8 @@
 // specification; a faster kernel equals its reference bitwise in integer matmuls and within the bound stated
 // in its file elsewhere.
 //
-// Letters: T rows (tokens), N output width, K input width, H query heads, G KV heads, E head width.
+// Letters: T rows (tokens), N output width, K input width, H query heads, G KV heads, E head width (of values
+// F).
 //
 // A kernel is called for a Range of its work units, by several threads at once for disjoint ranges; the
 // result must not depend on how the units are split. `scratch` is 64-byte aligned, private to the call, of
@@ -54,18 +55,8 @@ struct ConstRowsInLanes {
 inline ConstRowsInLanes in_one_lane(ConstRows rows) { return {rows, UINT32_MAX, 0}; }
 
 enum class Op : uint8_t {
-  kEmbed,
-  kPositions,
-  kNorm,
-  kQuantize,
-  kLinear,
-  kRopeTable,
-  kRope,
-  kKvStore,
-  kAttention,
-  kGate,
-  kSelect,
-  kPool,
+#define OP(op, operation, types) k##op,
+#include "kernels/op_list.inc"
   kAttentionMerge  // of no file: the second half of an attention whose positions were split
 };
 
@@ -188,34 +179,54 @@ struct RopeArgs {
   Rows x;                 // [T, H * E]
 };
 
-/// One layer's keys and values. A position p lies in slot p % capacity (a ring where a window lets it be
-/// smaller than the context). Keys: [sequence][G][capacity / 16][E][16]; values: [sequence][G][capacity][E].
-/// f32 or f16; or bf16 in pairs, of which an instruction adds both products, E even: keys
-/// [sequence][G][capacity / 16][E / 2][16][2], values [sequence][G][capacity / 2][E][2].
-/// Or i8 in quads, E a multiple of 4, each key and value of a head with a scale of its own, as q8c
-/// activations have it: keys [sequence][G][capacity / 16][1 + E / 4][16] quads, of which the first 16 are the
-/// scales, floats, and bytes are the quantized ones plus 128; values [sequence][G][capacity / 16], of 16
-/// scales and [4][E] quads, of four positions each.
+inline constexpr uint32_t kAttentionTile = 128;     // key positions, at absolute multiples of it
+inline constexpr uint32_t kAttentionSegment = 256;  // of them, a whole number of tiles
+inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
+
+inline constexpr uint32_t kNoPage = UINT32_MAX;
+
+/// One layer's keys, of E columns, and values, of F, in pages of a tile of positions each. Position p of a
+/// sequence lies at place p % kAttentionTile of the page that the table has for its tile p / kAttentionTile.
+/// Two tiles may have one page, as those of a sliding window that are never needed at once do.
+///
+/// A page of keys is [G][page_positions / 16][E][16], a page of values [G][page_positions][F].
+/// f32 or f16; or bf16 in pairs, of which an instruction adds both products, E and F even: keys
+/// [G][page_positions / 16][E / 2][16][2], values [G][page_positions / 2][F][2].
+/// Or i8 in quads, E and F multiples of 4, each key and value of a head with a scale of its own, as q8c
+/// activations have it: keys [G][page_positions / 16][1 + E / 4][16] quads, of which the first 16 are the
+/// scales, floats, and bytes are the quantized ones plus 128; values [G][page_positions / 16], of 16 scales
+/// and [4][F] quads, of four positions each.
 struct KvCacheView {
-  void* keys;         // 64-byte aligned
-  void* values;       // 64-byte aligned
-  uint32_t capacity;  // a multiple of 16; of kAttentionTile where it is a ring
-  uint32_t kv_heads;  // G
-  uint32_t head_dim;  // E
+  void* keys;               // [page], 64-byte aligned
+  void* values;             // [page], 64-byte aligned
+  const uint32_t* pages;    // [sequence][tiles], kNoPage for a tile of which nothing is held or read
+  uint32_t tiles;           // that a sequence has at most
+  uint32_t page_positions;  // a multiple of 16; kAttentionTile, or less where there is one tile
+  uint32_t kv_heads;        // G
+  uint32_t key_dim;         // E, of queries too
+  uint32_t value_dim;       // F, of outputs too
+
+  uint32_t page_of(uint32_t sequence, uint32_t tile) const {
+    return pages[static_cast<size_t>(sequence) * tiles + tile];
+  }
+  /// Of a page and KV head, its number among all; each has page_positions keys and values.
+  size_t head_of_page(uint32_t page, uint32_t kv_head) const {
+    return static_cast<size_t>(page) * kv_heads + kv_head;
+  }
 };
 
 struct KvQuad {
   uint8_t bytes[4];
 };
 
-/// The widest head of a cache of i8: kernels add up its products, of queries of -127 to 127 and keys of -128
-/// to 127, in an int32.
-inline constexpr uint32_t kMaxHeadDimI8 = INT32_MAX / (128 * 127) / 4 * 4;
+/// The widest keys of a cache of i8: kernels add up their products, of queries of -127 to 127 and keys of
+/// -128 to 127, in an int32.
+inline constexpr uint32_t kMaxKeyDimI8 = INT32_MAX / (128 * 127) / 4 * 4;
 
-/// Bytes that a key or value of E columns takes; with i8, of a whole block of 16 positions, a 16th.
-constexpr uint64_t kv_bytes(DType dtype, uint64_t head_dim) {
-  if (dtype == DType::i8) return head_dim + sizeof(float);
-  return head_dim * (dtype == DType::f32 ? 4 : 2);
+/// Bytes that a key or value of so many columns takes; with i8, of a whole block of 16 positions, a 16th.
+constexpr uint64_t kv_bytes(DType dtype, uint64_t columns) {
+  if (dtype == DType::i8) return columns + sizeof(float);
+  return columns * (dtype == DType::f32 ? 4 : 2);
 }
 
 /// Stores k[t] and v[t] at positions[t] of sequences[t]. f16 and bf16 round to nearest even; i8 as quantize
@@ -225,15 +236,11 @@ struct KvStoreArgs {
   const int32_t* positions;  // [T]
   const int32_t* sequences;  // [T]
   ConstRows k;               // [T, G * E]
-  ConstRows v;               // [T, G * E]
+  ConstRows v;               // [T, G * F]
 };
 
-inline constexpr uint32_t kAttentionTile = 128;     // key positions, at absolute multiples of it
-inline constexpr uint32_t kAttentionSegment = 256;  // of them, a whole number of tiles
-inline constexpr uint32_t kAttentionRowBlock = 16;  // rows of a work unit
-
-/// Softmax of one query over the positions of a segment, not yet divided: floats out[E], maximum, sum.
-constexpr uint32_t attention_partial_floats(uint32_t head_dim) { return head_dim + 2; }
+/// Softmax of one query over the positions of a segment, not yet divided: floats out[F], maximum, sum.
+constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_dim + 2; }
 
 /// out[t][h] = softmax(scale * q[t][h] K^T + b) V over the positions max(0, l - window + 1)..l of the row's
 /// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). b, where there is a
@@ -263,9 +270,9 @@ struct AttentionArgs {
   const int32_t* last_seen;  // [T], of causal attention the positions
   const int32_t* sequences;  // [T]
   ConstRows q;               // [T, H * E]
-  Rows out;                  // [T, H * E]
+  Rows out;                  // [T, H * F]
   uint32_t segments;         // of the longest sequence, or 0
-  float* partials;           // [T, H, segments, attention_partial_floats(E)]
+  float* partials;           // [T, H, segments, attention_partial_floats(F)]
 };
 using AttentionMergeArgs = AttentionArgs;
 
@@ -301,6 +308,17 @@ struct PoolArgs {
   ConstRowsInLanes in;     // [T, width]: rows starts[first] and on
   Rows out;                // [first + S, width]
   uint32_t first;
+};
+
+/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is one.
+/// Product and sum are rounded each. out may be in or residual. Unit: a row.
+struct ScaleRowsArgs {
+  uint32_t width;
+  const float* scale;  // [width] or null
+  float factor;
+  ConstRows in;        // [T, width]
+  ConstRows residual;  // [T, width]; data null for none
+  Rows out;            // [T, width]
 };
 
 }  // namespace mote

@@ -10,8 +10,8 @@ namespace mote {
 
 /// For one work unit of attention, f32: scores [R * H/G, tile], running maximum and sum, a segment's
 /// partials; and its queries in bf16, or in int16 with 16 bytes more.
-constexpr uint64_t attention_scratch_bytes(uint64_t heads_per_kv_head, uint32_t head_dim) {
-  const uint64_t floats = kAttentionTile + 2 + attention_partial_floats(head_dim) + (head_dim + 1) / 2 + 4;
+constexpr uint64_t attention_scratch_bytes(uint64_t heads_per_kv_head, uint32_t key_dim, uint32_t value_dim) {
+  const uint64_t floats = kAttentionTile + 2 + attention_partial_floats(value_dim) + (key_dim + 1) / 2 + 4;
   return align_up(kAttentionRowBlock * heads_per_kv_head * floats * 4, kAlignment);
 }
 

@@ -2,6 +2,7 @@
 //
 // Which head an encoder has, from config.json's architectures: "BertForTokenClassification" and so on.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "converter/architectures/architecture.h"
 #include "converter/error.h"

@@ -3,6 +3,8 @@
 // Qwen2 and Qwen2.5: llama with biases on q, k and v and, where asked for, sliding windows in the upper
 // layers.
 #include "converter/architectures/architecture.h"
+
+#include <nlohmann/json.hpp>
 #include "converter/error.h"
 
 namespace mote::convert {

@@ -4,6 +4,7 @@
 // operations of transformers' modeling_rope_utils.py, because a rounding here is multiplied by the position.
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "converter/architectures/architecture.h"

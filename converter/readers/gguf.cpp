@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
@@ -299,7 +300,7 @@ std::string translated(const Family& family, const TensorName& name) {
 }
 
 void add_tensors(Source& source, const Family& family, const GgufFile& file, const std::string& where) {
-  const nlohmann::json& config = source.config;
+  const nlohmann::json& config = *source.config;
   const auto heads = config.value("num_attention_heads", uint32_t{1});
   const auto kv_heads = config.value("num_key_value_heads", heads);
   const uint64_t layers = config.value("num_hidden_layers", config.value("n_layer", uint64_t{0}));
@@ -340,7 +341,7 @@ Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& 
   const GgufValue* name = metadata.find_exact("general.name");
   const auto* text = name == nullptr ? nullptr : std::get_if<std::string_view>(name);
   source.name = text == nullptr || text->empty() ? path.stem().string() : std::string(*text);
-  source.config = make_config(family, file, metadata, where);
+  source.config = std::make_shared<const nlohmann::json>(make_config(family, file, metadata, where));
   metadata.finish();
   // The end of a text, of a turn and of a message, of which chat models use one or the other.
   for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {

@@ -2,6 +2,7 @@
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
 // weights in model.safetensors or in shards that model.safetensors.index.json lists.
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -151,11 +152,12 @@ Source read_hf_directory(const fs::path& root) {
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) source.pooling = sentence->pooling;
-  source.config = read_json(config_path);
+  const json config = read_json(config_path);
+  source.config = std::make_shared<const json>(config);
   source.config_path = config_path;
-  source.stop_ids = stop_ids(directory, source.config);
+  source.stop_ids = stop_ids(directory, config);
   source.chat_template = chat_template(directory);
-  if (source.config.contains("quantization_config") && !source.config["quantization_config"].is_null()) {
+  if (config.contains("quantization_config") && !config["quantization_config"].is_null()) {
     fail(
         "{}: quantization_config: weights quantized by other tools are read from GGUF only; give the "
         "directory of the "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/readers/json_text.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
@@ -164,7 +165,7 @@ Source read_llama2c(std::span<const std::byte> file, const std::filesystem::path
   Source source;
   source.format = "llama2c";
   source.name = path.stem().string();
-  source.config = make_config(shape, tied);
+  source.config = std::make_shared<const nlohmann::json>(make_config(shape, tied));
   source.stop_ids = {1, 2};  // llama2.c ends a story at the BOS of the next
   const uint64_t needed = walk(source, file, shape, tied, versioned);
   if (needed != file.size()) {

@@ -2,6 +2,7 @@
 #include "converter/readers/safetensors.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 

@@ -3,6 +3,7 @@
 // What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a
 // pooling and perhaps a normalization, each with a folder of its own.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"

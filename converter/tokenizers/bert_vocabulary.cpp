@@ -2,6 +2,8 @@
 //
 // BERT's tokenizer from a list of pieces: what its tokenizer.json would say, read as that.
 #include "converter/readers/json_text.h"
+
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {

@@ -11,6 +11,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/gguf_file.h"
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
@@ -203,8 +204,10 @@ class GgufTokenizer {
   }
 
   void read_template(bool bos, bool eos) {
-    if (flag("add_bos_token", bos) && token("bos_token_id") >= 0) spec_.single.before = {token("bos_token_id")};
-    if (flag("add_eos_token", eos) && token("eos_token_id") >= 0) spec_.single.after = {token("eos_token_id")};
+    if (flag("add_bos_token", bos) && token("bos_token_id") >= 0)
+      spec_.single.before = {token("bos_token_id")};
+    if (flag("add_eos_token", eos) && token("eos_token_id") >= 0)
+      spec_.single.after = {token("eos_token_id")};
   }
 
   // ---- Byte-level BPE ----

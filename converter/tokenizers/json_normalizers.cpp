@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"

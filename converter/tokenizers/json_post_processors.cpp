@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/tokenizers/parts.h"
+
+#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"
 

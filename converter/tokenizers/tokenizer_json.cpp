@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/tokenizers/tokenizer_json.h"
+#include "converter/tokenizers/json_values.h"
 
 #include "converter/readers/json_text.h"
 #include "converter/tokenizers/parts.h"

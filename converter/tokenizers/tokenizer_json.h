@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts of a tokenizer.json: a normalizer, a pre-tokenizer, a model, a post-processor and a decoder, each
-// of a type with its own keys. Each reader below adds what it reads to the draft; all throw Error, naming what
-// is not understood. The order of the calls is that of the declarations.
+// of a type with its own keys. Each reader below adds what it reads to the draft; all throw Error, naming
+// what is not understood. The order of the calls is that of the declarations.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_spec.h"
 
 namespace mote::convert {
+
+class JsonValues;
 
 struct TokenizerDraft {
   TokenizerSpec spec;

@@ -27,9 +27,9 @@ struct Query {
 template <class Element>
 static inline void attend(const AttentionArgs& args, const Query& query, PositionRange positions,
                           const Softmax& result, float* scores) {
-  const uint32_t head_dim = args.cache.head_dim;
+  const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
   float* out = result.out;
-  for (uint32_t e = 0; e < head_dim; ++e) out[e] = 0.0f;
+  for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
   float maximum = -FLT_MAX;
   float sum = 0.0f;
   for (uint32_t begin = positions.begin; begin < positions.end;) {
@@ -40,7 +40,7 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
     for (uint32_t p = begin; p < end; ++p) {
       const Key<Element> key = key_at<Element>(args.cache, query.sequence, query.kv_head, p);
       float dot = 0.0f;
-      for (uint32_t e = 0; e < head_dim; ++e) {
+      for (uint32_t e = 0; e < key_dim; ++e) {
         dot = __builtin_fmaf(query.q[e], load(key[e]), dot);
       }
       float score = args.scale * dot;
@@ -52,12 +52,12 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
     const float rescale = expf(maximum - new_maximum);
     maximum = new_maximum;
     sum *= rescale;
-    for (uint32_t e = 0; e < head_dim; ++e) out[e] *= rescale;
+    for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
     for (uint32_t p = begin; p < end; ++p) {
       const Value<Element> value = value_at<Element>(args.cache, query.sequence, query.kv_head, p);
       const float weight = expf(scores[p - begin] - maximum);
       sum += weight;
-      for (uint32_t e = 0; e < head_dim; ++e) out[e] = __builtin_fmaf(weight, load(value[e]), out[e]);
+      for (uint32_t e = 0; e < value_dim; ++e) out[e] = __builtin_fmaf(weight, load(value[e]), out[e]);
     }
     begin = end;
   }
@@ -76,22 +76,22 @@ static inline const float* bias_of(const AttentionArgs& args, size_t t, size_t h
 template <class Element>
 static inline void attend_all(const AttentionArgs& args, const Query& query, PositionRange seen, float* out,
                               float* scratch) {
-  const uint32_t head_dim = args.cache.head_dim;
-  const Softmax partial = softmax_at(scratch + kAttentionTile, head_dim);
+  const uint32_t value_dim = args.cache.value_dim;
+  const Softmax partial = softmax_at(scratch + kAttentionTile, value_dim);
   float max, sum;
   const Softmax total = {out, &max, &sum};
   const uint32_t first = seen.begin / kAttentionSegment;
   attend<Element>(args, query, seen_of_segment(seen, first), total, scratch);
   for (uint32_t segment = first + 1; segment * kAttentionSegment < seen.end; ++segment) {
     attend<Element>(args, query, seen_of_segment(seen, segment), partial, scratch);
-    fold(total, partial, head_dim);
+    fold(total, partial, value_dim);
   }
-  divide(total, head_dim);
+  divide(total, value_dim);
 }
 
 template <class Element>
 static inline void attention(const AttentionArgs& args, Range units, float* scratch) {
-  const uint32_t head_dim = args.cache.head_dim;
+  const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
   const uint32_t heads_per_kv_head = args.heads / args.cache.kv_heads;
   const uint32_t blocks = (args.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
   const uint32_t segments = args.segments == 0 ? 1 : args.segments;
@@ -103,13 +103,13 @@ static inline void attention(const AttentionArgs& args, Range units, float* scra
       const PositionRange seen = seen_by(args, t);
       for (uint32_t i = 0; i < heads_per_kv_head; ++i) {
         const size_t head = kv_head * heads_per_kv_head + i;
-        const Query query = {args.q[t] + head * head_dim, bias_of(args, t, head),
+        const Query query = {args.q[t] + head * key_dim, bias_of(args, t, head),
                              static_cast<uint32_t>(args.sequences[t]), kv_head};
         if (args.segments == 0) {
-          attend_all<Element>(args, query, seen, args.out[t] + head * head_dim, scratch);
+          attend_all<Element>(args, query, seen, args.out[t] + head * value_dim, scratch);
         } else if (const PositionRange some = seen_of_segment(seen, segment); !some.empty()) {
-          float* partial = partials_of(args, t, head) + segment * attention_partial_floats(head_dim);
-          attend<Element>(args, query, some, softmax_at(partial, head_dim), scratch);
+          float* partial = partials_of(args, t, head) + segment * attention_partial_floats(value_dim);
+          attend<Element>(args, query, some, softmax_at(partial, value_dim), scratch);
         }
       }
     }

@@ -30,40 +30,40 @@ static inline PositionRange seen_of_segment(PositionRange seen, uint32_t segment
 
 /// Softmax of one query over some positions, not yet divided by its sum.
 struct Softmax {
-  float* out;  // [E]
+  float* out;  // [F]
   float* max;
   float* sum;
 };
 
-static inline Softmax softmax_at(float* partial, uint32_t head_dim) {
-  return {partial, partial + head_dim, partial + head_dim + 1};
+static inline Softmax softmax_at(float* partial, uint32_t value_dim) {
+  return {partial, partial + value_dim, partial + value_dim + 1};
 }
 
 /// Joins `later`, of the next segment, to `total`.
-static inline void fold(const Softmax& total, const Softmax& later, uint32_t head_dim) {
+static inline void fold(const Softmax& total, const Softmax& later, uint32_t value_dim) {
   const float max = *later.max > *total.max ? *later.max : *total.max;
   const float a = expf(*total.max - max), b = expf(*later.max - max);
   *total.max = max;
   *total.sum = *total.sum * a + *later.sum * b;
-  for (uint32_t e = 0; e < head_dim; ++e) total.out[e] = total.out[e] * a + later.out[e] * b;
+  for (uint32_t e = 0; e < value_dim; ++e) total.out[e] = total.out[e] * a + later.out[e] * b;
 }
 
-static inline void copy(const Softmax& to, const Softmax& from, uint32_t head_dim) {
+static inline void copy(const Softmax& to, const Softmax& from, uint32_t value_dim) {
   *to.max = *from.max;
   *to.sum = *from.sum;
-  for (uint32_t e = 0; e < head_dim; ++e) to.out[e] = from.out[e];
+  for (uint32_t e = 0; e < value_dim; ++e) to.out[e] = from.out[e];
 }
 
 /// At last, unless it is done.
-static inline void divide(const Softmax& softmax, uint32_t head_dim) {
+static inline void divide(const Softmax& softmax, uint32_t value_dim) {
   const float sum = *softmax.sum;
   if (sum == 1.0f) return;
-  for (uint32_t e = 0; e < head_dim; ++e) softmax.out[e] /= sum;
+  for (uint32_t e = 0; e < value_dim; ++e) softmax.out[e] /= sum;
 }
 
 /// The partials of a query's first segment.
 static inline float* partials_of(const AttentionArgs& args, size_t row, size_t head) {
-  const size_t floats = attention_partial_floats(args.cache.head_dim);
+  const size_t floats = attention_partial_floats(args.cache.value_dim);
   return args.partials + (row * args.heads + head) * args.segments * floats;
 }
 

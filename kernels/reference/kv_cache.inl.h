@@ -3,6 +3,7 @@
 // Where the columns of a position's key and value lie in a cache (ops.h).
 #pragma once
 
+#include <assert.h>
 #include <string.h>
 
 #include <type_traits>
@@ -18,8 +19,8 @@ inline constexpr uint32_t kPacked = std::is_same<Element, Bf16>::value ? 2 : 1;
 
 /// Elements of 16 positions' keys or values; of i8, quads, of which the first 16 are the scales.
 template <class Element>
-static inline size_t block_elements(uint32_t head_dim) {
-  return size_t{16} * (std::is_same<Element, KvQuad>::value ? 1 + head_dim / 4 : head_dim);
+static inline size_t block_elements(uint32_t columns) {
+  return size_t{16} * (std::is_same<Element, KvQuad>::value ? 1 + columns / 4 : columns);
 }
 
 /// Column e is Key[e], of the position that has this place among the 16 of the block.
@@ -37,10 +38,10 @@ struct Key {
 template <class Element>
 struct Value {
   Element* block;
-  uint32_t place, head_dim;
+  uint32_t place, value_dim;
   Element& operator[](uint32_t e) const {
     constexpr uint32_t kSide = kPacked<Element>;
-    return block[(place / kSide * head_dim + e) * kSide + place % kSide];
+    return block[(place / kSide * value_dim + e) * kSide + place % kSide];
   }
 };
 
@@ -66,36 +67,38 @@ struct Key<KvQuad> {
 template <>
 struct Value<KvQuad> {
   KvQuad* block;
-  uint32_t place, head_dim;
+  uint32_t place, value_dim;
   KvQuad& scale() const { return block[place]; }
-  uint8_t& byte(uint32_t e) const { return block[16 + place / 4 * head_dim + e].bytes[place % 4]; }
+  uint8_t& byte(uint32_t e) const { return block[16 + place / 4 * value_dim + e].bytes[place % 4]; }
   void store(uint32_t e, int8_t q) const { byte(e) = static_cast<uint8_t>(q); }
   float operator[](uint32_t e) const {
     return load_scale(scale()) * static_cast<float>(static_cast<int8_t>(byte(e)));
   }
 };
 
-/// The block of a slot, in the cache's keys or values.
+/// The block of a position, in the cache's keys or values, which have so many columns.
 template <class Element>
-static inline Element* block_at(const KvCacheView& cache, void* keys_or_values, uint32_t sequence,
-                                uint32_t kv_head, uint32_t slot) {
-  const size_t head = static_cast<size_t>(sequence) * cache.kv_heads + kv_head;
-  const size_t block = head * (cache.capacity / 16) + slot / 16;
-  return static_cast<Element*>(keys_or_values) + block * block_elements<Element>(cache.head_dim);
+static inline Element* block_at(const KvCacheView& cache, void* keys_or_values, uint32_t columns,
+                                uint32_t sequence, uint32_t kv_head, uint32_t position) {
+  const uint32_t page = cache.page_of(sequence, position / kAttentionTile);
+  assert(page != kNoPage && position % kAttentionTile < cache.page_positions);
+  const size_t block =
+      cache.head_of_page(page, kv_head) * (cache.page_positions / 16) + position % kAttentionTile / 16;
+  return static_cast<Element*>(keys_or_values) + block * block_elements<Element>(columns);
 }
 
 template <class Element>
 static inline Key<Element> key_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head,
                                   uint32_t position) {
-  const uint32_t slot = position % cache.capacity;
-  return {block_at<Element>(cache, cache.keys, sequence, kv_head, slot), slot % 16};
+  Element* block = block_at<Element>(cache, cache.keys, cache.key_dim, sequence, kv_head, position);
+  return {block, position % 16};
 }
 
 template <class Element>
 static inline Value<Element> value_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head,
                                       uint32_t position) {
-  const uint32_t slot = position % cache.capacity;
-  return {block_at<Element>(cache, cache.values, sequence, kv_head, slot), slot % 16, cache.head_dim};
+  Element* block = block_at<Element>(cache, cache.values, cache.value_dim, sequence, kv_head, position);
+  return {block, position % 16, cache.value_dim};
 }
 
 }  // namespace mote::ref

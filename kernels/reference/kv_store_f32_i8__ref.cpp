@@ -11,26 +11,26 @@ namespace {
 
 /// Head g of row t to where it lies in the cache, a Key or Value.
 template <class Place>
-void store_head(const QuantizeArgs& rows, uint32_t t, uint32_t g, uint32_t head_dim, const Place& to) {
-  const uint32_t first = g * head_dim;
-  const GroupScale group = group_scale(rows, t, first, head_dim);
+void store_head(const QuantizeArgs& rows, uint32_t t, uint32_t g, uint32_t columns, const Place& to) {
+  const uint32_t first = g * columns;
+  const GroupScale group = group_scale(rows, t, first, columns);
   store_scale(group.scale, &to.scale());
-  for (uint32_t e = 0; e < head_dim; ++e) to.store(e, quantized(rows, t, first + e, group));
+  for (uint32_t e = 0; e < columns; ++e) to.store(e, quantized(rows, t, first + e, group));
 }
 
 }  // namespace
 
 void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
   const KvCacheView& cache = args.cache;
-  assert(cache.capacity % 16 == 0 && cache.head_dim % 4 == 0);
-  const uint32_t width = cache.kv_heads * cache.head_dim;
-  const QuantizeArgs k = {width, nullptr, args.k, nullptr, 0}, v = {width, nullptr, args.v, nullptr, 0};
+  assert(cache.page_positions % 16 == 0 && cache.key_dim % 4 == 0 && cache.value_dim % 4 == 0);
+  const QuantizeArgs k = {cache.kv_heads * cache.key_dim, nullptr, args.k, nullptr, 0};
+  const QuantizeArgs v = {cache.kv_heads * cache.value_dim, nullptr, args.v, nullptr, 0};
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     const uint32_t position = static_cast<uint32_t>(args.positions[t]);
     const uint32_t sequence = static_cast<uint32_t>(args.sequences[t]);
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      store_head(k, t, g, cache.head_dim, key_at<KvQuad>(cache, sequence, g, position));
-      store_head(v, t, g, cache.head_dim, value_at<KvQuad>(cache, sequence, g, position));
+      store_head(k, t, g, cache.key_dim, key_at<KvQuad>(cache, sequence, g, position));
+      store_head(v, t, g, cache.value_dim, value_at<KvQuad>(cache, sequence, g, position));
     }
   }
 }

@@ -18,272 +18,33 @@
 #pragma once
 
 #include <assert.h>
-#include <float.h>
 
-#include <type_traits>
-
-#include "kernels/simd/attention_tile.inl.h"
-#include "kernels/simd/attention_weights_i8.inl.h"
+#include "kernels/simd/attention_rows.inl.h"
 
 namespace mote {
 namespace {
 
-constexpr uint32_t kLineFloats = kAlignment / sizeof(float);  // of a cache line
-
-/// What a row sees of a tile.
-struct Visible {
-  PositionRange span;  // from the tile's first position
-  bool first;          // no earlier tile of the segment has any
-  bool last;           // no later tile has any, nor another segment
-  bool begins_like(const Visible& other) const {
-    return !span.empty() && span.begin == other.span.begin && first == other.first;
-  }
-};
-
-static inline Visible visible(const PositionRange& seen, uint32_t tile) {
-  PositionRange span = {seen.begin > tile ? seen.begin - tile : 0, seen.end > tile ? seen.end - tile : 0};
-  if (span.end > kAttentionTile) span.end = kAttentionTile;
-  const bool only_segment = seen.begin / kAttentionSegment == tile / kAttentionSegment;
-  return {span, seen.begin >= tile || tile % kAttentionSegment == 0,
-          only_segment && seen.end <= tile + kAttentionTile};
-}
-
-/// Neighbouring rows of one sequence that see the same positions: those of an encoder's sequence; of a
-/// prompt each row alone.
-struct RowRun {
-  uint32_t begin, end;
-  PositionRange seen;
-  uint32_t first_segment() const { return seen.begin / kAttentionSegment; }
-};
-
-/// The rows of a work unit and one KV head of them. Scratch holds the scores [rows * heads][kAttentionTile],
-/// the running maximum and sum of each query, and partials of one segment.
-template <class V>
-struct RowBlock {
-  uint32_t kv_head;
-  uint32_t begin;  // row
-  uint32_t heads;  // of a row that read the KV head
-  RowRun runs[kAttentionRowBlock];
-  uint32_t run_count;
-  float* scores;
-  float* max;
-  float* sum;
-  float* partials;
-  typename V::Query* queries;  // [rows * heads][E / V::kPacked + V::kQueryTail], where they are packed
-};
-
-/// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
-/// first of a unit that walks all.
-template <class V>
-static inline Softmax softmax_of(const AttentionArgs& args, const RowBlock<V>& block, const RowRun& run,
-                                 uint32_t row, uint32_t head, uint32_t segment) {
-  const uint32_t width = args.cache.head_dim;
-  const uint32_t own_head = block.kv_head * block.heads + head;
-  if (args.segments != 0) {
-    return softmax_at(partials_of(args, row, own_head) + segment * attention_partial_floats(width), width);
-  }
-  const size_t query = (row - block.begin) * block.heads + head;
-  if (segment != run.first_segment()) {
-    return softmax_at(block.partials + query * attention_partial_floats(width), width);
-  }
-  return {args.out[row] + own_head * width, &block.max[query], &block.sum[query]};
-}
-
-/// A tile of one sequence and KV head; the keys of the next one follow.
-template <class T>
-struct Tile {
-  uint32_t begin;  // position
-  const T* keys;
-  const T* values;
-};
-
-/// step(number of queries as a constant) until all are taken: V::kQueries or kFewQueries at a time, then the
-/// rest.
-template <class V, class Step>
-static inline void each_group(uint32_t queries, const Step& step) {
-  using std::integral_constant;
-  for (; queries >= V::kQueries; queries -= V::kQueries) step(integral_constant<uint32_t, V::kQueries>());
-  if (V::kQueries > kFewQueries && queries >= kFewQueries) {
-    step(integral_constant<uint32_t, kFewQueries>());
-    queries -= kFewQueries;
-  }
-  if (queries == 3) step(integral_constant<uint32_t, 3>());
-  if (queries == 2) step(integral_constant<uint32_t, 2>());
-  if (queries == 1) step(integral_constant<uint32_t, 1>());
-}
-
-/// Scores of rows [first, end), all of one sequence, over the span of the tile that any of them sees.
+/// The tile of positions that starts at `begin`, of which the table has a page.
 template <class V, class T>
-static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint32_t first, uint32_t end,
-                       PositionRange span, const Tile<T>& tile) {
-  const uint32_t width = args.cache.head_dim / V::kPacked;
-  const uint32_t queries = (end - first) * block.heads;
-  [[maybe_unused]] uint32_t row = first, head = 0;
-  uint32_t begin = 0;
-  each_group<V>(queries, [&](auto count) MOTE_INLINE {
-    const size_t in_block = (first - block.begin) * block.heads + begin;
-    const typename V::Query* q[count];
-    for (uint32_t i = 0; i < count; ++i) {
-      if constexpr (V::kPacked == 1) {
-        q[i] = args.q[row] + (block.kv_head * block.heads + head) * width;
-        if (++head == block.heads) {
-          head = 0;
-          ++row;
-        }
-      } else {
-        q[i] = block.queries + (in_block + i) * (width + V::kQueryTail);
-      }
-    }
-    float* scores = block.scores + in_block * kAttentionTile;
-    // Only the first queries wait for memory; what the others ask for has just been read.
-    const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};
-    if (count < kFewQueries || begin == 0) {
-      score_span<V, count, V::blocks(count)>(q, tile.keys, ahead, width, args.scale, span, scores);
-    } else {
-      score_span<V, count, V::blocks(count)>(q, tile.keys, FetchNothing(), width, args.scale, span, scores);
-    }
-    begin += count;
-  });
-}
-
-/// The bias of a query over the tile.
-static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, uint32_t head, uint32_t tile) {
-  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[row]);
-  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero + tile;
-}
-
-constexpr float kGoOn[kMaxQueries] = {1, 1, 1, 1, 1, 1, 1, 1};
-
-/// Weighs values from position `begin` on into the outputs of Q queries, which end[i] bounds: together over
-/// what all of them see, the rest by halves. (A weight of 0 would not hide a NaN that a later row stored.)
-template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_seen(const float* scores, const Softmax* softmax, const float* factors, bool last,
-                       uint32_t begin, const uint32_t* end, const T* values, const Ahead& ahead,
-                       uint32_t width) {
-  uint32_t least = end[0], most = end[0];
-  for (uint32_t i = 1; i < Q; ++i) {
-    if (end[i] < least) least = end[i];
-    if (end[i] > most) most = end[i];
-  }
-  const bool whole = least == most;
-  // An element is added whole or by halves: how must not depend on the company.
-  if (!whole) least -= least % V::kPacked;
-  if (least > begin) {
-    weigh_values<V, Q, V::blocks(Q) * V::kVectors>(scores, values, ahead, width, {begin, least},
-                                                   {softmax, factors, last && whole, 0});
-    factors = kGoOn;
-    begin = least;
-  } else if (last && whole) {
-    for (uint32_t i = 0; i < Q; ++i) divide(softmax[i], width);
-  }
-  if constexpr (Q > 1) {
-    constexpr uint32_t kHalf = Q / 2;
-    if (whole) return;
-    weigh_seen<V, kHalf>(scores, softmax, factors, last, begin, end, values, FetchNothing(), width);
-    weigh_seen<V, Q - kHalf>(scores + kHalf * kAttentionTile, softmax + kHalf,
-                             factors == nullptr ? nullptr : factors + kHalf, last, begin, end + kHalf, values,
-                             FetchNothing(), width);
-  }
-}
-
-/// Scores of Q queries to weights, and the values of a tile weighed into their outputs. `last`: no query sees
-/// another tile, and outputs are divided.
-template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_floats(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
-                         bool last, const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
-  float factors[Q];
-  weigh_scores<V, Q>(scores, spans, softmax, factors);
-  weigh_seen<V, Q>(scores, softmax, first ? nullptr : factors, last, spans.shared.begin, spans.end,
-                   tile.values, ahead, width);
-}
-
-/// The same with weights as bytes: together over all that any of them sees.
-template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
-                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
-  float factors[Q], steps[Q];
-  weigh_scores_to_bytes<V, Q>(scores, tile.values, width, spans, softmax, factors, steps);
-  const PositionRange quads = {spans.shared.begin / V::kPacked,
-                               (spans.last_end + V::kPacked - 1) / V::kPacked};
-  weigh_values_by_quads<V, Q, V::blocks(Q) * V::kVectors>(
-      scores, tile.values, ahead, width, quads, {softmax, first ? nullptr : factors, last, 0}, steps);
-}
-
-/// One or the other. With the last tile divided, the sums become 1.
-template <class V, uint32_t Q, class T, class Ahead>
-static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
-                        const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
-  if constexpr (V::kScales == 0) {
-    weigh_floats<V, Q>(scores, spans, softmax, first, last, tile, ahead, width);
-  } else {
-    weigh_bytes<V, Q>(scores, spans, softmax, first, last, tile, ahead, width);
-  }
-  for (uint32_t i = 0; i < Q && last; ++i) *softmax[i].sum = 1.0f;
-}
-
-/// The output of a query, before its first tile is weighed: stores that miss wait for one another. Always
-/// inline, because GCC drops calls of a function that only prefetches.
-MOTE_INLINE static inline void ask_for_output(const Softmax& softmax, uint32_t width) {
-  for (uint32_t column = 0; column < width; column += kLineFloats)
-    __builtin_prefetch(softmax.out + column, 1, 3);
-}
-
-/// Runs [first, end), which begin to see the tile at the same position. visible[0] is the first one's;
-/// `ahead` is what is needed next, the tile's own values if that has been asked for.
-template <class V, class T>
-static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, const RowRun* first,
-                       const RowRun* end, const Visible* visible, const Tile<T>& tile, FetchAhead<T> ahead) {
-  const uint32_t width = args.cache.head_dim, segment = tile.begin / kAttentionSegment;
-  const uint32_t queries = (end[-1].end - first->begin) * block.heads;
-  const bool first_tile = visible->first;
-  float* scores = block.scores + (first->begin - block.begin) * block.heads * size_t{kAttentionTile};
-  const RowRun* run = first;
-  const Visible* own = visible;
-  uint32_t row = run->begin, head = 0;
-  each_group<V>(queries, [&](auto count) MOTE_INLINE {
-    QuerySpans spans = {{0, kAttentionTile}, {}, 0};
-    Softmax softmax[count];
-    bool last = args.segments == 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      softmax[i] = softmax_of(args, block, *run, row, head, segment);
-      if (first_tile) {
-        ask_for_output(softmax[i], width);
-        *softmax[i].max = -FLT_MAX;
-        *softmax[i].sum = 0.0f;
-      }
-      if (args.bias != nullptr) {
-        add_bias<V>(scores + i * kAttentionTile,
-                 tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
-      }
-      last = last && own->last;
-      spans.shared.begin = own->span.begin;
-      spans.end[i] = own->span.end;
-      if (own->span.end < spans.shared.end) spans.shared.end = own->span.end;
-      if (own->span.end > spans.last_end) spans.last_end = own->span.end;
-      if (++head != block.heads) continue;
-      head = 0;
-      if (++row != run->end) continue;
-      ++run;
-      ++own;
-    }
-    if (count < kFewQueries || ahead.elements != tile.values) {
-      weigh_group<V, count>(scores, spans, softmax, first_tile, last, tile, ahead, width);
-    } else {
-      weigh_group<V, count>(scores, spans, softmax, first_tile, last, tile, FetchNothing(), width);
-    }
-    scores += count * kAttentionTile;
-    ahead.elements = tile.values;
-  });
+static inline Tile<T> tile_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head, uint32_t begin) {
+  const uint32_t page = cache.page_of(sequence, begin / kAttentionTile);
+  assert(page != kNoPage);
+  const size_t start = cache.head_of_page(page, kv_head) * cache.page_positions;
+  return {begin, static_cast<const T*>(cache.keys) + start * elements_of<V>(cache.key_dim),
+          static_cast<const T*>(cache.values) + start * elements_of<V>(cache.value_dim)};
 }
 
 /// Runs [first, end), all of one sequence, over the tile of positions that starts at `begin`.
 template <class V, class T>
 static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, const RowRun* first,
                         const RowRun* end, uint32_t begin) {
+  const uint32_t next_tile = begin + kAttentionTile;
   PositionRange all = {kAttentionTile, 0};
+  bool sees_next = false;
   Visible seen[kAttentionRowBlock];
   for (const RowRun* run = first; run < end; ++run) {
     seen[run - first] = visible(run->seen, begin);
+    sees_next = sees_next || !visible(run->seen, next_tile).span.empty();
     const PositionRange span = seen[run - first].span;
     if (span.empty()) continue;
     if (span.begin < all.begin) all.begin = span.begin;
@@ -291,13 +52,10 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
   }
   if (all.empty()) return;
 
-  const KvCacheView& cache = args.cache;
-  const size_t head = static_cast<size_t>(args.sequences[first->begin]) * cache.kv_heads + block.kv_head;
-  const size_t elements = elements_of<V>(cache.head_dim);
-  const size_t start = (head * cache.capacity + begin % cache.capacity) * elements;
-  const Tile<T> tile = {begin, static_cast<const T*>(cache.keys) + start,
-                        static_cast<const T*>(cache.values) + start};
-  FetchAhead<T> ahead = {tile.keys + kAttentionTile * elements};
+  const uint32_t sequence = static_cast<uint32_t>(args.sequences[first->begin]);
+  const Tile<T> tile = tile_at<V, T>(args.cache, sequence, block.kv_head, begin);
+  FetchAhead<T> ahead = {sees_next ? tile_at<V, T>(args.cache, sequence, block.kv_head, next_tile).keys
+                                   : tile.values};
   score_rows<V>(args, block, first->begin, end[-1].end, all, tile);
   for (const RowRun *run = first, *next; run < end; run = next) {
     const Visible& own = seen[run - first];
@@ -345,7 +103,7 @@ static inline UnitRows rows_of_unit(const AttentionArgs& args, uint32_t unit) {
 /// The queries of the next unit: those of many rows have left L2, or lie in that of another core. Always
 /// inline, as above.
 MOTE_INLINE static inline void ask_for_queries(const AttentionArgs& args, const UnitRows& unit) {
-  const uint32_t width = args.heads / args.cache.kv_heads * args.cache.head_dim;
+  const uint32_t width = args.heads / args.cache.kv_heads * args.cache.key_dim;
   for (uint32_t row = unit.begin; row < unit.end; ++row) {
     const float* query = args.q[row] + unit.kv_head * width;
     for (uint32_t column = 0; column < width; column += kLineFloats) __builtin_prefetch(query + column, 0, 2);
@@ -365,7 +123,7 @@ static void each_query(const RowBlock<V>& block, Each each) {
 /// All segments, folded.
 template <class V, class T>
 static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
-  const uint32_t width = args.cache.head_dim;
+  const uint32_t width = args.cache.value_dim;
   PositionRange all = {UINT32_MAX, 0};
   uint32_t least_end = UINT32_MAX;
   for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
@@ -395,7 +153,7 @@ static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
 /// The queries of a work unit times the scale, packed as keys are.
 template <class V>
 static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, uint32_t end) {
-  const uint32_t width = args.cache.head_dim;
+  const uint32_t width = args.cache.key_dim;
   typename V::Query* to = block.queries;
   for (uint32_t row = block.begin; row < end; ++row) {
     const float* from = args.q[row] + block.kv_head * block.heads * width;
@@ -427,7 +185,7 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
 
 template <class V, class T>
 static void attention(const AttentionArgs& args, Range units, void* scratch) {
-  assert(args.heads % args.cache.kv_heads == 0 && args.cache.capacity % kBlock == 0);
+  assert(args.heads % args.cache.kv_heads == 0 && args.cache.page_positions % kBlock == 0);
   RowBlock<V> block = {};
   block.heads = args.heads / args.cache.kv_heads;
   const size_t queries = static_cast<size_t>(kAttentionRowBlock) * block.heads;
@@ -436,7 +194,7 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
   block.sum = block.max + queries;
   block.partials = block.sum + queries;
   block.queries = reinterpret_cast<typename V::Query*>(
-      block.partials + queries * attention_partial_floats(args.cache.head_dim));
+      block.partials + queries * attention_partial_floats(args.cache.value_dim));
   if (units.begin == units.end) return;
   UnitRows next = rows_of_unit(args, units.begin);
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {

@@ -46,11 +46,11 @@ struct FetchNothing {
   void prefetch(size_t) const {}
 };
 
-/// Elements of the cache that a key or value of `head_dim` columns takes, with its scale where it has one:
+/// Elements of the cache that a key or value of so many columns takes, with its scale where it has one:
 /// before those of a block are its scales.
 template <class V>
-constexpr uint32_t elements_of(uint32_t head_dim) {
-  return head_dim / V::kPacked + V::kScales;
+constexpr uint32_t elements_of(uint32_t columns) {
+  return columns / V::kPacked + V::kScales;
 }
 
 /// scores[i][16 b + j] = scale * dot(q[i], key of position 16 b + j) for Q queries and B blocks; width in
@@ -74,6 +74,7 @@ static inline void score_blocks(const typename V::Query* const* q, const T* keys
       MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) sum[i][v] = V::fma(x[i], key, sum[i][v]);
     }
   }
+  ahead.template prefetch<B * kBlock * V::kScales>(width * B * kBlock);  // as much as the scales take
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     MOTE_UNROLL for (uint32_t v = 0; v < kVectors; ++v) {
       V::store(scores + i * kAttentionTile + v * V::kLanes,

@@ -15,7 +15,7 @@ namespace {
 /// A query as bytes, then their scale times `factor`, then -128 times the sum of the bytes: keys are 128 more
 /// than they stand for. The scale is that of q8c, or less fine where V::joint is more than the largest
 /// magnitude. (Of halves, because a sum of two may overflow.) The start is mod 2^32, as the products are
-/// added to it: scores are exact up to kMaxHeadDimI8 columns.
+/// added to it: scores are exact up to kMaxKeyDimI8 columns.
 template <class V>
 void pack_query(const float* from, uint32_t count, float factor, typename V::Query* to) {
   constexpr float kLevels = 127.0f / 2;

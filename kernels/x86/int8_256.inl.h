@@ -5,8 +5,8 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/int8_queries.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/quantize_avx2.inl.h"
 
 namespace mote {
@@ -82,8 +82,9 @@ struct Int8Floats256 : Floats256 {
     const int32_t bits = avx2::max_lanes(largest);
     return word_of<float>(&bits);
   }
-  static Float load_scales(const KvQuad* values, uint32_t head_dim, uint32_t at) {
-    return load_floats(values + static_cast<size_t>(at / 16) * 16 * (head_dim / kPacked + kScales) + at % 16);
+  static Float load_scales(const KvQuad* values, uint32_t value_dim, uint32_t at) {
+    return load_floats(values + static_cast<size_t>(at / 16) * 16 * (value_dim / kPacked + kScales) +
+                       at % 16);
   }
   static void store_weights(float* weights, uint32_t at, Float weight, Float step) {
     store_quads(reinterpret_cast<KvQuad*>(weights) + at / kPacked,

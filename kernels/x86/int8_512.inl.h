@@ -66,8 +66,8 @@ struct Int8Floats512 : RoughExp512 {
     return word_of<float>(&bits);
   }
   /// Of the kLanes positions of a tile's values from `at` on.
-  static Float load_scales(const KvQuad* values, uint32_t head_dim, uint32_t at) {
-    return _mm512_castsi512_ps(load(values + static_cast<size_t>(at) * (head_dim / kPacked + kScales)));
+  static Float load_scales(const KvQuad* values, uint32_t value_dim, uint32_t at) {
+    return _mm512_castsi512_ps(load(values + static_cast<size_t>(at) * (value_dim / kPacked + kScales)));
   }
 
   /// Of the weights from position `at` on, in the bytes of their row: weight * step of 0 to 255, rounded.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stores k[t] and v[t] at positions[t]: keys [capacity / 16][E][16], values [capacity][E], f16 to nearest
-// even: the same bits as the reference.
+// Stores k[t] and v[t] at positions[t]: in a page keys are [page_positions / 16][E][16], values
+// [page_positions][F], f16 to nearest even: the same bits as the reference.
 //
 // An element of a key goes to a place of its own, 16 elements from the next: a store each. Eight neighbouring
 // tokens of a prompt fill half a block, so their keys are transposed, 8 columns at a time (24 shuffles for 64
@@ -81,27 +81,39 @@ static inline bool eight_in_a_row(const KvStoreArgs& args, uint32_t row, uint32_
   return true;
 }
 
+/// Where a token goes: the number of its page, and its place in that.
+struct KvPlace {
+  uint32_t page, place;
+};
+static inline KvPlace place_of(const KvStoreArgs& args, uint32_t row) {
+  const uint32_t position = static_cast<uint32_t>(args.positions[row]);
+  const uint32_t page =
+      args.cache.page_of(static_cast<uint32_t>(args.sequences[row]), position / kAttentionTile);
+  assert(page != kNoPage && position % kAttentionTile < args.cache.page_positions);
+  return {page, position % kAttentionTile};
+}
+
 template <class T>
 static void kv_store(const KvStoreArgs& args, Range rows) {
   const KvCacheView& cache = args.cache;
-  assert(cache.capacity % kKeyStep == 0);
-  const uint32_t width = cache.head_dim;
+  assert(cache.page_positions % kKeyStep == 0);
+  const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
     const bool eight = eight_in_a_row(args, t, rows.end);
     next = t + (eight ? kLanes : 1);
-    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity;
+    const KvPlace at = place_of(args, t);
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
-      const size_t start = (head * cache.capacity + slot / kKeyStep * kKeyStep) * width;
-      T* key = static_cast<T*>(cache.keys) + start + slot % kKeyStep;
+      const size_t start = cache.head_of_page(at.page, g) * cache.page_positions;
+      T* key = static_cast<T*>(cache.keys) + (start + at.place / kKeyStep * kKeyStep) * key_dim +
+               at.place % kKeyStep;
       if (eight) {
-        store_keys_of_8(args.k, t, g * width, width, key);
+        store_keys_of_8(args.k, t, g * key_dim, key_dim, key);
       } else {
-        store_columns(args.k[t] + g * width, 0, width, key, kKeyStep);
+        store_columns(args.k[t] + g * key_dim, 0, key_dim, key, kKeyStep);
       }
-      T* value = static_cast<T*>(cache.values) + (head * cache.capacity + slot) * width;
-      for (uint32_t i = t; i < next; ++i, value += width) {
-        store_columns(args.v[i] + g * width, 0, width, value, 1);
+      T* value = static_cast<T*>(cache.values) + (start + at.place) * value_dim;
+      for (uint32_t i = t; i < next; ++i, value += value_dim) {
+        store_columns(args.v[i] + g * value_dim, 0, value_dim, value, 1);
       }
     }
   }

@@ -66,27 +66,26 @@ static inline void store_values_of_2(const float* first, const float* second, ui
 
 static inline void kv_store(const KvStoreArgs& args, Range rows) {
   const KvCacheView& cache = args.cache;
-  const uint32_t width = cache.head_dim;
-  assert(cache.capacity % avx2::kKeyStep == 0 && width % 2 == 0);
+  const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
+  assert(cache.page_positions % avx2::kKeyStep == 0 && key_dim % 2 == 0 && value_dim % 2 == 0);
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
     const bool eight = avx2::eight_in_a_row(args, t, rows.end);
     next = t + (eight ? 8 : 1);
-    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity;
-    const uint32_t block = slot / avx2::kKeyStep * avx2::kKeyStep;
+    const avx2::KvPlace at = avx2::place_of(args, t);
+    const uint32_t block = at.place / avx2::kKeyStep * avx2::kKeyStep;
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
-      const size_t pairs = head * cache.capacity * width / 2;
-      Bf16Pair* key = static_cast<Bf16Pair*>(cache.keys) + pairs + block * (width / 2) + slot - block;
-      Bf16Pair* value = static_cast<Bf16Pair*>(cache.values) + pairs + size_t{slot / 2} * width;
-      const uint32_t column = g * width;
+      const size_t start = cache.head_of_page(at.page, g) * cache.page_positions;
+      Bf16Pair* key = static_cast<Bf16Pair*>(cache.keys) + (start + block) * (key_dim / 2) + at.place - block;
+      Bf16Pair* value = static_cast<Bf16Pair*>(cache.values) + (start + at.place) / 2 * value_dim;
+      const ConstRows v = {args.v[0] + g * value_dim, args.v.stride_bytes};
       if (eight) {
-        store_keys_of_8(args.k, t, column, width, key);
-        for (uint32_t i = t; i < next; i += 2, value += width) {
-          store_values_of_2(args.v[i] + column, args.v[i + 1] + column, width, value);
+        store_keys_of_8(args.k, t, g * key_dim, key_dim, key);
+        for (uint32_t i = t; i < next; i += 2, value += value_dim) {
+          store_values_of_2(v[i], v[i + 1], value_dim, value);
         }
       } else {
-        store_key(args.k[t] + column, 0, width, key);
-        store_value(args.v[t] + column, 0, width, slot % 2 == 0 ? &value->first : &value->second);
+        store_key(args.k[t] + g * key_dim, 0, key_dim, key);
+        store_value(v[t], 0, value_dim, at.place % 2 == 0 ? &value->first : &value->second);
       }
     }
   }

@@ -130,26 +130,25 @@ void store_value(const float* x, uint32_t width, uint32_t place, KvQuad* scale, 
 
 void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
   const KvCacheView& cache = args.cache;
-  const uint32_t width = cache.head_dim;
-  assert(cache.capacity % kKeyStep == 0 && width % 4 == 0);
+  const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
+  assert(cache.page_positions % kKeyStep == 0 && key_dim % 4 == 0 && value_dim % 4 == 0);
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
     const bool eight = eight_in_a_row(args, t, rows.end);
     next = t + (eight ? kLanes : 1);
-    const uint32_t slot = static_cast<uint32_t>(args.positions[t]) % cache.capacity, place = slot % kKeyStep;
+    const KvPlace at = place_of(args, t);
+    const uint32_t place = at.place % kKeyStep;
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
-      const size_t head = static_cast<size_t>(args.sequences[t]) * cache.kv_heads + g;
-      const size_t block =
-          (head * (cache.capacity / kKeyStep) + slot / kKeyStep) * (1 + width / 4) * kKeyStep;
-      KvQuad* key = static_cast<KvQuad*>(cache.keys) + block + place;
-      KvQuad* scale = static_cast<KvQuad*>(cache.values) + block + place;
-      KvQuad* value = static_cast<KvQuad*>(cache.values) + block + kKeyStep + place / 4 * width;
-      const Heads k = {args.k, t, g * width, width}, v = {args.v, t, g * width, width};
+      const size_t start = cache.head_of_page(at.page, g) * cache.page_positions + at.place - place;
+      KvQuad* key = static_cast<KvQuad*>(cache.keys) + start * (1 + key_dim / 4) + place;
+      KvQuad* block = static_cast<KvQuad*>(cache.values) + start * (1 + value_dim / 4);
+      KvQuad *scale = block + place, *value = block + kKeyStep + place / 4 * value_dim;
+      const Heads k = {args.k, t, g * key_dim, key_dim}, v = {args.v, t, g * value_dim, value_dim};
       if (eight) {
         store_keys_of_8(k, key);
         store_values_of_8(v, scale, value);
       } else {
-        store_key(k[0], width, key);
-        store_value(v[0], width, place % 4, scale, value);
+        store_key(k[0], key_dim, key);
+        store_value(v[0], value_dim, place % 4, scale, value);
       }
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Turns an operation of the file into a Step: proves its shapes and ranges, resolves its operands to pointers
-// and finds its kernel. mote_model_open binds every operation to nowhere, only to prove it; mote_session_init
-// binds it to the arena. What is checked and what is used can so not drift apart.
+// and finds its kernel. runtime/ops has it for each operation. mote_model_open binds every operation to
+// nowhere, only to prove it; mote_session_init binds it to the arena: the same code checks a shape and uses
+// it.
 #pragma once
 
 #include "kernels/dispatch.h"
@@ -15,24 +16,14 @@ struct Step {
   Op op;
   file::RowUnit unit;  // what its rows are
   const KernelEntry* kernel;
-  const KernelEntry* merge;  // of attention
+  const KernelEntry* merge;  // of attention; else null
   bool on_backend;           // run_on_backend instead; the kernel finishes and steps in
   bool chained;              // may take a row as soon as the step before has (chain.h)
   bool needs_barrier;        // of steps in lanes: a barrier between it and the step before
   uint64_t work_per_row;     // rough multiply-adds, without what depends on the context
-  union {
-    EmbedArgs embed;
-    PositionsArgs positions;
-    NormArgs norm;
-    QuantizeArgs quantize;
-    LinearArgs linear;  // .rows is set per run
-    RopeTableArgs rope_table;
-    RopeArgs rope;
-    KvStoreArgs kv_store;
-    AttentionArgs attention;  // .rows and .segments are set per run
-    GateArgs gate;
-    SelectArgs select;  // .first and .rows are set per pass
-    PoolArgs pool;      // .first too
+  union {                    // prepare() of the operation sets what depends on the run
+#define OP(op_name, operation, types) op_name##Args operation;
+#include "kernels/op_list.inc"
   };
 };
 

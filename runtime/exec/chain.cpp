@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/chain.h"
 
-#include "runtime/ops/operands.h"
+#include <assert.h>
+
+#include "runtime/ops/ops.h"
 
 namespace mote {
 namespace {
 
 constexpr uint32_t kMaxOperands = 3;
 
-/// Whether an operation reads of its operands only the row that it writes.
-bool goes_by_rows(Op op) {
-  switch (op) {
-    case Op::kEmbed:
-    case Op::kPositions:
-    case Op::kNorm:
-    case Op::kQuantize:
-    case Op::kRopeTable:
-    case Op::kRope:
-    case Op::kKvStore:
-    case Op::kGate:
-      return true;
-    case Op::kLinear:     // by panels
-    case Op::kAttention:  // across rows, as are the rest
-    case Op::kAttentionMerge:
-    case Op::kSelect:
-    case Op::kPool:
-      return false;
-  }
-  return false;
-}
-
 /// The operands that lie in buffers, of an operation that goes by rows: their number, else 0.
 uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
   uint32_t count = 0;
-  if (!goes_by_rows(step.op)) return count;
+  if (!traits_of(step.op).by_rows()) return count;
   Step copy = step;
   for_each_operand(copy, [&](const void* data, size_t stride_bytes, size_t bytes) {
+    if (data == nullptr) return;
+    assert(count < kMaxOperands);
     operands[count++] = {data, stride_bytes, bytes};
   });
   return count;
@@ -59,12 +41,19 @@ bool may_follow(const Places& places, const Step& earlier, const Step& later) {
   return true;
 }
 
-/// Whether rows of one step reach those of the other through a cache: one stores there what the other reads.
-bool share_a_cache(const Step& one, const Step& other) {
-  if (one.op == Op::kAttention && other.op == Op::kKvStore) {
-    return one.attention.cache.keys == other.kv_store.cache.keys;
-  }
-  return one.op == Op::kKvStore && other.op == Op::kAttention && share_a_cache(other, one);
+const void* state_read(const Step& step) {
+  return visit_step(step, [](auto operation, const auto& args) { return operation.state_read(args); });
+}
+const void* state_written(const Step& step) {
+  return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
+}
+
+/// Whether rows of one step reach those of the other through a state: one writes what the other reads.
+bool share_a_state(const Step& one, const Step& other) {
+  const void* read = state_read(one);
+  const void* read_by_other = state_read(other);
+  return (read != nullptr && read == state_written(other)) ||
+         (read_by_other != nullptr && read_by_other == state_written(one));
 }
 
 }  // namespace
@@ -99,7 +88,7 @@ void part_steps(Step* steps, uint32_t count) {
     for (next = first + 1; next < count && next - first < kMaxFromBarrier; ++next) {
       steps[next].needs_barrier = false;
       bool parted = steps[first].unit == file::RowUnit::token && steps[next].unit == file::RowUnit::token;
-      for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_cache(steps[i], steps[next]);
+      for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_state(steps[i], steps[next]);
       if (!parted) break;
     }
   }

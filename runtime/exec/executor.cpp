@@ -6,6 +6,7 @@
 #include "runtime/exec/fork.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
+#include "runtime/ops/ops.h"
 
 namespace mote {
 namespace {
@@ -21,59 +22,36 @@ uint32_t rows_of(const Run& run, file::RowUnit unit) {
   return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
 }
 
-/// Splits the positions of a decoding step's attention where its units, the KV heads, would leave threads
-/// idle.
-uint32_t split_positions(const mote_session& session, const AttentionArgs& args, uint32_t units) {
-  const uint32_t segments = session.run.last_position / kAttentionSegment + 1;
-  const bool few = args.partials != nullptr && args.rows <= session.options.batch;
-  return few && args.window == 0 && segments > 1 && units % session.options.threads != 0 ? segments : 0;
-}
-
 /// Rows of each lane, 0 where the run is not in lanes.
 uint32_t lane_rows(const mote_session& session) {
   const uint32_t rows = session.run.rows, threads = session.options.threads;
   return rows / threads < session.least_lane ? 0 : rows_of_lane(rows, threads);
 }
 
-ConstRowsInLanes in_lanes(const mote_session& session, ConstRows rows) {
-  const uint32_t of_lane = lane_rows(session);
-  return of_lane == 0 ? in_one_lane(rows) : ConstRowsInLanes{rows, of_lane, session.lane_bytes};
+RunRows run_rows(const mote_session& session) {
+  const Run& run = session.run;
+  RunRows rows{};
+  rows.tokens = run.rows;
+  rows.first_token = session.model->encoder ? session.starts[run.first_sequence] : 0;
+  rows.first_sequence = run.first_sequence;
+  rows.end_sequence = run.end_sequence;
+  rows.last_position = run.last_position;
+  rows.lane_rows = lane_rows(session);
+  rows.lane_bytes = session.lane_bytes;
+  rows.batch = session.options.batch;
+  rows.threads = session.options.threads;
+  return rows;
 }
 
-struct Extent {
-  uint32_t rows;
-  uint32_t units;
-  uint64_t work;
-};
+/// Sets what in a step of `rows` rows depends on the run.
+Extent prepare(const RunRows& run, uint32_t rows, Step* step) {
+  const Extent extent{rows, rows * step->work_per_row};
+  return visit_step(*step, [&](auto operation, auto& args) { return operation.prepare(args, run, extent); });
+}
 
-/// Sets the step's number of rows; its units and work follow from it.
-Extent prepare(const mote_session& session, Step* step) {
-  const uint32_t rows = rows_of(session.run, step->unit), last_position = session.run.last_position;
-  const uint64_t work = rows * step->work_per_row;
-  if (step->op == Op::kLinear) {
-    if (step->linear.rows != rows) step->linear.rows = rows;  // else the line stays in all cores' caches
-    return {rows, units_of(*step, rows), work};
-  }
-  if (step->op == Op::kAttention) {
-    AttentionArgs& args = step->attention;
-    args.rows = rows;
-    const uint32_t seen = args.window != 0 && args.window <= last_position ? args.window : last_position + 1;
-    const uint32_t units = units_of(*step, rows);
-    args.segments = lane_rows(session) != 0 ? 0 : split_positions(session, args, units);
-    // The product fits: layout.cpp refuses sessions whose units would not.
-    return {rows, args.segments == 0 ? units : units * args.segments, work * 2 * seen};
-  }
-  if (step->op == Op::kSelect) {
-    step->select.first = session.model->encoder ? session.starts[session.run.first_sequence] : 0;
-    step->select.rows = session.run.rows;
-    step->select.in = in_lanes(session, step->select.in.first_lane);
-  }
-  if (step->op == Op::kPool) {
-    step->pool.first = session.run.first_sequence;
-    step->pool.in = in_lanes(session, step->pool.in.first_lane);
-    return {rows, session.run.end_sequence - session.run.first_sequence, work};
-  }
-  return {rows, rows, work};
+void finish(const Step& step) {
+  if (step.merge == nullptr) return;
+  visit_step(step, [&](auto operation, const auto& args) { operation.finish(args, step.merge); });
 }
 
 /// Whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of another.
@@ -86,33 +64,35 @@ bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
 }
 
 /// Step `index` and those after it that need not wait in lanes; returns the one after them.
-uint32_t run_in_lanes(mote_session* session, uint32_t index, uint32_t end) {
+uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   Step* steps = session->lane_steps;
   if (end - index > Share::kMostSteps) end = index + Share::kMostSteps;
-  const uint32_t rows = session->run.rows, of_lane = lane_rows(*session);
-  Fork fork{session, steps, index, index, rows, 0, (rows + of_lane - 1) / of_lane, of_lane, 1};
-  const bool apart = lanes_are_sequences(*session, of_lane);
+  const uint32_t rows = run.tokens, lanes = (rows + run.lane_rows - 1) / run.lane_rows;
+  Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
+  const bool apart = lanes_are_sequences(*session, run.lane_rows);
   const auto follows = [apart](const Step& step) {
     return apart ? step.unit == file::RowUnit::token : !step.needs_barrier;
   };
-  do prepare(*session, &steps[fork.end++]);
+  do prepare(run, rows, &steps[fork.end++]);
   while (fork.end < end && follows(steps[fork.end]));
   run_together(&fork, 0);
   return fork.end;
 }
 
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
-uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
-  const bool of_tokens = session->steps[index].unit == file::RowUnit::token;
-  if (!of_tokens && !leaves_tokens(session->steps[index].op) && !last_pass(session->run)) return index + 1;
-  const bool lanes = lane_rows(*session) != 0;
-  if (lanes && of_tokens) return run_in_lanes(session, index, end);
+uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
+  const Step& first = session->steps[index];
+  const bool of_tokens = first.unit == file::RowUnit::token;
+  if (!of_tokens && !traits_of(first.op).leaves_tokens && !last_pass(session->run)) return index + 1;
+  const bool lanes = run.lane_rows != 0;
+  if (lanes && of_tokens) return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
-  Extent extent = prepare(*session, &step);
-  Fork fork{session, steps, index, index + 1, extent.rows, extent.units, 1, 0, 1};
+  const uint32_t rows = rows_of(session->run, step.unit);
+  Extent extent = prepare(run, rows, &step);
+  Fork fork{session, steps, fork_kind(step, rows), index, index + 1, rows, extent.units, 1, 0, 1};
   while (fork.end < end && steps[fork.end].chained) {
-    extent.work += prepare(*session, &steps[fork.end++]).work;
+    extent.work += prepare(run, rows, &steps[fork.end++]).work;
   }
   if (extent.units == 0) return fork.end;
   if (extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
@@ -123,9 +103,7 @@ uint32_t run_steps(mote_session* session, uint32_t index, uint32_t end) {
   } else {
     run_together(&fork, extent.work);
   }
-  if (step.op == Op::kAttention && step.attention.segments != 0) {
-    kernel_cast<AttentionMergeArgs>(step.merge)(step.attention, {0, step.attention.rows}, nullptr);
-  }
+  finish(step);
   return fork.end;
 }
 
@@ -214,9 +192,10 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
     const uint32_t steps = session->step_count - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
     left -= end - run.next_op;
+    const RunRows rows = run_rows(*session);
     while (run.next_op < end) {
       const uint32_t op = run.next_op;
-      run.next_op = run_steps(session, op, tracing ? op + 1 : end);
+      run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
     }
     if (end != session->step_count) return false;

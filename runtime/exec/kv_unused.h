@@ -25,39 +25,39 @@ inline uint32_t values_together(DType dtype) {
   return dtype == DType::i8 ? kKvBlock : dtype == DType::bf16 ? 2 : 1;
 }
 
-/// A head's first `used` keys, in whole blocks.
+/// The first `used` keys of a head in a page, in whole blocks.
 struct SavedKeys {
   DType dtype;
-  uint32_t head_dim, used;
+  uint32_t columns, used;
 
-  uint64_t bytes() const { return align_up(used, kKvBlock) * kv_bytes(dtype, head_dim); }
+  uint64_t bytes() const { return align_up(used, kKvBlock) * kv_bytes(dtype, columns); }
 
   /// Strips of a column, of two of bf16, of four of i8 and of its scales.
   void clear_unused(uint8_t* copy) const {
     if (used % kKvBlock == 0) return;
     const uint32_t bytes = dtype == DType::f16 ? 2 : 4;
-    const uint64_t block_bytes = kKvBlock * kv_bytes(dtype, head_dim);
+    const uint64_t block_bytes = kKvBlock * kv_bytes(dtype, columns);
     clear_strips(copy + used / kKvBlock * block_bytes,
                  static_cast<uint32_t>(block_bytes / (kKvBlock * bytes)), kKvBlock, bytes, used % kKvBlock);
   }
 };
 
-/// A head's first `used` values, as far as they do not lie beside others.
+/// The first `used` values, as far as they do not lie beside others.
 struct SavedValues {
   DType dtype;
-  uint32_t head_dim, used;
+  uint32_t columns, used;
 
-  uint64_t bytes() const { return align_up(used, values_together(dtype)) * kv_bytes(dtype, head_dim); }
+  uint64_t bytes() const { return align_up(used, values_together(dtype)) * kv_bytes(dtype, columns); }
 
   void clear_unused(uint8_t* copy) const {
     const uint32_t together = values_together(dtype), left = used % together;
     if (left == 0) return;
-    uint8_t* const last = copy + used / together * together * kv_bytes(dtype, head_dim);
-    if (dtype == DType::bf16) return clear_strips(last, head_dim, 2, 2, left);
+    uint8_t* const last = copy + used / together * together * kv_bytes(dtype, columns);
+    if (dtype == DType::bf16) return clear_strips(last, columns, 2, 2, left);
     clear_strips(last, 1, kKvBlock, sizeof(float), left);
     uint8_t* quads = last + kKvBlock * sizeof(float);
-    for (uint32_t first = 0; first < kKvBlock; first += 4, quads += 4 * head_dim) {
-      clear_strips(quads, head_dim, 4, 1, left > first ? left - first : 0);
+    for (uint32_t first = 0; first < kKvBlock; first += 4, quads += 4 * columns) {
+      clear_strips(quads, columns, 4, 1, left > first ? left - first : 0);
     }
   }
 };

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "runtime/exec/session.h"
-#include "runtime/ops/operands.h"
+#include "runtime/ops/ops.h"
 
 namespace mote {
 namespace {

@@ -3,20 +3,12 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
+#include "runtime/exec/kv_pages.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
 
 namespace mote {
 namespace {
-
-uint32_t cache_capacity(const mote_session_options& options, const file::KvCache& cache) {
-  const uint32_t most =
-      cache.bidirectional() && options.chunk < options.context ? options.chunk : options.context;
-  const uint64_t whole = align_up(most, 16);
-  if (cache.window() == 0) return static_cast<uint32_t>(whole);
-  const uint64_t ring = align_up(uint64_t{cache.window()} + options.chunk - 1, kAttentionTile);
-  return static_cast<uint32_t>(ring < whole ? ring : whole);
-}
 
 void choose_passes(mote_session* s) {
   const mote_session_options& options = s->options;
@@ -46,6 +38,55 @@ uint32_t most_rows(const mote_session& s, file::RowUnit unit) {
   return unit == file::RowUnit::selected ? s.options.logit_rows : s.token_rows;
 }
 
+static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
+
+/// A table of pages for each cache; those whose tiles have the same pages share one, of the first few.
+class PageTables {
+ public:
+  PageTables(Arena& arena, uint32_t sequences) : arena_(arena), sequences_(sequences) {}
+
+  /// Null while counting.
+  const uint32_t* table_of(const KvPages& pages) {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (taken_[i].tiles == pages.tiles && taken_[i].held == pages.held) return taken_[i].table;
+    }
+    uint32_t* table = arena_.take<uint32_t>(saturating_multiply(sequences_, pages.tiles));
+    for (uint32_t s = 0; table != nullptr && s < sequences_; ++s) {
+      for (uint32_t t = 0; t < pages.tiles; ++t)
+        table[static_cast<size_t>(s) * pages.tiles + t] = pages.page_of(s, t);
+    }
+    if (count_ < kMost) taken_[count_++] = {pages.tiles, pages.held, table};
+    return table;
+  }
+
+ private:
+  static constexpr uint32_t kMost = 8;
+  struct Taken {
+    uint32_t tiles, held;
+    const uint32_t* table;
+  };
+  Arena& arena_;
+  uint32_t sequences_;
+  Taken taken_[kMost];
+  uint32_t count_ = 0;
+};
+
+/// All of the views but keys and values.
+void take_views(Arena& arena, mote_session* s) {
+  const auto* caches = s->model->root->kv_caches();
+  s->caches = arena.take<KvCacheView>(caches->size());
+  PageTables tables(arena, s->options.batch);
+  for (uint32_t i = 0; i < caches->size(); ++i) {
+    const file::KvCache* cache = caches->Get(i);
+    const KvPages pages = kv_pages(s->options, *cache);
+    const uint32_t* table = tables.table_of(pages);
+    if (s->caches == nullptr) continue;
+    s->caches[i] = {
+        nullptr,           nullptr,          table, pages.tiles, pages.page_positions, cache->kv_heads(),
+        cache->head_dim(), cache->head_dim()};
+  }
+}
+
 void take_tables(Arena& arena, mote_session* s) {
   const mote_session_options& options = s->options;
   arena.take<mote_session>(1);
@@ -63,7 +104,7 @@ void take_tables(Arena& arena, mote_session* s) {
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
-  s->caches = arena.take<KvCacheView>(s->model->root->kv_caches()->size());
+  take_views(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
@@ -114,7 +155,7 @@ mote_status add_needs(const mote_session& s, uint32_t index, uint64_t segments, 
                    " KV heads are too many for these options; lower chunk, batch or "
                    "context");
   }
-  const uint64_t floats = uint64_t{args.heads} * attention_partial_floats(args.cache.head_dim);
+  const uint64_t floats = uint64_t{args.heads} * attention_partial_floats(args.cache.value_dim);
   if (splits && floats > needs->partial_floats) needs->partial_floats = floats;
   return MOTE_OK;
 }
@@ -143,12 +184,15 @@ void take_caches(Arena& arena, mote_session* s) {
   const auto* caches = s->model->root->kv_caches();
   for (uint32_t i = 0; i < caches->size(); ++i) {
     const file::KvCache* cache = caches->Get(i);
-    const uint32_t capacity = cache_capacity(s->options, *cache);
-    const uint64_t bytes = saturating_multiply(s->options.batch, cache->kv_heads(), capacity,
-                                               kv_bytes(s->kv_dtype, cache->head_dim()));
+    const KvPages pages = kv_pages(s->options, *cache);
+    const uint64_t bytes =
+        saturating_multiply(s->options.batch, pages.held, cache->kv_heads(), pages.page_positions,
+                            kv_bytes(s->kv_dtype, cache->head_dim()));
     void* keys = arena.take<uint8_t>(bytes);
     void* values = arena.take<uint8_t>(bytes);
-    if (s->caches != nullptr) s->caches[i] = {keys, values, capacity, cache->kv_heads(), cache->head_dim()};
+    if (s->caches == nullptr) continue;
+    s->caches[i].keys = keys;
+    s->caches[i].values = values;
   }
 }
 

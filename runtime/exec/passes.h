@@ -2,10 +2,11 @@
 //
 // An encoder's run goes through the layers in passes of whole sequences, so that what lies between operations
 // stays in the caches; a batch of many rows would send it to memory and back. Buffers of tokens hold a pass,
-// those of selected rows and of sequences the run.
+// those of selected rows and of sequences the run. Operations that take rows of tokens to rows of another
+// unit do their share in each pass (Traits::leaves_tokens); those after them compute the whole run, once.
 #pragma once
 
-#include "kernels/ops.h"
+#include <stdint.h>
 
 namespace mote {
 
@@ -23,9 +24,5 @@ inline uint32_t end_of_pass(const uint32_t* starts, uint32_t first, uint32_t cou
   while (end < count && starts[end + 1] - starts[first] <= most_rows) ++end;
   return end;
 }
-
-/// Whether an operation takes rows of tokens to rows of another unit: each pass does its share of it. Those
-/// before are of tokens, those after of the whole run, once.
-inline bool leaves_tokens(Op op) { return op == Op::kSelect || op == Op::kPool; }
 
 }  // namespace mote

@@ -9,6 +9,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/kv_pages.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
 #include "runtime/isa.h"
@@ -280,10 +281,8 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
   const uint32_t caches = session->model->root->kv_caches()->size();
   for (uint32_t i = 0; length != 0 && i < caches; ++i) {
-    // A ring has overwritten the tokens before its window, or a chunk that was broken off may have.
-    const uint32_t capacity = session->caches[i].capacity;
-    const bool ring = capacity < session->options.context;
-    if (ring && uint64_t{present} + session->options.chunk > capacity && length != present) {
+    const auto& cache = *session->model->root->kv_caches()->Get(i);
+    if (mote::first_held(session->options, cache, present) != 0 && length != present) {
       return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
                   ": the sliding window has dropped earlier tokens; truncate to 0");
     }

@@ -95,9 +95,4 @@ namespace mote {
 mote_status check_decoder(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 
-/// Slots that hold a token of a sequence of `length` tokens.
-inline uint32_t used_slots(const KvCacheView& cache, uint32_t length) {
-  return length < cache.capacity ? length : cache.capacity;
-}
-
 }  // namespace mote

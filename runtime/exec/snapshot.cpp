@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/kv_pages.h"
 #include "runtime/exec/kv_unused.h"
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
@@ -16,7 +17,7 @@ namespace mote {
 namespace {
 
 constexpr char kMagic[8] = {'M', 'O', 'T', 'E', 'S', 'N', 'A', 'P'};
-constexpr uint32_t kSnapshotVersion = 2;
+constexpr uint32_t kSnapshotVersion = 3;
 
 struct Header {
   char magic[8];
@@ -97,16 +98,30 @@ class Restorer {
 
 uint8_t* byte_at(void* base, uint64_t offset) { return static_cast<uint8_t*>(base) + offset; }
 
+/// The first `used` positions of a page.
+template <class Io>
+void transfer_page(Io& io, const KvCacheView& cache, DType dtype, uint32_t page, uint32_t used) {
+  for (uint32_t g = 0; g < cache.kv_heads; ++g) {
+    const uint64_t positions = uint64_t{cache.head_of_page(page, g)} * cache.page_positions;
+    io.part(byte_at(cache.keys, positions * kv_bytes(dtype, cache.key_dim)),
+            SavedKeys{dtype, cache.key_dim, used});
+    io.part(byte_at(cache.values, positions * kv_bytes(dtype, cache.value_dim)),
+            SavedValues{dtype, cache.value_dim, used});
+  }
+}
+
+/// Of each sequence the pages that it holds, as far as they have tokens.
 template <class Io>
 void transfer_caches(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences) {
   for (uint32_t c = 0; c < s.model->root->kv_caches()->size(); ++c) {
-    const KvCacheView& cache = s.caches[c];
-    const uint64_t head_bytes = cache.capacity * kv_bytes(s.kv_dtype, cache.head_dim);
-    const uint64_t heads = uint64_t{sequences} * cache.kv_heads;
-    for (uint64_t head = 0; head < heads; ++head) {
-      const uint32_t used = used_slots(cache, lengths[head / cache.kv_heads]);
-      io.part(byte_at(cache.keys, head * head_bytes), SavedKeys{s.kv_dtype, cache.head_dim, used});
-      io.part(byte_at(cache.values, head * head_bytes), SavedValues{s.kv_dtype, cache.head_dim, used});
+    for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
+      const uint32_t length = lengths[sequence];
+      uint32_t tile = first_held(s.options, *s.model->root->kv_caches()->Get(c), length) / kAttentionTile;
+      for (; tile * kAttentionTile < length; ++tile) {
+        const uint32_t left = length - tile * kAttentionTile;
+        transfer_page(io, s.caches[c], s.kv_dtype, s.caches[c].page_of(sequence, tile),
+                      left < kAttentionTile ? left : kAttentionTile);
+      }
     }
   }
 }
@@ -129,9 +144,11 @@ void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t s
 uint64_t ring_hash(const mote_session& s) {
   Xxh64 hash;
   for (uint32_t i = 0; i < s.model->root->kv_caches()->size(); ++i) {
-    if (s.model->root->kv_caches()->Get(i)->window() == 0) continue;
-    hash.update(&s.caches[i].capacity, sizeof(uint32_t));
-    if (s.caches[i].capacity < s.options.context) hash.update(&s.options.chunk, sizeof(uint32_t));
+    const KvPages pages = kv_pages(s.options, *s.model->root->kv_caches()->Get(i));
+    if (!pages.slides) continue;
+    hash.update(&i, sizeof i);
+    hash.update(&pages.held, sizeof pages.held);
+    hash.update(&s.options.chunk, sizeof s.options.chunk);
   }
   return hash.digest();
 }

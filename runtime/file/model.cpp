@@ -5,8 +5,8 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
-#include "runtime/exec/passes.h"
 #include "runtime/file/xxh64.h"
+#include "runtime/ops/ops.h"
 
 namespace mote {
 namespace {
@@ -180,7 +180,7 @@ class PassCheck {
     const bool sequences = step.unit == file::RowUnit::sequence;
     if (step.unit == file::RowUnit::token) {
       allowed_ = allowed_ && !left_;
-    } else if (leaves_tokens(step.op)) {
+    } else if (traits_of(step.op).leaves_tokens) {
       allowed_ = allowed_ && !begun_[sequences];
       left_ = true;
     } else {

@@ -31,7 +31,7 @@ namespace mote {
 // Caps that keep every product of sizes inside 64 bits and a hostile file's demands small.
 inline constexpr uint32_t kMaxWidth = 1u << 24;
 inline constexpr uint32_t kMaxHeadDim = 1024;
-static_assert(kMaxHeadDim <= kMaxHeadDimI8, "scores of i8 caches are exact");
+static_assert(kMaxHeadDim <= kMaxKeyDimI8, "scores of i8 caches are exact");
 inline constexpr uint32_t kMaxContext = 1u << 24;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;

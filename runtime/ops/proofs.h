@@ -133,14 +133,18 @@ class Proofs {
   const file::KvCache* cache(uint32_t index, KvCacheView* view) {
     const auto* caches = model_.root->kv_caches();
     if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
+    const file::KvCache* cache = caches->Get(index);
     if (!places_.proving) *view = places_.caches[index];
-    return caches->Get(index);
+    view->kv_heads = cache->kv_heads();
+    view->key_dim = view->value_dim = cache->head_dim();
+    return cache;
   }
 
   /// The kernel for the step, where kernels are asked for.
   void kernel(Step* step, Op op, DType a, DType b) {
     step->op = op;
     step->kernel = nullptr;
+    step->merge = nullptr;
     step->on_backend = false;
     if (!places_.finds_kernels || status_ != MOTE_OK) return;
     step->kernel = find_kernel(op, a, b, places_.isa);

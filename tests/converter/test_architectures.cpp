@@ -2,6 +2,7 @@
 #include "converter/architectures/architecture.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "converter/error.h"
 #include "tests/support/files.h"
@@ -47,8 +48,8 @@ json llama_config() {
 TransformerSpec spec_of(const json& keys) {
   Source source;
   source.format = "hf";
-  source.config = keys;
-  Config config(source.config);
+  source.config = std::make_shared<const json>(keys);
+  Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   config.finish();
   return spec;

@@ -42,14 +42,14 @@ class Directory {
   Source source() const { return read_source(path()); }
   TransformerSpec spec() const {
     const Source from = source();
-    Config config(from.config);
+    Config config(*from.config);
     const TransformerSpec read = find_architecture(config).read(from, config);
     config.finish();
     return read;
   }
   Graph graph() const {
     const Source from = source();
-    Config config(from.config);
+    Config config(*from.config);
     const TransformerSpec read = find_architecture(config).read(from, config);
     TensorSet tensors(from);
     return build_transformer(read, TypePolicy("f32", from, true), tensors);

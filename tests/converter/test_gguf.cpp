@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "converter/error.h"
 #include "converter/readers/gguf_file.h"
@@ -64,7 +65,7 @@ TEST("gguf: metadata of a llama becomes the keys of config.json") {
       {"num_attention_heads", 2}, {"num_key_value_heads", 1}, {"rms_norm_eps", double{1e-5f}},
       {"rope_theta", 5e5},        {"vocab_size", 100},        {"tie_word_embeddings", true},
       {"bos_token_id", 1},        {"eos_token_id", 2}};
-  TEST_ASSERT_EQUAL_STRING(expected.dump(), source.config.dump());
+  TEST_ASSERT_EQUAL_STRING(expected.dump(), source.config->dump());
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({2, 9}));
 }
 
@@ -80,8 +81,8 @@ TEST("gguf: tensors get Hugging Face's names, shapes outermost first, q and k in
     const Source source = read(file);
     TEST_ASSERT_EQUAL_UINT64(8, source.tensors.size());
     TEST_ASSERT_TRUE(source.tensors.at("model.embed_tokens.weight").shape == std::vector<uint64_t>({3, 8}));
-    TEST_ASSERT_EQUAL_INT(3, source.config["vocab_size"].get<int>());
-    TEST_ASSERT_FALSE(source.config["tie_word_embeddings"].get<bool>());
+    TEST_ASSERT_EQUAL_INT(3, source.config->at("vocab_size").get<int>());
+    TEST_ASSERT_FALSE(source.config->at("tie_word_embeddings").get<bool>());
     TEST_ASSERT_TRUE(source.tensors.count("model.layers.0.self_attn.q_norm.weight") == 1);
     TEST_ASSERT_TRUE(source.tensors.count("rope_freqs.weight") == 1);
     const bool is_llama = architecture == "llama";
@@ -102,16 +103,16 @@ TEST("gguf: gpt2 has keys and names of its own") {
   builder.matrix("blk.0.attn_qkv.weight", 24, 8, counted(192)).vector("blk.0.attn_qkv.bias", counted(24));
   const std::string file = builder.bytes();
   const Source source = read(file);
-  TEST_ASSERT_EQUAL_INT(12, source.config["n_inner"].get<int>());
-  TEST_ASSERT_EQUAL_INT(64, source.config["n_positions"].get<int>());
-  TEST_ASSERT_EQUAL_STRING("gelu_new", source.config["activation_function"].get<std::string>());
+  TEST_ASSERT_EQUAL_INT(12, source.config->at("n_inner").get<int>());
+  TEST_ASSERT_EQUAL_INT(64, source.config->at("n_positions").get<int>());
+  TEST_ASSERT_EQUAL_STRING("gelu_new", source.config->at("activation_function").get<std::string>());
   TEST_ASSERT_TRUE(source.tensors.at("transformer.h.0.attn.c_attn.weight").shape ==
                    std::vector<uint64_t>({24, 8}));
   TEST_ASSERT_TRUE(source.tensors.count("transformer.wpe.weight") == 1);
 }
 
 TEST("gguf: RoPE scaling, head width and sliding window are passed on") {
-  const auto config = [](const GgufBuilder& builder) { return read(builder.bytes()).config; };
+  const auto config = [](const GgufBuilder& builder) { return *read(builder.bytes()).config; };
   const auto linear = config(llama().key("llama.rope.scaling.factor", 4.0f));
   TEST_ASSERT_EQUAL_STRING(R"({"factor":4.0,"rope_type":"linear"})", linear["rope_scaling"].dump());
   auto yarn = llama().key("llama.rope.scaling.type", "yarn").key("llama.rope.scaling.factor", 4.0f);

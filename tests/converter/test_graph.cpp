@@ -17,7 +17,7 @@ using mote::test::TinyLlama;
 namespace {
 
 Graph graph_of(const Source& source, const std::string& type) {
-  Config config(source.config);
+  Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
   return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
@@ -88,7 +88,7 @@ TEST(
   const TempDirectory directory;
   TinyLlama().write(directory.path());
   const Source source = read_source(directory.path());
-  Config config(source.config);
+  Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
   const Graph graph = build_transformer(spec, TypePolicy("q8", source, true), tensors);

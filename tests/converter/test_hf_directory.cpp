@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "converter/error.h"
 #include "converter/readers/readers.h"
@@ -36,7 +37,7 @@ TEST("hf: config, tensors by their names, integers left out") {
   write_model(directory, R"({"model_type": "llama", "eos_token_id": 5})");
   const Source source = read_source(directory.path() / "");  // with a slash at the end
   TEST_ASSERT_EQUAL_STRING("hf", source.format);
-  TEST_ASSERT_EQUAL_STRING("llama", source.config["model_type"].get<std::string>());
+  TEST_ASSERT_EQUAL_STRING("llama", source.config->at("model_type").get<std::string>());
   TEST_ASSERT_EQUAL_UINT64(1, source.tensors.size());
   const SourceTensor& tensor = source.tensors.at("w");
   std::vector<float> row(3);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "tests/support/files.h"
@@ -75,11 +77,11 @@ TEST("llama2c: the first format's tensors lie in its order, the RoPE tables skip
 TEST("llama2c: the header becomes a llama config, and q and k are interleaved") {
   const std::string file = first_format(true);
   const Source source = read_llama2c(as_bytes(file), "m.bin");
-  TEST_ASSERT_EQUAL_STRING("llama", source.config["model_type"].get<std::string>());
-  TEST_ASSERT_EQUAL_INT(kHidden, source.config["intermediate_size"].get<int>());
-  TEST_ASSERT_EQUAL_INT(kKvHeads, source.config["num_key_value_heads"].get<int>());
-  TEST_ASSERT_EQUAL_INT(kVocab, source.config["vocab_size"].get<int>());
-  TEST_ASSERT_TRUE(source.config["tie_word_embeddings"].get<bool>());
+  TEST_ASSERT_EQUAL_STRING("llama", source.config->at("model_type").get<std::string>());
+  TEST_ASSERT_EQUAL_INT(kHidden, source.config->at("intermediate_size").get<int>());
+  TEST_ASSERT_EQUAL_INT(kKvHeads, source.config->at("num_key_value_heads").get<int>());
+  TEST_ASSERT_EQUAL_INT(kVocab, source.config->at("vocab_size").get<int>());
+  TEST_ASSERT_TRUE(source.config->at("tie_word_embeddings").get<bool>());
   TEST_ASSERT_TRUE(source.tensors.count("lm_head.weight") == 0);
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({1, 2}));
   TEST_ASSERT_EQUAL_INT(2, source.tensors.at("model.layers.1.self_attn.q_proj.weight").interleaved_heads);
@@ -98,7 +100,7 @@ TEST("llama2c: version 1 has its own order") {
   TEST_ASSERT_TRUE(first(source, "model.embed_tokens.weight") == 20);
   TEST_ASSERT_TRUE(first(source, "model.layers.1.self_attn.q_proj.weight") == 56);
   TEST_ASSERT_TRUE(first(source, "lm_head.weight") == static_cast<float>(kTiedFloats));
-  TEST_ASSERT_FALSE(source.config["tie_word_embeddings"].get<bool>());
+  TEST_ASSERT_FALSE(source.config->at("tie_word_embeddings").get<bool>());
 }
 
 TEST("llama2c: other versions, impossible sizes and wrong lengths are refused") {

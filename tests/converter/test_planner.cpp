@@ -50,7 +50,7 @@ void check_plan(const Graph& graph, const MemoryPlan& plan) {
 
 Graph golden_graph(const std::string& name, const std::string& type) {
   const Source source = read_source(std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models" / name);
-  Config config(source.config);
+  Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
   return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
@@ -95,8 +95,7 @@ TEST("planner: the output lives to the end") {
 }
 
 TEST("planner: rows beyond the cap are refused") {
-  const std::string message = mote::test::message_of<Error>([] {
-    plan_memory(chain({1u << 28, 1u << 28, 1u << 28}));
-  });
+  const std::string message =
+      mote::test::message_of<Error>([] { plan_memory(chain({1u << 28, 1u << 28, 1u << 28})); });
   TEST_ASSERT_TRUE(message.find("intermediate rows") != std::string::npos);
 }

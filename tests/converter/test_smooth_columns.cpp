@@ -87,7 +87,7 @@ class Bert {
 };
 
 mote::convert::Graph graph_of(const mote::convert::Source& source, const std::string& type) {
-  mote::convert::Config config(source.config);
+  mote::convert::Config config(*source.config);
   const auto spec = mote::convert::find_architecture(config).read(source, config);
   mote::convert::TensorSet tensors(source);
   return mote::convert::build_transformer(spec, mote::convert::TypePolicy(type, source, true), tensors);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// n positions seen, E head width. Every kernel is within (n + 4 E + 32) 2^-23 max |v| of softmax in double
+// n positions seen, E width of keys. Every kernel is within (n + 4 E + 32) 2^-23 max |v| of softmax in double
 // precision (n roundings of the sums, E of each score) and within (n + 32) 2^-23 max |v| of the reference,
-// whose scores have the same order of fma. A row gives the same bits in every batch. Cache slots that no row
-// sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves, and
-// weights be computed to 2^-13. Over one of i8 queries may be rounded to bytes, which those here are already,
-// and weights to a 510th of the largest, or where neighbours share 255 levels of their sum: n of them to
-// n / (510 sum of weights), or twice that.
+// whose scores have the same order of fma. A row gives the same bits in every batch. Positions of pages that
+// no row sees hold NaN. Over a cache of bf16 queries and weights may be rounded, too, to 2^-9 of themselves,
+// and weights be computed to 2^-13. Over one of i8 queries may be rounded to bytes, which those here are
+// already, and weights to a 510th of the largest, or where neighbours share 255 levels of their sum: n of
+// them to n / (510 sum of weights), or twice that.
 #include <float.h>
 
 #include "tests/support/attention_scene.h"
@@ -48,7 +48,7 @@ double rounding_to_bytes(const KernelEntry& entry, Scene* scene, size_t t, uint3
 
 void check_scene(const KernelEntry& entry, const Case& c, Scene* of, Split split) {
   Scene& scene = *of;
-  const size_t width = scene.heads() * c.head_dim;
+  const size_t width = scene.out_width(), value_dim = scene.value_dim();
   GuardedRows out(c.rows, width, c.edge);
   scene.run(entry, out, split);
   if (is_reference(entry)) {
@@ -57,28 +57,28 @@ void check_scene(const KernelEntry& entry, const Case& c, Scene* of, Split split
       for (uint32_t h = 0; h < scene.heads(); ++h) heads.push_back(scene.exact(t, h));
     }
     check_within(
-        out, [&](size_t t, size_t i) { return heads[t * scene.heads() + i / c.head_dim][i % c.head_dim]; },
-        [&](size_t t, size_t) { return (scene.seen(t) + 4.0 * c.head_dim + 32) * 0x1p-23; });
+        out, [&](size_t t, size_t i) { return heads[t * scene.heads() + i / value_dim][i % value_dim]; },
+        [&](size_t t, size_t) { return (scene.seen(t) + 4.0 * c.key_dim + 32) * 0x1p-23; });
   } else {
     GuardedRows expected(c.rows, width, Edge::start);
     scene.run(reference_of(entry), expected);
-    std::vector<double> rounding(c.rows * scene.heads(), rounding_to_bf16(entry, c.head_dim));
+    std::vector<double> rounding(c.rows * scene.heads(), rounding_to_bf16(entry, c.key_dim));
     for (uint32_t i = 0; i < rounding.size() && entry.b == DType::i8; ++i)
       rounding[i] = rounding_to_bytes(entry, of, i / scene.heads(), i % scene.heads());
     check_within(
         out, [&](size_t t, size_t i) { return static_cast<double>(expected[t][i]); },
         [&](size_t t, size_t i) {
-          return rounding[t * scene.heads() + i / c.head_dim] + (scene.seen(t) + 32) * 0x1p-23;
+          return rounding[t * scene.heads() + i / value_dim] + (scene.seen(t) + 32) * 0x1p-23;
         });
   }
 }
 
 void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
-  if (entry.b == DType::bf16 && c.head_dim % 2 != 0) return;
-  if (entry.b == DType::i8 && c.head_dim % 4 != 0) return;
-  INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.head_dim << ", context "
-            << c.context << ", window " << c.window << (c.bidirectional ? ", bidirectional" : "")
-            << (c.bias ? ", bias" : ""));
+  const uint32_t together = entry.b == DType::bf16 ? 2 : entry.b == DType::i8 ? 4 : 1;
+  if (c.key_dim % together != 0 || c.value_dim % together != 0) return;
+  INFO("T " << c.rows << ", G " << c.kv_heads << ", H/G " << c.ratio << ", E " << c.key_dim << ", F "
+            << c.value_dim << ", context " << c.context << ", window " << c.window
+            << (c.bidirectional ? ", bidirectional" : "") << (c.bias ? ", bias" : ""));
   Scene scene(entry.b, c);
   check_scene(entry, c, &scene, split);
 }
@@ -106,7 +106,23 @@ TEST("attention meets softmax for every number of rows", "[attention]") {
   });
 }
 
-TEST("attention sees a window's positions alone, in a ring that wraps", "[attention]") {
+TEST("attention takes values that are wider or narrower than keys", "[attention]") {
+  constexpr uint32_t kDims[][2] = {{1, 7}, {7, 1}, {10, 24}, {8, 16}, {16, 8}, {64, 12}, {12, 64}, {24, 80}};
+  each_attention([&](const KernelEntry& entry) {
+    for (const auto& [key_dim, value_dim] : kDims) {
+      for (const uint32_t context : {16u, 129u, 300u}) {
+        Case c{context < 20 ? 1u : 19u, 3, 2, key_dim, context};
+        c.value_dim = value_dim;
+        check_case(entry, c);
+        c.window = 50;
+        c.edge = Edge::start;
+        check_case(entry, c, Split::halves);
+      }
+    }
+  });
+}
+
+TEST("attention sees a window's positions alone, and reads no page before them", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {1u, 2u, 16u, 100u, 128u, 129u, 250u}) {
       for (const uint32_t rows : {1u, 5u, 33u}) {
@@ -151,22 +167,22 @@ TEST("attention keeps the sequences of a batch apart", "[attention]") {
 }
 
 #ifdef MOTE_SANITIZED  // sanitizers look at addresses, of which one of each kind is enough
-constexpr uint32_t kSplitHeadDims[] = {12}, kSplitRatios[] = {3};
+constexpr uint32_t kSplitKeyDims[] = {12}, kSplitRatios[] = {3};
 #else
-constexpr uint32_t kSplitHeadDims[] = {12, 64}, kSplitRatios[] = {1, 3, 4};
+constexpr uint32_t kSplitKeyDims[] = {12, 64}, kSplitRatios[] = {1, 3, 4};
 #endif
 
 TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 50u, 540u}) {  // the last stands for all positions, before and after
-      for (const uint32_t head_dim : kSplitHeadDims) {
+      for (const uint32_t key_dim : kSplitKeyDims) {
         for (const uint32_t ratio : kSplitRatios) {
           const bool all_seen = window == 540;
-          const Case c{33,        ratio, 2,        head_dim, 540, all_seen ? 0 : window,
-                       Edge::end, false, all_seen, all_seen};
-          INFO("window " << window << ", E " << head_dim << ", H/G " << ratio);
+          const Case c{33,        ratio, 2,        key_dim,  540, all_seen ? 0 : window,
+                       Edge::end, false, all_seen, all_seen, 20};
+          INFO("window " << window << ", E " << key_dim << ", H/G " << ratio);
           const Scene scene(entry.b, c);
-          const size_t width = scene.heads() * head_dim;
+          const size_t width = scene.out_width();
           GuardedRows all(c.rows, width, Edge::end);
           scene.run(entry, all);
           for (const Split split : kSplits) {
@@ -248,22 +264,22 @@ TEST("attention over bytes adds up the largest queries, keys, weights and values
         Scene scene(entry.b, c);
         scene.set_queries(sign * magnitude);
         for (uint32_t p = 0; p < c.context; ++p) {
-          for (uint32_t e = 0; e < c.head_dim; ++e) {
+          for (uint32_t e = 0; e < c.key_dim; ++e) {
             scene.k(0, p)[e] = p % 8 < 5 ? 1.0f : -1.0f;
             scene.v(0, p)[e] = e % 4 == 0 ? 1.0f : e % 4 == 1 ? -1.0f : p % 8 < 5 ? 1.0f : -1.0f;
           }
           scene.store(0, p);
         }
-        GuardedRows out(c.rows, scene.heads() * c.head_dim, Edge::end);
+        GuardedRows out(c.rows, scene.heads() * c.key_dim, Edge::end);
         scene.run(entry, out);
         check_within(
             out,
             [&](size_t t, size_t i) {
-              return scene.exact(t, static_cast<uint32_t>(i / c.head_dim))[i % c.head_dim];
+              return scene.exact(t, static_cast<uint32_t>(i / c.key_dim))[i % c.key_dim];
             },
             [&](size_t t, size_t i) {
               const double score_step = is_reference(entry) ? 0.0 : 4.0 * half_step(entry);
-              return rounding_to_bytes(entry, &scene, t, static_cast<uint32_t>(i / c.head_dim)) +
+              return rounding_to_bytes(entry, &scene, t, static_cast<uint32_t>(i / c.key_dim)) +
                      2 * score_step + (scene.seen(t) + 32) * 0x1p-23;
             });
       }
@@ -311,17 +327,17 @@ TEST("attention over bytes is exact for heads as wide as its sums hold", "[atten
   each_attention([](const KernelEntry& entry) {
     if (entry.b != DType::i8) return;
     for (const float sign : {1.0f, -1.0f}) {
-      const Case c{1, 1, 1, kMaxHeadDimI8, 3};
+      const Case c{1, 1, 1, kMaxKeyDimI8, 3};
       Scene scene(entry.b, c);
       scene.set_queries(sign * 2.0f);
       for (uint32_t p = 0; p < c.context; ++p) {
-        std::fill_n(scene.k(0, p), c.head_dim, p == 1 ? sign : -sign);  // all scores but one far below
-        std::fill_n(scene.v(0, p), c.head_dim, p == 1 ? 1.0f : -1.0f);
+        std::fill_n(scene.k(0, p), c.key_dim, p == 1 ? sign : -sign);  // all scores but one far below
+        std::fill_n(scene.v(0, p), c.key_dim, p == 1 ? 1.0f : -1.0f);
         scene.store(0, p);
       }
-      GuardedRows out(1, c.head_dim, Edge::end);
+      GuardedRows out(1, c.key_dim, Edge::end);
       scene.run(entry, out);
-      for (uint32_t e = 0; e < c.head_dim; ++e)
+      for (uint32_t e = 0; e < c.key_dim; ++e)
         TEST_ASSERT_TRUE(fabs(static_cast<double>(out[0][e]) - 1.0) <= 1.0 / 510);
     }
   });

@@ -16,21 +16,33 @@ namespace fs = std::filesystem;
 
 const fs::path kKernelFolder = fs::path(MOTE_SOURCE_DIR) / "kernels";
 
-/// "linear_q8g32_q4g32__avx2" of every line of kernel_list.inc, for every architecture.
-std::set<std::string> listed() {
-  std::ifstream file(kKernelFolder / "kernel_list.inc");
-  std::set<std::string> names;
+/// The words of each line of a list that begins with `macro`.
+std::vector<std::vector<std::string>> lines_of(const char* list, const std::string& macro) {
+  std::ifstream file(kKernelFolder / list);
+  std::vector<std::vector<std::string>> lines;
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("KERNEL", 0) != 0) continue;
+    if (line.rfind(macro + "(", 0) != 0) continue;
     for (char& c : line) c = c == '(' || c == ',' || c == ')' ? ' ' : c;
     std::istringstream words(line);
-    std::string macro, op, operation, a, b, isa;
-    words >> macro >> op >> operation >> a;
-    if (macro == "KERNEL") words >> b;
-    words >> isa;
-    const bool is_new = names.insert(operation + "_" + a + (b.empty() ? "" : "_" + b) + "__" + isa).second;
-    TEST_ASSERT_TRUE_MESSAGE(is_new, "listed twice: " << line);
+    std::vector<std::string>& all = lines.emplace_back();
+    for (std::string word; words >> word;) all.push_back(word);
   }
+  return lines;
+}
+
+/// "linear_q8g32_q4g32__avx2" of every line of kernel_list.inc, for every architecture, and of the reference
+/// kernels that op_list.inc implies.
+std::set<std::string> listed() {
+  std::set<std::string> names;
+  const auto add = [&](const std::string& name) {
+    TEST_ASSERT_TRUE_MESSAGE(names.insert(name).second, "listed twice: " << name);
+  };
+  for (const auto& line : lines_of("kernel_list.inc", "KERNEL"))
+    add(line[2] + "_" + line[3] + "_" + line[4] + "__" + line[5]);
+  for (const auto& line : lines_of("kernel_list.inc", "KERNEL1"))
+    add(line[2] + "_" + line[3] + "__" + line[4]);
+  for (const auto& line : lines_of("op_list.inc", "OP"))
+    if (line[3] == "f32") add(line[2] + "_f32__ref");
   return names;
 }
 

@@ -13,7 +13,17 @@ namespace mote::test {
 namespace {
 
 struct Case {
-  uint32_t kv_heads, head_dim, capacity;
+  uint32_t kv_heads, key_dim, value_dim;
+  std::vector<uint32_t> pages;  // [sequence][tiles], of which there are two
+  uint32_t page_positions;
+
+  uint32_t tiles() const { return static_cast<uint32_t>(pages.size() / 2); }
+  /// Where the first of a position's 16 lies, counted in positions of a head.
+  size_t block_of(int32_t sequence, int32_t position, uint32_t g) const {
+    const auto s = static_cast<uint32_t>(sequence), p = static_cast<uint32_t>(position);
+    const size_t page = pages[s * tiles() + p / kAttentionTile];
+    return (page * kv_heads + g) * page_positions + p % kAttentionTile / 16 * 16;
+  }
 };
 
 /// Writes `value` at element `index` of a cache of type `dtype`.
@@ -31,101 +41,135 @@ struct Quantized {
   float scale = 0.0f;
   std::vector<int8_t> q;
 };
-Quantized quantized(const float* x, size_t head_dim) {
-  Quantized of = {0.0f, std::vector<int8_t>(head_dim)};
+Quantized quantized(const float* x, size_t columns) {
+  Quantized of = {0.0f, std::vector<int8_t>(columns)};
   float absmax = 0.0f;
-  for (size_t e = 0; e < head_dim; ++e) {
+  for (size_t e = 0; e < columns; ++e) {
     if (!isfinite(x[e])) return {NAN, of.q};
     absmax = std::max(absmax, fabsf(x[e]));
   }
   of.scale = absmax / 127.0f;
-  for (size_t e = 0; e < head_dim; ++e) of.q[e] = static_cast<int8_t>(rintf(x[e] * (127.0f / absmax)));
+  for (size_t e = 0; e < columns; ++e) of.q[e] = static_cast<int8_t>(rintf(x[e] * (127.0f / absmax)));
   return of;
 }
 
-/// A key or value in its slot of the head that begins `head` bytes into the cache.
-void put_i8_key(const GuardedBuffer& keys, size_t head, size_t slot, size_t head_dim, const Quantized& x) {
-  const size_t block = head + slot / 16 * 16 * (head_dim + 4), place = slot % 16 * 4;
-  memcpy(keys.data() + block + place, &x.scale, 4);
-  for (size_t e = 0; e < head_dim; ++e) {
-    keys.data<uint8_t>()[block + (1 + e / 4) * 64 + place + e % 4] = static_cast<uint8_t>(x.q[e] + 128);
-  }
+/// A key or value at its place in the block of 16 that begins at this byte.
+void put_i8_key(const GuardedBuffer& keys, size_t block, size_t place, const Quantized& x) {
+  memcpy(keys.data() + block + place * 4, &x.scale, 4);
+  for (size_t e = 0; e < x.q.size(); ++e)
+    keys.data<uint8_t>()[block + (1 + e / 4) * 64 + place * 4 + e % 4] = static_cast<uint8_t>(x.q[e] + 128);
 }
 
-void put_i8_value(const GuardedBuffer& values, size_t head, size_t slot, size_t head_dim,
-                  const Quantized& x) {
-  const size_t block = head + slot / 16 * 16 * (head_dim + 4), place = slot % 16;
+void put_i8_value(const GuardedBuffer& values, size_t block, size_t place, const Quantized& x) {
   memcpy(values.data() + block + place * 4, &x.scale, 4);
-  for (size_t e = 0; e < head_dim; ++e) {
-    values.data<int8_t>()[block + 64 + (place / 4 * head_dim + e) * 4 + place % 4] = x.q[e];
-  }
+  for (size_t e = 0; e < x.q.size(); ++e)
+    values.data<int8_t>()[block + 64 + (place / 4 * x.q.size() + e) * 4 + place % 4] = x.q[e];
 }
+
+/// What KV head g of row t leaves in the cache.
+void put_head(DType dtype, const Case& c, uint32_t g, int32_t sequence, int32_t position, const float* k,
+              const float* v, const GuardedBuffer& keys, const GuardedBuffer& values) {
+  const size_t first = c.block_of(sequence, position, g), place = static_cast<uint32_t>(position) % 16;
+  if (dtype == DType::i8) {
+    put_i8_key(keys, first * (c.key_dim + 4), place, quantized(k + g * c.key_dim, c.key_dim));
+    return put_i8_value(values, first * (c.value_dim + 4), place,
+                        quantized(v + g * c.value_dim, c.value_dim));
+  }
+  const size_t packed = dtype == DType::bf16 ? 2 : 1;
+  for (uint32_t e = 0; e < c.key_dim; ++e)
+    put(dtype, keys, first * c.key_dim + (e / packed * 16 + place) * packed + e % packed,
+        k[g * c.key_dim + e]);
+  for (uint32_t e = 0; e < c.value_dim; ++e)
+    put(dtype, values, (first + place / packed * packed) * c.value_dim + e * packed + place % packed,
+        v[g * c.value_dim + e]);
+}
+
+/// Scattered tokens, then runs of neighbours: one too short, one that begins within eight, one of two eights
+/// and one that another sequence ends.
+struct Tokens {
+  std::vector<int32_t> positions, sequences;
+  explicit Tokens(const Case& c) {
+    constexpr int32_t kScattered[][2] = {{0, 0}, {1, 0}, {15, 1}, {16, 0}, {33, 1}, {300, 1}, {47, 0}};
+    for (const auto& [position, sequence] : kScattered) {
+      if (position < 300 || c.tiles() > 2) add(position, 1, sequence);
+    }
+    add(64, 7, 0);
+    add(85, 12, 1);
+    add(104, c.page_positions == kAttentionTile ? 17 : 8, 0);
+    add(48, 5, 1);
+    add(53, 3, 0);
+  }
+  void add(int32_t first, int32_t count, int32_t sequence) {
+    for (int32_t i = 0; i < count; ++i) positions.push_back(first + i), sequences.push_back(sequence);
+  }
+};
 
 void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
-  const bool i8 = entry.b == DType::i8;
-  const size_t packed = entry.b == DType::bf16 ? 2 : 1;
-  if (c.head_dim % (i8 ? 4 : packed) != 0) return;
-  INFO("G " << c.kv_heads << ", E " << c.head_dim << ", capacity " << c.capacity);
-  // Scattered tokens, then runs of neighbours: one too short, one that begins within eight, one of two eights
-  // and one that another sequence ends.
-  std::vector<int32_t> positions = {0, 1, 15, 16, 33, 300, 47}, sequences = {0, 0, 1, 0, 1, 1, 0};
-  const auto neighbours = [&](int32_t first, int32_t count, int32_t sequence) {
-    for (int32_t i = 0; i < count; ++i) positions.push_back(first + i), sequences.push_back(sequence);
-  };
-  neighbours(64, 7, 0);
-  neighbours(85, 12, 1);
-  neighbours(104, 17, 0);
-  neighbours(48, 5, 1);
-  neighbours(53, 3, 0);
-  const uint32_t rows = static_cast<uint32_t>(positions.size());
-  const size_t column_bytes = entry.b == DType::f32 ? 4 : 2;
-  const size_t head_bytes = size_t{c.capacity} * (i8 ? c.head_dim + 4 : c.head_dim * column_bytes);
-  const size_t bytes = size_t{2} * c.kv_heads * head_bytes;
-  const GuardedBuffer keys(bytes, Edge::end), values(bytes, Edge::end);
-  const GuardedBuffer expected_keys(bytes, Edge::end), expected_values(bytes, Edge::end);
-  for (const GuardedBuffer* buffer : {&keys, &values, &expected_keys, &expected_values}) {
-    memset(buffer->data(), 0x5A, bytes);
-  }
-  Random random(c.head_dim);
-  GuardedRows k(rows, c.kv_heads * c.head_dim, edge), v(rows, c.kv_heads * c.head_dim, edge);
+  const uint32_t together = entry.b == DType::i8 ? 4 : entry.b == DType::bf16 ? 2 : 1;
+  if (c.key_dim % together != 0 || c.value_dim % together != 0) return;
+  INFO("G " << c.kv_heads << ", E " << c.key_dim << ", F " << c.value_dim << ", tiles " << c.tiles());
+  const Tokens tokens(c);
+  const uint32_t rows = static_cast<uint32_t>(tokens.positions.size());
+  uint32_t page_count = 0;
+  for (const uint32_t page : c.pages)
+    page_count = page == kNoPage ? page_count : std::max(page_count, page + 1);
+  const size_t positions = size_t{page_count} * c.kv_heads * c.page_positions;
+  const size_t key_bytes = positions * kv_bytes(entry.b, c.key_dim);
+  const size_t value_bytes = positions * kv_bytes(entry.b, c.value_dim);
+  const GuardedBuffer keys(key_bytes, Edge::end), values(value_bytes, Edge::end);
+  const GuardedBuffer expected_keys(key_bytes, Edge::end), expected_values(value_bytes, Edge::end);
+  for (const GuardedBuffer* buffer : {&keys, &values, &expected_keys, &expected_values})
+    memset(buffer->data(), 0x5A, buffer->bytes());
+  const GuardedBuffer pages(c.pages.size() * sizeof(uint32_t), Edge::end);
+  memcpy(pages.data(), c.pages.data(), pages.bytes());
+  Random random(c.key_dim);
+  GuardedRows k(rows, c.kv_heads * c.key_dim, edge), v(rows, c.kv_heads * c.value_dim, edge);
   k.fill([&](size_t, size_t i) { return i == 3 ? INFINITY : random.uniform(-4.0f, 4.0f); });
   v.fill([&](size_t, size_t i) { return i == 1 ? 1e-7f : i == 2 ? 1e6f : random.uniform(-4.0f, 4.0f); });
   for (uint32_t t = 0; t < rows; ++t) {
-    const size_t slot = static_cast<uint32_t>(positions[t]) % c.capacity;
     for (uint32_t g = 0; g < c.kv_heads; ++g) {
-      const size_t heads = static_cast<uint32_t>(sequences[t]) * c.kv_heads + g;
-      if (i8) {
-        const size_t head = heads * head_bytes, column = g * c.head_dim;
-        put_i8_key(expected_keys, head, slot, c.head_dim, quantized(k[t] + column, c.head_dim));
-        put_i8_value(expected_values, head, slot, c.head_dim, quantized(v[t] + column, c.head_dim));
-        continue;
-      }
-      const size_t head = heads * c.capacity * c.head_dim;
-      for (uint32_t e = 0; e < c.head_dim; ++e) {
-        const size_t column = g * c.head_dim + e;
-        const size_t block = slot / 16 * 16 * c.head_dim;
-        const size_t key = block + (e / packed * 16 + slot % 16) * packed + e % packed;
-        const size_t value = (slot / packed * c.head_dim + e) * packed + slot % packed;
-        put(entry.b, expected_keys, head + key, k[t][column]);
-        put(entry.b, expected_values, head + value, v[t][column]);
-      }
+      put_head(entry.b, c, g, tokens.sequences[t], tokens.positions[t], k[t], v[t], expected_keys,
+               expected_values);
     }
   }
-  const KvCacheView cache = {keys.data(), values.data(), c.capacity, c.kv_heads, c.head_dim};
-  run_kernel(entry, KvStoreArgs{cache, positions.data(), sequences.data(), k.const_view(), v.const_view()},
-             rows, split);
-  TEST_ASSERT_EQUAL_MEMORY(expected_keys.data(), keys.data(), bytes);
-  TEST_ASSERT_EQUAL_MEMORY(expected_values.data(), values.data(), bytes);
+  const KvCacheView cache = {keys.data(), values.data(),    pages.data<uint32_t>(),
+                             c.tiles(),   c.page_positions, c.kv_heads,
+                             c.key_dim,   c.value_dim};
+  run_kernel(
+      entry,
+      KvStoreArgs{cache, tokens.positions.data(), tokens.sequences.data(), k.const_view(), v.const_view()},
+      rows, split);
+  TEST_ASSERT_EQUAL_MEMORY(expected_keys.data(), keys.data(), key_bytes);
+  TEST_ASSERT_EQUAL_MEMORY(expected_values.data(), values.data(), value_bytes);
 }
 
 }  // namespace
 
-TEST("kv_store puts each token's key and value in its slot and touches nothing else", "[kv_store]") {
+TEST("kv_store puts each token's key and value in its page and touches nothing else", "[kv_store]") {
   each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
     for (uint32_t head_dim = 4; head_dim <= 40; ++head_dim) {
       for (const uint32_t kv_heads : {1u, 2u, 3u}) {
-        check_case(entry, {kv_heads, head_dim, 128}, Edge::end, Split::whole);
-        check_case(entry, {kv_heads, head_dim, 304}, Edge::start, Split::ones_backwards);
+        check_case(entry, {kv_heads, head_dim, head_dim, {1, 0}, 112}, Edge::end, Split::whole);
+        check_case(entry, {kv_heads, head_dim, head_dim, {2, kNoPage, kNoPage, 1, kNoPage, 3}, 128},
+                   Edge::start, Split::ones_backwards);
+      }
+    }
+  });
+}
+
+TEST("kv_store puts tiles that share a page at the same places", "[kv_store]") {
+  each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
+    check_case(entry, {2, 12, 12, {0, 1, 0, 3, 2, 3}, 128}, Edge::end, Split::whole);
+  });
+}
+
+TEST("kv_store takes values that are wider or narrower than keys", "[kv_store]") {
+  each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
+    for (const uint32_t wide : {5u, 12u, 24u, 34u, 40u, 64u}) {
+      for (const uint32_t narrow : {4u, 10u, 16u}) {
+        check_case(entry, {2, wide, narrow, {1, 0}, 128}, Edge::end, Split::whole);
+        check_case(entry, {2, narrow, wide, {1, kNoPage, kNoPage, 0, kNoPage, 2}, 128}, Edge::end,
+                   Split::halves);
       }
     }
   });
@@ -143,7 +187,8 @@ TEST("kv_store rounds ties to even and keeps NaN", "[kv_store]") {
     k.fill(tie);
     v.fill(tie);
     const int32_t zero = 0;
-    const KvCacheView cache = {keys.data(), values.data(), 16, 1, head_dim};
+    const uint32_t page = 0;
+    const KvCacheView cache = {keys.data(), values.data(), &page, 1, 16, 1, head_dim, head_dim};
     run_kernel(entry, KvStoreArgs{cache, &zero, &zero, k.const_view(), v.const_view()}, 1);
     for (size_t e = 0; e < head_dim; ++e) {
       const float stored_key = f32_from_f16(keys.data<uint16_t>()[e * 16]);

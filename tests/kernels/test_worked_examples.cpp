@@ -101,7 +101,8 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
   const GuardedRows q = rows_of(example["q"]);
   each_f32_kernel(Op::kAttention, [&](const KernelEntry& entry) {
     GuardedRows out(3, 2, Edge::end);
-    const AttentionArgs args = {{key_cache.data(), value_cache.data(), 16, 1, 2},
+    const uint32_t page = 0;
+    const AttentionArgs args = {{key_cache.data(), value_cache.data(), &page, 1, 16, 1, 2, 2},
                                 1,
                                 0,
                                 1.0f / sqrtf(2.0f),
@@ -115,7 +116,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 out.view(),
                                 0,
                                 nullptr};
-    run_kernel(entry, args, 1, Split::whole, attention_scratch_bytes(1, 2));
+    run_kernel(entry, args, 1, Split::whole, attention_scratch_bytes(1, 2, 2));
     check_printed(example["output"], out);
 
     // The printed weights: the same with the identity for values, a column at a time.
@@ -125,7 +126,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
       indicator.data<float>()[shown * 2] = 1.0f;
       AttentionArgs weights = args;
       weights.cache.values = indicator.data();
-      run_kernel(entry, weights, 1, Split::whole, attention_scratch_bytes(1, 2));
+      run_kernel(entry, weights, 1, Split::whole, attention_scratch_bytes(1, 2, 2));
       for (size_t t = 0; t < 3; ++t)
         TEST_ASSERT_FLOAT_WITHIN(kPrinted, example["weights"][t][shown].get<float>(), out[t][0]);
     }

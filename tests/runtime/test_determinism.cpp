@@ -225,39 +225,39 @@ TEST("a sequence left out of a decode keeps its tokens and has no logits") {
   TEST_ASSERT_EQUAL_UINT32(1, mote_session_length(session.get(), 1));
 }
 
-TEST("a sliding window in a ring gives the bits of a cache that keeps everything") {
+TEST("a sliding window whose pages are written anew gives the bits of a cache that keeps everything") {
   const test::AlignedBytes file =
-      test::file_with_context_600("mistral", 58);  // rings of one tile wrap several times
+      test::file_with_context_600("mistral", 58);  // two or three pages for five tiles
   const test::OpenModel model(file);
   const auto ids = test::some_ids(600, 100);
   for (const mote_isa isa : test::all_families()) {
     mote_session_options options = mote_session_options_default(model.get());
     options.isa = isa;
-    options.chunk = 600;  // a ring of window and chunk would be longer than the context: no ring
+    options.chunk = 600;  // window and chunk take more pages than the context
     const test::OpenSession whole(model, options);
     const auto expected = test::prefill(whole.get(), ids, 100);
     for (const uint32_t chunk : {1u, 64u, 100u}) {
       options.chunk = chunk;
-      const test::OpenSession ring(model, options);
+      const test::OpenSession sliding(model, options);
       CAPTURE(mote_isa_name(isa), chunk);
-      const auto actual = test::prefill(ring.get(), ids, 100);
+      const auto actual = test::prefill(sliding.get(), ids, 100);
       REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
-      // What the ring has overwritten cannot come back.
-      REQUIRE(mote_session_truncate(ring.get(), 0, 599, nullptr) == MOTE_INVALID_ARGUMENT);
-      REQUIRE(mote_session_truncate(ring.get(), 0, 0, nullptr) == MOTE_OK);
+      // What has been overwritten cannot come back.
+      REQUIRE(mote_session_truncate(sliding.get(), 0, 599, nullptr) == MOTE_INVALID_ARGUMENT);
+      REQUIRE(mote_session_truncate(sliding.get(), 0, 0, nullptr) == MOTE_OK);
     }
   }
 }
 
-TEST("what a broken-off prompt has overwritten in a ring does not come back") {
+TEST("what a broken-off prompt has overwritten of a sliding window does not come back") {
   const test::AlignedBytes file = test::file_with_context_600("mistral", 58);
   const test::OpenModel model(file);
-  const auto ids = test::some_ids(200, 100);
+  const auto ids = test::some_ids(330, 100);
   const mote_session_options options =
-      mote_session_options_default(model.get());  // rings of 128, chunks of 64
+      mote_session_options_default(model.get());  // pages for 256 positions, chunks of 64
   const mote_generation generation = mote_generation_default();
   uint32_t truncated = 0;
-  for (const uint32_t present : {40u, 64u, 65u, 66u, 100u, 120u, 128u}) {
+  for (const uint32_t present : {40u, 128u, 191u, 192u, 193u, 194u, 256u}) {
     for (const uint32_t kept : {1u, 10u, 39u}) {
       CAPTURE(present, kept);
       const test::OpenSession broken_off(model, options), whole(model, options);
@@ -277,5 +277,5 @@ TEST("what a broken-off prompt has overwritten in a ring does not come back") {
       TEST_ASSERT_TRUE(test::logits_of(whole.get(), 100) == test::logits_of(broken_off.get(), 100));
     }
   }
-  TEST_ASSERT_EQUAL_UINT32(6, truncated);  // where no slot was written twice
+  TEST_ASSERT_EQUAL_UINT32(12, truncated);  // where no page was written anew
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/exec/session.h"
-#include "runtime/ops/operands.h"
+#include "runtime/ops/ops.h"
 #include "tests/support/test_model.h"
 
 namespace {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/file/xxh64.h"
@@ -102,7 +103,7 @@ int32_t next_token(mote_session* session) {
   return event.id;
 }
 
-/// Rings of 128 positions, which 300 tokens overwrite.
+/// A window with two pages, which 300 tokens overwrite.
 const test::OpenModel& long_model() {
   static const test::AlignedBytes file = test::file_with_context_600("mistral", 58, "q8g32");
   static const test::OpenModel opened(file);
@@ -162,8 +163,14 @@ constexpr Life kLives[] = {
        truncate(s, 0, 21);
        prefill(s, 1, 23, MOTE_LOGITS_LAST);
      }},
-    {"a ring that wrapped", [](mote_session* s) { prefill(s, 0, 300, MOTE_LOGITS_LAST); }},
-    {"a ring that was emptied",
+    {"a whole page", [](mote_session* s) { prefill(s, 1, 128, MOTE_LOGITS_LAST); }},
+    {"two pages in part, nothing overwritten",
+     [](mote_session* s) {
+       prefill(s, 0, 150, MOTE_LOGITS_LAST);
+       prefill(s, 1, 192, MOTE_LOGITS_LAST);
+     }},
+    {"a window that slid", [](mote_session* s) { prefill(s, 0, 300, MOTE_LOGITS_LAST); }},
+    {"a window that slid and was emptied",
      [](mote_session* s) {
        prefill(s, 0, 300, MOTE_LOGITS_LAST);
        truncate(s, 0, 0);
@@ -291,6 +298,28 @@ TEST("a snapshot is refused elsewhere, each time with the reason") {
   TEST_ASSERT_EQUAL_INT(MOTE_OK, restore(options, state, ""));
   const test::OpenSession two(model(), options);
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(good, saved(two.get()), "more sequences"));
+}
+
+TEST("a snapshot is restored in a longer or shorter context, where its sliding windows are of one size") {
+  mote_session_options options = mote_session_options_default(long_model().get());
+  const auto saved_with = [&](uint32_t context, uint32_t tokens) {
+    options.context = context;
+    const test::OpenSession session(long_model(), options);
+    prefill(session.get(), 0, tokens, MOTE_LOGITS_LAST);
+    return saved(session.get());
+  };
+  constexpr uint32_t kContexts[][2] = {{600, 300}, {300, 600}, {40, 100}, {100, 40}, {256, 600}};
+  for (const auto& [from, to] : kContexts) {
+    CAPTURE(from, to);
+    const test::AlignedBytes state = saved_with(from, std::min({from, to, 290u}) - 1);
+    options.context = to;
+    const test::OpenSession session(long_model(), options);
+    REQUIRE(mote_session_restore(session.get(), state.data(), state.size(), nullptr) == MOTE_OK);
+    expect_same_bytes(saved_with(to, std::min({from, to, 290u}) - 1), saved(session.get()));
+  }
+  const test::AlignedBytes slides = saved_with(600, 39);
+  options.context = 40;  // where no window slides
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(options, slides, "sliding", long_model()));
 }
 
 TEST("a snapshot cut or changed anywhere is refused and the session stays as it was") {

@@ -12,51 +12,59 @@
 namespace mote::test {
 
 struct AttentionCase {
-  uint32_t rows, ratio, kv_heads, head_dim, context;  // the last row is at position context - 1
+  uint32_t rows, ratio, kv_heads, key_dim, context;  // the last row is at position context - 1
   uint32_t window = 0;
   Edge edge = Edge::end;
   bool two_sequences = false;  // rows alternate between sequence 0 and 1
   bool bidirectional = false;
   bool bias = false;
+  uint32_t value_dim = 0;  // 0: as key_dim
 };
 
-/// Queries, keys and values of two sequences, all of them in a cache where their slots still exist.
+/// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
+/// The table has no page for the tiles before and behind these.
 class AttentionScene {
  public:
   AttentionScene(DType dtype, const AttentionCase& c)
       : case_(c),
         dtype_(dtype),
-        capacity_(static_cast<uint32_t>(c.window != 0 ? align_up(c.window + c.rows - 1, kAttentionTile)
-                                                      : align_up(c.context, 16))),
-        keys_(cache_bytes(), Edge::end),
-        values_(cache_bytes(), Edge::end),
+        page_positions_(c.context > kAttentionTile ? kAttentionTile
+                                                   : static_cast<uint32_t>(align_up(c.context, 16))),
+        tiles_(c.context > kAttentionTile ? (c.context - 1) / kAttentionTile + 2 : 1),
+        pages_(size_t{2} * tiles_ * sizeof(uint32_t), Edge::end),
+        keys_(cache_bytes(c.key_dim), Edge::end),
+        values_(cache_bytes(value_dim()), Edge::end),
         bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end) {
-    Random random(c.head_dim * 1000 + c.context);
+    Random random(c.key_dim * 1000 + c.context);
     for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
       bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
-    q_.resize(size_t{2} * c.context * c.kv_heads * c.ratio * c.head_dim);
-    k_.resize(size_t{2} * c.context * c.kv_heads * c.head_dim);
-    v_.resize(k_.size());
+    q_.resize(size_t{2} * c.context * heads() * c.key_dim);
+    k_.resize(size_t{2} * c.context * c.kv_heads * c.key_dim);
+    v_.resize(size_t{2} * c.context * c.kv_heads * value_dim());
     for (float& q : q_) q = random.uniform(-2.0f, 2.0f);
     for (float& k : k_) k = random.uniform(-2.0f, 2.0f);
     for (float& v : v_) v = random.uniform(-1.0f, 1.0f);
-    round_as_stored(k_);
-    round_as_stored(v_);
+    round_as_stored(k_, c.key_dim);
+    round_as_stored(v_, value_dim());
     if (dtype_ == DType::i8) {
       // Neighbours' sum is no more than the largest: their bytes are the same if they share its levels. One
       // of a head's first two elements is the largest, the other 0, by turns.
       for (size_t i = 0; i < q_.size(); ++i) {
-        const size_t element = i % c.head_dim, largest = i / c.head_dim % 2;
+        const size_t element = i % c.key_dim, largest = i / c.key_dim % 2;
         q_[i] = element == largest ? copysignf(2.0f, q_[i]) : element < 2 ? 0.0f : 0.49f * q_[i];
       }
-      round_as_stored(q_);
+      round_as_stored(q_, c.key_dim);
     }
     for (const GuardedBuffer* cache : {&keys_, &values_}) memset(cache->data(), 0xFF, cache->bytes());  // NaN
+    take_pages(random);
     for (uint32_t s = 0; s < 2; ++s) {
-      for (uint32_t p = 0; p < c.context; ++p) store(s, p);
+      for (uint32_t p = first_stored(); p < c.context; ++p) store(s, p);
     }
   }
 
+  uint32_t value_dim() const { return case_.value_dim == 0 ? case_.key_dim : case_.value_dim; }
+  /// Of a row of outputs.
+  size_t out_width() const { return size_t{heads()} * value_dim(); }
   uint32_t heads() const { return case_.kv_heads * case_.ratio; }
   uint32_t sequence(size_t t) const { return case_.two_sequences ? static_cast<uint32_t>(t) % 2 : 0; }
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
@@ -70,69 +78,74 @@ class AttentionScene {
     return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)];
   }
 
-  float* k(uint32_t s, uint32_t p) { return &k_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
-  float* v(uint32_t s, uint32_t p) { return &v_[(s * case_.context + p) * case_.kv_heads * case_.head_dim]; }
+  float* k(uint32_t s, uint32_t p) { return &k_[(s * case_.context + p) * case_.kv_heads * case_.key_dim]; }
+  float* v(uint32_t s, uint32_t p) { return &v_[(s * case_.context + p) * case_.kv_heads * value_dim()]; }
 
   /// The first query of row t.
   const float* query(size_t t) const {
-    return &q_[(sequence(t) * case_.context + position(t)) * heads() * case_.head_dim];
+    return &q_[(sequence(t) * case_.context + position(t)) * heads() * case_.key_dim];
   }
   void set_queries(float element) { std::fill(q_.begin(), q_.end(), element); }
 
   /// Copies a position's key and value to the cache.
   void store(uint32_t s, uint32_t p) {
     if (dtype_ == DType::i8) return store_bytes(s, p);
-    const size_t slot = p % capacity_, packed = dtype_ == DType::bf16 ? 2 : 1;
+    const size_t packed = dtype_ == DType::bf16 ? 2 : 1, place = p % 16;
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
-      const size_t head = (s * case_.kv_heads + g) * size_t{capacity_} * case_.head_dim;
-      for (uint32_t e = 0; e < case_.head_dim; ++e) {
-        const size_t block = slot / 16 * 16 * case_.head_dim;
-        const size_t key = block + (e / packed * 16 + slot % 16) * packed + e % packed;
-        const size_t value = (slot / packed * case_.head_dim + e) * packed + slot % packed;
-        put(keys_, head + key, k(s, p)[g * case_.head_dim + e]);
-        put(values_, head + value, v(s, p)[g * case_.head_dim + e]);
-      }
+      const size_t keys = block_of(s, p, g, case_.key_dim) / element_bytes();
+      const size_t values = block_of(s, p, g, value_dim()) / element_bytes();
+      for (uint32_t e = 0; e < case_.key_dim; ++e)
+        put(keys_, keys + (e / packed * 16 + place) * packed + e % packed, k(s, p)[g * case_.key_dim + e]);
+      for (uint32_t e = 0; e < value_dim(); ++e)
+        put(values_, values + (place / packed * value_dim() + e) * packed + place % packed,
+            v(s, p)[g * value_dim() + e]);
     }
   }
 
   /// Copies it to a cache of i8.
   void store_bytes(uint32_t s, uint32_t p) {
-    const uint32_t width = case_.head_dim, lane = p % capacity_ % 16;
+    const uint32_t lane = p % 16;
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
-      const size_t block = block_of(s, p, g);
-      const Bytes key = bytes_of(k(s, p) + g * width), value = bytes_of(v(s, p) + g * width);
-      set_scale(keys_, block, lane, key.scale);
-      set_scale(values_, block, lane, value.scale);
-      for (uint32_t e = 0; e < width; ++e) {
-        keys_.data<uint8_t>()[key_byte(block, lane, e)] = static_cast<uint8_t>(key.q[e] + 128);
-        values_.data<int8_t>()[value_byte(block, lane, e)] = value.q[e];
-      }
+      const size_t keys = block_of(s, p, g, case_.key_dim), values = block_of(s, p, g, value_dim());
+      const Bytes key = bytes_of(k(s, p) + g * case_.key_dim, case_.key_dim),
+                  value = bytes_of(v(s, p) + g * value_dim(), value_dim());
+      set_scale(keys_, keys, lane, key.scale);
+      set_scale(values_, values, lane, value.scale);
+      for (uint32_t e = 0; e < case_.key_dim; ++e)
+        keys_.data<uint8_t>()[key_byte(keys, lane, e)] = static_cast<uint8_t>(key.q[e] + 128);
+      for (uint32_t e = 0; e < value_dim(); ++e)
+        values_.data<int8_t>()[value_byte(values, lane, e)] = value.q[e];
     }
   }
 
   /// Fills a position's key and value in a cache of i8 with any bytes, which quantizing does not give.
   void store_any_bytes(uint32_t s, uint32_t p, Random& random) {
-    const uint32_t width = case_.head_dim, lane = p % capacity_ % 16;
+    const uint32_t lane = p % 16;
     const auto any = [&random] {
       return random.below(2) == 0 ? -128 : static_cast<int>(random.below(256)) - 128;
     };
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
-      const size_t block = block_of(s, p, g);
-      const float key_scale = set_scale(keys_, block, lane, 0x1p-6f),
-                  value_scale = set_scale(values_, block, lane, 0x1p-7f);
-      for (uint32_t e = 0; e < width; ++e) {
-        const int key = any(), value = any();
-        keys_.data<uint8_t>()[key_byte(block, lane, e)] = static_cast<uint8_t>(key + 128);
-        values_.data<int8_t>()[value_byte(block, lane, e)] = static_cast<int8_t>(value);
-        k(s, p)[g * width + e] = key_scale * static_cast<float>(key);
-        v(s, p)[g * width + e] = value_scale * static_cast<float>(value);
+      const size_t keys = block_of(s, p, g, case_.key_dim), values = block_of(s, p, g, value_dim());
+      const float key_scale = set_scale(keys_, keys, lane, 0x1p-6f),
+                  value_scale = set_scale(values_, values, lane, 0x1p-7f);
+      for (uint32_t e = 0; e < case_.key_dim; ++e) {
+        const int key = any();
+        keys_.data<uint8_t>()[key_byte(keys, lane, e)] = static_cast<uint8_t>(key + 128);
+        k(s, p)[g * case_.key_dim + e] = key_scale * static_cast<float>(key);
+      }
+      for (uint32_t e = 0; e < value_dim(); ++e) {
+        const int value = any();
+        values_.data<int8_t>()[value_byte(values, lane, e)] = static_cast<int8_t>(value);
+        v(s, p)[g * value_dim() + e] = value_scale * static_cast<float>(value);
       }
     }
   }
   /// Of a position's key or value in a cache of i8.
   void store_scale(uint32_t s, uint32_t p, bool of_key, float scale) {
-    for (uint32_t g = 0; g < case_.kv_heads; ++g)
-      set_scale(of_key ? keys_ : values_, block_of(s, p, g), p % capacity_ % 16, scale);
+    for (uint32_t g = 0; g < case_.kv_heads; ++g) {
+      const size_t block = block_of(s, p, g, of_key ? case_.key_dim : value_dim());
+      set_scale(of_key ? keys_ : values_, block, p % 16, scale);
+    }
   }
 
   /// Rows first..first + n - 1 of the case; by_segments: a unit sees one segment, and what they give is
@@ -140,14 +153,15 @@ class AttentionScene {
   void run(const KernelEntry& entry, GuardedRows& out, uint32_t first, uint32_t n, Split split = Split::whole,
            bool by_segments = false) const {
     std::vector<int32_t> positions(n), last(n), sequences(n);
-    GuardedRows q(n, heads() * case_.head_dim, case_.edge);
+    GuardedRows q(n, heads() * case_.key_dim, case_.edge);
     q.fill([&](size_t t, size_t i) { return query(first + t)[i]; });
     for (uint32_t t = 0; t < n; ++t) {
       positions[t] = static_cast<int32_t>(position(first + t));
       last[t] = static_cast<int32_t>(last_seen(first + t));
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
-    const KvCacheView cache = {keys_.data(), values_.data(), capacity_, case_.kv_heads, case_.head_dim};
+    const KvCacheView cache = {keys_.data(),    values_.data(), pages_.data<uint32_t>(), tiles_,
+                               page_positions_, case_.kv_heads, case_.key_dim,           value_dim()};
     AttentionArgs args = {cache,
                           heads(),
                           case_.window,
@@ -163,10 +177,10 @@ class AttentionScene {
                           0,
                           nullptr};
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
-    const size_t scratch = attention_scratch_bytes(case_.ratio, case_.head_dim);
+    const size_t scratch = attention_scratch_bytes(case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);
     args.segments = (case_.context + kAttentionSegment - 1) / kAttentionSegment;
-    const size_t floats = n * heads() * args.segments * attention_partial_floats(case_.head_dim);
+    const size_t floats = n * heads() * args.segments * attention_partial_floats(value_dim());
     const GuardedBuffer partials(floats * sizeof(float), Edge::end);
     memset(partials.data(), 0xFF, partials.bytes());
     args.partials = partials.data<float>();
@@ -180,7 +194,7 @@ class AttentionScene {
 
   /// The weights of row t and query head h, of which the largest is 1.
   std::vector<double> weights(size_t t, uint32_t h) {
-    const uint32_t first = first_seen(t), width = case_.head_dim, column = h / case_.ratio * width;
+    const uint32_t first = first_seen(t), width = case_.key_dim, column = h / case_.ratio * width;
     const float* q = query(t) + h * width;
     std::vector<double> weights(seen(t));
     for (uint32_t p = 0; p < weights.size(); ++p) {
@@ -200,7 +214,7 @@ class AttentionScene {
 
   /// Softmax over the scores of row t and query head h, times the values.
   std::vector<double> exact(size_t t, uint32_t h) {
-    const uint32_t first = first_seen(t), width = case_.head_dim, column = h / case_.ratio * width;
+    const uint32_t first = first_seen(t), width = value_dim(), column = h / case_.ratio * width;
     const std::vector<double> weights = this->weights(t, h);
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     std::vector<double> out(width);
@@ -217,28 +231,46 @@ class AttentionScene {
     float scale;
     std::vector<int8_t> q;
   };
-  Bytes bytes_of(const float* x) const {
+  static Bytes bytes_of(const float* x, uint32_t width) {
     float largest = 0.0f;
-    for (uint32_t e = 0; e < case_.head_dim; ++e)
-      largest = isnan(x[e]) ? INFINITY : fmaxf(largest, fabsf(x[e]));
-    Bytes bytes = {isinf(largest) ? NAN : largest / 127.0f, std::vector<int8_t>(case_.head_dim)};
+    for (uint32_t e = 0; e < width; ++e) largest = isnan(x[e]) ? INFINITY : fmaxf(largest, fabsf(x[e]));
+    Bytes bytes = {isinf(largest) ? NAN : largest / 127.0f, std::vector<int8_t>(width)};
     const float inverse = isinf(largest) || largest == 0.0f ? 0.0f : 127.0f / largest;
-    for (uint32_t e = 0; e < case_.head_dim; ++e) {
+    for (uint32_t e = 0; e < width; ++e) {
       if (inverse != 0.0f) bytes.q[e] = static_cast<int8_t>(nearbyintf(x[e] * inverse));
     }
     return bytes;
   }
 
-  // A cache of i8: where a block of 16 positions lies, and the bytes of the one at `lane` in it.
-  size_t block_of(uint32_t s, uint32_t p, uint32_t g) const {
-    const size_t block = ((s * case_.kv_heads + g) * capacity_ + p % capacity_) / 16;
-    return block * 16 * kv_bytes(dtype_, case_.head_dim);
+  /// The first position that some row sees.
+  uint32_t first_stored() const { return case_.rows == 0 ? 0 : first_seen(0); }
+  uint32_t first_tile() const { return first_stored() / kAttentionTile; }
+  uint32_t held() const { return (case_.context - 1) / kAttentionTile + 1 - first_tile(); }
+
+  void take_pages(Random& random) {
+    std::vector<uint32_t> numbers(size_t{2} * held());
+    std::iota(numbers.begin(), numbers.end(), 0u);
+    for (uint32_t i = 1; i < numbers.size(); ++i) std::swap(numbers[i], numbers[random.below(i + 1)]);
+    for (uint32_t s = 0; s < 2; ++s) {
+      for (uint32_t tile = 0; tile < tiles_; ++tile) {
+        const uint32_t place = tile - first_tile();  // wraps before it
+        pages_.data<uint32_t>()[s * tiles_ + tile] = place < held() ? numbers[s * held() + place] : kNoPage;
+      }
+    }
   }
+
+  /// Where the block of 16 positions lies that has this one, in bytes.
+  size_t block_of(uint32_t s, uint32_t p, uint32_t g, uint32_t width) const {
+    const size_t page = pages_.data<uint32_t>()[s * tiles_ + p / kAttentionTile];
+    const size_t position = (page * case_.kv_heads + g) * page_positions_ + p % kAttentionTile / 16 * 16;
+    return position * kv_bytes(dtype_, width);
+  }
+  // The bytes of the position at `lane` in a block of i8.
   size_t key_byte(size_t block, uint32_t lane, uint32_t e) const {
     return block + 64 + (e / 4 * 16 + lane) * 4 + e % 4;
   }
   size_t value_byte(size_t block, uint32_t lane, uint32_t e) const {
-    return block + 64 + (lane / 4 * case_.head_dim + e) * 4 + lane % 4;
+    return block + 64 + (lane / 4 * value_dim() + e) * 4 + lane % 4;
   }
   static float set_scale(const GuardedBuffer& cache, size_t block, uint32_t lane, float scale) {
     memcpy(cache.data() + block + lane * 4, &scale, 4);
@@ -246,14 +278,14 @@ class AttentionScene {
   }
 
   size_t element_bytes() const { return dtype_ == DType::f32 ? 4 : 2; }
-  size_t cache_bytes() const {
-    return size_t{2} * case_.kv_heads * capacity_ * kv_bytes(dtype_, case_.head_dim);
+  size_t cache_bytes(uint32_t width) const {
+    return size_t{2} * held() * case_.kv_heads * page_positions_ * kv_bytes(dtype_, width);
   }
-  float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.head_dim)); }
-  void round_as_stored(std::vector<float>& of_heads) const {
-    for (size_t head = 0; head < of_heads.size(); head += case_.head_dim) {
-      const Bytes bytes = bytes_of(&of_heads[head]);
-      for (uint32_t e = 0; e < case_.head_dim; ++e) {
+  float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.key_dim)); }
+  void round_as_stored(std::vector<float>& of_heads, uint32_t width) const {
+    for (size_t head = 0; head < of_heads.size(); head += width) {
+      const Bytes bytes = bytes_of(&of_heads[head], width);
+      for (uint32_t e = 0; e < width; ++e) {
         float& x = of_heads[head + e];
         x = dtype_ == DType::i8     ? bytes.scale * static_cast<float>(bytes.q[e])
             : dtype_ == DType::bf16 ? f32_from_bf16(bf16_from_f32(x))
@@ -269,8 +301,8 @@ class AttentionScene {
 
   AttentionCase case_;
   DType dtype_;
-  uint32_t capacity_;
-  GuardedBuffer keys_, values_, bias_;
+  uint32_t page_positions_, tiles_;
+  GuardedBuffer pages_, keys_, values_, bias_;
   std::vector<float> q_, k_, v_;
 };
 

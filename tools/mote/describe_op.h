@@ -5,7 +5,10 @@
 
 #include <string>
 
-#include "schema/mote_generated.h"
+namespace mote::file {
+struct Model;
+struct Op;
+}  // namespace mote::file
 
 namespace mote::cli {
 

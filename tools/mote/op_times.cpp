@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "runtime/exec/passes.h"
+#include "schema/mote_generated.h"
 #include "tools/mote/output.h"
 #include "tools/mote/timer.h"
 

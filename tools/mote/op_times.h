@@ -3,7 +3,7 @@
 // Where the time of a run goes, operation by operation.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <vector>
 

@@ -7,7 +7,12 @@
 #include <string>
 
 #include "schema/block_formats.h"
-#include "schema/mote_generated.h"
+
+namespace mote::file {
+struct Model;
+struct Op;
+enum class RowUnit : uint8_t;
+}  // namespace mote::file
 
 namespace mote::cli {
 

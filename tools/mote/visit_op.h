@@ -1,22 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Goes over what the operations of a file say of themselves (runtime/ops).
 #pragma once
 
-#include "schema/mote_generated.h"
+#include "runtime/ops/ops.h"
 
 namespace mote::cli {
 
-/// Calls visit(table) with the table of the operation, of whichever type it is.
-template <class Visit>
-void visit_op(const file::Op& op, Visit visit) {
-  const auto visit_if = [&](const auto* table) {
-    if (table != nullptr) visit(*table);
-    return table != nullptr;
-  };
-  (void)(visit_if(op.args_as_Embed()) || visit_if(op.args_as_Positions()) || visit_if(op.args_as_Norm()) ||
-         visit_if(op.args_as_Quantize()) || visit_if(op.args_as_Linear()) ||
-         visit_if(op.args_as_RopeTable()) || visit_if(op.args_as_Rope()) || visit_if(op.args_as_KvStore()) ||
-         visit_if(op.args_as_Attention()) || visit_if(op.args_as_Gate()) || visit_if(op.args_as_Select()) ||
-         visit_if(op.args_as_Pool()));
+/// What ops::<operation>::describe calls. A class derived from it hides what it is interested in; slices may
+/// be null, indices of tensors -1.
+class OpVisitor {
+ public:
+  explicit OpVisitor(const file::Model& model) : model_(model) {}
+
+  // ---- For describe to read ----
+  const char* type(int32_t index) const {
+    const file::Tensor* found = tensor_at(index);
+    return found == nullptr ? "" : file::EnumNameDType(found->dtype());
+  }
+  const char* type(const file::Slice& slice) const { return file::EnumNameDType(buffer(slice).dtype()); }
+  const file::KvCache& cache(uint32_t index) const { return *model_.kv_caches()->Get(index); }
+
+  // ---- Words, in pieces: strings and numbers ----
+  template <class... Pieces>
+  void kind(const Pieces&...) {}  // what operations that do the same have in common
+  template <class... Pieces>
+  void detail(const Pieces&...) {}
+  template <class... Pieces>
+  void from(const Pieces&...) {}  // an input that is no slice
+  template <class... Pieces>
+  void to(const Pieces&...) {}  // such an output
+
+  // ---- Operands ----
+  void reads(const file::Slice*) {}
+  void writes(const file::Slice*) {}
+  void updates(const file::Slice*) {}
+  void adds(const file::Slice*) {}     // a residual
+  void table(int32_t) {}               // a row of it for each row
+  void tensor(int32_t) {}              // all of it
+  void multiplies(int32_t) {}          // rows with this weight, which was named as a tensor
+  void stores(uint32_t) {}             // keys and values in this cache
+  void attends(uint32_t, uint32_t) {}  // over this cache with so many heads
+
+ protected:
+  const file::Tensor* tensor_at(int32_t index) const {
+    return index < 0 ? nullptr : model_.tensors()->Get(static_cast<uint32_t>(index));
+  }
+  const file::Buffer& buffer(const file::Slice& slice) const {
+    return *model_.programs()->Get(0)->buffers()->Get(slice.buffer());
+  }
+
+  const file::Model& model_;
+};
+
+template <class Visitor>
+void visit_op(const file::Op& op, Visitor& visitor) {
+  switch (op.args_type()) {
+#define OP(op_name, operation, types) \
+  case file::OpArgs::op_name:         \
+    return ops::op_name::describe(*op.args_as_##op_name(), visitor);
+#include "kernels/op_list.inc"
+    case file::OpArgs::NONE:
+      break;
+  }
 }
 
 }  // namespace mote::cli

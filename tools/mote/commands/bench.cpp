@@ -4,6 +4,7 @@
 // by reading memory, prompts and encoders by multiplying.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <span>

@@ -3,6 +3,7 @@
 // mote classify: what an encoder's head says of texts: labels, entities, answers, masked words.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "converter/error.h"

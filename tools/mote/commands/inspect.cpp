@@ -3,7 +3,9 @@
 // mote inspect: what is in a .mote file.
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
+#include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/describe_op.h"
 #include "tools/mote/output.h"

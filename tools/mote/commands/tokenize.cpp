@@ -3,6 +3,7 @@
 // mote tokenize: the ids that a text becomes.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "converter/error.h"

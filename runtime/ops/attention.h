@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Attention : Operation {
+  static constexpr Traits kTraits{WorkUnit::head_block, Reads::state};
+
+  template <class F>
+  static void operands(AttentionArgs& args, F&& f) {
+    rows_of(f, args.q, uint64_t{args.heads} * args.cache.key_dim);
+    rows_of(f, args.out, uint64_t{args.heads} * args.cache.value_dim);
+  }
+  static uint64_t work_per_row(const AttentionArgs& args) {
+    return uint64_t{args.heads} * args.cache.key_dim;
+  }
+  static const void* state_read(const AttentionArgs& args) { return args.cache.keys; }
+
+  static ScratchShape scratch(const AttentionArgs& args, uint32_t) {
+    ScratchShape shape{};
+    shape.heads_per_kv_head = args.heads / args.cache.kv_heads;
+    shape.key_dim = args.cache.key_dim;
+    shape.value_dim = args.cache.value_dim;
+    return shape;
+  }
+
+  static uint32_t units(const AttentionArgs& args, uint32_t rows) {
+    return (rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
+  }
+
+  /// The product of units and segments fits: layout.cpp refuses sessions whose units would not.
+  static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
+    args.rows = extent.units;
+    const bool windowed = args.window != 0 && args.window <= run.last_position;
+    const uint32_t seen = windowed ? args.window : run.last_position + 1, all = units(args, args.rows);
+    args.segments = split_positions(args, run, all);
+    return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
+  }
+
+  /// Units of some rows, as if there were no others.
+  static void run(const AttentionArgs& all, const Call& call) {
+    AttentionArgs args = all;
+    args.rows = call.rows.end - call.rows.begin;
+    args.positions += call.rows.begin;
+    args.last_seen += call.rows.begin;
+    args.sequences += call.rows.begin;
+    args.q = from_row(args.q, call.rows.begin);
+    args.out = from_row(args.out, call.rows.begin);
+    kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
+  }
+
+  static void finish(const AttentionArgs& args, const KernelEntry* merge) {
+    if (args.segments != 0) kernel_cast<AttentionMergeArgs>(merge)(args, {0, args.rows}, nullptr);
+  }
+
+  template <class To>
+  static void describe(const file::Attention& op, To& to) {
+    const file::KvCache& cache = to.cache(op.cache());
+    to.kind(op.heads(), " : ", cache.kv_heads(), " x ", cache.head_dim());
+    to.reads(op.q());
+    to.from("cache ", op.cache());
+    to.writes(op.out());
+    to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.head_dim(),
+              ", scale ", op.scale());
+    if (cache.window() != 0) to.detail("window ", cache.window());
+    if (cache.bidirectional()) to.detail("bidirectional");
+    to.tensor(op.bias());
+    to.attends(op.cache(), op.heads());
+  }
+
+ private:
+  /// Segments, where the KV heads of a decoding step would leave threads idle; else 0: no split.
+  static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t units) {
+    const uint32_t segments = run.last_position / kAttentionSegment + 1;
+    const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
+    return few && args.window == 0 && segments > 1 && units % run.threads != 0 ? segments : 0;
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Attention& op, Step* step) {
+  const Operand q = f32_slice(op.q(), "q");
+  const Operand out = f32_slice(op.out(), "out");
+  KvCacheView view{};
+  const file::KvCache* cache = this->cache(op.cache(), &view);
+  if (status_ != MOTE_OK) return;
+  of_tokens(q, "q");
+  of_tokens(out, "out");
+  finite(op.scale(), "scale");
+  if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
+             " heads over ", cache->kv_heads(), " KV heads")) {
+    return;
+  }
+  check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
+  check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
+  uint32_t reach = 0;
+  const float* bias = attention_bias(op, &reach);
+  const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
+  step->attention = {view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
+                     0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
+                     0,    places_.partials};
+  step->unit = q.unit;
+  kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
+  step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
+}
+
+}  // namespace mote

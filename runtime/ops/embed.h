@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Embed : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(EmbedArgs& args, F&& f) {
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const EmbedArgs& args) { return args.width; }
+
+  template <class To>
+  static void describe(const file::Embed& op, To& to) {
+    to.kind(to.type(op.table()), " ", op.out()->width());
+    to.from("ids");
+    to.writes(op.out());
+    to.table(op.table());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Embed& op, Step* step) {
+  const Operand out = f32_slice(op.out(), "out");
+  const file::Tensor* table = tensor(op.table(), "table");
+  if (status_ != MOTE_OK) return;
+  of_tokens(out, "out");
+  width(out, table->cols(), "out");
+  check(table->rows() == model_.root->vocab(), "table has ", table->rows(), " rows for a vocabulary of ",
+        model_.root->vocab());
+  step->embed = {data(table), table->cols(), table->packing() == file::Packing::rows, places_.ids,
+                 out.rows()};
+  step->unit = out.unit;
+  kernel(step, Op::kEmbed, DType::f32, static_cast<DType>(table->dtype()));
+}
+
+}  // namespace mote

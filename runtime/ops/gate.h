@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Gate : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(GateArgs& args, F&& f) {
+    rows_of(f, args.gate, args.width);
+    rows_of(f, args.up, args.width);
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const GateArgs& args) { return 8 * uint64_t{args.width}; }
+
+  template <class To>
+  static void describe(const file::Gate& op, To& to) {
+    to.kind(file::EnumNameActivation(op.activation()), " ", op.out()->width());
+    to.reads(op.gate());
+    to.reads(op.up());
+    to.writes(op.out());
+    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Gate& op, Step* step) {
+  const Operand gate = f32_slice(op.gate(), "gate");
+  const Operand up = f32_slice(op.up(), "up");
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  same_unit(gate, up, "up");
+  same_unit(gate, out, "out");
+  width(up, gate.width, "up");
+  width(out, gate.width, "out");
+  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  step->gate = {static_cast<Activation>(op.activation()), gate.width, gate.const_rows(), up.const_rows(),
+                out.rows()};
+  step->unit = gate.unit;
+  kernel(step, Op::kGate, DType::f32, DType::f32);
+}
+
+}  // namespace mote

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct KvStore : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(KvStoreArgs& args, F&& f) {
+    const KvCacheView& cache = args.cache;
+    rows_of(f, args.k, uint64_t{cache.kv_heads} * cache.key_dim);
+    rows_of(f, args.v, uint64_t{cache.kv_heads} * cache.value_dim);
+  }
+  static uint64_t work_per_row(const KvStoreArgs& args) {
+    return 8 * uint64_t{args.cache.kv_heads} * args.cache.key_dim;  // a store each
+  }
+  static const void* state_written(const KvStoreArgs& args) { return args.cache.keys; }
+
+  template <class To>
+  static void describe(const file::KvStore& op, To& to) {
+    to.kind(op.k()->width());
+    to.reads(op.k());
+    to.reads(op.v());
+    to.to("cache ", op.cache());
+    to.stores(op.cache());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::KvStore& op, Step* step) {
+  const Operand k = f32_slice(op.k(), "k");
+  const Operand v = f32_slice(op.v(), "v");
+  KvCacheView view{};
+  cache(op.cache(), &view);
+  if (status_ != MOTE_OK) return;
+  of_tokens(k, "k");
+  of_tokens(v, "v");
+  width(k, view.kv_heads * view.key_dim, "k");
+  width(v, view.kv_heads * view.value_dim, "v");
+  step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
+  step->unit = k.unit;
+  kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
+}
+
+}  // namespace mote

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Norm : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(NormArgs& args, F&& f) {
+    rows_of(f, args.in, args.width);
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const NormArgs& args) { return 16 * uint64_t{args.width}; }
+
+  template <class To>
+  static void describe(const file::Norm& op, To& to) {
+    const char* kind = file::EnumNameNormKind(op.kind());
+    to.kind(kind, " ", op.out()->width());
+    to.reads(op.in());
+    to.writes(op.out());
+    to.detail(kind, " eps ", op.eps(), op.eps_outside_root() ? " outside the root" : "");
+    if (op.groups() != 1) to.detail(op.groups(), " groups");
+    to.tensor(op.weight());
+    to.tensor(op.bias());
+  }
+};
+
+}  // namespace ops
+
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::l2));
+
+inline void Binder::bind(const file::Norm& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  same_unit(in, out, "out");
+  width(out, in.width, "out");
+  finite(op.eps(), "eps");
+  check(op.kind() <= file::NormKind::MAX, "unknown kind");
+  if (!check(op.groups() > 0 && in.width % op.groups() == 0, "width ", in.width, " in ", op.groups(),
+             " groups"))
+    return;
+  const uint32_t part = in.width / op.groups();
+  step->norm = {static_cast<NormKind>(op.kind()),
+                op.eps_outside_root(),
+                op.eps(),
+                op.groups(),
+                in.width,
+                optional_vector(op.weight(), part, "weight"),
+                optional_vector(op.bias(), part, "bias"),
+                in.const_rows(),
+                out.rows()};
+  step->unit = in.unit;
+  kernel(step, Op::kNorm, DType::f32, DType::f32);
+}
+
+}  // namespace mote

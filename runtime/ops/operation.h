@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the runtime knows of an operation. runtime/ops/<operation>.h has a struct for each in namespace ops,
+// derived from Operation, and its overload of Binder::bind. The struct has
+//   kTraits                      constants
+//   operands(args, f)            the operands that lie in buffers: f for each, as rows_of gives it
+//   work_per_row(args)           rough multiply-adds, without what depends on the context
+//   describe(table, to)          the table of the file, in words and numbers (tools/mote/visit_op.h)
+// and hides of Operation's members those that are different for it.
+#pragma once
+
+#include "runtime/ops/proofs.h"
+
+namespace mote {
+
+/// What a kernel's work unit is: a row of outputs, a panel of 16 outputs of all rows (Call::stream included),
+/// or a KV head of a block of rows. The last two are across rows.
+enum class WorkUnit : uint8_t { row, panel, head_block };
+
+/// What a row of outputs is made of: the same row of the operands, rows of tokens, or keys and values too.
+enum class Reads : uint8_t { own_row, tokens, state };
+
+struct Traits {
+  WorkUnit unit;
+  Reads reads;
+  bool leaves_tokens = false;  // its rows are of another unit than those it reads (passes.h)
+
+  constexpr bool across_rows() const { return unit != WorkUnit::row; }
+  /// It can be a part of a chain (chain.h).
+  constexpr bool by_rows() const { return unit == WorkUnit::row && reads == Reads::own_row; }
+};
+
+/// The run, or of an encoder its pass.
+struct RunRows {
+  uint32_t tokens;
+  uint32_t first_token;     // of the pass, among those of the run
+  uint32_t first_sequence;  // of the pass
+  uint32_t end_sequence;
+  uint32_t last_position;  // the largest of the rows
+  uint32_t lane_rows;      // 0: no lanes
+  size_t lane_bytes;
+  uint32_t batch;
+  uint32_t threads;
+
+  ConstRowsInLanes in_lanes(ConstRows of_tokens) const {
+    if (lane_rows == 0) return in_one_lane(of_tokens);
+    return {of_tokens, lane_rows, lane_bytes};
+  }
+};
+
+/// Work units of a step, and its rough multiply-adds.
+struct Extent {
+  uint32_t units;
+  uint64_t work;
+};
+
+/// A call of a step's kernel.
+struct Call {
+  const KernelEntry* kernel;
+  Range rows;  // to which units across rows belong
+  Range units;
+  void* scratch;
+  bool scratch_is_ready;  // the thread's last call was for other units of the same rows and step
+  uint32_t stream;        // panels from one stream to the next, or 0
+};
+
+/// The answers of most operations: units are rows, there is no scratch and no state.
+struct Operation {
+  /// What decides the scratch of a call with `rows` rows.
+  template <class Args>
+  static ScratchShape scratch(const Args&, uint32_t) {
+    return {};
+  }
+
+  /// Kernels' work units of `rows` rows.
+  template <class Args>
+  static uint32_t units(const Args&, uint32_t rows) {
+    return rows;
+  }
+
+  /// Sets what depends on the run. `extent`: a unit for each row of the step, and work_per_row for each.
+  template <class Args>
+  static Extent prepare(Args&, const RunRows&, Extent extent) {
+    return extent;
+  }
+
+  template <class Args>
+  static void run(const Args& args, const Call& call) {
+    kernel_cast<Args>(call.kernel)(args, call.units, call.scratch);
+  }
+
+  /// What is left when all units are done, of a step that has a second kernel.
+  template <class Args>
+  static void finish(const Args&, const KernelEntry*) {}
+
+  /// The state that it reads, or that it writes; null for none.
+  template <class Args>
+  static const void* state_read(const Args&) {
+    return nullptr;
+  }
+  template <class Args>
+  static const void* state_written(const Args&) {
+    return nullptr;
+  }
+
+ protected:
+  /// An operand with rows of `width` floats: f(data, stride_bytes, bytes), a reference to the pointer to the
+  /// first row (null for one left out), the distance of rows and what is used of each.
+  template <class F, class AnyRows>
+  static void rows_of(F&& f, AnyRows& operand, uint64_t width) {
+    f(operand.data, operand.stride_bytes, static_cast<size_t>(width * sizeof(float)));
+  }
+  template <class AnyRows>
+  static AnyRows from_row(AnyRows rows, uint32_t first) {
+    if (rows.data != nullptr) rows.data = rows[first];
+    return rows;
+  }
+};
+
+/// Turns the table of one operation into a Step.
+class Binder : public Proofs {
+ public:
+  using Proofs::Proofs;
+
+#define OP(op_name, operation, types) void bind(const file::op_name& op, Step* step);
+#include "kernels/op_list.inc"
+};
+
+}  // namespace mote

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Positions : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(PositionsArgs& args, F&& f) {
+    rows_of(f, args.x, args.width);
+  }
+  static uint64_t work_per_row(const PositionsArgs& args) { return args.width; }
+
+  template <class To>
+  static void describe(const file::Positions& op, To& to) {
+    to.kind(to.type(op.table()), " ", op.x()->width());
+    to.updates(op.x());
+    if (op.index() != file::RowIndex::position) to.detail(file::EnumNameRowIndex(op.index()));
+    to.table(op.table());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Positions& op, Step* step) {
+  const Operand x = f32_slice(op.x(), "x");
+  const file::Tensor* table = tensor(op.table(), "table");
+  if (status_ != MOTE_OK) return;
+  of_tokens(x, "x");
+  width(x, table->cols(), "x");
+  const DType dtype = static_cast<DType>(table->dtype());
+  check(table->packing() == file::Packing::rows, "table is not row-major");
+  check(activation_dtype(dtype) == DType::f32, "table is quantized");
+  step->positions = {data(table), table->cols(), index(op.index(), table), x.rows()};
+  step->unit = x.unit;
+  kernel(step, Op::kPositions, DType::f32, dtype);
+}
+
+}  // namespace mote

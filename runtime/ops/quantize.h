@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Quantize : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(QuantizeArgs& args, F&& f) {
+    rows_of(f, args.in, args.width);
+    f(args.out, args.out_stride_bytes, args.out_stride_bytes);
+  }
+  static uint64_t work_per_row(const QuantizeArgs& args) { return 16 * uint64_t{args.width}; }
+
+  template <class To>
+  static void describe(const file::Quantize& op, To& to) {
+    to.kind(to.type(*op.out()), " ", op.out()->width());
+    to.reads(op.in());
+    to.writes(op.out());
+    to.tensor(op.columns());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Quantize& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = quantized_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  same_unit(in, out, "out");
+  width(out, in.width, "out");
+  step->quantize = {in.width, optional_vector(op.columns(), in.width, "columns"), in.const_rows(), out.data,
+                    out.stride_bytes};
+  step->unit = in.unit;
+  kernel(step, Op::kQuantize, DType::f32, out.dtype);
+}
+
+}  // namespace mote

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct RopeTable : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(RopeTableArgs& args, F&& f) {
+    rows_of(f, args.out, args.rotary_width);
+  }
+  static uint64_t work_per_row(const RopeTableArgs& args) { return 20 * uint64_t{args.rotary_width}; }
+
+  template <class To>
+  static void describe(const file::RopeTable& op, To& to) {
+    to.kind(op.out()->width());
+    to.from("positions");
+    to.writes(op.out());
+    to.tensor(op.frequencies());
+    if (op.scale() != 1.0f) to.detail("scale ", op.scale());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::RopeTable& op, Step* step) {
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  of_tokens(out, "out");
+  finite(op.scale(), "scale");
+  check(out.width % 2 == 0, "odd width ", out.width);
+  step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"), out.width, op.scale(),
+                      places_.positions, out.rows()};
+  step->unit = out.unit;
+  kernel(step, Op::kRopeTable, DType::f32, DType::f32);
+}
+
+}  // namespace mote

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Select : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens, true};
+
+  template <class F>
+  static void operands(SelectArgs& args, F&& f) {
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const SelectArgs& args) { return args.width; }
+
+  static Extent prepare(SelectArgs& args, const RunRows& run, Extent extent) {
+    args.first = run.first_token;
+    args.rows = run.tokens;
+    args.in = run.in_lanes(args.in.first_lane);
+    return extent;
+  }
+
+  template <class To>
+  static void describe(const file::Select& op, To& to) {
+    to.kind(op.out()->width());
+    to.reads(op.in());
+    to.writes(op.out());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Select& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  of_tokens(in, "in");
+  check(out.unit == file::RowUnit::selected, "out is not per selected row");
+  width(out, in.width, "out");
+  step->select = {in.width, places_.selected, in_one_lane(in.const_rows()), out.rows(), 0, 0};
+  step->unit = out.unit;
+  kernel(step, Op::kSelect, DType::f32, DType::f32);
+}
+
+}  // namespace mote

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operations that no golden model has yet, in models of a few nodes; and what the list of operations says.
+#include "runtime/ops/ops.h"
+
+#include "runtime/exec/session.h"
+#include "tests/support/graph_file.h"
+#include "tests/support/test_model.h"
+
+using namespace mote::convert;
+
+namespace {
+
+constexpr uint32_t kWidth = 20, kContext = 64;
+
+/// A vector of the file; returns its index.
+int32_t add_vector(Graph& graph, const std::vector<float>& values, bool row_major = true) {
+  graph.weights.push_back(
+      {"vector", mote::DType::f32, row_major, 1, static_cast<uint32_t>(values.size()), {}, values});
+  return static_cast<int32_t>(graph.weights.size() - 1);
+}
+
+View add_value(Graph& graph, uint32_t width, Unit unit = Unit::token) {
+  graph.values.push_back({width, mote::DType::f32, unit});
+  return {static_cast<uint32_t>(graph.values.size() - 1), 0, width};
+}
+
+std::vector<float> factors() {
+  std::vector<float> scale(kWidth);
+  for (uint32_t k = 0; k < kWidth; ++k) scale[k] = 0.3f * static_cast<float>(k) - 2.1f;
+  return scale;
+}
+
+/// What opening says of a decoder with this node; empty if it is taken.
+template <class Node>
+std::string refusal(Node node) {
+  const test::AlignedBytes file = test::decoder_file(
+      kWidth, kContext, [&](Graph& graph, const View& x) { graph.nodes.push_back(node(graph, x)); });
+  const test::AlignedBytes storage(mote_model_bytes());
+  mote_model* model = nullptr;
+  mote_error error{};
+  const mote_status status =
+      mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
+  if (status == MOTE_OK) return "";
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status);
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "op 1 ScaleRows: "));
+  return error.text + std::strlen("op 1 ScaleRows: ");
+}
+
+/// Logits of each token of a text.
+std::vector<float> logits(const test::AlignedBytes& file, uint32_t threads, uint32_t chunk) {
+  const test::OpenModel model(file);
+  mote_posix_pool* pool = mote_posix_pool_create(threads);
+  mote_session_options options = mote_session_options_default(model.get());
+  options.platform = mote_posix_pool_platform(pool);
+  options.threads = threads;
+  options.chunk = chunk;
+  std::vector<float> all;
+  {
+    const test::OpenSession session(model, options);
+    const auto ids = test::some_ids(40, 16);
+    all = test::prefill(session.get(), {ids.begin(), ids.end() - 3}, 16);
+    for (size_t i = ids.size() - 3; i < ids.size(); ++i) {
+      mote_error error{};
+      REQUIRE(mote_decode(session.get(), &ids[i], &error) == MOTE_OK);
+      const auto next = test::logits_of(session.get(), 16);
+      all.insert(all.end(), next.begin(), next.end());
+    }
+  }
+  mote_posix_pool_destroy(pool);
+  return all;
+}
+
+/// Changes the values of the embedding, the first weight, as a node that follows it would.
+template <class Change>
+test::AlignedBytes with_table(Change change) {
+  return test::decoder_file(kWidth, kContext, [&](Graph& graph, const View&) {
+    std::vector<float>& table = graph.weights[0].values;
+    for (size_t i = 0; i < table.size(); ++i) table[i] = change(table[i], i % kWidth);
+  });
+}
+
+}  // namespace
+
+TEST("a scale that is not f32 of the row's width is refused", "[ops]") {
+  const auto with_scale = [](auto make) {
+    return refusal([&](Graph& graph, const View& x) { return ScaleRowsNode{x, x, make(graph)}; });
+  };
+  TEST_ASSERT_EQUAL_STRING("", with_scale([](Graph& graph) { return add_vector(graph, factors()); }).c_str());
+  const std::string is_not = "scale is not f32 [20]";
+  TEST_ASSERT_TRUE(
+      is_not == with_scale([](Graph& graph) { return add_vector(graph, std::vector<float>(kWidth + 1)); }));
+  TEST_ASSERT_TRUE(is_not == with_scale([](Graph& graph) { return add_vector(graph, factors(), false); }));
+  TEST_ASSERT_TRUE(is_not == with_scale([](Graph&) { return 0; }));  // the embedding
+  TEST_ASSERT_TRUE("scale names tensor 7 of 2" == with_scale([](Graph&) { return 7; }));
+  TEST_ASSERT_TRUE("scale names tensor -2 of 2" == with_scale([](Graph&) { return -2; }));
+}
+
+TEST("scaled rows of other widths, types or units are refused", "[ops]") {
+  const auto narrow = [](const View& x) { return View{x.value, 0, kWidth - 1}; };
+  TEST_ASSERT_TRUE("out has width 19, expected 20" ==
+                   refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, narrow(x)}; }));
+  TEST_ASSERT_TRUE("residual has width 19, expected 20" ==
+                   refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, x, -1, 2.0f, narrow(x)}; }));
+  TEST_ASSERT_TRUE("residual has rows for something else" == refusal([](Graph& graph, const View& x) {
+                     return ScaleRowsNode{x, x, -1, 2.0f, add_value(graph, kWidth, Unit::selected)};
+                   }));
+  TEST_ASSERT_TRUE("in is not f32" == refusal([](Graph& graph, const View& x) {
+                     const View quantized = add_value(graph, kWidth);
+                     graph.values.back().dtype = mote::DType::q8g32;
+                     return ScaleRowsNode{quantized, x};
+                   }));
+}
+
+TEST("a factor that is not finite, or beside a scale, is refused", "[ops]") {
+  for (const float factor : {NAN, INFINITY, -INFINITY}) {
+    TEST_ASSERT_TRUE("factor is not finite" ==
+                     refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, x, -1, factor}; }));
+  }
+  TEST_ASSERT_TRUE("has a scale and a factor" == refusal([](Graph& graph, const View& x) {
+                     return ScaleRowsNode{x, x, add_vector(graph, factors()), 2.0f};
+                   }));
+}
+
+TEST("a model that scales rows computes what one does whose embedding is scaled", "[ops]") {
+  const std::vector<float> scale = factors();
+  const test::AlignedBytes scaled = test::decoder_file(kWidth, kContext, [&](Graph& graph, const View& x) {
+    const View y = add_value(graph, kWidth);
+    graph.nodes.push_back(ScaleRowsNode{x, y, add_vector(graph, scale)});  // y = x s
+    graph.nodes.push_back(ScaleRowsNode{y, x, -1, 1.7f, x});               // x = 1.7 y + x
+    graph.nodes.push_back(ScaleRowsNode{x, x, -1, 0.37f});                 // in place
+  });
+  const test::AlignedBytes expected = with_table([&](float x, size_t k) {
+    const float y = x * scale[k], product = 1.7f * y, sum = product + x;
+    return sum * 0.37f;
+  });
+  const std::vector<float> bits = logits(expected, 1, 64);
+  for (const uint32_t threads : {1u, 2u, 3u}) {
+    for (const uint32_t chunk : {1u, 7u, 64u}) {
+      CAPTURE(threads, chunk);
+      TEST_ASSERT_TRUE(bits == logits(scaled, threads, chunk));
+    }
+  }
+}
+
+TEST("scaling rows goes by rows: it is chained to the embedding and to itself", "[ops]") {
+  const test::AlignedBytes file = test::decoder_file(kWidth, kContext, [](Graph& graph, const View& x) {
+    const View y = add_value(graph, kWidth);
+    graph.nodes.push_back(ScaleRowsNode{x, y, -1, 2.0f});
+    graph.nodes.push_back(ScaleRowsNode{y, x, -1, 2.0f, x});
+  });
+  const test::OpenModel model(file);
+  const test::OpenSession session(model, mote_session_options_default(model.get()));
+  const bool expected[] = {false, true, true, false, false};  // embed, scale, scale, select, linear
+  TEST_ASSERT_EQUAL_UINT32(5u, session.get()->step_count);
+  for (uint32_t i = 0; i < 5; ++i) {
+    CAPTURE(i);
+    TEST_ASSERT_EQUAL(expected[i], session.get()->steps[i].chained);
+  }
+}
+
+TEST("operations that leave tokens read rows of tokens, and only those by rows are chained", "[ops]") {
+  uint32_t leaving = 0, by_rows = 0;
+  for (const mote::Traits& traits : mote::kOpTraits) {
+    TEST_ASSERT_TRUE(!traits.leaves_tokens || traits.reads == mote::Reads::tokens);
+    TEST_ASSERT_FALSE(traits.leaves_tokens && traits.by_rows());
+    TEST_ASSERT_FALSE(traits.across_rows() && traits.by_rows());
+    leaving += traits.leaves_tokens;
+    by_rows += traits.by_rows();
+  }
+  TEST_ASSERT_EQUAL_UINT32(2u, leaving);
+  TEST_ASSERT_EQUAL_UINT32(9u, by_rows);
+}
