@@ -35,7 +35,15 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
                                     const std::string& label, View in, Projection last) {
   const std::string prefix = prefix_of(layer);
   BlockInput input{in};
-  linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
+  if (names.after.empty() && layer.residual_multiplier == 1.0f) {
+    linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
+  } else {
+    const View branch = new_value(spec_.width, Unit::token);
+    linears(prefix, input, {std::move(last)}, branch, Activation::none, std::nullopt);
+    if (!names.after.empty())
+      norm(prefix + label + "_after_norm", of_layer(names.after, layer), branch, branch);
+    add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+  }
   if (names.sum.empty()) return;
   const char* suffix = names.before.empty() ? "_norm" : "_sum_norm";
   norm(prefix + label + suffix, of_layer(names.sum, layer), x_, x_);

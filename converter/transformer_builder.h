@@ -54,9 +54,9 @@ class TransformerBuilder {
 
   /// The whole layer by its data.
   void layer(const LayerSpec& layer);
-  /// x = sum(x + attention(before(x))).
+  /// x = sum(x + multiplier * after(attention(before(x)))).
   void attention(const LayerSpec& layer);
-  /// x = sum(x + ffn(before(x))).
+  /// x = sum(x + multiplier * after(ffn(before(x)))).
   void ffn(const LayerSpec& layer);
 
   /// The heads' outputs side by side, before the projection o.
@@ -67,7 +67,7 @@ class TransformerBuilder {
   BlockInput branch_input(const LayerSpec& layer, const BranchNorms& names, const std::string& label);
   Projection o(const LayerSpec& layer);
   Projection down(const LayerSpec& layer);
-  /// Ends a branch: x = sum(x + last(in)). `label` is as in branch_input.
+  /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
   void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
                   Projection last);
 

@@ -63,6 +63,8 @@ void check_spec(const TransformerSpec& spec) {
     if (layer.build) continue;
     check_attention(spec, index, layer.attention);
     if (layer.ffn.width == 0) fail("layer {} has a feed-forward of width 0", index);
+    if (!std::isfinite(layer.residual_multiplier))
+      fail("layer {}: residual multiplier {}", index, layer.residual_multiplier);
     check_names(index, layer);
   }
 }

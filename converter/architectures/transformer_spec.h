@@ -41,10 +41,10 @@ struct WeightNames {
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
 
-/// The norms of a branch, by name: x = sum(x + branch(before(x))). A parallel feed-forward without a norm
-/// before reads what the attention reads, and its `sum` is of both branches.
+/// The norms of a branch, by name: x = sum(x + multiplier * after(branch(before(x)))). A parallel
+/// feed-forward without a norm before reads what the attention reads, and its `sum` is of both branches.
 struct BranchNorms {
-  std::string before, sum;
+  std::string before, after, sum;
 };
 
 /// As WeightNames; "{}" in a name stands for the layer's `weights`.
@@ -80,7 +80,8 @@ struct LayerSpec {
   AttentionSpec attention;
   FfnSpec ffn;
   Branches branches = Branches::serial;
-  uint32_t weights = 0;  // what "{}" in names stands for; layers of the same number share theirs
+  float residual_multiplier = 1.0f;  // of each branch, where it is added
+  uint32_t weights = 0;              // what "{}" in names stands for; layers of the same number share theirs
   LayerNames names;
   /// Builds a layer that these data do not describe, from the same blocks (transformer_builder.h). Null: they
   /// do.

@@ -177,6 +177,40 @@ TEST("layers: norms stand before a branch, after the sum, on both sides or nowhe
   check(spec);
 }
 
+TEST("layers: a norm of a branch is taken before the sum, with one before the branch or without",
+     "[layers]") {
+  TransformerSpec spec = plain_spec(3);
+  for (LayerSpec& layer : spec.layers) {
+    layer.names.attention_norms.after = "{}.attention_after";
+    layer.names.ffn_norms.after = "{}.ffn_after";
+  }
+  LayerNames& after_alone = spec.layers[1].names;
+  after_alone.attention_norms.before = after_alone.ffn_norms.before = "";
+  spec.layers[2].branches = Branches::parallel;
+  spec.layers[2].names.ffn_norms.sum = "{}.ffn_sum";
+  check(spec);
+}
+
+TEST("layers: a residual multiplier scales each branch, after its norm", "[layers]") {
+  TransformerSpec spec = plain_spec(3);
+  spec.layers[0].residual_multiplier = 0.3f;
+  spec.layers[1].residual_multiplier = -0.25f;
+  spec.layers[1].branches = Branches::parallel;
+  spec.layers[2].residual_multiplier = 1.5f;
+  spec.layers[2].names.ffn_norms.after = "{}.ffn_after";
+  const Matrix scaled = check(spec);
+  for (LayerSpec& layer : spec.layers) layer.residual_multiplier = 1.0f;
+  TEST_ASSERT_FALSE(scaled == check(spec));
+}
+
+TEST("layers: nothing is added where the linear that ends a branch can add it", "[layers]") {
+  TransformerSpec spec = plain_spec(3);
+  spec.layers[1].names.ffn_norms.after = "{}.ffn_after";
+  RandomWeights weights;
+  PlainTransformer(spec, weights).run({0});
+  TEST_ASSERT_EQUAL_UINT64(1, count_nodes<ScaleRowsNode>(graph_of(spec, weights.source())));
+}
+
 TEST("layers: each turns its queries and keys by a RoPE of its own or not at all", "[layers]") {
   TransformerSpec spec = plain_spec(3);
   spec.ropes.push_back({RopeKind::half, {0.25f}, 1.0f});  // of half the columns
@@ -309,6 +343,8 @@ TEST("layers: a spec that makes no sense is an error that names what is wrong", 
                            }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has a feed-forward of width 0",
                            layer_error([](auto& layer) { layer.ffn.width = 0; }));
+  TEST_ASSERT_EQUAL_STRING("layer 1: residual multiplier inf",
+                           layer_error([](auto& layer) { layer.residual_multiplier = INFINITY; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for gate",
                            layer_error([](auto& layer) { layer.names.gate = ""; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q, k and v",

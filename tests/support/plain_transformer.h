@@ -154,9 +154,11 @@ class PlainTransformer {
     return in;
   }
 
-  void add(Matrix& x, const Matrix& branch, const Layer& spec, const Norms& norms) const {
+  void add(Matrix& x, Matrix branch, const Layer& spec, const Norms& norms) const {
+    if (!norms.after.empty()) norm(branch, of(norms.after, spec));
+    const double factor = double{spec.residual_multiplier};
     for (size_t t = 0; t < x.size(); ++t) {
-      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += branch[t][k];
+      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += factor * branch[t][k];
     }
     if (!norms.sum.empty()) norm(x, of(norms.sum, spec));
   }
