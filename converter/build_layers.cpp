@@ -77,7 +77,7 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
   const uint32_t window = attention.window >= spec_.context ? 0 : attention.window;
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {
-      return cache.kv_heads == attention.kv_heads && cache.head_dim == attention.head_dim;
+      return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim;
     });
     if (same != graph_.caches.end()) return static_cast<uint32_t>(same - graph_.caches.begin());
   }
