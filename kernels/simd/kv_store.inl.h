@@ -99,7 +99,8 @@ void kv_store(const KvStoreArgs& args, Range rows, void*) {
 
 // ---- i8 ----
 
-/// Calls step(column, bytes [32]) for every 32 columns of one head, having stored its scale.
+/// Calls step(column, bytes [32], count) for every 32 columns of one head, or `count` in the end, having
+/// stored its scale.
 template <class V, class Step>
 inline void each_group_of_bytes(const float* x, uint32_t width, KvQuad* scale, const Step& step) {
   const GroupScale head = scale_of(V::max_lanes(largest_of_row<V>(x, nullptr, width)));
@@ -108,19 +109,25 @@ inline void each_group_of_bytes(const float* x, uint32_t width, KvQuad* scale, c
   each_group<V>(x, nullptr, width, width, [&](size_t column, const auto& group) MOTE_INLINE {
     alignas(kGroupColumns) int8_t bytes[kGroupColumns];
     V::store(bytes, V::unless_zero(by, V::round_to_bytes(group, by)));
-    step(static_cast<uint32_t>(column), bytes);
+    const size_t left = width - column;
+    if (left >= kGroupColumns) {
+      step(column, bytes, kGroupColumns);
+    } else {
+      step(column, bytes, static_cast<uint32_t>(left));
+    }
   });
 }
 
 /// `to` is where the scale goes; the quads follow, kKeyStep apart.
 template <class V>
 inline void store_key_i8(const float* x, uint32_t width, KvQuad* to) {
-  each_group_of_bytes<V>(x, width, to, [&](uint32_t e, const int8_t* bytes) {
-    for (uint32_t i = 0; i < kGroupColumns && e + i < width; i += 4) {
+  each_group_of_bytes<V>(x, width, to, [to](size_t e, const int8_t* bytes, uint32_t count) MOTE_INLINE {
+    KvQuad* at = to + (1 + e / 4) * kKeyStep;
+    for (uint32_t i = 0; i < count; i += 4, at += kKeyStep) {
       uint32_t quad;
       memcpy(&quad, bytes + i, sizeof quad);
       quad ^= 0x80808080u;  // 128 more
-      memcpy(to + (1 + (e + i) / 4) * kKeyStep, &quad, sizeof quad);
+      memcpy(at, &quad, sizeof quad);
     }
   });
 }
@@ -128,9 +135,10 @@ inline void store_key_i8(const float* x, uint32_t width, KvQuad* to) {
 /// To byte `place` of each quad.
 template <class V>
 inline void store_value_i8(const float* x, uint32_t width, uint32_t place, KvQuad* scale, KvQuad* to) {
-  each_group_of_bytes<V>(x, width, scale, [&](uint32_t e, const int8_t* bytes) {
-    for (uint32_t i = 0; i < kGroupColumns && e + i < width; ++i)
-      to[e + i].bytes[place] = static_cast<uint8_t>(bytes[i]);
+  uint8_t* first = &to->bytes[place];
+  each_group_of_bytes<V>(x, width, scale, [first](size_t e, const int8_t* bytes, uint32_t count) MOTE_INLINE {
+    uint8_t* at = first + e * sizeof(KvQuad);
+    for (uint32_t i = 0; i < count; ++i) at[i * sizeof(KvQuad)] = static_cast<uint8_t>(bytes[i]);
   });
 }
 
