@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "schema/little_endian.h"
+
 namespace mote {
 
 /// A set of features, a bit each.
