@@ -30,7 +30,7 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
     const DType dtype = policy_.dtype(Role::head, *part.tensor);
     weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
   }
-  Input input{in, {}};
+  BlockInput input{in};
   const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
   add(LinearNode{weight, bias, Activation::none, from, graph_.output, std::nullopt});
 }
@@ -39,7 +39,7 @@ void TransformerBuilder::decoder_head() {
   const View last = new_value(spec_.width, Unit::selected);
   add(SelectNode{x_, last});
   norm("final_norm", spec_.names.final_norm, last, last);
-  probe(fmt::format("hidden.{}", spec_.layers), last);
+  probe(fmt::format("hidden.{}", spec_.layers.size()), last);
   vocabulary_logits(spec_.names.head, "", last);
 }
 
@@ -54,7 +54,7 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
-  probe(fmt::format("hidden.{}", spec_.layers), x_);
+  probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
   probe("last_hidden_state", x_);
 
   // All that reads rows of tokens before all that computes with what was taken of them

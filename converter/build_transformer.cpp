@@ -9,8 +9,18 @@
 namespace mote::convert {
 namespace {
 
-std::string of_layer(const std::string& pattern, uint32_t layer) {
-  return fmt::format(fmt::runtime(pattern), layer);
+/// Whether the two hold the same numbers.
+bool is_same(const Weight& a, const Weight& b) {
+  const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
+    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows;
+  };
+  return a.dtype == b.dtype && a.rows == b.rows && a.cols == b.cols && a.values == b.values &&
+         std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same_part);
+}
+
+/// "name", "name.1", "name.2" and so on.
+std::string numbered(const std::string& name, size_t index) {
+  return index == 0 ? name : fmt::format("{}.{}", name, index);
 }
 
 }  // namespace
@@ -20,7 +30,10 @@ std::string of_layer(const std::string& pattern, uint32_t layer) {
 int32_t TransformerBuilder::add_weight(Weight weight) {
   const auto same = std::find_if(graph_.weights.begin(), graph_.weights.end(),
                                  [&](const Weight& other) { return other.name == weight.name; });
-  if (same != graph_.weights.end()) return static_cast<int32_t>(same - graph_.weights.begin());
+  if (same != graph_.weights.end()) {
+    if (!is_same(*same, weight)) fail("the architecture gives two weights the name {}", weight.name);
+    return static_cast<int32_t>(same - graph_.weights.begin());
+  }
   graph_.weights.push_back(std::move(weight));
   return static_cast<int32_t>(graph_.weights.size() - 1);
 }
@@ -66,7 +79,7 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
 }
 
-View TransformerBuilder::input_for(Input& input, DType weight) {
+View TransformerBuilder::input_for(BlockInput& input, DType weight) {
   if (!takes_quantized(weight)) return input.f32;
   const DType dtype = activation_dtype(weight);
   std::optional<View>& quantized = input.quantized[static_cast<size_t>(dtype)];
@@ -77,8 +90,8 @@ View TransformerBuilder::input_for(Input& input, DType weight) {
   return *quantized;
 }
 
-void TransformerBuilder::linear(const std::string& prefix, Input& in, std::span<Projection> fused, View out,
-                                Activation activation, std::optional<View> residual) {
+void TransformerBuilder::fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused,
+                                      View out, Activation activation, std::optional<View> residual) {
   std::string label = prefix;
   std::vector<WeightPart> parts;
   std::vector<float> bias;
@@ -97,9 +110,9 @@ void TransformerBuilder::linear(const std::string& prefix, Input& in, std::span<
   add(LinearNode{weight, bias_index, activation, input, out, residual});
 }
 
-void TransformerBuilder::linears(const std::string& prefix, View in, std::vector<Projection> projections,
-                                 View out, Activation activation, std::optional<View> residual) {
-  Input input{in, {}};
+void TransformerBuilder::linears(const std::string& prefix, BlockInput& in,
+                                 std::vector<Projection> projections, View out, Activation activation,
+                                 std::optional<View> residual) {
   uint32_t column = 0;
   for (size_t first = 0; first < projections.size();) {
     size_t end = first;
@@ -107,8 +120,8 @@ void TransformerBuilder::linears(const std::string& prefix, View in, std::vector
     for (; end < projections.size() && projections[end].dtype == projections[first].dtype; ++end) {
       width += projections[end].part.rows;
     }
-    linear(prefix, input, std::span(projections).subspan(first, end - first), columns(out, column, width),
-           activation, residual);
+    fused_linear(prefix, in, std::span(projections).subspan(first, end - first), columns(out, column, width),
+                 activation, residual);
     column += width;
     first = end;
   }
@@ -116,11 +129,12 @@ void TransformerBuilder::linears(const std::string& prefix, View in, std::vector
 
 void TransformerBuilder::linear(const std::string& label, const std::string& source, Role role, View in,
                                 View out, Activation activation, bool bias_required) {
-  linears("", in, {projection(label, source, out.width, in.width, role, bias_required)}, out, activation,
+  BlockInput input{in};
+  linears("", input, {projection(label, source, out.width, in.width, role, bias_required)}, out, activation,
           std::nullopt);
 }
 
-// ---- Blocks ----
+// ---- Embedding and positions ----
 
 void TransformerBuilder::add_rows(const std::string& label, const std::string& source, uint32_t source_rows,
                                   uint32_t first, uint32_t rows, RowIndex index) {
@@ -144,7 +158,7 @@ void TransformerBuilder::embed() {
     add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
     graph_.token_types = spec_.token_types;
   }
-  if (spec_.positions == Positions::learned) {
+  if (!names.positions.empty()) {
     const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
     add_rows("positions", names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
   }
@@ -156,125 +170,38 @@ void TransformerBuilder::embed() {
     x_ = projected;
   }
   probe("hidden.0", x_);
-  if (spec_.positions == Positions::rope) {
-    const int32_t frequencies = add_vector("rope_frequencies", spec_.rope.frequencies);
-    rope_table_ = new_value(2 * static_cast<uint32_t>(spec_.rope.frequencies.size()), Unit::token);
-    add(RopeTableNode{frequencies, spec_.rope.scale, rope_table_});
-  }
-  if (!spec_.attention_bias.empty()) {
-    const auto cols = static_cast<uint32_t>(spec_.attention_bias.size() / spec_.heads);
-    bias_ = add_weight({"attention_bias", DType::f32, true, spec_.heads, cols, {}, spec_.attention_bias});
-  }
+  add_positions();
 }
 
-View TransformerBuilder::block_input(const std::string& label, const std::string& source) {
-  if (spec_.norm_after) return x_;
-  const View normed = new_value(spec_.width, Unit::token);
-  norm(label, source, x_, normed);
-  return normed;
-}
-
-void TransformerBuilder::block_output(const std::string& label, const std::string& source) {
-  if (spec_.norm_after) norm(label, source, x_, x_);
-}
-
-View TransformerBuilder::qkv(uint32_t layer, View in) {
-  const WeightNames& names = spec_.names;
-  const uint32_t q_width = spec_.heads * spec_.head_dim;
-  const uint32_t kv_width = spec_.kv_heads * spec_.head_dim;
-  std::vector<Projection> projections;
-  const auto project = [&](const char* label, const std::string& name, uint32_t rows) {
-    projections.push_back(projection(label, of_layer(name, weights_of(layer)), rows, spec_.width,
-                                     Role::matrix, spec_.qkv_bias));
-  };
-  if (names.qkv.empty()) {
-    project("q", names.q, q_width);
-    project("k", names.k, kv_width);
-    project("v", names.v, kv_width);
-  } else {
-    project("qkv", names.qkv, q_width + 2 * kv_width);
+void TransformerBuilder::add_positions() {
+  for (const RopeSpec& rope : spec_.ropes) {
+    const std::string name = numbered("rope_frequencies", rope_tables_.size());
+    const int32_t frequencies = add_vector(name, rope.frequencies);
+    rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back()});
   }
-  const View out = new_value(q_width + 2 * kv_width, Unit::token);
-  linears(of_layer("layer.{}.", weights_of(layer)), in, std::move(projections), out, Activation::none,
-          std::nullopt);
-  return out;
-}
-
-uint32_t TransformerBuilder::cache_of(uint32_t layer) {
-  const bool encoder = spec_.is_encoder();
-  if (encoder && !graph_.caches.empty()) return 0;  // no layer needs another's
-  // A window that holds the whole context is none, and saves the ring.
-  const uint32_t window = spec_.windows[layer] >= spec_.context ? 0 : spec_.windows[layer];
-  graph_.caches.push_back({spec_.kv_heads, spec_.head_dim, window, encoder});
-  return static_cast<uint32_t>(graph_.caches.size() - 1);
-}
-
-void TransformerBuilder::attention(uint32_t layer) {
-  const WeightNames& names = spec_.names;
-  const uint32_t shared = weights_of(layer);
-  const std::string prefix = of_layer("layer.{}.", shared),
-                    norm_name = of_layer(names.attention_norm, shared);
-  const uint32_t q_width = spec_.heads * spec_.head_dim;
-  const uint32_t kv_width = spec_.kv_heads * spec_.head_dim;
-  const View all = qkv(layer, block_input(prefix + "attention_norm", norm_name));
-  const View q = columns(all, 0, q_width);
-  const View k = columns(all, q_width, kv_width);
-  const View v = columns(all, q_width + kv_width, kv_width);
-
-  if (spec_.qk_norm) {
-    norm(NormKind::rms, prefix + "q_norm", of_layer(names.q_norm, shared), spec_.heads, q, q);
-    norm(NormKind::rms, prefix + "k_norm", of_layer(names.k_norm, shared), spec_.kv_heads, k, k);
+  for (const std::vector<float>& bias : spec_.attention_biases) {
+    const std::string name = numbered("attention_bias", attention_biases_.size());
+    const uint32_t cols = 2 * spec_.context - 1, heads = static_cast<uint32_t>(bias.size() / cols);
+    attention_biases_.push_back(add_weight({name, DType::f32, true, heads, cols, {}, bias}));
   }
-  if (spec_.positions == Positions::rope) {
-    add(RopeNode{spec_.rope.kind, spec_.heads, rope_table_, q});
-    add(RopeNode{spec_.rope.kind, spec_.kv_heads, rope_table_, k});
-  }
-  const uint32_t cache = cache_of(layer);
-  add(KvStoreNode{cache, k, v});
-  const View attended = new_value(q_width, Unit::token);
-  add(AttentionNode{cache, spec_.heads, spec_.attention_scales[layer], q, attended, bias_});
-  linears(prefix, attended,
-          {projection("o", of_layer(names.o, shared), spec_.width, q_width, Role::matrix, spec_.o_bias)}, x_,
-          Activation::none, x_);
-  block_output(prefix + "attention_norm", norm_name);
-}
-
-void TransformerBuilder::ffn(uint32_t layer) {
-  const WeightNames& names = spec_.names;
-  const uint32_t shared = weights_of(layer), width = spec_.ffn_width;
-  const std::string prefix = of_layer("layer.{}.", shared), norm_name = of_layer(names.ffn_norm, shared);
-  const View in = block_input(prefix + "ffn_norm", norm_name);
-  View inner;
-  Projection up =
-      projection("up", of_layer(names.up, shared), width, spec_.width, Role::matrix, spec_.ffn_bias);
-  if (spec_.ffn == Ffn::gated) {
-    const View both = new_value(2 * width, Unit::token);
-    Projection gate =
-        projection("gate", of_layer(names.gate, shared), width, spec_.width, Role::matrix, spec_.ffn_bias);
-    linears(prefix, in, {std::move(gate), std::move(up)}, both, Activation::none, std::nullopt);
-    inner = columns(both, 0, width);
-    add(GateNode{spec_.activation, inner, columns(both, width, width), inner});
-  } else {
-    inner = new_value(width, Unit::token);
-    linears(prefix, in, {std::move(up)}, inner, spec_.activation, std::nullopt);
-  }
-  linears(
-      prefix, inner,
-      {projection("down", of_layer(names.down, shared), spec_.width, width, Role::matrix, spec_.ffn_bias)},
-      x_, Activation::none, x_);
-  block_output(prefix + "ffn_norm", norm_name);
-  if (layer + 1 < spec_.layers) probe(fmt::format("hidden.{}", layer + 1), x_);
 }
 
 Graph TransformerBuilder::build() {
+  check_spec(spec_);
   graph_.vocab = spec_.vocab;
   graph_.width = spec_.width;
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   embed();
-  for (uint32_t layer = 0; layer < spec_.layers; ++layer) {
-    attention(layer);
-    ffn(layer);
+  for (size_t i = 0; i < spec_.layers.size(); ++i) {
+    const LayerSpec& spec = spec_.layers[i];
+    if (spec.build) {
+      spec.build(*this, spec);
+    } else {
+      layer(spec);
+    }
+    if (i + 1 < spec_.layers.size()) probe(fmt::format("hidden.{}", i + 1), x_);
   }
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);

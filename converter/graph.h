@@ -51,9 +51,11 @@ struct Weight {
   std::vector<float> column_scales = {};  // [cols], what the parts' columns are multiplied by; or empty
 };
 
+/// Keys and values that a layer keeps: a state of the file.
 struct Cache {
-  uint32_t kv_heads, head_dim, window;
+  uint32_t kv_heads, key_dim, window;
   bool bidirectional = false;
+  uint32_t value_dim = 0;  // 0: key_dim
 };
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with
@@ -143,6 +145,11 @@ struct PoolNode {
 
   auto fields(auto&& f) const { return f(kind, in, out); }
 };
+struct InputNode {
+  View out;
+
+  auto fields(auto&& f) const { return f(out); }
+};
 struct ScaleRowsNode {
   View in, out;
   int32_t scale = -1;
@@ -183,19 +190,26 @@ enum class Probabilities : uint8_t { softmax, sigmoid, none };
 
 inline bool is_encoder(OutputKind kind) { return kind != OutputKind::next_token; }
 
-struct Graph {
+/// A program of the file.
+struct ProgramGraph {
+  std::string name;  // empty: "decode" or "encode"
   std::vector<Value> values;
-  std::vector<Weight> weights;
-  std::vector<Cache> caches;
   std::vector<Node> nodes;
   std::vector<GraphProbe> probes;
   View output;
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
+};
+
+/// A model: its first program, and what all programs share.
+struct Graph : ProgramGraph {
+  std::vector<Weight> weights;
+  std::vector<Cache> caches;
   std::vector<std::string> labels;  // of the output's columns
   uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;
+  std::vector<ProgramGraph> more_programs;
 };
 
 }  // namespace mote::convert

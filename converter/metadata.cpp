@@ -69,7 +69,8 @@ class NodeWriter {
 #include "kernels/op_list.inc"
 };
 
-Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& graph, const MemoryPlan& plan) {
+Offset<file::Program> write_program(FlatBufferBuilder& builder, const ProgramGraph& graph,
+                                    const MemoryPlan& plan) {
   const NodeWriter writer(builder, plan);
   std::vector<Offset<file::Op>> ops;
   for (const Node& node : graph.nodes) ops.push_back(std::visit(writer, node));
@@ -84,11 +85,13 @@ Offset<file::Program> write_program(FlatBufferBuilder& builder, const Graph& gra
     probes.push_back(file::CreateProbeDirect(builder, probe.name.c_str(), probe.node, &view));
   }
   const auto output = writer.slice(graph.output);
-  return file::CreateProgramDirect(builder, is_encoder(graph.output_kind) ? "encode" : "decode", &ops,
-                                   &buffers, plan.bytes(Unit::token), plan.bytes(Unit::selected), &output,
-                                   &probes, plan.bytes(Unit::sequence),
-                                   static_cast<file::OutputKind>(graph.output_kind),
-                                   static_cast<file::Probabilities>(graph.probabilities));
+  const bool whole = is_encoder(graph.output_kind);
+  const std::string name = !graph.name.empty() ? graph.name : whole ? "encode" : "decode";
+  return file::CreateProgramDirect(
+      builder, name.c_str(), whole ? file::ProgramKind::whole : file::ProgramKind::append, &ops, &buffers,
+      plan.bytes(Unit::token), plan.bytes(Unit::selected), &output, &probes, plan.bytes(Unit::sequence),
+      static_cast<file::OutputKind>(graph.output_kind),
+      static_cast<file::Probabilities>(graph.probabilities));
 }
 
 std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, const Metadata& metadata) {
@@ -115,14 +118,35 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
       format->trim, format->single_turn);
 }
 
+file::Feature required_features(const Graph& graph) {
+  file::Feature features{};
+  const auto add_program = [&](const ProgramGraph& program) {
+    for (const Node& node : program.nodes) {
+      const auto* attention = std::get_if<AttentionNode>(&node);
+      if (attention != nullptr && attention->bias != -1) features |= file::Feature::attention_bias;
+    }
+  };
+  add_program(graph);
+  for (const ProgramGraph& program : graph.more_programs) add_program(program);
+  if (!graph.more_programs.empty()) features |= file::Feature::programs;
+  for (const Cache& cache : graph.caches) {
+    if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
+  }
+  return features;
+}
+
 void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const Graph& graph = *metadata.graph;
-  const std::vector<Offset<file::Program>> programs = {write_program(builder, graph, *metadata.plan)};
+  std::vector<Offset<file::Program>> programs = {write_program(builder, graph, *metadata.plan)};
+  for (const ProgramGraph& program : graph.more_programs) {
+    programs.push_back(write_program(builder, program, plan_memory(program)));
+  }
   const std::vector<Offset<file::Tensor>> tensors = write_tensors(builder, metadata);
-  std::vector<Offset<file::KvCache>> caches;
+  std::vector<Offset<file::State>> states;
   for (const Cache& cache : graph.caches) {
-    caches.push_back(
-        file::CreateKvCache(builder, cache.kv_heads, cache.head_dim, cache.window, cache.bidirectional));
+    const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
+    states.push_back(file::CreateState(builder, file::StateKind::kv, cache.kv_heads, cache.key_dim, value_dim,
+                                       cache.window, cache.bidirectional));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -142,8 +166,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
-      &tensors, &caches, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types);
+      &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
+      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -2,8 +2,8 @@
 //
 // The blocks that graphs of transformers are put together from. Fusion happens here: weights that read the
 // same input become one linear, a norm is quantized once for all its readers, residuals are added by the
-// linear that ends a block. build_transformer.cpp has the embedding and the layers, build_head.cpp what
-// follows them.
+// linear that ends a branch. build_transformer.cpp has weights, operations and the embedding,
+// build_layers.cpp the layers, build_head.cpp what follows them.
 #pragma once
 
 #include <array>
@@ -31,14 +31,46 @@ inline View columns(View view, uint32_t column, uint32_t width) {
   return {view.value, view.column + column, width};
 }
 
+/// A value for weights of several types: quantized at most once in each way.
+struct BlockInput {
+  View f32;
+  std::array<std::optional<View>, kDTypeCount> quantized = {};
+};
+
+/// All members throw Error, naming what the source lacks.
 class TransformerBuilder {
  public:
+  /// All of them must outlive the builder.
   TransformerBuilder(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors)
       : spec_(spec), policy_(policy), tensors_(tensors) {}
 
+  /// The whole graph, once.
   Graph build();
 
- private:
+  // ---- For LayerSpec::build ----
+
+  /// The residual stream, [tokens, width]. Every layer ends with its output there.
+  View x() const { return x_; }
+
+  /// The whole layer by its data.
+  void layer(const LayerSpec& layer);
+  /// x = sum(x + multiplier * after(attention(before(x)))).
+  void attention(const LayerSpec& layer);
+  /// x = sum(x + multiplier * after(ffn(before(x)))).
+  void ffn(const LayerSpec& layer);
+
+  /// The heads' outputs side by side, before the projection o.
+  View attended(const LayerSpec& layer, BlockInput& in);
+  /// activation(gate) * up or activation(up), before the projection down.
+  View ffn_inner(const LayerSpec& layer, BlockInput& in);
+  /// The norm of x that `names.before` names, or x.
+  BlockInput branch_input(const LayerSpec& layer, const BranchNorms& names, const std::string& label);
+  Projection o(const LayerSpec& layer);
+  Projection down(const LayerSpec& layer);
+  /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
+  void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
+                  Projection last);
+
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
   int32_t add_weight(Weight weight);
@@ -63,21 +95,19 @@ class TransformerBuilder {
     norm(spec_.norm, label, source, 1, in, out);
   }
 
-  /// `in` for weights of several types: quantized at most once in each way.
-  struct Input {
-    View f32;
-    std::array<std::optional<View>, kDTypeCount> quantized;
-  };
-  View input_for(Input& input, DType weight);
+  /// `input` as weights of that type read it.
+  View input_for(BlockInput& input, DType weight);
 
   /// Neighbours of one type become one linear; each writes its columns of `out`.
-  void linears(const std::string& prefix, View in, std::vector<Projection> projections, View out,
+  void linears(const std::string& prefix, BlockInput& in, std::vector<Projection> projections, View out,
                Activation activation, std::optional<View> residual);
-  void linear(const std::string& prefix, Input& in, std::span<Projection> fused, View out,
-              Activation activation, std::optional<View> residual);
   /// One linear by itself.
   void linear(const std::string& label, const std::string& source, Role role, View in, View out,
               Activation activation, bool bias_required);
+
+ private:
+  void fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused, View out,
+                    Activation activation, std::optional<View> residual);
 
   // ---- Blocks ----
 
@@ -85,17 +115,9 @@ class TransformerBuilder {
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
-  uint32_t weights_of(uint32_t layer) const {
-    return spec_.weights_of.empty() ? layer : spec_.weights_of[layer];
-  }
-  uint32_t cache_of(uint32_t layer);
-  View qkv(uint32_t layer, View in);
-  void attention(uint32_t layer);
-  void ffn(uint32_t layer);
-
-  /// The residual stream or, with norms before, a new value with its norm.
-  View block_input(const std::string& label, const std::string& source);
-  void block_output(const std::string& label, const std::string& source);
+  void add_positions();
+  View qkv(const LayerSpec& layer, BlockInput& in);
+  uint32_t cache_of(const AttentionSpec& attention);
 
   // ---- Heads ----
 
@@ -110,10 +132,10 @@ class TransformerBuilder {
   const TypePolicy& policy_;
   TensorSet& tensors_;
   Graph graph_;
-  View x_{};  // the residual stream
-  View rope_table_{};
-  int32_t table_ = -1;  // the embedding
-  int32_t bias_ = -1;   // of attention scores
+  View x_{};
+  std::vector<View> rope_tables_;          // by TransformerSpec::ropes
+  std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
+  int32_t table_ = -1;                     // the embedding
 };
 
 inline bool takes_quantized(DType weight) { return activation_dtype(weight) != DType::f32; }

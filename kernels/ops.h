@@ -310,6 +310,13 @@ struct PoolArgs {
   uint32_t first;
 };
 
+/// out[t] = rows[t]: the caller's floats. Unit: a row.
+struct InputArgs {
+  uint32_t width;
+  const float* const* rows;  // [T], each [width]
+  Rows out;                  // [T, width]
+};
+
 /// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is one.
 /// Product and sum are rounded each. out may be in or residual. Unit: a row.
 struct ScaleRowsArgs {

@@ -38,12 +38,13 @@ TransformerSpec read_llama_like(const Source& source, Config& config);
 /// too.
 TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base);
 
-/// Sets the head count's consequences: head_dim, scales and windows of equal heads. `heads_key` for messages.
-void set_equal_heads(const Config& config, TransformerSpec& spec, const std::string& width_key,
-                     const std::string& heads_key);
+/// Attention of heads that share `width` equally, as many of keys and values as of queries. The keys' names
+/// are for messages.
+AttentionSpec equal_heads(const Config& config, uint32_t width, uint32_t heads, const std::string& width_key,
+                          const std::string& heads_key);
 
-/// A learned table of `rows` positions whose first `first` stand for padding. The context is the rest of
-/// them, or fewer if a sentence pooling says so.
+/// Of the table of positions, which has `rows` whose first `first` stand for padding. The context is the rest
+/// of them, or fewer if a sentence pooling says so.
 void set_positions(const Source& source, const Config& config, uint32_t rows, uint32_t first,
                    TransformerSpec& spec);
 
@@ -65,8 +66,8 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
 /// What the encoder's names start with: `base`, if the source has tensors of such names, else nothing.
 std::string base_of(const Source& source, const std::string& base);
 
-/// Windows per layer of a model that alternates by layer_types or from max_window_layers on (Qwen).
-std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers);
+/// Sets the windows of a model that alternates by layer_types or from max_window_layers on (Qwen).
+void read_layer_windows(Config& config, std::vector<LayerSpec>& layers);
 
 Activation read_activation(Config& config, const std::string& key, const std::string& fallback);
 

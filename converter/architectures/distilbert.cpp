@@ -6,21 +6,23 @@
 namespace mote::convert {
 namespace {
 
-WeightNames names_of(const std::string& base) {
-  WeightNames names;
-  names.embedding = base + "embeddings.word_embeddings";
-  names.positions = base + "embeddings.position_embeddings";
-  names.embedding_norm = base + "embeddings.LayerNorm";
-  const std::string layer = base + "transformer.layer.{}.";
-  names.q = layer + "attention.q_lin";
-  names.k = layer + "attention.k_lin";
-  names.v = layer + "attention.v_lin";
-  names.o = layer + "attention.out_lin";
-  names.attention_norm = layer + "sa_layer_norm";
-  names.up = layer + "ffn.lin1";
-  names.down = layer + "ffn.lin2";
-  names.ffn_norm = layer + "output_layer_norm";
-  return names;
+LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
+  LayerSpec layer;
+  layer.attention = equal_heads(config, width, config.size("n_heads", 1, kMaxSize), "dim", "n_heads");
+  layer.attention.qkv_bias = layer.attention.o_bias = true;
+  layer.ffn = {Ffn::plain, read_activation(config, "activation", "gelu"),
+               config.size("hidden_dim", 1, kMaxSize), true};
+  const std::string prefix = base + "transformer.layer.{}.";
+  LayerNames& names = layer.names;
+  names.q = prefix + "attention.q_lin";
+  names.k = prefix + "attention.k_lin";
+  names.v = prefix + "attention.v_lin";
+  names.o = prefix + "attention.out_lin";
+  names.attention_norms.sum = prefix + "sa_layer_norm";
+  names.up = prefix + "ffn.lin1";
+  names.down = prefix + "ffn.lin2";
+  names.ffn_norms.sum = prefix + "output_layer_norm";
+  return layer;
 }
 
 }  // namespace
@@ -30,22 +32,20 @@ TransformerSpec read_distilbert(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("dim", 1, kMaxSize);
-  spec.layers = config.size("n_layers", 1, kMaxLayers);
-  spec.heads = config.size("n_heads", 1, kMaxSize);
-  spec.ffn_width = config.size("hidden_dim", 1, kMaxSize);
-  set_equal_heads(config, spec, "dim", "n_heads");
+  const LayerSpec layer = read_layer(config, spec.width, base);
+  spec.repeat(layer, config.size("n_layers", 1, kMaxLayers));
   set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
   config.flag("sinusoidal_pos_embds", false);  // the table is stored either way
   spec.norm = NormKind::layer;
   spec.norm_eps = 1e-12f;
-  spec.norm_after = spec.norm_bias = spec.qkv_bias = spec.o_bias = spec.ffn_bias = true;
-  spec.ffn = Ffn::plain;
-  spec.activation = read_activation(config, "activation", "gelu");
-  spec.names = names_of(base);
+  spec.norm_bias = true;
+  spec.names.embedding = base + "embeddings.word_embeddings";
+  spec.names.positions = base + "embeddings.position_embeddings";
+  spec.names.embedding_norm = base + "embeddings.LayerNorm";
   HeadNames names;
   names.base = base;
   names.classifier = {"pre_classifier", "", Activation::relu, spec.width};
-  names.masked = {"vocab_transform", "vocab_layer_norm", spec.activation, spec.width};
+  names.masked = {"vocab_transform", "vocab_layer_norm", layer.ffn.activation, spec.width};
   names.vocabulary = "vocab_projector";
   names.vocabulary_bias = "vocab_projector.bias";
   read_head(source, config, names, spec);

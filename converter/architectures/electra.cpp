@@ -30,7 +30,7 @@ TransformerSpec read_electra(const Source& source, Config& config) {
   config.flag("tie_word_embeddings", true);
   spec.head.kind = OutputKind::token_labels;
   spec.head.probabilities = Probabilities::sigmoid;
-  spec.head.dense = {"discriminator_predictions.dense", "", spec.activation, spec.width};
+  spec.head.dense = {"discriminator_predictions.dense", "", spec.layers[0].ffn.activation, spec.width};
   spec.head.output = "discriminator_predictions.dense_prediction";
   spec.head.labels = {"replaced"};
   spec.head.width = 1;

@@ -10,56 +10,56 @@
 namespace mote::convert {
 namespace {
 
-WeightNames names_of(const Source& source) {
-  // The original checkpoints hold the bare model.
-  const std::string prefix = source.tensors.count("wte.weight") != 0 ? "" : "transformer.";
-  WeightNames names;
-  names.embedding = prefix + "wte";
-  names.positions = prefix + "wpe";
-  names.final_norm = prefix + "ln_f";
-  names.head = "lm_head";
-  names.attention_norm = prefix + "h.{}.ln_1";
-  names.qkv = prefix + "h.{}.attn.c_attn";
-  names.o = prefix + "h.{}.attn.c_proj";
-  names.ffn_norm = prefix + "h.{}.ln_2";
-  names.up = prefix + "h.{}.mlp.c_fc";
-  names.down = prefix + "h.{}.mlp.c_proj";
-  names.ignored = {".attn.bias", ".attn.masked_bias"};  // causal masks of old checkpoints
-  return names;
+LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
+  LayerSpec layer;
+  layer.attention = equal_heads(config, width, config.size("n_head", 1, kMaxSize), "n_embd", "n_head");
+  layer.attention.qkv_bias = layer.attention.o_bias = true;
+  layer.ffn = {Ffn::plain, read_activation(config, "activation_function", "gelu_new"),
+               config.size("n_inner", 1, kMaxSize, 4 * width), true};
+  const std::string prefix = base + "h.{}.";
+  LayerNames& names = layer.names;
+  names.attention_norms.before = prefix + "ln_1";
+  names.qkv = prefix + "attn.c_attn";
+  names.o = prefix + "attn.c_proj";
+  names.ffn_norms.before = prefix + "ln_2";
+  names.up = prefix + "mlp.c_fc";
+  names.down = prefix + "mlp.c_proj";
+  return layer;
+}
+
+void read_scales(Config& config, std::vector<LayerSpec>& layers) {
+  const uint32_t head_dim = layers[0].attention.head_dim;
+  const double scale = config.flag("scale_attn_weights", true) ? 1.0 / std::sqrt(head_dim) : 1.0;
+  const bool by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const double divisor = by_layer ? static_cast<double>(i + 1) : 1.0;
+    layers[i].attention.scale = static_cast<float>(scale / divisor);
+  }
 }
 
 }  // namespace
 
 TransformerSpec read_gpt2(const Source& source, Config& config) {
+  // The original checkpoints hold the bare model.
+  const std::string base = source.tensors.count("wte.weight") != 0 ? "" : "transformer.";
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("n_embd", 1, kMaxSize);
-  spec.layers = config.size("n_layer", 1, kMaxLayers);
   spec.context = config.size("n_positions", 1, kMaxSize);
-  spec.heads = config.size("n_head", 1, kMaxSize);
-  if (spec.width % spec.heads != 0)
-    config.refuse("n_embd {} is not a multiple of n_head {}", spec.width, spec.heads);
-  spec.kv_heads = spec.heads;
-  spec.head_dim = spec.width / spec.heads;
-  if (spec.head_dim > kMaxHeadDim)
-    config.refuse("heads of {}, at most {} are supported", spec.head_dim, kMaxHeadDim);
-  spec.ffn_width = config.size("n_inner", 1, kMaxSize, 4 * spec.width);
+  spec.repeat(read_layer(config, spec.width, base), config.size("n_layer", 1, kMaxLayers));
+  read_scales(config, spec.layers);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
-  spec.norm_bias = spec.qkv_bias = spec.o_bias = spec.ffn_bias = true;
-  spec.positions = Positions::learned;
-  spec.ffn = Ffn::plain;
-  spec.activation = read_activation(config, "activation_function", "gelu_new");
-  spec.windows.assign(spec.layers, 0);
-  const double scale = config.flag("scale_attn_weights", true) ? 1.0 / std::sqrt(spec.head_dim) : 1.0;
-  const bool by_layer = config.flag("scale_attn_by_inverse_layer_idx", false);
-  for (uint32_t layer = 0; layer < spec.layers; ++layer) {
-    spec.attention_scales.push_back(static_cast<float>(by_layer ? scale / (layer + 1) : scale));
-  }
+  spec.norm_bias = true;
   spec.tied_embedding = config.flag("tie_word_embeddings", true);
   spec.transposed = source.format == "hf";
   spec.bos_id = config.token_id("bos_token_id", spec.vocab);
-  spec.names = names_of(source);
+  WeightNames& names = spec.names;
+  names.embedding = base + "wte";
+  names.positions = base + "wpe";
+  names.final_norm = base + "ln_f";
+  names.head = "lm_head";
+  names.ignored = {".attn.bias", ".attn.masked_bias"};  // causal masks of old checkpoints
   return spec;
 }
 

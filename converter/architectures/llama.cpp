@@ -19,51 +19,61 @@ std::vector<float> rope_divisors(const Source& source) {
   return divisors;
 }
 
+AttentionSpec read_attention(Config& config, uint32_t width) {
+  AttentionSpec attention;
+  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize);
+  attention.kv_heads = config.size("num_key_value_heads", 1, kMaxSize, heads);
+  if (heads % attention.kv_heads != 0) {
+    config.refuse("num_attention_heads {} is not a multiple of num_key_value_heads {}", heads,
+                  attention.kv_heads);
+  }
+  if (!config.has("head_dim") && width % heads != 0) {
+    config.refuse("hidden_size {} is not a multiple of num_attention_heads {}", width, heads);
+  }
+  attention.head_dim = config.size("head_dim", 1, kMaxHeadDim, width / heads);
+  if (uint64_t{heads} * attention.head_dim > kMaxSize)
+    config.refuse("{} heads of {}", heads, attention.head_dim);
+  attention.scale = static_cast<float>(1.0 / std::sqrt(attention.head_dim));
+  attention.rope = 0;
+  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false);
+  return attention;
+}
+
+LayerNames layer_names() {
+  LayerNames names;
+  names.attention_norms.before = "model.layers.{}.input_layernorm";
+  names.q = "model.layers.{}.self_attn.q_proj";
+  names.k = "model.layers.{}.self_attn.k_proj";
+  names.v = "model.layers.{}.self_attn.v_proj";
+  names.o = "model.layers.{}.self_attn.o_proj";
+  names.ffn_norms.before = "model.layers.{}.post_attention_layernorm";
+  names.gate = "model.layers.{}.mlp.gate_proj";
+  names.up = "model.layers.{}.mlp.up_proj";
+  names.down = "model.layers.{}.mlp.down_proj";
+  return names;
+}
+
 }  // namespace
 
 TransformerSpec read_llama_like(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("hidden_size", 1, kMaxSize);
-  spec.layers = config.size("num_hidden_layers", 1, kMaxLayers);
   spec.context = config.size("max_position_embeddings", 1, kMaxSize);
-  spec.ffn_width = config.size("intermediate_size", 1, kMaxSize);
-  spec.heads = config.size("num_attention_heads", 1, kMaxSize);
-  spec.kv_heads = config.size("num_key_value_heads", 1, kMaxSize, spec.heads);
-  if (spec.heads % spec.kv_heads != 0) {
-    config.refuse("num_attention_heads {} is not a multiple of num_key_value_heads {}", spec.heads,
-                  spec.kv_heads);
-  }
-  if (!config.has("head_dim") && spec.width % spec.heads != 0) {
-    config.refuse("hidden_size {} is not a multiple of num_attention_heads {}", spec.width, spec.heads);
-  }
-  spec.head_dim = config.size("head_dim", 1, kMaxHeadDim, spec.width / spec.heads);
-  if (uint64_t{spec.heads} * spec.head_dim > kMaxSize)
-    config.refuse("{} heads of {}", spec.heads, spec.head_dim);
+  LayerSpec layer;
+  layer.attention = read_attention(config, spec.width);
+  layer.ffn = {Ffn::gated, read_activation(config, "hidden_act", "silu"),
+               config.size("intermediate_size", 1, kMaxSize), config.flag("mlp_bias", false)};
+  layer.names = layer_names();
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers));
   spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
-  spec.activation = read_activation(config, "hidden_act", "silu");
-  spec.rope = read_rope(config, spec.head_dim, spec.context, rope_divisors(source));
-  spec.windows.assign(spec.layers, 0);
-  spec.attention_scales.assign(spec.layers, static_cast<float>(1.0 / std::sqrt(spec.head_dim)));
+  spec.ropes = {read_rope(config, layer.attention.head_dim, spec.context, rope_divisors(source))};
   spec.tied_embedding = config.flag("tie_word_embeddings", false);
   spec.bos_id = config.token_id("bos_token_id", spec.vocab);
-  spec.qkv_bias = spec.o_bias = config.flag("attention_bias", false);
-  spec.ffn_bias = config.flag("mlp_bias", false);
-
-  WeightNames& names = spec.names;
-  names.embedding = "model.embed_tokens";
-  names.final_norm = "model.norm";
-  names.head = "lm_head";
-  names.attention_norm = "model.layers.{}.input_layernorm";
-  names.q = "model.layers.{}.self_attn.q_proj";
-  names.k = "model.layers.{}.self_attn.k_proj";
-  names.v = "model.layers.{}.self_attn.v_proj";
-  names.o = "model.layers.{}.self_attn.o_proj";
-  names.ffn_norm = "model.layers.{}.post_attention_layernorm";
-  names.gate = "model.layers.{}.mlp.gate_proj";
-  names.up = "model.layers.{}.mlp.up_proj";
-  names.down = "model.layers.{}.mlp.down_proj";
-  names.ignored = {"rotary_emb.inv_freq", "rope_freqs.weight"};
+  spec.names.embedding = "model.embed_tokens";
+  spec.names.final_norm = "model.norm";
+  spec.names.head = "lm_head";
+  spec.names.ignored = {"rotary_emb.inv_freq", "rope_freqs.weight"};
   return spec;
 }
 

@@ -7,7 +7,8 @@ namespace mote::convert {
 
 TransformerSpec read_mistral(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config);
-  spec.windows.assign(spec.layers, config.size("sliding_window", 1, kMaxSize, 0));
+  const uint32_t window = config.size("sliding_window", 1, kMaxSize, 0);
+  for (LayerSpec& layer : spec.layers) layer.attention.window = window;
   return spec;
 }
 

@@ -57,16 +57,18 @@ TransformerSpec read_mpnet(const Source& source, Config& config) {
     config.refuse("relative_attention_num_buckets other than {} is not supported", kBuckets);
   }
   const std::string table = "encoder.relative_attention_bias.weight";
-  spec.attention_bias = attention_bias(source, base + table, spec.heads, spec.context);
-
-  WeightNames& names = spec.names;
-  const std::string layer = base + "encoder.layer.{}.attention.";
-  names.q = layer + "attn.q";
-  names.k = layer + "attn.k";
-  names.v = layer + "attn.v";
-  names.o = layer + "attn.o";
-  names.attention_norm = layer + "LayerNorm";
-  names.ignored.push_back(table);  // taken above
+  const uint32_t attention_heads = spec.layers[0].attention.heads;
+  spec.attention_biases = {attention_bias(source, base + table, attention_heads, spec.context)};
+  spec.names.ignored.push_back(table);  // taken here
+  const std::string prefix = base + "encoder.layer.{}.attention.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.bias = 0;
+    layer.names.q = prefix + "attn.q";
+    layer.names.k = prefix + "attn.k";
+    layer.names.v = prefix + "attn.v";
+    layer.names.o = prefix + "attn.o";
+    layer.names.attention_norms.sum = prefix + "LayerNorm";
+  }
   HeadNames heads;
   heads.base = base;
   heads.pooler = "pooler.dense";

@@ -9,16 +9,15 @@
 
 namespace mote::convert {
 
-std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
+void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
   const bool sliding = config.flag("use_sliding_window", false);
   const uint32_t window = config.size("sliding_window", 1, kMaxSize, 4096);
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
   const nlohmann::json* types = config.value("layer_types");
-  if (types != nullptr && (!types->is_array() || types->size() != layers)) {
-    config.refuse_value("layer_types", types, fmt::format("a list of {} layers", layers));
+  if (types != nullptr && (!types->is_array() || types->size() != layers.size())) {
+    config.refuse_value("layer_types", types, fmt::format("a list of {} layers", layers.size()));
   }
-  std::vector<uint32_t> windows(layers, 0);
-  for (uint32_t layer = 0; layer < layers; ++layer) {
+  for (size_t layer = 0; layer < layers.size(); ++layer) {
     bool slides = layer >= first;
     if (types != nullptr) {
       const std::string type = (*types)[layer].is_string() ? (*types)[layer].get<std::string>() : "";
@@ -28,15 +27,14 @@ std::vector<uint32_t> read_layer_windows(Config& config, uint32_t layers) {
       }
       slides = type == "sliding_attention";
     }
-    if (slides && sliding) windows[layer] = window;
+    if (slides && sliding) layers[layer].attention.window = window;
   }
-  return windows;
 }
 
 TransformerSpec read_qwen2(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config);
-  spec.windows = read_layer_windows(config, spec.layers);
-  spec.qkv_bias = true;
+  read_layer_windows(config, spec.layers);
+  for (LayerSpec& layer : spec.layers) layer.attention.qkv_bias = true;
   return spec;
 }
 

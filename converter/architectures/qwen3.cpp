@@ -7,10 +7,11 @@ namespace mote::convert {
 
 TransformerSpec read_qwen3(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config);
-  spec.windows = read_layer_windows(config, spec.layers);
-  spec.qk_norm = true;
-  spec.names.q_norm = "model.layers.{}.self_attn.q_norm";
-  spec.names.k_norm = "model.layers.{}.self_attn.k_norm";
+  read_layer_windows(config, spec.layers);
+  for (LayerSpec& layer : spec.layers) {
+    layer.names.q_norm = "model.layers.{}.self_attn.q_norm";
+    layer.names.k_norm = "model.layers.{}.self_attn.k_norm";
+  }
   return spec;
 }
 

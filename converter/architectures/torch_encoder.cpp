@@ -7,32 +7,41 @@
 
 namespace mote::convert {
 
+namespace {
+
+LayerSpec read_layer(Config& config, uint32_t width) {
+  LayerSpec layer;
+  layer.attention = equal_heads(config, width, config.size("nhead", 1, kMaxSize), "d_model", "nhead");
+  layer.attention.qkv_bias = layer.attention.o_bias = true;
+  layer.ffn = {Ffn::plain, read_activation(config, "activation", "relu"),
+               config.size("dim_feedforward", 1, kMaxSize, 2048), true};
+  const std::string prefix = "encoder.layers.{}.";
+  LayerNames& names = layer.names;
+  names.qkv = prefix + "self_attn.in_proj";
+  names.o = prefix + "self_attn.out_proj";
+  names.up = prefix + "linear1";
+  names.down = prefix + "linear2";
+  const bool first = config.flag("norm_first", false);
+  (first ? names.attention_norms.before : names.attention_norms.sum) = prefix + "norm1";
+  (first ? names.ffn_norms.before : names.ffn_norms.sum) = prefix + "norm2";
+  return layer;
+}
+
+}  // namespace
+
 TransformerSpec read_torch_encoder(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("d_model", 1, kMaxSize);
-  spec.layers = config.size("num_layers", 1, kMaxLayers);
-  spec.heads = config.size("nhead", 1, kMaxSize);
-  spec.ffn_width = config.size("dim_feedforward", 1, kMaxSize, 2048);
-  set_equal_heads(config, spec, "d_model", "nhead");
+  spec.repeat(read_layer(config, spec.width), config.size("num_layers", 1, kMaxLayers));
   set_positions(source, config, config.size("max_position", 1, kMaxSize), 0, spec);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));
-  spec.norm_after = !config.flag("norm_first", false);
-  spec.norm_bias = spec.qkv_bias = spec.o_bias = spec.ffn_bias = true;
-  spec.ffn = Ffn::plain;
-  spec.activation = read_activation(config, "activation", "relu");
+  spec.norm_bias = true;
 
   WeightNames& names = spec.names;
   names.embedding = "token_embedding";
   names.positions = "position_embedding";
-  const std::string layer = "encoder.layers.{}.";
-  names.qkv = layer + "self_attn.in_proj";
-  names.o = layer + "self_attn.out_proj";
-  names.attention_norm = layer + "norm1";
-  names.up = layer + "linear1";
-  names.down = layer + "linear2";
-  names.ffn_norm = layer + "norm2";
   if (source.tensors.count("encoder.norm.weight") != 0) names.final_norm = "encoder.norm";
   HeadNames heads;
   heads.pooler = "pooler";

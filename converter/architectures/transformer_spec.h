@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The space in which nearly every transformer is a point. An architecture's file fills this and is done;
-// build_transformer.h turns it into a graph.
+// A transformer as data: sizes, names of weights and a list of layers. An architecture's file fills this;
+// build_transformer.h turns it into a graph. docs/adding-an-architecture.md goes through it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,14 +13,19 @@
 
 namespace mote::convert {
 
-enum class Positions : uint8_t {
-  learned,  // a table added to the embedding
-  rope,     // queries and keys rotated
-};
+class TransformerBuilder;
+
+/// An index into a list of the TransformerSpec that names none of its items.
+inline constexpr uint32_t kNone = UINT32_MAX;
 
 enum class Ffn : uint8_t {
   gated,  // down(activation(gate(x)) * up(x))
   plain,  // down(activation(up(x)))
+};
+
+enum class Branches : uint8_t {
+  serial,    // x += attention(x), then x += ffn(x)
+  parallel,  // x += attention(x) + ffn(x)
 };
 
 struct RopeSpec {
@@ -28,14 +34,58 @@ struct RopeSpec {
   float scale = 1.0f;              // of the cosines and sines (YaRN's attention factor)
 };
 
-/// Names of the weights in the source, without ".weight" and ".bias". "{}" is the layer. Empty: there is
-/// none.
+/// Names of weights in the source, without ".weight" and ".bias". Empty: there is none.
 struct WeightNames {
   std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm, head;
-  std::string attention_norm, q, k, v, qkv, q_norm, k_norm, o;  // q, k, v or the fused qkv
-  std::string ffn_norm, gate, up, down;
   std::vector<std::string> ignored;  // ends of names of tensors that hold no weights (masks, cached tables)
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
+};
+
+/// The norms of a branch, by name: x = sum(x + multiplier * after(branch(before(x)))). A parallel
+/// feed-forward without a norm before reads what the attention reads, and its `sum` is of both branches.
+struct BranchNorms {
+  std::string before, after, sum;
+};
+
+/// As WeightNames; "{}" in a name stands for the layer's `weights`.
+struct LayerNames {
+  std::string label = "layer.{}.";  // starts the weights' names in the file
+  std::string q, k, v, qkv, o;      // q, k, v or the fused qkv
+  std::string q_norm, k_norm;       // rms norms of each head of q and k, before RoPE
+  std::string gate, up, down;       // gate of Ffn::gated only
+  BranchNorms attention_norms, ffn_norms;
+};
+
+struct AttentionSpec {
+  uint32_t heads = 0, kv_heads = 0, head_dim = 0;
+  float scale = 1.0f;     // of the scores
+  uint32_t window = 0;    // tokens a query sees; 0: all
+  uint32_t rope = kNone;  // of TransformerSpec::ropes
+  uint32_t bias = kNone;  // of TransformerSpec::attention_biases
+  // Biases that must be there; where this is false, a bias is used if the source has one.
+  bool qkv_bias = false, o_bias = false;
+
+  uint32_t q_width() const { return heads * head_dim; }
+  uint32_t kv_width() const { return kv_heads * head_dim; }
+};
+
+struct FfnSpec {
+  Ffn kind = Ffn::gated;
+  Activation activation = Activation::silu;
+  uint32_t width = 0;
+  bool bias = false;  // as in AttentionSpec
+};
+
+struct LayerSpec {
+  AttentionSpec attention;
+  FfnSpec ffn;
+  Branches branches = Branches::serial;
+  float residual_multiplier = 1.0f;  // of each branch, where it is added
+  uint32_t weights = 0;              // what "{}" in names stands for; layers of the same number share theirs
+  LayerNames names;
+  /// Builds a layer that these data do not describe, from the same blocks (transformer_builder.h). Null: they
+  /// do.
+  std::function<void(TransformerBuilder&, const LayerSpec&)> build = nullptr;
 };
 
 /// norm(activation(dense(x))) on the way to an output.
@@ -60,32 +110,18 @@ struct HeadSpec {
   DenseSpec pooler;                 // of a bare model: an output besides
 };
 
-/// Layers are x += attention(norm(x)), x += ffn(norm(x)), or with norms after: x = norm(x + attention(x)) and
-/// so on.
 struct TransformerSpec {
-  uint32_t vocab, width, layers, context;
-  uint32_t heads, kv_heads, head_dim;
-  uint32_t ffn_width;
-  NormKind norm = NormKind::rms;
+  uint32_t vocab, width, context;
+  NormKind norm = NormKind::rms;  // of all norms but those of q and k
   float norm_eps;
   bool norm_bias = false;
-  bool norm_after = false;  // else before the attention and the feed-forward, and one after the last layer
   uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
   uint32_t token_types = 0;      // rows of their table; 0: there is none
-  uint32_t position_rows = 0;    // of the table of positions; 0: the context
+  uint32_t position_rows = 0;    // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;   // its row that sequences start at
-  std::vector<uint32_t>
-      weights_of;  // [layers], the layer whose weights each has, if they share them; else empty
-  std::vector<float> attention_bias;  // [heads, 2 context - 1] by key - query, or empty
-  Positions positions = Positions::rope;
-  RopeSpec rope;
-  bool qk_norm = false;                 // an rms norm of each head of q and k, before RoPE
-  std::vector<uint32_t> windows;        // [layers], tokens a query sees; 0: all
-  std::vector<float> attention_scales;  // [layers], of the scores
-  Ffn ffn = Ffn::gated;
-  Activation activation;
-  // Biases that must be there; where this is false, a bias is used if the source has one.
-  bool qkv_bias = false, o_bias = false, ffn_bias = false;
+  std::vector<RopeSpec> ropes;
+  std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
+  std::vector<LayerSpec> layers;
   bool tied_embedding;      // the head is the embedding
   bool transposed = false;  // the source has matrices as [in, out]
   int32_t bos_id = -1;
@@ -93,6 +129,12 @@ struct TransformerSpec {
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;
+
+  /// Sets `count` layers that are as `layer`, each with weights of its own.
+  void repeat(const LayerSpec& layer, uint32_t count);
 };
+
+/// Throws Error where the spec contradicts itself, naming the layer and what is wrong with it.
+void check_spec(const TransformerSpec& spec);
 
 }  // namespace mote::convert

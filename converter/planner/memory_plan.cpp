@@ -38,7 +38,7 @@ uint64_t value_bytes(const Value& value) { return buffer_row_bytes(value.dtype, 
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(const Graph& graph) {
+std::vector<Lifetime> lifetimes(const ProgramGraph& graph) {
   std::vector<Lifetime> lives(graph.values.size(), {UINT32_MAX, 0});
   for (uint32_t node = 0; node < graph.nodes.size(); ++node) {
     for (const View& view : views_of(graph.nodes[node])) {
@@ -50,7 +50,7 @@ std::vector<Lifetime> lifetimes(const Graph& graph) {
   return lives;
 }
 
-MemoryPlan plan_memory(const Graph& graph) {
+MemoryPlan plan_memory(const ProgramGraph& graph) {
   const std::vector<Lifetime> lives = lifetimes(graph);
   std::vector<uint32_t> order(graph.values.size());
   std::iota(order.begin(), order.end(), 0u);

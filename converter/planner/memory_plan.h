@@ -39,9 +39,9 @@ struct Lifetime {
 };
 
 /// Of every value. The output lives to the end.
-std::vector<Lifetime> lifetimes(const Graph& graph);
+std::vector<Lifetime> lifetimes(const ProgramGraph& graph);
 
 /// Throws Error if a region would exceed 2^30 bytes a row.
-MemoryPlan plan_memory(const Graph& graph);
+MemoryPlan plan_memory(const ProgramGraph& graph);
 
 }  // namespace mote::convert

@@ -152,7 +152,8 @@ static void weigh_seen(const float* scores, const Softmax* softmax, const float*
     if (end[i] > most) most = end[i];
   }
   const bool whole = least == most;
-  // An element is added whole or by halves: how must not depend on the company.
+  // An element that holds two positions is added as a whole or in halves. Which of the two must not depend on
+  // the other queries of the group, because the results differ in bits.
   if (!whole) least -= least % V::kPacked;
   if (least > begin) {
     weigh_values<V, Q, V::blocks(Q) * V::kVectors>(scores, values, ahead, width, {begin, least},

@@ -20,12 +20,11 @@
 
 namespace {
 
-// Longer than the gap between two tokens, in which the next one is sampled and printed; much shorter than a
-// scheduler's time slice. Waking a parked thread costs some 50 us, a hundredth of a small model's token.
+// A thread spins so long before it parks: longer than the gap between two tokens, in which the next one is
+// sampled and printed, because waking a parked thread is slow; much shorter than a scheduler's time slice.
 constexpr int64_t kSpin_ns = 1000000;
-// Longer than threads that all have a core wait for each other within an operation. Who waits longer looks
-// whether one has lost its core, and if so leaves it its own: with another program on one of two cores, a
-// small encoder takes 6 instead of 10 ms.
+// Longer than threads that all have a core wait for each other within an operation. A thread that waits
+// longer checks whether another has lost its core; if so, it yields its own.
 constexpr int64_t kShortSpin_ns = 20000;
 
 int64_t now_ns() {
@@ -196,9 +195,9 @@ void pool_parallel_for(void* user, mote_task task, void* context, uint32_t count
   pool->taken.store(false, std::memory_order_release);
 }
 
-/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads; but a
-/// fault of a thread, such as reading a mapped file that was cut short, is for the application's handler.
-/// 0, or why one could not be started.
+/// Starts the threads with all signals blocked, so that an interrupt reaches the application's own threads;
+/// but a fault of a thread, such as reading a mapped file that was cut short, is for the application's
+/// handler. 0, or why one could not be started.
 int start_workers(mote_posix_pool* pool) {
   sigset_t all, before;
   sigfillset(&all);

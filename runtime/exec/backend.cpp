@@ -144,6 +144,7 @@ uint32_t mote_model_operations(const mote_model* model) { return model->program-
 int mote_model_linear(const mote_model* model, uint32_t op, uint32_t slices, mote_linear* linear) {
   if (slices == 0 || op >= mote_model_operations(model) || !mote::is_for_backend(*model, op)) return 0;
   mote::Places nowhere{};
+  nowhere.program = model->program;
   nowhere.proving = true;
   mote::Step step;
   if (mote::bind(*model, nowhere, op, &step, nullptr) != MOTE_OK) return 0;

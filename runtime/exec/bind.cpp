@@ -20,7 +20,7 @@ ScratchShape scratch_shape(const Step& step, uint32_t rows) {
 mote_status bind(const mote_model& model, const Places& places, uint32_t index, Step* step,
                  mote_error* error) {
   Binder binder(model, places, index, error);
-  const file::Op* op = model.program->ops()->Get(index);
+  const file::Op* op = places.program->ops()->Get(index);
   switch (op->args_type()) {
 #define OP(op_name, operation, types)            \
   case file::OpArgs::op_name:                    \

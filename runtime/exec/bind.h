@@ -29,6 +29,7 @@ struct Step {
 
 /// Where a session's memory lies; all null and 0 when only proving.
 struct Places {
+  const file::Program* program;
   bool proving;
   bool finds_kernels;
   Isa isa;
@@ -45,6 +46,7 @@ struct Places {
   const int32_t* last_seen;    // of encoders: the last position of each row's sequence
   const int32_t* token_types;  // of encoders
   const int32_t* sequences;
+  const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
   const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
   const KvCacheView* caches;

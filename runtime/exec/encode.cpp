@@ -6,13 +6,14 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/compute.h"
+#include "runtime/exec/encode.h"
 #include "runtime/exec/executor.h"
 
 namespace mote {
 namespace {
 
-bool of_sequences(const mote_model& model) {
-  const file::OutputKind kind = model.program->output_kind();
+bool of_sequences(const file::Program& program) {
+  const file::OutputKind kind = program.output_kind();
   return kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
 }
 
@@ -56,7 +57,7 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
 /// Whether the rows asked for are tokens of the run and have room.
 mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
                        mote_error* error) {
-  if (of_sequences(*session->model)) {
+  if (of_sequences(*session->model->program)) {
     if (batch.rows == nullptr) return MOTE_OK;
     return fail(error, MOTE_INVALID_ARGUMENT,
                 "this model's outputs are of sequences, not of tokens: rows must be null");
@@ -86,13 +87,52 @@ mote_status check_batch(const mote_session* session, const mote_batch& batch, ui
 /// Says which rows the public rows are.
 void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t total) {
   uint32_t count = batch.count;
-  if (!of_sequences(*session->model)) {
+  if (!of_sequences(*session->model->program)) {
     count = batch.rows == nullptr ? total : batch.row_count;
     for (uint32_t i = 0; i < count; ++i) session->selected[i] = batch.rows == nullptr ? i : batch.rows[i];
     session->run.selected_rows = count;
   }
   for (uint32_t i = 0; i < count; ++i) session->logit_index[i] = static_cast<int32_t>(i);
   session->run.outputs = count;
+}
+
+/// Tokens of the sequence whose first row is rows[first].
+uint32_t length_at(const mote_row* rows, uint32_t count, uint32_t first) {
+  uint32_t end = first + 1;
+  while (end < count && rows[end].sequence == rows[first].sequence) ++end;
+  return end - first;
+}
+
+mote_status check_encoding(const mote_session* session, const file::Program& program, const mote_row* rows,
+                           uint32_t count, mote_error* error) {
+  const mote_session_options& options = session->options;
+  uint32_t outputs = 0, sequences = 0;
+  for (uint32_t first = 0; first < count; ++sequences) {
+    const uint32_t length = length_at(rows, count, first);
+    if (rows[first].sequence != sequences || sequences == options.batch) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", first, " is of sequence ", rows[first].sequence,
+                  "; an encoder's rows are whole sequences 0, 1, ... in order, at most ", options.batch);
+    }
+    if (length > options.context) {
+      return fail(error, MOTE_CONTEXT_FULL, "sequence ", sequences, " has ", length,
+                  " tokens; this session reads at most ", options.context, " at once");
+    }
+    first += length;
+  }
+  const bool of_all = of_sequences(program);
+  for (uint32_t i = 0; i < count; ++i) {
+    mote_status status = check_ids(session, &rows[i].id, 1, error);
+    if (status == MOTE_OK) status = check_types(session, &rows[i].token_type, 1, error);
+    if (status != MOTE_OK) return status;
+    if (rows[i].wants_output > 1 || (of_all && rows[i].wants_output != rows[0].wants_output)) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", i, " has wants_output ", rows[i].wants_output,
+                  of_all ? "; outputs are of sequences: it is the same, 0 or 1, for all" : ", it is 0 or 1");
+    }
+    outputs += rows[i].wants_output;
+  }
+  if (of_all || outputs <= options.logit_rows) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", outputs, " tokens, the session has room for ",
+              options.logit_rows);
 }
 
 /// Encodes one text for its only row of outputs.
@@ -141,6 +181,29 @@ void softmax(float* row, uint32_t width) {
 }
 
 }  // namespace
+
+mote_status begin_encoding(mote_session* session, const RowSource& source, uint32_t count,
+                           mote_error* error) {
+  const mote_row* rows = source.rows;
+  const file::Program& program = *session->programs[source.program].file;
+  const mote_status status = check_encoding(session, program, rows, count, error);
+  if (status != MOTE_OK) return status;
+  begin_run(session, source.program);
+  Run& run = session->run;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i == 0 || rows[i].sequence != rows[i - 1].sequence) {
+      begin_sequence(session, length_at(rows + i, count - i, 0));
+    }
+    if (rows[i].wants_output != 0 && !of_sequences(program)) session->selected[run.selected_rows++] = i;
+    if (source.values != nullptr) set_input(session, source.values + i * source.stride);
+    add_token(session, rows[i].id, rows[i].token_type);
+  }
+  run.outputs = of_sequences(program) ? run.sequences : run.selected_rows;
+  for (uint32_t i = 0; i < run.outputs; ++i) session->logit_index[i] = static_cast<int32_t>(i);
+  begin_pass(session);
+  return MOTE_OK;
+}
+
 }  // namespace mote
 
 using mote::fail;
@@ -152,7 +215,7 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   const mote::file::Model& root = *model->root;
   info->kind = static_cast<mote_output_kind>(model->program->output_kind());
   info->width = model->program->output()->width();
-  info->of_sequences = mote::of_sequences(*model) ? 1 : 0;
+  info->of_sequences = mote::of_sequences(*model->program) ? 1 : 0;
   info->probabilities = static_cast<mote_probability_kind>(model->program->probabilities());
   info->token_types = root.token_types();
   info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
@@ -174,9 +237,11 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
   if (status != MOTE_OK) return status;
   mote::begin_run(session);
   for (uint32_t i = 0; i < batch->count; ++i) {
-    const uint32_t first = session->run.rows;
-    const int32_t* types = batch->token_types == nullptr ? nullptr : batch->token_types + first;
-    mote::add_sequence(session, batch->ids + first, types, batch->lengths[i]);
+    mote::begin_sequence(session, batch->lengths[i]);
+    for (uint32_t left = batch->lengths[i]; left > 0; --left) {
+      const uint32_t row = session->run.rows;
+      mote::add_token(session, batch->ids[row], batch->token_types == nullptr ? 0 : batch->token_types[row]);
+    }
   }
   mote::choose_outputs(session, *batch, total);
   mote::begin_pass(session);
@@ -201,7 +266,7 @@ mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_err
 
 mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,
                                mote_error* error) {
-  const mote::file::Program& program = *session->model->program;
+  const mote::file::Program& program = *mote::current(*session).file;
   const float* logits = mote_session_output(session, row);
   if (logits == nullptr) return fail(error, MOTE_WRONG_STATE, "there is no row ", row, " of outputs");
   if (out == nullptr || width != program.output()->width()) {

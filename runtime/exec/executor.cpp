@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/exec/fork.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
 #include "runtime/ops/ops.h"
@@ -107,14 +108,18 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
   return fork.end;
 }
 
-void trace(const mote_session* session, uint32_t index) {
-  const auto* probes = session->model->program->probes();
+void trace(const mote_session* session, uint32_t step) {
+  const ProgramSteps& program = current(*session);
+  const uint32_t index = step - program.first;
+  Places places = session->places;
+  places.program = program.file;
+  const auto* probes = program.file->probes();
   for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
     const file::Probe* probe = probes->Get(i);
     if (probe->op() != index) continue;
     ConstRows rows;
     file::RowUnit unit;
-    if (bind_slice(*session->model, session->places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
+    if (bind_slice(*session->model, places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
       continue;
     session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data,
                            rows_of(session->run, unit), probe->value()->width(),
@@ -123,16 +128,32 @@ void trace(const mote_session* session, uint32_t index) {
 }
 
 void commit(mote_session* session) {
-  for (uint32_t row = 0; row < session->run.rows && !session->model->encoder; ++row) {
-    session->lengths[session->sequences[row]] = static_cast<uint32_t>(session->positions[row]) + 1;
-  }
   session->run.active = false;
+  if (session->model->encoder) return;
+  for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
+    if (session->added[sequence] == 0) continue;
+    session->lengths[sequence] += session->added[sequence];
+    slide_pages(session, sequence);
+  }
+}
+
+/// A run that is broken off leaves no pages behind.
+void drop_run(mote_session* session) {
+  if (!session->run.active) return;
+  session->run.active = false;
+  if (session->model->encoder) return;
+  for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
+    if (session->added[sequence] != 0) trim_pages(session, sequence);
+  }
 }
 
 }  // namespace
 
-void begin_run(mote_session* session) {
+void begin_run(mote_session* session, uint32_t program) {
+  drop_run(session);
+  session->program = program;
   session->run = {};
+  session->run.next_op = session->programs[program].first;
   session->run.active = true;
   memset(session->added, 0, session->options.batch * sizeof session->added[0]);
   session->logit_count = 0;
@@ -152,20 +173,24 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   ++run.rows;
 }
 
-void add_sequence(mote_session* session, const int32_t* ids, const int32_t* token_types, uint32_t length) {
+void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
+
+void begin_sequence(mote_session* session, uint32_t length) {
   Run& run = session->run;
+  const uint32_t first = run.rows;
   for (uint32_t i = 0; i < length; ++i) {
-    const uint32_t row = run.rows + i;
-    session->ids[row] = ids[i];
-    session->token_types[row] = token_types == nullptr ? 0 : token_types[i];
-    session->positions[row] = static_cast<int32_t>(i);
-    session->last_seen[row] = static_cast<int32_t>(length - 1);
-    session->sequences[row] = static_cast<int32_t>(run.sequences);
+    session->positions[first + i] = static_cast<int32_t>(i);
+    session->last_seen[first + i] = static_cast<int32_t>(length - 1);
+    session->sequences[first + i] = static_cast<int32_t>(run.sequences);
   }
-  session->starts[run.sequences++] = run.rows;
-  run.rows += length;
-  session->starts[run.sequences] = run.rows;
+  session->starts[run.sequences++] = first;
+  session->starts[run.sequences] = first + length;
   if (length - 1 > run.last_position) run.last_position = length - 1;
+}
+
+void add_token(mote_session* session, int32_t id, int32_t token_type) {
+  session->ids[session->run.rows] = id;
+  session->token_types[session->run.rows++] = token_type;
 }
 
 void begin_pass(mote_session* session) {
@@ -174,11 +199,16 @@ void begin_pass(mote_session* session) {
   run.first_sequence = run.end_sequence;
   run.end_sequence = end_of_pass(starts, run.first_sequence, run.sequences, session->pass_rows);
   run.rows = starts[run.end_sequence] - starts[run.first_sequence];
-  run.next_op = 0;
+  run.next_op = current(*session).first;
+  hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
   if (run.first_sequence == 0) return;
   for (int32_t* of_rows :
        {session->ids, session->positions, session->last_seen, session->token_types, session->sequences}) {
     memmove(of_rows, of_rows + starts[run.first_sequence], run.rows * sizeof(int32_t));
+  }
+  if (session->inputs != nullptr) {
+    memmove(session->inputs, session->inputs + starts[run.first_sequence],
+            run.rows * sizeof session->inputs[0]);
   }
   for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones
     session->sequences[row] -= static_cast<int32_t>(run.first_sequence);
@@ -189,7 +219,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
   const bool tracing = session->options.trace != nullptr;
   for (uint32_t left = max_ops == 0 ? UINT32_MAX : max_ops;;) {
-    const uint32_t steps = session->step_count - run.next_op;
+    const uint32_t last = current(*session).end, steps = last - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
     left -= end - run.next_op;
     const RunRows rows = run_rows(*session);
@@ -198,7 +228,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
       run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
     }
-    if (end != session->step_count) return false;
+    if (end != last) return false;
     if (last_pass(run)) break;
     begin_pass(session);
   }
@@ -207,7 +237,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
 }
 
 void end_run(mote_session* session) {
-  session->run.active = false;
+  drop_run(session);
   session->generation.active = false;
   session->logit_count = 0;
 }

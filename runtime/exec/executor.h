@@ -7,14 +7,18 @@
 
 namespace mote {
 
-/// Starts a run with no rows; any run or generation in progress and any logits are dropped.
-void begin_run(mote_session* session);
+/// Starts a run of a program with no rows; any run or generation in progress and any logits are dropped.
+void begin_run(mote_session* session, uint32_t program = 0);
 
 /// Adds the next token of a sequence; `wants_logits` selects its row, as the next public row of logits.
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits);
 
-/// Adds a whole sequence, of an encoder; token_types may be null.
-void add_sequence(mote_session* session, const int32_t* ids, const int32_t* token_types, uint32_t length);
+/// Floats in the id's place, of the row added next; valid until the run ends.
+void set_input(mote_session* session, const float* values);
+
+/// Begins the next sequence of an encoder; then its `length` tokens are added.
+void begin_sequence(mote_session* session, uint32_t length);
+void add_token(mote_session* session, int32_t id, int32_t token_type);
 
 /// Once all sequences are added: the first of them, or the next (passes.h), are what continue_run computes.
 void begin_pass(mote_session* session);

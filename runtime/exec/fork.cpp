@@ -10,19 +10,17 @@
 namespace mote {
 namespace {
 
-// Multiply-adds of the smallest piece of a share: about a microsecond, in which taking it is lost.
+// Multiply-adds of the smallest piece of a share: enough that the cost of taking it does not show.
 constexpr uint64_t kPieceWork = 1u << 15;
 
-// Rows that go through a chain together: with the widest operands of small models they fill L1, and a call of
-// a kernel has work for hundreds of cycles.
+// Rows that go through a chain together. Their operands fit L1, and a call of a kernel still has enough work.
 constexpr uint32_t kChainRows = 16;
 
 // Panels of a unit of linear operations in lanes: kernels of many rows take pairs.
 constexpr uint32_t kLanePanels = 2;
 
-// How often a thread looks, with a pause after each, for the units of a lane that others are about to lay out
-// before it leaves: some 20 us. Whoever keeps it waiting longer has lost its core, and needs this one: with
-// 20 times as many looks, two programs at once are 5 to 10 % slower.
+// How often a thread looks for new units of a lane before it leaves, with a pause after each look. A thread
+// that keeps it waiting longer has lost its core to another program and needs this one.
 constexpr uint32_t kLooks = 1000;
 
 void pause_briefly() {
@@ -143,8 +141,8 @@ void run_lane(const Fork& fork, const Piece& piece) {
 // ---- Streams ----
 
 /// The panels of a part that a single row is multiplied with: streams of `length` panels that are read side
-/// by side, then what is left over. A unit is a panel of each stream, or one left over: so a piece goes on
-/// where the one before it ended, and what the processor fetches ahead of the streams is not in vain.
+/// by side, then the panels left over. A unit is a panel of each stream, or one left over. So a piece continues
+/// every stream where the piece before it ended, and uses what the processor has prefetched.
 struct Streams {
   static constexpr uint32_t kOthers = kLinearStreams - 1;
   Range panels;

@@ -18,9 +18,9 @@ constexpr uint32_t kMostHeads = Share::kMostUnits / (kMaxChunk / kAttentionRowBl
 
 uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-LinearWeights linear_weights(const mote_model& model) {
+LinearWeights linear_weights(const mote_model& model, const file::Program& program) {
   LinearWeights all{activation_dtype(model.first_linear) != DType::f32, 0, 0};
-  for (const file::Op* op : *model.program->ops()) {
+  for (const file::Op* op : *program.ops()) {
     const auto* linear = op->args_as_Linear();
     if (linear == nullptr) continue;
     const auto* weight = model.root->tensors()->Get(static_cast<uint32_t>(linear->weight()));
@@ -47,11 +47,11 @@ uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads) {
   return larger(4 * threads, weights.columns < 1024 ? weights.columns / 8 : 128);
 }
 
-uint32_t least_lane_rows(const mote_model& model, uint32_t threads) {
-  for (const file::KvCache* cache : *model.root->kv_caches()) {
+uint32_t least_lane_rows(const mote_model& model, const file::Program& program, uint32_t threads) {
+  for (const file::State* cache : *model.root->states()) {
     if (cache->kv_heads() > kMostHeads) return UINT32_MAX;
   }
-  return least_lane_rows(linear_weights(model), threads);
+  return least_lane_rows(linear_weights(model, program), threads);
 }
 
 Step in_lane(const Step& step, size_t lane_bytes, uint32_t first_row) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lanes: where rows are many, each thread has rows of its own in all operations, and memory of its own for
-// what they are in between.
+// Lanes: where rows are many, each thread has rows of its own in all operations, and buffers of its own for
+// what lies between them.
 //
-// Most units are rows, and a thread that has the same rows of every operation finds them in its own caches.
-// Those of linear operations and attention are panels and heads, of all rows: half of what a thread of two
-// then reads, the other wrote, and a line that another core has read is slow to be written again. The plan of
-// a file gives the bytes of one operand to later ones, too, with rows of another width: rows of its own do
-// not give a thread lines of its own, buffers do. A lane is a whole set of buffers for some of the rows. In
-// it all steps but those that go by keys and values follow each other without a barrier, and those, too,
-// where lanes are whole sequences of an encoder.
+// Most work units are rows, and a thread that has the same rows in every operation finds them in its own
+// caches. Units of linear operations and attention are panels and heads of all rows: half of what one of two
+// threads then reads, the other wrote, and such cache lines are slow to read and to write again. Rows of its
+// own are not enough for a thread: the memory plan gives the bytes of one operand to later operands with rows
+// of another width, so the lines would still be shared. A lane is therefore a whole set of buffers for some
+// of the rows. In lanes, steps follow each other without a barrier up to one that reads keys and values that
+// another lane stores; where lanes are whole sequences of an encoder, there is no such step.
 #pragma once
 
 #include "runtime/exec/bind.h"
@@ -25,7 +25,7 @@ struct LinearWeights {
 
 /// Rows that each of `threads` must have: in lanes each reads all weights. UINT32_MAX for no lanes.
 uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads);
-uint32_t least_lane_rows(const mote_model& model, uint32_t threads);
+uint32_t least_lane_rows(const mote_model& model, const file::Program& program, uint32_t threads);
 
 /// Rows of a lane where `rows` are dealt to `lanes`; the last lanes may have fewer, or none.
 inline uint32_t rows_of_lane(uint32_t rows, uint32_t lanes) { return (rows + lanes - 1) / lanes; }

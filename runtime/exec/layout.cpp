@@ -3,7 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
-#include "runtime/exec/kv_pages.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
 
@@ -26,7 +26,11 @@ void choose_lanes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->least_lane = UINT32_MAX;
   if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
-  const uint32_t least = least_lane_rows(*s->model, options.threads);
+  uint32_t least = 0;
+  for (const file::Program* program : *s->model->root->programs()) {
+    const uint32_t of_program = least_lane_rows(*s->model, *program, options.threads);
+    if (of_program > least) least = of_program;
+  }
   if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
 }
 
@@ -38,85 +42,64 @@ uint32_t most_rows(const mote_session& s, file::RowUnit unit) {
   return unit == file::RowUnit::selected ? s.options.logit_rows : s.token_rows;
 }
 
-static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
-
-/// A table of pages for each cache; those whose tiles have the same pages share one, of the first few.
-class PageTables {
- public:
-  PageTables(Arena& arena, uint32_t sequences) : arena_(arena), sequences_(sequences) {}
-
-  /// Null while counting.
-  const uint32_t* table_of(const KvPages& pages) {
-    for (uint32_t i = 0; i < count_; ++i) {
-      if (taken_[i].tiles == pages.tiles && taken_[i].held == pages.held) return taken_[i].table;
-    }
-    uint32_t* table = arena_.take<uint32_t>(saturating_multiply(sequences_, pages.tiles));
-    for (uint32_t s = 0; table != nullptr && s < sequences_; ++s) {
-      for (uint32_t t = 0; t < pages.tiles; ++t)
-        table[static_cast<size_t>(s) * pages.tiles + t] = pages.page_of(s, t);
-    }
-    if (count_ < kMost) taken_[count_++] = {pages.tiles, pages.held, table};
-    return table;
+/// The programs, and how many steps they have.
+void take_programs(Arena& arena, mote_session* s) {
+  const auto* programs = s->model->root->programs();
+  s->programs = arena.take<ProgramSteps>(programs->size());
+  s->step_count = 0;
+  for (uint32_t i = 0; i < programs->size(); ++i) {
+    const uint32_t first = s->step_count;
+    s->step_count += programs->Get(i)->ops()->size();
+    if (s->programs != nullptr) s->programs[i] = {programs->Get(i), first, s->step_count, {nullptr, 0}};
   }
+}
 
- private:
-  static constexpr uint32_t kMost = 8;
-  struct Taken {
-    uint32_t tiles, held;
-    const uint32_t* table;
-  };
-  Arena& arena_;
-  uint32_t sequences_;
-  Taken taken_[kMost];
-  uint32_t count_ = 0;
-};
-
-/// All of the views but keys and values.
-void take_views(Arena& arena, mote_session* s) {
-  const auto* caches = s->model->root->kv_caches();
-  s->caches = arena.take<KvCacheView>(caches->size());
-  PageTables tables(arena, s->options.batch);
-  for (uint32_t i = 0; i < caches->size(); ++i) {
-    const file::KvCache* cache = caches->Get(i);
-    const KvPages pages = kv_pages(s->options, *cache);
-    const uint32_t* table = tables.table_of(pages);
-    if (s->caches == nullptr) continue;
-    s->caches[i] = {
-        nullptr,           nullptr,          table, pages.tiles, pages.page_positions, cache->kv_heads(),
-        cache->head_dim(), cache->head_dim()};
+bool takes_floats(const mote_model& model) {
+  for (const file::Program* program : *model.root->programs()) {
+    if (input_width(*program) != 0) return true;
   }
+  return false;
 }
 
 void take_tables(Arena& arena, mote_session* s) {
   const mote_session_options& options = s->options;
   arena.take<mote_session>(1);
+  take_programs(arena, s);
   s->steps = arena.take<Step>(s->step_count);
   s->lane_steps = has_lanes(*s) ? arena.take<Step>(s->step_count) : nullptr;
   s->ids = arena.take<int32_t>(options.chunk);
   s->positions = arena.take<int32_t>(options.chunk);
   s->sequences = arena.take<int32_t>(options.chunk);
+  s->inputs = takes_floats(*s->model) ? arena.take<const float*>(options.chunk) : nullptr;
   s->selected = arena.take<uint32_t>(options.logit_rows);
   s->logit_index = arena.take<int32_t>(options.logit_rows);
   s->lengths = arena.take<uint32_t>(options.batch);
   s->added = arena.take<uint32_t>(options.batch);
+  s->asked = arena.take<uint32_t>(options.batch);
   if (s->model->encoder) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
-  take_views(arena, s);
+  take_pools(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
   const mote_session_options& options = s->options;
-  const file::Program& program = *s->model->program;
+  uint32_t token_bytes = 0, selected_bytes = 0, sequence_bytes = 0;  // of a row, of the program with the most
+  const auto raise = [](uint32_t* most, uint32_t bytes) { *most = bytes > *most ? bytes : *most; };
+  for (const file::Program* program : *s->model->root->programs()) {
+    raise(&token_bytes, program->token_row_bytes());
+    raise(&selected_bytes, program->selected_row_bytes());
+    raise(&sequence_bytes, program->sequence_row_bytes());
+  }
   const uint32_t lanes = has_lanes(*s) ? options.threads : 1;
   // No gaps between lanes: the buffers of a run too short for lanes take their place as a whole.
-  const uint64_t lane_bytes = uint64_t{program.token_row_bytes()} * rows_of_lane(s->token_rows, lanes);
+  const uint64_t lane_bytes = uint64_t{token_bytes} * rows_of_lane(s->token_rows, lanes);
   s->lane_bytes = static_cast<size_t>(lane_bytes);
   s->token_buffers = arena.take<uint8_t>(saturating_multiply(lane_bytes, lanes));
-  s->selected_buffers = arena.take<uint8_t>(uint64_t{program.selected_row_bytes()} * options.logit_rows);
-  s->sequence_buffers = arena.take<uint8_t>(uint64_t{program.sequence_row_bytes()} * options.batch);
+  s->selected_buffers = arena.take<uint8_t>(uint64_t{selected_bytes} * options.logit_rows);
+  s->sequence_buffers = arena.take<uint8_t>(uint64_t{sequence_bytes} * options.batch);
 }
 
 /// What the steps ask of the executor, the largest of all.
@@ -125,10 +108,11 @@ struct Needs {
   uint64_t partial_floats = 0;  // of attention, for a row and segment
 };
 
-/// Adds what step `index` needs.
-mote_status add_needs(const mote_session& s, uint32_t index, uint64_t segments, Needs* needs,
-                      mote_error* error) {
+/// Adds what operation `index` of the program needs.
+mote_status add_needs(const mote_session& s, const file::Program& program, uint32_t index, uint64_t segments,
+                      Needs* needs, mote_error* error) {
   Places nowhere{};
+  nowhere.program = &program;
   nowhere.proving = nowhere.finds_kernels = true;
   nowhere.isa = s.isa;
   nowhere.kv_dtype = s.kv_dtype;
@@ -138,7 +122,7 @@ mote_status add_needs(const mote_session& s, uint32_t index, uint64_t segments, 
   const mote_backend* backend = s.options.backend;
   const uint32_t rows = most_rows(s, step.unit);
   uint64_t bytes = step.kernel->scratch_bytes(scratch_shape(step, rows));
-  if (backend != nullptr && is_for_backend(*s.model, index))
+  if (backend != nullptr && &program == s.model->program && is_for_backend(*s.model, index))
     bytes = backend_scratch_bytes(*s.model, index, backend->slices, *step.kernel);
   if (bytes > needs->scratch_bytes) needs->scratch_bytes = bytes;
   if (step.op != Op::kAttention) return MOTE_OK;
@@ -166,9 +150,11 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   const uint64_t segments =
       shares_positions ? (uint64_t{options.context} + kAttentionSegment - 1) / kAttentionSegment : 0;
   Needs needs;
-  for (uint32_t i = 0; i < s->step_count; ++i) {
-    const mote_status status = add_needs(*s, i, segments, &needs, error);
-    if (status != MOTE_OK) return status;
+  for (const file::Program* program : *s->model->root->programs()) {
+    for (uint32_t i = 0; i < program->ops()->size(); ++i) {
+      const mote_status status = add_needs(*s, *program, i, segments, &needs, error);
+      if (status != MOTE_OK) return status;
+    }
   }
   s->scratch_bytes = needs.scratch_bytes;
   s->scratch = arena.take_blocks(needs.scratch_bytes, options.threads, &s->scratch_stride);
@@ -180,22 +166,6 @@ mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   return MOTE_OK;
 }
 
-void take_caches(Arena& arena, mote_session* s) {
-  const auto* caches = s->model->root->kv_caches();
-  for (uint32_t i = 0; i < caches->size(); ++i) {
-    const file::KvCache* cache = caches->Get(i);
-    const KvPages pages = kv_pages(s->options, *cache);
-    const uint64_t bytes =
-        saturating_multiply(s->options.batch, pages.held, cache->kv_heads(), pages.page_positions,
-                            kv_bytes(s->kv_dtype, cache->head_dim()));
-    void* keys = arena.take<uint8_t>(bytes);
-    void* values = arena.take<uint8_t>(bytes);
-    if (s->caches == nullptr) continue;
-    s->caches[i].keys = keys;
-    s->caches[i].values = values;
-  }
-}
-
 }  // namespace
 
 mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_error* error) {
@@ -205,7 +175,6 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
     before = arena.used();
   };
   *memory = {};
-  s->step_count = s->model->program->ops()->size();
   choose_passes(s);
   choose_lanes(s);
   take_tables(arena, s);

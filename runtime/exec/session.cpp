@@ -9,7 +9,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
-#include "runtime/exec/kv_pages.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
 #include "runtime/isa.h"
@@ -45,8 +45,9 @@ constexpr struct {
     {}, {DType::f16, 1, "f16"}, {DType::f32, 1, "f32"}, {DType::bf16, 2, "bf16"}, {DType::i8, 4, "i8"}};
 
 bool heads_fit(const mote_model& model, mote_kv_dtype type) {
-  for (const file::KvCache* cache : *model.root->kv_caches()) {
-    if (cache->head_dim() % kKvTypes[type].side_by_side != 0) return false;
+  for (const file::State* cache : *model.root->states()) {
+    const uint32_t side_by_side = kKvTypes[type].side_by_side;
+    if (cache->key_dim() % side_by_side != 0 || cache->value_dim() % side_by_side != 0) return false;
   }
   return true;
 }
@@ -101,6 +102,10 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
                 " rows of logits; from the number of sequences, ", options.batch, ", to the chunk, ",
                 options.chunk);
   }
+  if (options.kv_positions != 0 && model->encoder) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "kv_positions of ", options.kv_positions,
+                " for an encoder, which keeps no tokens; leave it 0");
+  }
   if (options.text_bytes > kMaxTextBytes) {
     return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ",
                 kMaxTextBytes);
@@ -132,17 +137,36 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   return resolve_kv(session, error);
 }
 
+/// The steps of a program, `steps` being its first.
 mote_status bind_steps(const mote_session& s, const Places& places, Step* steps, mote_error* error) {
-  for (uint32_t i = 0; i < s.step_count; ++i) {
+  const uint32_t count = places.program->ops()->size();
+  for (uint32_t i = 0; i < count; ++i) {
     const mote_status status = bind(*s.model, places, i, &steps[i], error);
     if (status != MOTE_OK) return status;
   }
-  chain_steps(places, steps, s.step_count);
+  chain_steps(places, steps, count);
   return MOTE_OK;
 }
 
+mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
+  s->places.program = program->file;
+  const uint32_t count = program->end - program->first;
+  mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
+  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
+    Places first_lane = s->places;
+    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
+    if (status == MOTE_OK) part_steps(s->lane_steps + program->first, count);
+  }
+  if (status != MOTE_OK) return status;
+  file::RowUnit unit;
+  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &unit,
+                    error);
+}
+
 mote_status bind_all(mote_session* s, mote_error* error) {
-  s->places = {false,
+  s->places = {nullptr,
+               false,
                true,
                s->isa,
                s->kv_dtype,
@@ -158,21 +182,16 @@ mote_status bind_all(mote_session* s, mote_error* error) {
                s->last_seen,
                s->token_types,
                s->sequences,
+               s->inputs,
                s->selected,
                s->starts,
                s->caches,
                s->partials};
-  mote_status status = bind_steps(*s, s->places, s->steps, error);
-  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
-    Places first_lane = s->places;
-    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
-    status = bind_steps(*s, first_lane, s->lane_steps, error);
-    if (status == MOTE_OK) part_steps(s->lane_steps, s->step_count);
+  for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
+    const mote_status status = bind_program(s, &s->programs[i], error);
+    if (status != MOTE_OK) return status;
   }
-  if (status != MOTE_OK) return status;
-  file::RowUnit unit;
-  return bind_slice(*s->model, s->places, s->step_count - 1, s->model->program->output(), &s->outputs, &unit,
-                    error);
+  return MOTE_OK;
 }
 
 }  // namespace
@@ -249,6 +268,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   if (status == MOTE_OK) status = mote::bind_all(&fresh, error);
   if (status != MOTE_OK) return status;
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
+  mote::clear_pages(&fresh);
   fresh.sampler.vocab = model->root->vocab();
   if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
   *session = static_cast<mote_session*>(arena);
@@ -268,7 +288,7 @@ const float* mote_session_logits(const mote_session* session, uint32_t row) {
 
 const float* mote_session_output(const mote_session* session, uint32_t row) {
   if (row >= session->logit_count || session->logit_index[row] < 0) return nullptr;
-  return session->outputs[static_cast<size_t>(session->logit_index[row])];
+  return mote::current(*session).outputs[static_cast<size_t>(session->logit_index[row])];
 }
 
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
@@ -279,17 +299,53 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
   const uint32_t present = session->lengths[sequence];
   if (length > present)
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
-  const uint32_t caches = session->model->root->kv_caches()->size();
-  for (uint32_t i = 0; length != 0 && i < caches; ++i) {
-    const auto& cache = *session->model->root->kv_caches()->Get(i);
-    if (mote::first_held(session->options, cache, present) != 0 && length != present) {
-      return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
-                  ": the sliding window has dropped earlier tokens; truncate to 0");
-    }
+  if (!mote::holds_window(session, sequence, length)) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
+                ": the sliding window has dropped earlier tokens; truncate to 0 or by less than ",
+                mote::kRollback);
   }
   mote::end_run(session);
   session->lengths[sequence] = length;
+  mote::trim_pages(session, sequence);
   return MOTE_OK;
+}
+
+mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error) {
+  const mote_status status = mote::check_decoder(session, error);
+  if (status != MOTE_OK) return status;
+  if (from >= session->options.batch || to >= session->options.batch) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "sequences ", from, " and ", to, " of ",
+                session->options.batch);
+  }
+  mote::end_run(session);
+  for (uint32_t p = 0; p < session->pool_count; ++p) mote::share_pages(&session->pools[p], from, to);
+  session->lengths[to] = session->lengths[from];
+  return MOTE_OK;
+}
+
+mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mote_error* error) {
+  const mote_status status = mote::check_decoder(session, error);
+  if (status != MOTE_OK) return status;
+  const uint32_t batch = session->options.batch;
+  for (uint32_t i = 0; from == nullptr || i < batch; ++i) {
+    if (from == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+    if (from[i] >= batch) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", from[i], " of ", batch);
+  }
+  mote::end_run(session);
+  mote::reorder_pages(session, from);
+  for (uint32_t i = 0; i < batch; ++i) session->asked[i] = session->lengths[from[i]];
+  for (uint32_t i = 0; i < batch; ++i) session->lengths[i] = session->asked[i];
+  return MOTE_OK;
+}
+
+uint32_t mote_session_free_positions(const mote_session* session) {
+  uint64_t least = UINT32_MAX;
+  for (uint32_t p = 0; p < session->pool_count; ++p) {
+    const mote::PagePool& pool = session->pools[p];
+    const uint64_t positions = uint64_t{pool.free_count} * pool.page_positions;
+    if (positions < least) least = positions;
+  }
+  return static_cast<uint32_t>(least);
 }
 
 }  // extern "C"

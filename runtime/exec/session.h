@@ -6,6 +6,7 @@
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
 #include "runtime/exec/bind.h"
+#include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
 #include "runtime/exec/share.h"
 #include "runtime/text/scratch.h"
@@ -14,8 +15,8 @@ namespace mote {
 
 inline constexpr uint32_t kMaxChunk = 4096;
 
-/// The tokens being computed. `next_op` walks from 0 to the number of steps; a run is committed when it gets
-/// there.
+/// The tokens being computed. `next_op` walks over the program's steps; a run is committed at the last one's
+/// end.
 struct Run {
   uint32_t rows;  // of the pass; of a decoder, all
   uint32_t selected_rows;
@@ -26,6 +27,13 @@ struct Run {
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;
+};
+
+/// A program's part of the session's steps.
+struct ProgramSteps {
+  const file::Program* file;
+  uint32_t first, end;
+  ConstRows outputs;  // [logit_rows or batch, output width]
 };
 
 /// A generation in progress on sequence 0.
@@ -48,7 +56,9 @@ struct mote_session {
   mote::Isa isa;
   mote::DType kv_dtype;
 
-  mote::Step* steps;  // [step_count]
+  mote::ProgramSteps* programs;  // of the model, in its order
+  uint32_t program;              // that the last run, or the one in progress, is of
+  mote::Step* steps;             // [step_count], of one program after the other
   uint32_t step_count;
   uint32_t pass_rows;   // that several sequences of a pass have at most; chunk where runs are not split
   uint32_t token_rows;  // that buffers of tokens hold
@@ -59,27 +69,31 @@ struct mote_session {
   size_t lane_bytes;       // of a lane's buffers
   mote::Places places;
 
-  int32_t* ids;          // [chunk]
-  int32_t* positions;    // [chunk]
-  int32_t* sequences;    // [chunk]
-  int32_t* last_seen;    // [chunk], of encoders
-  int32_t* token_types;  // [chunk], of encoders
-  uint32_t* starts;      // [batch + 1], of encoders
-  uint32_t* selected;    // [logit_rows] rows of the chunk
-  uint32_t* lengths;     // [batch] tokens of each sequence
-  uint32_t* added;       // [batch] rows that the run adds to each sequence
-  int32_t* logit_index;  // [logit_rows] row of `outputs` for each public row, -1 for none
-  uint32_t logit_count;  // public rows
-  mote::KvCacheView* caches;
+  int32_t* ids;               // [chunk]
+  int32_t* positions;         // [chunk]
+  int32_t* sequences;         // [chunk]
+  int32_t* last_seen;         // [chunk], of encoders
+  int32_t* token_types;       // [chunk], of encoders
+  const float** inputs;       // [chunk], of models with a program that takes floats
+  uint32_t* starts;           // [batch + 1], of encoders
+  uint32_t* selected;         // [logit_rows] rows of the chunk
+  uint32_t* lengths;          // [batch] tokens of each sequence
+  uint32_t* added;            // [batch] rows that the run adds to each sequence
+  int32_t* logit_index;       // [logit_rows] row of `outputs` for each public row, -1 for none
+  uint32_t logit_count;       // public rows
+  uint32_t* asked;            // [batch] tokens that a call would add to each sequence
+  mote::KvCacheView* caches;  // [states]
+  uint8_t* pool_of;           // [states], into pools
+  mote::PagePool* pools;      // one for each window
+  uint32_t pool_count;
   uint8_t* token_buffers;
   uint8_t* selected_buffers;
   uint8_t* sequence_buffers;
   uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
   uint64_t scratch_stride;
-  mote::Share* shares;      // [threads]
-  float* partials;          // of attention for a decoding step's rows; null with one thread
-  mote::ConstRows outputs;  // [logit_rows or batch, output width]
+  mote::Share* shares;  // [threads]
+  float* partials;      // of attention for a decoding step's rows; null with one thread
 
   mote::Sampler sampler;
   mote::TextScratch text;
@@ -90,6 +104,9 @@ struct mote_session {
 };
 
 namespace mote {
+
+/// What the session's last run, or the one in progress, is of.
+inline const ProgramSteps& current(const mote_session& session) { return session.programs[session.program]; }
 
 /// MOTE_WRONG_STATE for a model of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the threads of a fork share its units: each has an equal share and takes it piece by piece, and who is
-// done takes pieces of the others'. Cores are seldom equally fast: some are small, some are lent to other
-// programs for a while, some wait longer for memory. On a machine of two that others use, threads with fixed
-// shares waited for each other 14 to 25 % of the time, and 2 to 8 % like this. No bit depends on who computes
-// a unit: kernels give the same outputs whatever their range.
+// Work stealing. Each thread of a fork starts with an equal share of the units and takes it piece by piece; a
+// thread that is done takes pieces of the others' shares. Cores are seldom equally fast: some are small, some
+// run other programs too, some wait longer for memory. Results do not depend on who computes a unit: kernels
+// give the same outputs whatever their range.
 //
-// In lanes (lane.h) a share goes from one chain of steps to the next by itself: who completes the last unit
-// of one, owner or helper, lays out the units of the next. So whoever takes units works, and nobody waits for
-// a thread that has not come yet.
+// In lanes (lane.h) a share passes from one chain of steps to the next without a barrier: the thread that
+// completes the last unit of a chain, owner or not, sets the units of the next one.
 #pragma once
 
 #include <stdint.h>
@@ -40,8 +38,8 @@ class alignas(kAlignment) Share {
     word_.store(step << kUnitBits | units, std::memory_order_release);
   }
 
-  /// Half of what is left, but at least `least` units (1 or more) or all. Halves are few calls, and the last
-  /// ones, for which others may have to wait, are short.
+  /// Half of what is left, but at least `least` units (1 or more) or all. Halving takes few calls, and the
+  /// last pieces, which others may have to wait for, are short.
   Piece take(uint32_t least) {
     uint32_t word = word_.load(std::memory_order_acquire);
     for (;;) {

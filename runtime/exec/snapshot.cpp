@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Saving and restoring a session. One function, transfer(), walks the state; what it is given decides whether
-// the bytes are counted, written or read, so the three cannot disagree. A snapshot is a header, the state and
-// the XXH64 of both; it is proved in full before the session changes. What holds no state, behind the last
-// token or id, is written as zeros: equal sessions give equal snapshots.
+// Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
+// header, the lengths, each pool's table and pages (kv_snapshot.h), the sampler and the logits, and the XXH64
+// of all; it is proved in full before the session changes. What holds no state, behind the last token or id,
+// is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
-#include "runtime/exec/kv_pages.h"
-#include "runtime/exec/kv_unused.h"
+#include "runtime/exec/kv_snapshot.h"
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
 
@@ -24,8 +23,7 @@ struct Header {
   uint32_t version;
   uint32_t isa;
   uint64_t model_hash;
-  uint64_t bytes;      // of the whole snapshot
-  uint64_t ring_hash;  // of the caches that slide
+  uint64_t bytes;  // of the whole snapshot
   uint32_t kv_dtype;
   uint32_t sequences;
   uint32_t logit_count;
@@ -50,19 +48,6 @@ struct SavedIds {
   }
 };
 
-class Counter {
- public:
-  void bytes(const void*, uint64_t count) { used_ += count; }
-  template <class Part>
-  void part(const void*, const Part& part) {
-    used_ += part.bytes();
-  }
-  uint64_t used() const { return used_; }
-
- private:
-  uint64_t used_ = 0;
-};
-
 class Saver {
  public:
   explicit Saver(void* out) : out_(static_cast<uint8_t*>(out)) {}
@@ -75,6 +60,7 @@ class Saver {
     bytes(state, part.bytes());
     part.clear_unused(out_ - part.bytes());
   }
+  const uint8_t* at() const { return out_; }
 
  private:
   uint8_t* out_;
@@ -91,6 +77,8 @@ class Restorer {
   void part(void* state, const Part& part) {
     bytes(state, part.bytes());
   }
+  void skip(uint64_t count) { in_ += count; }
+  const uint8_t* at() const { return in_; }
 
  private:
   const uint8_t* in_;
@@ -110,47 +98,39 @@ void transfer_page(Io& io, const KvCacheView& cache, DType dtype, uint32_t page,
   }
 }
 
-/// Of each sequence the pages that it holds, as far as they have tokens.
+/// The pages of a pool, in the order of their numbers, in all its caches. `table` is the saved one.
 template <class Io>
-void transfer_caches(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences) {
-  for (uint32_t c = 0; c < s.model->root->kv_caches()->size(); ++c) {
-    for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
-      const uint32_t length = lengths[sequence];
-      uint32_t tile = first_held(s.options, *s.model->root->kv_caches()->Get(c), length) / kAttentionTile;
-      for (; tile * kAttentionTile < length; ++tile) {
-        const uint32_t left = length - tile * kAttentionTile;
-        transfer_page(io, s.caches[c], s.kv_dtype, s.caches[c].page_of(sequence, tile),
-                      left < kAttentionTile ? left : kAttentionTile);
-      }
+void transfer_pages(Io& io, const mote_session& s, uint32_t p, const uint32_t* lengths, uint32_t sequences,
+                    const uint8_t* table) {
+  const PagePool& pool = s.pools[p];
+  uint32_t next = 0;
+  for_each_entry(pool, lengths, sequences, [&](uint32_t sequence, uint32_t tile, uint64_t entry, uint32_t) {
+    uint32_t number;
+    memcpy(&number, table + entry * sizeof number, sizeof number);
+    if (number != next) return;  // none, or one that was there before
+    for (uint32_t c = 0; c < s.model->root->states()->size(); ++c) {
+      if (s.pool_of[c] != p) continue;
+      transfer_page(io, s.caches[c], s.kv_dtype, pool.pages_of(sequence)[tile], pool.used[number]);
     }
-  }
+    ++next;
+  });
 }
 
-/// Everything after the header and the lengths, which must be those of the saved session. Counting takes no
-/// sampler.
+/// What is behind the pages.
 template <class Io>
-void transfer(Io& io, const mote_session& s, const uint32_t* lengths, uint32_t sequences,
-              uint32_t logit_count, uint32_t selected_rows, SavedSampler* sampler) {
-  transfer_caches(io, s, lengths, sequences);
+void transfer_rest(Io& io, const mote_session& s, uint32_t logit_count, uint32_t selected_rows,
+                   SavedSampler* sampler) {
   io.bytes(sampler, sizeof *sampler);
-  io.part(s.sampler.recent, SavedIds{sampler == nullptr ? 0 : sampler->recent_count});
+  io.part(s.sampler.recent, SavedIds{sampler->recent_count});
   io.bytes(s.logit_index, logit_count * sizeof(int32_t));
   for (uint32_t row = 0; row < selected_rows; ++row) {
-    io.bytes(const_cast<float*>(s.outputs[row]), s.sampler.vocab * sizeof(float));
+    io.bytes(const_cast<float*>(current(s).outputs[row]), s.sampler.vocab * sizeof(float));
   }
 }
 
-/// Of what decides which tokens a cache that slides still has.
-uint64_t ring_hash(const mote_session& s) {
-  Xxh64 hash;
-  for (uint32_t i = 0; i < s.model->root->kv_caches()->size(); ++i) {
-    const KvPages pages = kv_pages(s.options, *s.model->root->kv_caches()->Get(i));
-    if (!pages.slides) continue;
-    hash.update(&i, sizeof i);
-    hash.update(&pages.held, sizeof pages.held);
-    hash.update(&s.options.chunk, sizeof s.options.chunk);
-  }
-  return hash.digest();
+uint64_t rest_bytes(const mote_session& s, uint32_t logit_count, uint32_t selected_rows) {
+  return sizeof(SavedSampler) + SavedIds{0}.bytes() + logit_count * sizeof(int32_t) +
+         selected_rows * uint64_t{s.sampler.vocab} * sizeof(float);
 }
 
 Header header_of(const mote_session& s) {
@@ -159,19 +139,21 @@ Header header_of(const mote_session& s) {
   header.version = kSnapshotVersion;
   header.isa = static_cast<uint32_t>(s.options.isa);
   header.model_hash = s.model->root->content_hash();
-  header.ring_hash = ring_hash(s);
   header.kv_dtype = static_cast<uint32_t>(s.options.kv_dtype);
   header.sequences = s.options.batch;
   header.logit_count = s.logit_count;
-  header.selected_rows = s.logit_count == 0 ? 0 : s.run.selected_rows;
+  header.selected_rows = header.logit_count == 0 ? 0 : s.run.selected_rows;
   return header;
 }
 
-uint64_t snapshot_bytes(const mote_session& s, const Header& header, const uint32_t* lengths) {
-  Counter counter;
-  transfer(counter, s, lengths, header.sequences, header.logit_count, header.selected_rows,
-           static_cast<SavedSampler*>(nullptr));
-  return sizeof(Header) + header.sequences * sizeof(uint32_t) + counter.used() + sizeof(uint64_t);
+uint64_t snapshot_bytes(const mote_session& s, const Header& header) {
+  uint64_t bytes = sizeof(Header) + header.sequences * sizeof(uint32_t) + sizeof(uint64_t);
+  for (uint32_t p = 0; p < s.pool_count; ++p) {
+    const uint32_t count = number_pages(s.pools[p], s.lengths, header.sequences);
+    bytes += saved_entries(s.pools[p], s.lengths, header.sequences) * sizeof(uint32_t) +
+             saved_pages_bytes(s, p, count);
+  }
+  return bytes + rest_bytes(s, header.logit_count, header.selected_rows);
 }
 
 /// Whether the snapshot is whole and belongs to a session like this one.
@@ -193,9 +175,6 @@ mote_status check(const mote_session& s, const uint8_t* in, uint64_t bytes, Head
   if (header->model_hash != own.model_hash) return wrong("the snapshot is of another model");
   if (header->isa != own.isa) return wrong("the snapshot was made with another kernel family");
   if (header->kv_dtype != own.kv_dtype) return wrong("the snapshot has another KV cache type");
-  if (header->ring_hash != own.ring_hash) {
-    return wrong("the snapshot's sliding windows have another size; use the same context and chunk");
-  }
   if (header->sequences > own.sequences) return wrong("the snapshot has more sequences than the session");
   if (header->logit_count > s.options.logit_rows || header->selected_rows > header->logit_count) {
     return wrong("the snapshot has more rows of logits than the session");
@@ -203,24 +182,68 @@ mote_status check(const mote_session& s, const uint8_t* in, uint64_t bytes, Head
   return MOTE_OK;
 }
 
-/// The checks that need more than the header; the hash makes them fail only for a snapshot made by hand.
-bool consistent(const mote_session& s, const Header& header, const uint8_t* in) {
+/// The checks that need more than the header; the hash makes them fail only for a snapshot made by hand, but
+/// for one of more pages than the session has.
+mote_status check_state(const mote_session& s, const Header& header, const uint8_t* in, mote_error* error) {
+  const auto wrong = [&](const char* why) { return fail(error, MOTE_WRONG_SNAPSHOT, why); };
+  const uint64_t end = header.bytes - sizeof(uint64_t);
   uint64_t at = sizeof(Header);
-  const uint64_t bytes = header.bytes - sizeof(uint64_t);
-  if (bytes - at < header.sequences * sizeof(uint32_t)) return false;
+  if (end - at < header.sequences * sizeof(uint32_t)) return wrong("the snapshot is damaged");
   const uint32_t* lengths = reinterpret_cast<const uint32_t*>(in + at);
-  if (snapshot_bytes(s, header, lengths) != header.bytes) return false;
-  at = bytes - header.selected_rows * uint64_t{s.sampler.vocab} * sizeof(float) -
-       header.logit_count * sizeof(int32_t);
+  at += header.sequences * sizeof(uint32_t);
+  for (uint32_t i = 0; i < header.sequences; ++i) {
+    if (lengths[i] <= s.options.context) continue;
+    return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot has ", lengths[i],
+                " tokens, the session's context is ", s.options.context);
+  }
+  for (uint32_t p = 0; p < s.pool_count; ++p) {
+    const uint64_t bytes = saved_entries(s.pools[p], lengths, header.sequences) * sizeof(uint32_t);
+    if (end - at < bytes) return wrong("the snapshot is damaged");
+    uint32_t count;
+    if (!check_numbers(s.pools[p], lengths, header.sequences, in + at, &count)) {
+      return wrong(count == s.pools[p].pages ? "the snapshot has more tokens than the session's kv_positions"
+                                             : "the snapshot is damaged");
+    }
+    at += bytes;
+    const uint64_t pages = saved_pages_bytes(s, p, count);
+    if (end - at < pages) return wrong("the snapshot is damaged");
+    at += pages;
+  }
+  if (end - at != rest_bytes(s, header.logit_count, header.selected_rows))
+    return wrong("the snapshot is damaged");
+  SavedSampler sampler;
+  memcpy(&sampler, in + at, sizeof sampler);
+  bool sound = sampler.recent_count <= UINT32_MAX && sampling_problem(sampler.sampling) == nullptr;
+  at += sizeof sampler + SavedIds{0}.bytes();
   for (uint32_t i = 0; i < header.logit_count; ++i) {
     int32_t row;
     memcpy(&row, in + at + i * sizeof row, sizeof row);
-    if (row < -1 || row >= static_cast<int32_t>(header.selected_rows)) return false;
+    sound = sound && row >= -1 && row < static_cast<int32_t>(header.selected_rows);
   }
-  at -= MOTE_REPETITION_WINDOW * sizeof(int32_t) + sizeof(SavedSampler);
-  SavedSampler sampler;
-  memcpy(&sampler, in + at, sizeof sampler);
-  return sampler.recent_count <= UINT32_MAX && sampling_problem(sampler.sampling) == nullptr;
+  return sound ? MOTE_OK : wrong("the snapshot is damaged");
+}
+
+/// The pool's table, then its pages.
+void save_pool(Saver* saver, const mote_session& s, uint32_t p, uint32_t sequences) {
+  const PagePool& pool = s.pools[p];
+  number_pages(pool, s.lengths, sequences);
+  const uint8_t* table = saver->at();
+  for_each_entry(pool, s.lengths, sequences, [&](uint32_t sequence, uint32_t tile, uint64_t, uint32_t) {
+    const uint32_t page = pool.pages_of(sequence)[tile];
+    const uint32_t number = page == kNoPage ? kNoPage : pool.numbers[page];
+    saver->bytes(&number, sizeof number);
+  });
+  transfer_pages(*saver, s, p, s.lengths, sequences, table);
+}
+
+void restore_pool(Restorer* restorer, mote_session* s, uint32_t p, uint32_t sequences) {
+  PagePool& pool = s->pools[p];
+  const uint8_t* table = restorer->at();
+  uint32_t count;
+  check_numbers(pool, s->lengths, sequences, table, &count);  // for used[]
+  load_table(&pool, s->options.batch, s->lengths, sequences, table, count);
+  restorer->skip(saved_entries(pool, s->lengths, sequences) * sizeof(uint32_t));
+  transfer_pages(*restorer, *s, p, s->lengths, sequences, table);
 }
 
 }  // namespace
@@ -232,7 +255,7 @@ extern "C" {
 
 size_t mote_session_state_bytes(const mote_session* session) {
   if (session->model->encoder) return 0;
-  return static_cast<size_t>(mote::snapshot_bytes(*session, mote::header_of(*session), session->lengths));
+  return static_cast<size_t>(mote::snapshot_bytes(*session, mote::header_of(*session)));
 }
 
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
@@ -240,7 +263,7 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   const mote_status status = mote::check_decoder(session, error);
   if (status != MOTE_OK) return status;
   mote::Header header = mote::header_of(*session);
-  header.bytes = mote::snapshot_bytes(*session, header, session->lengths);
+  header.bytes = mote::snapshot_bytes(*session, header);
   if (out == nullptr || bytes < header.bytes) {
     return fail(error, MOTE_TOO_SMALL, "the snapshot takes ", header.bytes, " bytes, given ",
                 uint64_t{bytes});
@@ -251,8 +274,8 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   mote::Saver saver(out);
   saver.bytes(&header, sizeof header);
   saver.bytes(session->lengths, header.sequences * sizeof(uint32_t));
-  mote::transfer(saver, *session, session->lengths, header.sequences, header.logit_count,
-                 header.selected_rows, &sampler);
+  for (uint32_t p = 0; p < session->pool_count; ++p) mote::save_pool(&saver, *session, p, header.sequences);
+  mote::transfer_rest(saver, *session, header.logit_count, header.selected_rows, &sampler);
   const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
   saver.bytes(&hash, sizeof hash);
   if (written != nullptr) *written = static_cast<size_t>(header.bytes);
@@ -268,23 +291,18 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   mote_status status = mote::check_decoder(session, error);
   if (status == MOTE_OK) status = mote::check(*session, start, bytes, &header, error);
   if (status != MOTE_OK) return status;
-  const uint32_t* lengths = reinterpret_cast<const uint32_t*>(start + sizeof header);
-  for (uint32_t i = 0; i < header.sequences; ++i) {
-    if ((i + 1) * sizeof(uint32_t) <= header.bytes - sizeof header && lengths[i] > session->options.context) {
-      return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot has ", lengths[i],
-                  " tokens, the session's context is ", session->options.context);
-    }
-  }
-  if (!mote::consistent(*session, header, start))
-    return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot is damaged");
+  status = mote::check_state(*session, header, start, error);
+  if (status != MOTE_OK) return status;
 
   mote::end_run(session);
+  session->program = 0;  // all programs of decoders have outputs of one width
   memset(session->lengths, 0, session->options.batch * sizeof(uint32_t));
   mote::SavedSampler sampler;
   mote::Restorer restorer(start + sizeof header);
   restorer.bytes(session->lengths, header.sequences * sizeof(uint32_t));
-  mote::transfer(restorer, *session, session->lengths, header.sequences, header.logit_count,
-                 header.selected_rows, &sampler);
+  for (uint32_t p = 0; p < session->pool_count; ++p)
+    mote::restore_pool(&restorer, session, p, header.sequences);
+  mote::transfer_rest(restorer, *session, header.logit_count, header.selected_rows, &sampler);
   session->sampler.sampling = sampler.sampling;
   session->sampler.random_state = sampler.random_state;
   session->sampler.recent_count = static_cast<uint32_t>(sampler.recent_count);

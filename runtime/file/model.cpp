@@ -55,21 +55,44 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.context() == 0 || root.context() > kMaxContext) {
     return fail(error, MOTE_CORRUPT_FILE, "context of ", root.context());
   }
-  if (root.tensors()->size() > kMaxTensors || root.kv_caches()->size() > kMaxCaches) {
-    return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.kv_caches()->size(),
-                " KV caches");
+  if (root.tensors()->size() > kMaxTensors || root.states()->size() > kMaxStates) {
+    return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.states()->size(),
+                " states");
   }
   const uint32_t labels = root.labels() == nullptr ? 0 : root.labels()->size();
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
-  for (uint32_t i = 0; i < root.kv_caches()->size(); ++i) {
-    const file::KvCache* cache = root.kv_caches()->Get(i);
-    if (cache->kv_heads() == 0 || cache->head_dim() == 0 || cache->head_dim() > kMaxHeadDim ||
-        cache->kv_heads() > kMaxWidth / cache->head_dim()) {
-      return fail(error, MOTE_CORRUPT_FILE, "KV cache ", i, ": ", cache->kv_heads(), " heads of ",
-                  cache->head_dim());
+  const uint64_t unknown =
+      static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
+  if (unknown != 0) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the file needs feature ", uint32_t(__builtin_ctzll(unknown)),
+                ", which this build does not know; a newer mote made it");
+  }
+  return MOTE_OK;
+}
+
+mote_status check_states(const file::Model& root, mote_error* error) {
+  uint32_t windows[kMaxWindows], count = 0;
+  for (uint32_t i = 0; i < root.states()->size(); ++i) {
+    const file::State* state = root.states()->Get(i);
+    if (state->kind() > file::StateKind::MAX) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
+                  " is of an unknown kind; a newer mote made this file");
     }
+    const uint32_t wider = state->key_dim() > state->value_dim() ? state->key_dim() : state->value_dim();
+    if (state->kv_heads() == 0 || state->key_dim() == 0 || state->value_dim() == 0 || wider > kMaxHeadDim ||
+        state->kv_heads() > kMaxWidth / wider) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
+                  state->key_dim(), " and ", state->value_dim());
+    }
+    uint32_t known = 0;
+    while (known < count && windows[known] != state->window()) ++known;
+    if (known < count) continue;
+    if (count == kMaxWindows) {
+      return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
+    }
+    windows[count++] = state->window();
   }
   return MOTE_OK;
 }
@@ -138,8 +161,8 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
 }
 
 /// Whether the output's rows are what the program says they are.
-mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error* error) {
-  const file::Program& program = *model.program;
+mote_status check_output(const mote_model& model, const file::Program& program, file::RowUnit unit,
+                         mote_error* error) {
   const uint32_t width = program.output()->width();
   const file::OutputKind kind = program.output_kind();
   if (kind > file::OutputKind::MAX || program.probabilities() > file::Probabilities::MAX) {
@@ -161,13 +184,15 @@ mote_status check_output(const mote_model& model, file::RowUnit unit, mote_error
 
 /// Keys and values outlive a run in decoders only; a window is for them alone.
 mote_status check_caches(const mote_model& model, mote_error* error) {
-  for (const file::KvCache* cache : *model.root->kv_caches()) {
+  for (const file::State* cache : *model.root->states()) {
     if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
       return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
     }
   }
-  if (!model.encoder && model.program->sequence_row_bytes() != 0) {
-    return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+  for (const file::Program* program : *model.root->programs()) {
+    if (!model.encoder && program->sequence_row_bytes() != 0) {
+      return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+    }
   }
   return MOTE_OK;
 }
@@ -195,20 +220,28 @@ class PassCheck {
   bool begun_[2] = {};
 };
 
-mote_status check_program(mote_model* model, mote_error* error) {
-  const file::Program& program = *model->program;
+mote_status check_program(mote_model* model, const file::Program& program, mote_error* error) {
   if (program.ops()->size() == 0 || program.ops()->size() > kMaxOps) {
     return fail(error, MOTE_CORRUPT_FILE, "a program of ", program.ops()->size(), " operations");
   }
   Places nowhere{};
+  nowhere.program = &program;
   nowhere.proving = true;
-  bool found_linear = false;
+  bool found_linear = &program != model->program;
+  uint32_t inputs = 0;
   PassCheck passes;
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
+    if (step.op == Op::kInput) {
+      if (inputs != 0 && inputs != step.input.width) {
+        return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
+                    " floats");
+      }
+      inputs = step.input.width;
+    }
     if (step.op == Op::kLinear && !found_linear) {
       found_linear = true;
       const auto* linear = program.ops()->Get(i)->args_as_Linear();
@@ -216,13 +249,13 @@ mote_status check_program(mote_model* model, mote_error* error) {
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
   }
-  model->in_passes = passes.allowed();
+  model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
   file::RowUnit unit;
   mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
   if (status != MOTE_OK) return status;
-  status = check_output(*model, unit, error);
+  status = check_output(*model, program, unit, error);
   if (status != MOTE_OK) return status;
   for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
@@ -247,28 +280,37 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
-bool is_named(const file::Program& program, const char (&name)[7]) {
-  return program.name()->size() == 6 && memcmp(program.name()->data(), name, 6) == 0;
+/// All programs, which are of one kind.
+mote_status check_programs(mote_model* model, mote_error* error) {
+  const auto* programs = model->root->programs();
+  if (programs->size() == 0 || programs->size() > kMaxPrograms) {
+    return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
+  }
+  model->program = programs->Get(0);
+  model->encoder = model->program->kind() == file::ProgramKind::whole;
+  model->in_passes = true;
+  mote_status status = check_caches(*model, error);
+  for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
+    const file::Program& program = *programs->Get(i);
+    if (program.kind() > file::ProgramKind::MAX || program.kind() != model->program->kind()) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program.name()->c_str(),
+                  " is of another kind than the first; a newer mote made this file");
+    }
+    status = check_buffers(program, error);
+    if (status == MOTE_OK) status = check_program(model, program, error);
+  }
+  return status;
 }
 
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
   mote_status status = find_parts(data, bytes, model, error);
   if (status == MOTE_OK) status = check_counts(*model->root, error);
+  if (status == MOTE_OK) status = check_states(*model->root, error);
   for (uint32_t i = 0; status == MOTE_OK && i < model->root->tensors()->size(); ++i) {
     status = check_tensor(*model, i, hashes, error);
   }
   if (status != MOTE_OK) return status;
-  model->program = nullptr;
-  for (const file::Program* program : *model->root->programs()) {
-    if (!is_named(*program, "decode") && !is_named(*program, "encode")) continue;
-    model->program = program;
-    model->encoder = is_named(*program, "encode");
-  }
-  if (model->program == nullptr)
-    return fail(error, MOTE_UNSUPPORTED_FILE, "the file has no program named decode or encode");
-  status = check_buffers(*model->program, error);
-  if (status == MOTE_OK) status = check_caches(*model, error);
-  if (status == MOTE_OK) status = check_program(model, error);
+  status = check_programs(model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
@@ -279,6 +321,14 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
+
+uint32_t input_width(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
+  }
+  return 0;
+}
+
 }  // namespace mote
 
 using mote::fail;

@@ -13,10 +13,10 @@
 
 struct mote_model {
   const mote::file::Model* root;
-  const mote::file::Program* program;  // "decode" or "encode"
-  bool encoder;
+  const mote::file::Program* program;  // the first: what generation and encoding run
+  bool encoder;                        // programs take whole sequences
   const uint8_t* segment;
-  bool in_passes;             // encoders: runs may be split (passes.h)
+  bool in_passes;             // encoders: runs of all programs may be split (passes.h)
   mote::DType first_linear;   // weight type: decides the default cache type
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
@@ -33,13 +33,18 @@ inline constexpr uint32_t kMaxWidth = 1u << 24;
 inline constexpr uint32_t kMaxHeadDim = 1024;
 static_assert(kMaxHeadDim <= kMaxKeyDimI8, "scores of i8 caches are exact");
 inline constexpr uint32_t kMaxContext = 1u << 24;
+inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
-inline constexpr uint32_t kMaxCaches = 1u << 12;
+inline constexpr uint32_t kMaxStates = 1u << 12;
+inline constexpr uint32_t kMaxWindows = 64;  // of different length, among the states
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
+
+/// Floats that a row of the program is given; 0: it is given an id.
+uint32_t input_width(const file::Program& program);
 
 }  // namespace mote

@@ -58,17 +58,17 @@ struct Attention : Operation {
 
   template <class To>
   static void describe(const file::Attention& op, To& to) {
-    const file::KvCache& cache = to.cache(op.cache());
-    to.kind(op.heads(), " : ", cache.kv_heads(), " x ", cache.head_dim());
+    const file::State& cache = to.cache(op.state());
+    to.kind(op.heads(), " : ", cache.kv_heads(), " x ", cache.key_dim());
     to.reads(op.q());
-    to.from("cache ", op.cache());
+    to.from("cache ", op.state());
     to.writes(op.out());
-    to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.head_dim(),
+    to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.key_dim(),
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (cache.bidirectional()) to.detail("bidirectional");
     to.tensor(op.bias());
-    to.attends(op.cache(), op.heads());
+    to.attends(op.state(), op.heads());
   }
 
  private:
@@ -86,7 +86,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const Operand q = f32_slice(op.q(), "q");
   const Operand out = f32_slice(op.out(), "out");
   KvCacheView view{};
-  const file::KvCache* cache = this->cache(op.cache(), &view);
+  const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   of_tokens(q, "q");
   of_tokens(out, "out");

@@ -25,8 +25,8 @@ struct KvStore : Operation {
     to.kind(op.k()->width());
     to.reads(op.k());
     to.reads(op.v());
-    to.to("cache ", op.cache());
-    to.stores(op.cache());
+    to.to("cache ", op.state());
+    to.stores(op.state());
   }
 };
 
@@ -36,7 +36,7 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   const Operand k = f32_slice(op.k(), "k");
   const Operand v = f32_slice(op.v(), "v");
   KvCacheView view{};
-  cache(op.cache(), &view);
+  cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   of_tokens(k, "k");
   of_tokens(v, "v");

@@ -103,7 +103,8 @@ inline void Binder::bind(const file::Linear& op, Step* step) {
   if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
   step->unit = in.unit;
   kernel(step, Op::kLinear, in.dtype, dtype);
-  step->on_backend = places_.backend != nullptr && is_for_backend(model_, op_);
+  step->on_backend =
+      places_.backend != nullptr && places_.program == model_.program && is_for_backend(model_, op_);
 }
 
 }  // namespace mote

@@ -39,7 +39,7 @@ class Proofs {
   template <class... Pieces>
   bool check(bool holds, Pieces... pieces) {
     if (!holds && status_ == MOTE_OK) {
-      const char* name = file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type());
+      const char* name = file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type());
       status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
                         pieces...);
     }
@@ -50,7 +50,7 @@ class Proofs {
   Operand slice(const file::Slice* slice, const char* what) {
     Operand operand{};
     if (!check(slice != nullptr, what, " is missing")) return operand;
-    const auto* buffers = model_.program->buffers();
+    const auto* buffers = places_.program->buffers();
     if (!check(slice->buffer() < buffers->size(), what, " names buffer ", slice->buffer(), " of ",
                buffers->size())) {
       return operand;
@@ -77,7 +77,7 @@ class Proofs {
     const Operand operand = slice(from, what);
     if (status_ != MOTE_OK) return operand;
     check(operand.dtype == DType::q8g32 || operand.dtype == DType::q8c, what, " is not quantized");
-    check(from->column() == 0 && from->width() == model_.program->buffers()->Get(from->buffer())->width(),
+    check(from->column() == 0 && from->width() == places_.program->buffers()->Get(from->buffer())->width(),
           what, " is a part of a quantized row");
     return operand;
   }
@@ -130,13 +130,14 @@ class Proofs {
   }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
-  const file::KvCache* cache(uint32_t index, KvCacheView* view) {
-    const auto* caches = model_.root->kv_caches();
-    if (!check(index < caches->size(), "names KV cache ", index, " of ", caches->size())) return nullptr;
-    const file::KvCache* cache = caches->Get(index);
+  const file::State* cache(uint32_t index, KvCacheView* view) {
+    const auto* caches = model_.root->states();
+    if (!check(index < caches->size(), "names state ", index, " of ", caches->size())) return nullptr;
+    const file::State* cache = caches->Get(index);
     if (!places_.proving) *view = places_.caches[index];
     view->kv_heads = cache->kv_heads();
-    view->key_dim = view->value_dim = cache->head_dim();
+    view->key_dim = cache->key_dim();
+    view->value_dim = cache->value_dim();
     return cache;
   }
 
@@ -150,7 +151,7 @@ class Proofs {
     step->kernel = find_kernel(op, a, b, places_.isa);
     if (step->kernel == nullptr) {
       status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_, " ",
-                        file::EnumNameOpArgs(model_.program->ops()->Get(op_)->args_type()),
+                        file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type()),
                         ": this build has no kernel for its types");
     }
   }

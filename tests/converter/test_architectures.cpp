@@ -59,6 +59,12 @@ std::string spec_error(const json& keys) {
   return message_of<Error>([&] { spec_of(keys); });
 }
 
+std::vector<uint32_t> windows_of(const json& keys) {
+  std::vector<uint32_t> windows;
+  for (const LayerSpec& layer : spec_of(keys).layers) windows.push_back(layer.attention.window);
+  return windows;
+}
+
 json with(json config, const std::string& key, const json& value) {
   config[key] = value;
   return config;
@@ -142,9 +148,10 @@ TEST("architectures: rope that is not understood is refused by name") {
 
 TEST("architectures: sizes come from the config and heads default to it") {
   const TransformerSpec spec = spec_of(llama_config());
-  TEST_ASSERT_EQUAL_UINT32(8, spec.head_dim);
-  TEST_ASSERT_EQUAL_UINT32(4, spec.kv_heads);
-  TEST_ASSERT_EQUAL_FLOAT(1.0f / std::sqrt(8.0f), spec.attention_scales[2]);
+  TEST_ASSERT_EQUAL_UINT64(3, spec.layers.size());
+  TEST_ASSERT_EQUAL_UINT32(8, spec.layers[1].attention.head_dim);
+  TEST_ASSERT_EQUAL_UINT32(4, spec.layers[1].attention.kv_heads);
+  TEST_ASSERT_EQUAL_FLOAT(1.0f / std::sqrt(8.0f), spec.layers[2].attention.scale);
   TEST_ASSERT_FALSE(spec.tied_embedding);
 }
 
@@ -187,20 +194,19 @@ TEST("architectures: a key that nobody understands is an error, harmless ones ar
 
 TEST("architectures: mistral has one window, none if it is null") {
   const json config = with(llama_config(), "model_type", "mistral");
-  TEST_ASSERT_TRUE(spec_of(with(config, "sliding_window", 7)).windows == std::vector<uint32_t>({7, 7, 7}));
-  TEST_ASSERT_TRUE(spec_of(with(config, "sliding_window", nullptr)).windows ==
-                   std::vector<uint32_t>({0, 0, 0}));
+  TEST_ASSERT_TRUE(windows_of(with(config, "sliding_window", 7)) == std::vector<uint32_t>({7, 7, 7}));
+  TEST_ASSERT_TRUE(windows_of(with(config, "sliding_window", nullptr)) == std::vector<uint32_t>({0, 0, 0}));
 }
 
 TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and max_window_layers") {
   json config = with(llama_config(), "model_type", "qwen2");
   config.update({{"sliding_window", 9}, {"max_window_layers", 1}});
   const std::vector<uint32_t> none = {0, 0, 0};
-  TEST_ASSERT_TRUE(spec_of(config).windows == none);
+  TEST_ASSERT_TRUE(windows_of(config) == none);
   config["use_sliding_window"] = true;
-  TEST_ASSERT_TRUE(spec_of(config).windows == std::vector<uint32_t>({0, 9, 9}));
+  TEST_ASSERT_TRUE(windows_of(config) == std::vector<uint32_t>({0, 9, 9}));
   config["layer_types"] = {"sliding_attention", "full_attention", "full_attention"};
-  TEST_ASSERT_TRUE(spec_of(config).windows == std::vector<uint32_t>({9, 0, 0}));
+  TEST_ASSERT_TRUE(windows_of(config) == std::vector<uint32_t>({9, 0, 0}));
   config["layer_types"] = {"full_attention", "full_attention"};
   TEST_ASSERT_TRUE(contains(spec_error(config), "expected a list of 3 layers"));
   config["layer_types"] = {"full_attention", "chunked_attention", "full_attention"};
@@ -210,11 +216,11 @@ TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and 
 TEST("architectures: gpt2's scores are scaled as its keys say") {
   json config = {{"model_type", "gpt2"}, {"vocab_size", 10}, {"n_embd", 32},
                  {"n_layer", 2},         {"n_head", 2},      {"n_positions", 8}};
-  TEST_ASSERT_EQUAL_FLOAT(0.25f, spec_of(config).attention_scales[1]);
-  TEST_ASSERT_EQUAL_UINT32(128, spec_of(config).ffn_width);
+  TEST_ASSERT_EQUAL_FLOAT(0.25f, spec_of(config).layers[1].attention.scale);
+  TEST_ASSERT_EQUAL_UINT32(128, spec_of(config).layers[1].ffn.width);
   TEST_ASSERT_TRUE(spec_of(config).transposed);
   config["scale_attn_by_inverse_layer_idx"] = true;
-  TEST_ASSERT_EQUAL_FLOAT(0.125f, spec_of(config).attention_scales[1]);
+  TEST_ASSERT_EQUAL_FLOAT(0.125f, spec_of(config).layers[1].attention.scale);
   config["scale_attn_weights"] = false;
-  TEST_ASSERT_EQUAL_FLOAT(0.5f, spec_of(config).attention_scales[1]);
+  TEST_ASSERT_EQUAL_FLOAT(0.5f, spec_of(config).layers[1].attention.scale);
 }

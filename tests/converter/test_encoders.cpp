@@ -170,8 +170,9 @@ TEST("MPNet's buckets become a bias by distance") {
   const SourceTensor& table = source.tensors.at("encoder.relative_attention_bias.weight");
   const TransformerSpec spec = directory.spec();
   const auto bias = [&](uint32_t head, int32_t distance) {
-    return spec.attention_bias.at(size_t{head} * (2 * spec.context - 1) +
-                                  static_cast<size_t>(distance + static_cast<int32_t>(spec.context) - 1));
+    return spec.attention_biases.at(0).at(
+        size_t{head} * (2 * spec.context - 1) +
+        static_cast<size_t>(distance + static_cast<int32_t>(spec.context) - 1));
   };
   std::vector<float> row(3);
   const auto check = [&](uint32_t bucket, int32_t distance) {

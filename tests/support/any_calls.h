@@ -43,12 +43,13 @@ class AnyCalls {
 
   void make_one() {
     using Call = void (AnyCalls::*)();
-    constexpr Call kOfEncoders[] = {&AnyCalls::encode, &AnyCalls::encode_in_steps,
-                                    &AnyCalls::call_wrong_kind};
+    constexpr Call kOfEncoders[] = {&AnyCalls::encode, &AnyCalls::encode_in_steps, &AnyCalls::call_wrong_kind,
+                                    &AnyCalls::compute};
     constexpr Call kOfDecoders[] = {
         &AnyCalls::prefill, &AnyCalls::decode,   &AnyCalls::decode,           &AnyCalls::truncate,
         &AnyCalls::sample,  &AnyCalls::generate, &AnyCalls::save_and_restore, &AnyCalls::copy,
-        &AnyCalls::go_back, &AnyCalls::prefill,  &AnyCalls::call_wrong_kind};
+        &AnyCalls::go_back, &AnyCalls::prefill,  &AnyCalls::call_wrong_kind,  &AnyCalls::compute,
+        &AnyCalls::compute, &AnyCalls::fork,     &AnyCalls::reorder};
     const Call call = encoder_ ? choices_->one_of(kOfEncoders) : choices_->one_of(kOfDecoders);
     (this->*call)();
   }
@@ -139,6 +140,40 @@ class AnyCalls {
     const uint32_t length = choices_->below(present + 2);
     if (mote_session_truncate(session_, sequence, length, &error_) == MOTE_OK)
       must(mote_session_length(session_, sequence) == length);
+  }
+
+  void fork() {
+    const uint32_t from = choices_->below(options_.batch + 1), to = choices_->below(options_.batch + 1);
+    if (mote_session_fork(session_, from, to, &error_) == MOTE_OK)
+      must(mote_session_length(session_, from) == mote_session_length(session_, to));
+  }
+
+  void reorder() {
+    std::vector<uint32_t> from(options_.batch);
+    const uint32_t step = choices_->below(5), most = options_.batch + (choices_->below(8) == 0 ? 1 : 0);
+    for (uint32_t i = 0; i < from.size(); ++i) from[i] = i * step % most;
+    mote_session_reorder(session_, from.data(), &error_);
+  }
+
+  /// Rows of any sequences, perhaps left in the middle.
+  void compute() {
+    std::vector<mote_row> rows(afford(choices_->one_of(kCounts)));
+    const uint32_t stride = 1 + choices_->below(4), every = 1 + choices_->below(5);
+    const std::vector<int32_t> ids = some_ids(static_cast<uint32_t>(rows.size()));
+    for (uint32_t i = 0; i < rows.size(); ++i) {
+      const uint32_t sequence =
+          encoder_ ? i / (16 * stride) : i / stride % (options_.batch + (stride == 4 ? 1 : 0));
+      rows[i] = {sequence, ids[i], 0, i % every == 0};
+    }
+    mote_rows call{};
+    call.rows = rows.data();
+    call.count = static_cast<uint32_t>(rows.size());
+    if (mote_compute_begin(session_, &call, &error_) != MOTE_OK) return;
+    int done = 0;
+    const uint32_t ops = choices_->below(16);
+    for (uint32_t left = choices_->below(100); left > 0 && done == 0; --left)
+      must(mote_compute_step(session_, ops, &done, &error_) == MOTE_OK);
+    if (done != 0 && output_.of_sequences == 0) read_row(0);
   }
 
   mote_sampling choose_sampling() {

@@ -28,10 +28,11 @@ uint64_t weight_bytes(const file::Model& model) {
 
 uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type) {
   uint64_t bytes = 0;
-  for (const file::KvCache* cache : *model.kv_caches()) {
+  for (const file::State* cache : *model.states()) {
     const uint64_t seen =
         cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
-    bytes += seen * cache->kv_heads() * 2 * mote::kv_bytes(type, cache->head_dim());
+    const uint64_t of_head = mote::kv_bytes(type, cache->key_dim()) + mote::kv_bytes(type, cache->value_dim());
+    bytes += seen * cache->kv_heads() * of_head;
   }
   return bytes;
 }

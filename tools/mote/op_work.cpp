@@ -52,11 +52,11 @@ class Worker : public OpVisitor {
   }
   void stores(uint32_t index) { work.bytes += run_.rows * position_bytes(cache(index)); }
   void attends(uint32_t index, uint32_t heads) {
-    const file::KvCache& keys = cache(index);
+    const file::State& keys = cache(index);
     const uint64_t seen = keys.window() == 0 ? run_.seen : std::min<uint64_t>(run_.seen, keys.window());
     const uint64_t passes = (run_.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
     work.bytes += passes * seen * position_bytes(keys);
-    work.multiply_adds += run_.rows * seen * heads * keys.head_dim() * 2;
+    work.multiply_adds += run_.rows * seen * heads * (keys.key_dim() + keys.value_dim());
   }
 
   OpWork work;
@@ -68,8 +68,8 @@ class Worker : public OpVisitor {
     work.bytes += run_.rows * buffer_row_bytes(dtype, slice.width());
   }
   /// Keys and values of a position.
-  uint64_t position_bytes(const file::KvCache& of) const {
-    return uint64_t{of.kv_heads()} * 2 * kv_bytes(run_.kv, of.head_dim());
+  uint64_t position_bytes(const file::State& of) const {
+    return of.kv_heads() * (kv_bytes(run_.kv, of.key_dim()) + kv_bytes(run_.kv, of.value_dim()));
   }
 
   OpRun run_;

@@ -19,7 +19,7 @@ class OpVisitor {
     return found == nullptr ? "" : file::EnumNameDType(found->dtype());
   }
   const char* type(const file::Slice& slice) const { return file::EnumNameDType(buffer(slice).dtype()); }
-  const file::KvCache& cache(uint32_t index) const { return *model_.kv_caches()->Get(index); }
+  const file::State& cache(uint32_t index) const { return *model_.states()->Get(index); }
 
   // ---- Words, in pieces: strings and numbers ----
   template <class... Pieces>

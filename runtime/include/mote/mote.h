@@ -106,7 +106,8 @@ typedef struct mote_session_options {
   mote_trace trace;       /* or null */
   void* trace_user;
   uint32_t text_bytes; /* longest normalized word that mote_tokenize takes, 26 bytes of arena each; 0: none */
-  uint32_t unused;     /* 0 */
+  uint32_t kv_positions; /* of all sequences together, rounded up to pages of 128; 0: batch times context.
+                            Sequences that share a prefix hold it once. */
   const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
   uint64_t reserved[6];        /* 0 */
 } mote_session_options;
@@ -134,6 +135,54 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
 /* The kernel family in use. */
 mote_isa mote_session_isa(const mote_session* session);
 
+/* ---- Rows in, outputs out ---- */
+
+/* A program of a model: operations that a row goes through. The first, which all calls below run but
+   mote_compute, takes ids. Others work on the same sequences, for example on rows of floats that another model
+   made of a picture. */
+typedef struct mote_program_info {
+  const char* name;     /* zero-terminated, in the file */
+  uint32_t input_width; /* floats that a row is; 0: it is an id */
+  uint32_t output_width;
+  uint64_t reserved[4];
+} mote_program_info;
+
+uint32_t mote_model_programs(const mote_model* model);
+/* Clears `info` for a program that there is not. */
+void mote_model_get_program(const mote_model* model, uint32_t program, mote_program_info* info);
+
+/* The next token of a sequence. */
+typedef struct mote_row {
+  uint32_t sequence;
+  int32_t id;            /* 0 where the program takes floats */
+  int32_t token_type;    /* of encoders; 0 for decoders */
+  uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences */
+} mote_row;
+
+/* Rows of a call; clear it first. */
+typedef struct mote_rows {
+  const mote_row* rows; /* [count] */
+  uint32_t count;
+  uint32_t program;    /* its number, 0 for the first */
+  const float* values; /* [count, input_width], of a program that takes floats; must stay valid until the rows
+                          are computed */
+  size_t value_stride; /* floats from row to row; 0: input_width */
+  uint64_t reserved[4];
+} mote_rows;
+
+/* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in the
+   order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order. An
+   encoder's rows are whole sequences 0, 1, ..., one after the other; where its outputs are of sequences, there
+   is a row for each. All calls below that compute are made of this one: a server that serves many sequences
+   mixes prompts and single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all
+   together kv_positions. */
+mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error);
+
+/* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops operations
+   (0: all) and sets *done when the outputs are there. A call that begins another computation drops this one. */
+mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error);
+mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
+
 /* ---- Tokens in, logits out ---- */
 
 typedef enum mote_logits { MOTE_LOGITS_LAST = 0, MOTE_LOGITS_ALL = 1, MOTE_LOGITS_NONE = 2 } mote_logits;
@@ -157,10 +206,20 @@ const float* mote_session_output(const mote_session* session, uint32_t row);
 /* Tokens of a sequence. */
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
-/* Drops the tokens of a sequence from `length` on. Once a chunk more would overwrite tokens before a sliding
-   window, only 0 and the current length are possible (MOTE_INVALID_ARGUMENT). */
+/* Drops the tokens of a sequence from `length` on. With a sliding window at least the last 128 tokens can be
+   dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT. */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
+
+/* Sequence `to` becomes a copy of `from`. Both hold the same pages; the first to append to a page that is not
+   full copies it. A run in progress ends and logits are dropped. */
+mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error);
+
+/* The same for all at once: sequence i becomes a copy of what from[i], [batch], was. A step of beam search. */
+mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mote_error* error);
+
+/* Positions in pages that no sequence holds, of the model's fullest caches. */
+uint32_t mote_session_free_positions(const mote_session* session);
 
 /* ---- Whole sequences in, outputs out: encoders ---- */
 
@@ -410,8 +469,8 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
 
 /* Continues exactly where the saved session was; a generation in progress ends. `in` is 8-byte aligned
    (MOTE_NOT_ALIGNED). MOTE_WRONG_SNAPSHOT: it is truncated, damaged or of another version, model, kernel
-   family, cache type or size of sliding windows, or has more sequences, tokens of one or rows of logits than
-   the session has room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before
+   family or cache type, or has more sequences, tokens of one or of all, or rows of logits than the session has
+   room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before
    the first change: after any failure the session is as it was, a generation in progress included. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys and values of a session: a pool of page numbers for each window of its model, and the pages of the
+// caches. All caches of a pool have the same pages.
+#pragma once
+
+#include "runtime/exec/arena.h"
+#include "runtime/exec/session.h"
+
+namespace mote {
+
+/// The pools, and the caches' views without keys and values. While counting the session gets none.
+void take_pools(Arena& arena, mote_session* session);
+void take_caches(Arena& arena, mote_session* session);
+
+/// All pages are free.
+void clear_pages(mote_session* session);
+
+/// Whether the pools have the pages for counts[s] more tokens of each sequence s.
+mote_status check_pages(const mote_session* session, const uint32_t* counts, mote_error* error);
+
+/// Pages for the rows that the run adds, those that are shared copied first.
+void hold_pages(mote_session* session);
+
+/// Pages for the sequences of an encoder's pass, sequence i having starts[i + 1] - starts[i] tokens. Those of
+/// an earlier pass are free.
+void hold_pass(mote_session* session, const uint32_t* starts, uint32_t count);
+
+/// After a commit: drops what the windows have left behind.
+void slide_pages(mote_session* session, uint32_t sequence);
+
+/// Drops what is behind the sequence's tokens.
+void trim_pages(mote_session* session, uint32_t sequence);
+
+/// Whether the sequence, cut to `length` tokens, has all that its next token sees.
+bool holds_window(const mote_session* session, uint32_t sequence, uint32_t length);
+
+/// Sequence s becomes a copy of what from[s] was, for each s.
+void reorder_pages(mote_session* session, const uint32_t* from);
+
+}  // namespace mote

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Input : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(InputArgs& args, F&& f) {
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const InputArgs& args) { return args.width; }
+
+  template <class To>
+  static void describe(const file::Input& op, To& to) {
+    to.kind(op.out()->width());
+    to.from("the caller's floats");
+    to.writes(op.out());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Input& op, Step* step) {
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  of_tokens(out, "out");
+  step->input = {out.width, places_.inputs, out.rows()};
+  step->unit = out.unit;
+  kernel(step, Op::kInput, DType::f32, DType::f32);
+}
+
+}  // namespace mote
