@@ -13,7 +13,6 @@
 #include <random>
 
 #include "kernels/dispatch.h"
-#include "kernels/scratch.h"
 
 namespace {
 
@@ -49,7 +48,7 @@ void run_linear(benchmark::State& state, const KernelEntry& kernel, Shape shape,
   const Memory in = make_inputs(kernel.a, rows, shape.inputs);
   const size_t out_stride = buffer_row_bytes(DType::f32, shape.outputs);
   const Memory out = filled(rows * out_stride);
-  const Memory scratch = filled(linear_scratch_bytes(kernel.b, kernel.isa, rows, shape.inputs));
+  const Memory scratch = filled(kernel.scratch_bytes({rows, shape.inputs, 0, 0, 0}));
   const uint32_t panels = static_cast<uint32_t>(align_up(shape.outputs, kPanelRows) / kPanelRows);
   LinearArgs args = {};
   args.rows = rows;

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "kernels/dispatch.h"
-#include "kernels/scratch.h"
 #include "schema/f16.h"
 
 namespace {
@@ -80,7 +79,7 @@ void run_attention(benchmark::State& state, const KernelEntry& kernel, Heads sha
   const Memory q = make_floats(rows * width);
   const Memory out = make_floats(rows * width);
   const Memory scratch = make_floats(
-      attention_scratch_bytes(shape.heads / shape.kv_heads, shape.width, shape.width) / sizeof(float));
+      kernel.scratch_bytes({0, 0, shape.heads / shape.kv_heads, shape.width, shape.width}) / sizeof(float));
   const std::vector<int32_t> sequences(rows, 0);
   std::vector<int32_t> positions(rows);
   for (uint32_t t = 0; t < rows; ++t) positions[t] = static_cast<int32_t>(depth - rows + t);

@@ -1,45 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel families and which of them this CPU can run.
+// What this CPU can do, as far as kernels ask.
 #pragma once
 
 #include <stdint.h>
 
+#include "schema/little_endian.h"
+
 namespace mote {
 
-/// Ordered within an architecture: a later level can run the kernels of the earlier ones that it includes.
-/// kAvx512Bf16 is AVX-512-VNNI with dot products of bf16, kAmxInt8 is that with tiles of int8.
-enum class Isa : uint8_t {
-  kRef,
-  kAvx2,
-  kAvxVnni,
-  kAvx512Vnni,
-  kNeon,
-  kDotprod,
-  kI8mm,
-  kAvx512Bf16,
-  kAmxInt8
-};
-inline constexpr uint32_t kIsaCount = 9;
+/// A set of features, a bit each.
+using Features = uint32_t;
 
-/// "ref", "avx2", ... as in MOTE_ISA.
-const char* isa_name(Isa isa);
+inline constexpr Features kSse41 = 1u << 0;  // and the SSE before it
+inline constexpr Features kAvx2 = 1u << 1;
+inline constexpr Features kFma = 1u << 2;  // floats are multiplied and added with one rounding
+inline constexpr Features kF16c = 1u << 3;
+inline constexpr Features kAvxVnni = 1u << 4;
+inline constexpr Features kAvx512 = 1u << 5;  // F, BW, DQ and VL
+inline constexpr Features kAvx512Vnni = 1u << 6;
+inline constexpr Features kAvx512Bf16 = 1u << 7;
+inline constexpr Features kAmxInt8 = 1u << 8;  // and its tiles
+inline constexpr Features kNeon = 1u << 9;
+inline constexpr Features kDotprod = 1u << 10;
+inline constexpr Features kI8mm = 1u << 11;
 
-/// False for a name that is none.
-bool isa_from_name(const char* name, Isa* isa);
+constexpr bool has_all(Features set, Features wanted) { return (set & wanted) == wanted; }
 
-/// Whether this CPU and its operating system run the family and mote was built with it. Linux gives a process
-/// AMX's tiles when it asks for them, which this does: signal handlers' stacks then need 11 KiB more.
-bool isa_available(Isa isa);
-
-/// The highest family available; kernels that it lacks come from the families it includes.
-Isa best_isa();
+/// What this CPU has and its operating system lets a process use. Found once. Linux gives a process AMX's
+/// tiles when it asks for them, which this does where the CPU has them: signal handlers' stacks then need
+/// 11 KiB more.
+Features cpu_features();
 
 /// Whether this CPU runs vectors of 512 bits in two passes (Zen 4): those of 256 bits then do as much work,
 /// and reads that miss the cache come faster.
 bool cpu_halves_512();
-
-/// Whether kernels of family `kernel` may run where `level` was chosen.
-bool isa_includes(Isa level, Isa kernel);
 
 }  // namespace mote

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch.h"
 
-#include "kernels/scratch.h"
-
 // MOTE_BUILT_<isa>(text) is its text where this build has the kernels of that instruction set, else nothing.
 #define MOTE_BUILT_ref(...) __VA_ARGS__
 #if defined(MOTE_KERNELS_X86)
+#define MOTE_BUILT_sse(...) __VA_ARGS__
 #define MOTE_BUILT_avx2(...) __VA_ARGS__
 #define MOTE_BUILT_avx_vnni(...) __VA_ARGS__
 #define MOTE_BUILT_avx512_vnni(...) __VA_ARGS__
 #define MOTE_BUILT_avx512_bf16(...) __VA_ARGS__
 #define MOTE_BUILT_amx_int8(...) __VA_ARGS__
 #else
+#define MOTE_BUILT_sse(...)
 #define MOTE_BUILT_avx2(...)
 #define MOTE_BUILT_avx_vnni(...)
 #define MOTE_BUILT_avx512_vnni(...)
@@ -30,10 +30,20 @@
 
 namespace mote {
 
-#define MOTE_DECLARE(op, function, isa) \
-  MOTE_BUILT_##isa(namespace isa { void function(const op##Args& args, Range units, void* scratch); })
-#define KERNEL(op, operation, a, b, isa) MOTE_DECLARE(op, operation##_##a##_##b, isa)
-#define KERNEL1(op, operation, a, isa) MOTE_DECLARE(op, operation##_##a, isa)
+#define INSTANCE(op, operation, a, b, isa, scratch, ...) KERNEL(op, operation, a, b, isa, scratch)
+#define INSTANCE1(op, operation, a, isa, scratch, ...) KERNEL1(op, operation, a, isa, scratch)
+
+// MOTE_SCRATCH_<scratch>(text) is its text where the kernel states its scratch.
+#define MOTE_SCRATCH_scratch(...) __VA_ARGS__
+#define MOTE_SCRATCH_none(...)
+
+#define MOTE_DECLARE(op, function, isa, scratch)                                    \
+  MOTE_BUILT_##isa(namespace isa {                                                  \
+    void function(const op##Args& args, Range units, void* scratch);                \
+    MOTE_SCRATCH_##scratch(uint64_t function##_scratch(const ScratchShape& shape);) \
+  })
+#define KERNEL(op, operation, a, b, isa, scratch) MOTE_DECLARE(op, operation##_##a##_##b, isa, scratch)
+#define KERNEL1(op, operation, a, isa, scratch) MOTE_DECLARE(op, operation##_##a, isa, scratch)
 #include "kernels/kernel_list.inc"
 #undef KERNEL
 #undef KERNEL1
@@ -41,32 +51,18 @@ namespace mote {
 namespace {
 
 namespace isa_of {
-[[maybe_unused]] constexpr Isa ref = Isa::kRef, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
-                               avx512_vnni = Isa::kAvx512Vnni, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm, avx512_bf16 = Isa::kAvx512Bf16, amx_int8 = Isa::kAmxInt8;
+[[maybe_unused]] constexpr Isa ref = Isa::kRef, sse = Isa::kSse, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
+                               avx512_vnni = Isa::kAvx512Vnni, avx512_bf16 = Isa::kAvx512Bf16,
+                               amx_int8 = Isa::kAmxInt8, neon = Isa::kNeon, dotprod = Isa::kDotprod,
+                               i8mm = Isa::kI8mm;
 }
 
-#define MOTE_ENTRY(op, function, a, b, isa)                                                                \
+#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                       \
   MOTE_BUILT_##isa(                                                                                        \
       {Op::k##op, DType::a, DType::b, isa_of::isa, #function, reinterpret_cast<AnyKernel>(&isa::function), \
-       scratch_of<Op::k##op, DType::b, isa_of::isa>()}, )
-#define KERNEL(op, operation, a, b, isa) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa)
-#define KERNEL1(op, operation, a, isa) MOTE_ENTRY(op, operation##_##a, a, a, isa)
-template <DType weight, Isa isa>
-uint64_t linear_scratch(const ScratchShape& shape) {
-  return linear_scratch_bytes(weight, isa, shape.rows, shape.inputs);
-}
-
-uint64_t attention_scratch(const ScratchShape& shape) {
-  return attention_scratch_bytes(shape.heads_per_kv_head, shape.key_dim, shape.value_dim);
-}
-
-template <Op op, DType b, Isa isa>
-constexpr ScratchBytes scratch_of() {
-  if constexpr (op == Op::kAttention) return attention_scratch;
-  if constexpr (op == Op::kLinear && linear_uses_scratch(b, isa)) return linear_scratch<b, isa>;
-  return nullptr;
-}
+       MOTE_SCRATCH_##scratch(&isa::function##_scratch)}, )
+#define KERNEL(op, operation, a, b, isa, scratch) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa, scratch)
+#define KERNEL1(op, operation, a, isa, scratch) MOTE_ENTRY(op, operation##_##a, a, a, isa, scratch)
 
 const KernelEntry kKernels[] = {
 #include "kernels/kernel_list.inc"
@@ -79,9 +75,9 @@ const KernelEntry* kernel_list(uint32_t* count) {
   return kKernels;
 }
 
-const KernelEntry* find_kernel(Op op, DType a, DType b, Isa level) {
+const KernelEntry* find_kernel(Op op, DType a, DType b, Isa chosen) {
   for (const KernelEntry& kernel : kKernels) {
-    if (kernel.op == op && kernel.a == a && kernel.b == b && isa_includes(level, kernel.isa)) return &kernel;
+    if (kernel.op == op && kernel.a == a && kernel.b == b && runs_on(kernel.isa, chosen)) return &kernel;
   }
   return nullptr;
 }

@@ -9,10 +9,11 @@
 //
 // A kernel is called for a Range of its work units, by several threads at once for disjoint ranges; the
 // result must not depend on how the units are split. `scratch` is 64-byte aligned, private to the call, of
-// the bytes that scratch.h gives. Rows are given as a pointer to the first and a stride in bytes (a multiple
-// of 64; a row's columns start at a multiple of 4 bytes, of 64 only where said). Inputs may be misaligned to
-// any multiple of 4 bytes. Nothing is read or written past a row's last column, except that bias, norm
-// weights and P16K4 panels are padded in the file. Shapes were proved by the verifier: kernels only assert.
+// the bytes that the kernel states for a call of at most this shape (ScratchBytes). Rows are given as a
+// pointer to the first and a stride in bytes (a multiple of 64; a row's columns start at a multiple of 4
+// bytes, of 64 only where said). Inputs may be misaligned to any multiple of 4 bytes. Nothing is read or
+// written past a row's last column, except that bias, norm weights and P16K4 panels are padded in the file.
+// Shapes were proved by the verifier: kernels only assert.
 #pragma once
 
 #include <stddef.h>
@@ -25,6 +26,18 @@ namespace mote {
 struct Range {
   uint32_t begin, end;
 };
+
+/// The largest call of a step, as far as scratch depends on it.
+struct ScratchShape {
+  uint64_t rows;               // of linear
+  uint64_t inputs;             // of linear
+  uint64_t heads_per_kv_head;  // of attention
+  uint32_t key_dim;            // of attention
+  uint32_t value_dim;          // of attention
+};
+
+/// Bytes of scratch that any call of at most this shape needs, a multiple of 64. Grows with each member.
+using ScratchBytes = uint64_t (*)(const ScratchShape& shape);
 
 /// Rows of f32.
 struct Rows {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mote/status.h"
 
-#include "kernels/cpu_features.h"
+#include "kernels/families.h"
 #include "mote/platform.h"
 #include "runtime/isa.h"
 

@@ -72,7 +72,12 @@ static inline const float* bias_of(const AttentionArgs& args, size_t t, size_t h
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
 }
 
-/// All segments of one query, folded; scratch has room for scores and a partial.
+/// Scores of a tile, and a partial.
+constexpr uint64_t attention_scratch(const ScratchShape& shape) {
+  return align_up((kAttentionTile + attention_partial_floats(shape.value_dim)) * sizeof(float), kAlignment);
+}
+
+/// All segments of one query, folded.
 template <class Element>
 static inline void attend_all(const AttentionArgs& args, const Query& query, PositionRange seen, float* out,
                               float* scratch) {

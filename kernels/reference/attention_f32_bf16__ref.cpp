@@ -9,4 +9,6 @@ void attention_f32_bf16(const AttentionArgs& args, Range units, void* scratch) {
   attention<Bf16>(args, units, static_cast<float*>(scratch));
 }
 
+uint64_t attention_f32_bf16_scratch(const ScratchShape& shape) { return attention_scratch(shape); }
+
 }  // namespace mote::ref

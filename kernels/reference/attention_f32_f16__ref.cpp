@@ -9,4 +9,6 @@ void attention_f32_f16(const AttentionArgs& args, Range units, void* scratch) {
   attention<uint16_t>(args, units, static_cast<float*>(scratch));
 }
 
+uint64_t attention_f32_f16_scratch(const ScratchShape& shape) { return attention_scratch(shape); }
+
 }  // namespace mote::ref

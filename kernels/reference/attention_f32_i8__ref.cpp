@@ -9,4 +9,6 @@ void attention_f32_i8(const AttentionArgs& args, Range units, void* scratch) {
   attention<KvQuad>(args, units, static_cast<float*>(scratch));
 }
 
+uint64_t attention_f32_i8_scratch(const ScratchShape& shape) { return attention_scratch(shape); }
+
 }  // namespace mote::ref

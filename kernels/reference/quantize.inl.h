@@ -33,10 +33,12 @@ static inline GroupScale group_scale(const QuantizeArgs& args, uint32_t row, uin
   return {absmax / 127.0f, 127.0f / absmax};
 }
 
-/// q of column k: round to nearest even(x * inverse).
+/// q of column k: round to nearest even(x * inverse). A file may let out lie over in; then x may have changed
+/// since the scale was found, and q is 0 where it does not fit.
 static inline int8_t quantized(const QuantizeArgs& args, uint32_t row, uint32_t k, const GroupScale& group) {
   if (group.inverse == 0.0f) return 0;
-  return static_cast<int8_t>(rintf(quantized_value(args, row, k) * group.inverse));
+  const float q = rintf(quantized_value(args, row, k) * group.inverse);
+  return q >= -127.0f && q <= 127.0f ? static_cast<int8_t>(q) : int8_t{0};
 }
 
 /// The n columns of a row from `first` on, and the sum of their q. q [padded], n <= padded, the rest being 0.

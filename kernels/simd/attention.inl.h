@@ -6,14 +6,14 @@
 //
 // A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
 // 64) comes from memory once and from the cache for the other rows. One row alone waits for memory: scoring
-// keys fetches the values of the same tile ahead, weighing values the keys of the next. To L2: with a cold
-// cache and one row, Zen 4 is 1.3 to 1.5 times as fast as with requests to L1. Many rows wait for their
-// queries and outputs, which are as far away: asked for ahead too, they take 512 rows 1.03 to 1.18 times as
-// fast.
+// keys fetches the values of the same tile ahead, weighing values the keys of the next. To L2, which has
+// more requests in flight than L1. Many rows wait for their queries and outputs, which are as far away: these
+// are asked for ahead, too.
 //
-// Against the reference, but for bf16 and i8: scores have the same bits. The weights differ by 2 ulp each
+// Against the reference, but for bf16 and i8: scores have the same bits where V::kFused, else they are within
+// (E + 1) 2^-24 sum |q_e k_e| times the scale, as the reference's are. The weights differ by 2 ulp each
 // (exponential) and their sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at
-// most; measured, n up to 4096: 8e-7 max |v|. With bf16 queries and weights are rounded, to 2^-9, and weights
+// most, and by what the scores differ. With bf16 queries and weights are rounded, to 2^-9, and weights
 // computed to 2^-13. (Of i8: attention_weights_i8.inl.h.)
 #pragma once
 
@@ -183,8 +183,19 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
   }
 }
 
+/// Scores, maximum, sum and the partials of a segment, for each query of a unit; and the query itself, where
+/// it is packed.
+template <class V, class T>
+constexpr uint64_t attention_scratch(const ScratchShape& shape) {
+  const uint64_t floats = kAttentionTile + 2 + attention_partial_floats(shape.value_dim);
+  const uint64_t query = V::kPacked == 1 ? 0 : shape.key_dim / V::kPacked + V::kQueryTail;
+  const uint64_t bytes = floats * sizeof(float) + query * sizeof(typename V::Query);
+  return align_up(kAttentionRowBlock * shape.heads_per_kv_head * bytes, kAlignment);
+}
+
 template <class V, class T>
 static void attention(const AttentionArgs& args, Range units, void* scratch) {
+  static_assert(CheckAttention<V>::kPasses);
   assert(args.heads % args.cache.kv_heads == 0 && args.cache.page_positions % kBlock == 0);
   RowBlock<V> block = {};
   block.heads = args.heads / args.cache.kv_heads;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The loops of attention over one tile of positions: scores, weights, weighted sums, over the vectors V
-// (floats_256.inl.h, floats_512.inl.h).
+// (floats.h, CheckAttention below).
 //
 // Scores: Q queries by B blocks of 16 positions, V::blocks. FMA has latency 4 at 2 a cycle, so 8 sums must
 // be in flight; of the other registers Q hold the queries' elements and one the keys of a vector. The heads
 // of a row and neighbouring rows share each load of keys, and a conversion, which on Intel's processors
-// takes two of the operations that an fma takes: in 512 bits 8 queries instead of 4 are 1.1 times as fast on
-// Granite Rapids over f16, 1.05 over f32. Weighted sum: Q queries by C vectors of columns, by the same count,
-// over the positions that all of them see. The order of every sum is the same for all V and Q.
+// takes two of the operations that an fma takes. Weighted sum: Q queries by C vectors of columns, by the same
+// count, over the positions that all of them see. The order of every sum is the same for all Q, and for all V
+// but that of the weights, which has the lanes of V::Total.
 //
 // Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
 // are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
@@ -26,6 +26,36 @@ constexpr uint32_t kBlock = 16;      // positions
 constexpr uint32_t kMaxQueries = 8;  // that share a load
 constexpr uint32_t kFewQueries = 4;  // where they are fewer than V::kQueries
 
+/// What a V has besides, for attention over a cache of elements T:
+///   kQueries, blocks(q)    queries that share a load, at most, and the blocks of 16 positions that q of them
+///   score;
+///                          of columns they sum as many vectors
+///   kPacked                columns of a key, or positions of values, that lie in an element; 1 of floats and
+///   halves kScales, kQueryTail    elements that each key and value has beside its columns, and a packed
+///   query behind its own Query, Dot, Total      an element of a query; sums of products; sums of weights, 0
+///   as Total{} dot_start(query, elements), fma(x, key, dot), score(dot, scale, query, elements, scales)
+///                          where a dot product starts, what an element adds, and what becomes of it
+///   shift_of(largest)      what weighing a score takes of the largest one
+///   weight(weights, at)    of a query's weights over a tile, what the values of element `at` are multiplied
+///   with add_weights(total, x)  and sum(total), in an order that depends on positions alone max_lanes(x) NaN
+///   or the largest of the others where a lane is a NaN where_within(begin, end, first, x, other)    x where
+///   begin <= first + lane < end, else the float `other`
+/// and of packed ones what bf16_512.inl.h and int8_floats.inl.h describe.
+template <class V>
+struct CheckAttention : CheckFloats<V> {
+  static_assert(V::kQueries <= 8 && V::kQueries <= V::kLanes,
+                "kQueries is at most 8, and no more than lanes");
+  static_assert(V::blocks(1) >= V::blocks(V::kQueries), "blocks(queries) are fewer for more");
+  static_assert(V::kPacked == 1 || V::kPacked == 2 || V::kPacked == 4, "kPacked is 1, 2 or 4");
+  MOTE_NEEDS(V, v.kScales + v.kQueryTail);
+  MOTE_NEEDS(V, v.dot_start(static_cast<const typename decltype(v)::Query*>(nullptr), 1u));
+  MOTE_NEEDS(V, v.x = v.shift_of(0.0f));
+  MOTE_NEEDS(V, v.weight(static_cast<const float*>(nullptr), 0u));
+  MOTE_NEEDS(V, v.sum(typename decltype(v)::Total{}) + 0.0f);
+  MOTE_NEEDS(V, v.max_lanes(v.x) + 0.0f);
+  MOTE_NEEDS(V, v.x = v.where_within(0u, 1u, 0u, v.x, 0.0f));
+};
+
 /// What is needed next, asked for while as many elements are read.
 template <class T>
 struct FetchAhead {
@@ -39,7 +69,7 @@ struct FetchAhead {
   }
 };
 
-/// For queries behind others that have asked: asking for each line again takes 3 to 8 % of attention.
+/// For queries behind others that have asked: asking for each line again takes time, too.
 struct FetchNothing {
   FetchNothing from(size_t) const { return {}; }
   template <uint32_t N>
@@ -161,7 +191,7 @@ MOTE_INLINE static inline typename V::Total weigh(float* scores, uint32_t at, ty
   if constexpr (V::kPacked == 1) {
     const typename V::Float weight = exp_not_large<V>(V::sub(V::load(scores + at), shift));
     V::store(scores + at, weight);
-    return V::add_by_8(total, weight);
+    return V::add_weights(total, weight);
   } else {
     const auto weights = V::pack(V::rough_exp(V::load(scores + at), shift),
                                  V::rough_exp(V::load(scores + at + V::kLanes), shift));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h,
-// int8_256.inl.h).
+// simd/int8_floats.inl.h).
 //
 // A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
 // over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that

@@ -11,6 +11,9 @@
 /// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
 #define MOTE_UNROLL _Pragma("GCC unroll 8")
 
+/// Before a loop that is to stay one.
+#define MOTE_ROLLED _Pragma("GCC unroll 1")
+
 /// Before a loop over memory, unless the family multiplies so often in a turn that the rest of the turn, an
 /// eighth of its instructions, does not matter (MOTE_WIDE_TURNS, of cmake/isa.cmake).
 #ifdef MOTE_WIDE_TURNS

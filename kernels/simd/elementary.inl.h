@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exponential and activations over the vectors V (floats_256.inl.h, floats_512.inl.h). A lane gets the same
-// bits whatever the other lanes hold, and whatever V, except from gelu. Errors are the largest over all
-// floats, in units in the last place.
+// Exponential and activations over the vectors V (floats.h). A lane gets the same bits whatever the other
+// lanes hold, and whatever V, except from gelu and where V::kFused is false. Errors are the largest over all
+// floats, in units in the last place, where products are fused; else one more.
 #pragma once
 
 #include <type_traits>
 
-#include "kernels/ops.h"
+#include "kernels/simd/floats.h"
 
 namespace mote {
 namespace {

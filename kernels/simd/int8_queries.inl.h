@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queries as attention over a cache of i8 multiplies them, in the vectors V (int8_512.inl.h, int8_256.inl.h).
+// Queries as attention over a cache of i8 multiplies them, in the vectors V (int8_floats.inl.h, x86/int8_512.inl.h).
 // Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 

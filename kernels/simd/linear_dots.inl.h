@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear by dpbusd (VNNI), which adds to each int32 lane the products of 4 unsigned bytes, the weights, with
-// 4 signed ones, a word of the activations in every lane. The vectors are those of V: vnni_512.inl.h,
-// vnni_256.inl.h.
+// Linear by dot products of bytes over the vectors V (dots.h): each int32 lane adds the products of 4 weights
+// with 4 activations, a word of them in every lane.
 //
-// int8 weights become unsigned by adding 128, nibbles are. What is too much, 128 or 8 times the sum of the
-// activations, is where the int32 sum starts: mod 2^32, so that the end is exact whatever lies between. The
-// sum of an activation row is the row's own, which only the quantize kernels write. Where nothing was
-// quantized it may be any int32, and what is subtracted wraps.
+// Where the dot product takes weights as unsigned (dpbusd), int8 weights have 128 added; nibbles are
+// unsigned. What is too much, 128 or 8 times the sum of the activations, is where the int32 sum starts: mod
+// 2^32, so that the end is exact whatever lies between. The sum of an activation row is the row's own, which
+// only the quantize kernels write. Where nothing was quantized it may be any int32, and what is subtracted
+// wraps.
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
-//   one row: 4 panels read side by side. No weight is used twice, nothing is worth preparing.
-//   up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what comes next is
-//     asked for. On Zen 4 that makes 2 to 4 rows 1.2 to 2 times as fast from memory or L3, from L2 0.8 to 1.
+//   one row: V::kRowPanels panels, 4 read side by side or 1. No weight is used twice, nothing is worth
+//   preparing. up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what
+//   comes next is
+//     asked for.
 //   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
 //   more than kInPlaceRows in 512 bits: the first tile of 2 panels leaves their weights as unsigned bytes,
 //     quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8 dpbusd cost it
-//     little; weights that are unpacked before they are multiplied are waited for, 3 to 8 % of 64 rows of
-//     q8c. Tiles of 6 x 2: 12 int32 and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of
-//     a group's 134 vector operations, with minima 148, are dpbusd. q8c has no float sums: 8 x 2. Where the
-//     dot products of each group and row start, or what minima multiply, is worked out before all tiles: 12
-//     operations less for a group, 1.07 to 1.1 times as fast on Granite Rapids.
+//     little; weights that are unpacked before they are multiplied are waited for. Tiles of 6 x 2: 12 int32
+//     and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of a group's 134 vector
+//     operations, with minima 148, are dpbusd. q8c has no float sums: 8 x 2. Where the dot products of each
+//     group and row start, or what minima multiply, is worked out before all tiles: 12 operations less for a
+//     group.
 //   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 512 bits
 //     dpbusd takes the words from memory: loads into every lane of a register are on Zen 4 in the way of what
-//     is not dpbusd, a tenth of 4 rows. In 256 bits a port of its own does that, and nothing is unpacked.
+//     is not dpbusd. In 256 bits a port of its own does that, and nothing is unpacked.
 //
 // No other tails: K is padded to 64 and N to 16 in the file.
 #pragma once
@@ -32,7 +33,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kernels/scratch.h"
 #include "kernels/simd/linear_dots_parts.inl.h"
 
 namespace mote {
@@ -49,6 +49,11 @@ enum class Weights {
 };
 
 // ---- Kernels: a tile of R rows by the P panels `panel`, `panel` + stride, ... ----
+
+/// Two panels unpacked to a byte for each weight.
+constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
+  return 2 * kPanelRows * activation_padded(inputs);
+}
 
 /// Whether a tile prefetches the panels after its own: as many streams as one row has are enough.
 template <uint32_t P>
@@ -83,7 +88,7 @@ struct GroupKernel {
     if constexpr (Format::kMinimum) {
       return scale * static_cast<float>(sum);
     } else {
-      return static_cast<int32_t>(0 - Format::kOffset * static_cast<uint32_t>(sum));
+      return static_cast<int32_t>(0 - kOffsetOf<V, Format> * static_cast<uint32_t>(sum));
     }
   }
 
@@ -129,7 +134,7 @@ struct GroupKernel {
       };
       each<V, P>([&](uint32_t p) MOTE_INLINE {
         Dots<V, R, 1> dot;
-        start_by_sums<V, Format::kOffset>(in, at.sum, dot);
+        start_by_sums<V, kOffsetOf<V, Format>>(in, at.sum, dot);
         add_group<V>(Format::weights(*cell[p], g), in, at.q, dot);
         scale<R>(*cell[p], g, in, at, sum_of, dot[0], acc[p]);
       });
@@ -178,6 +183,9 @@ struct GroupKernel {
     });
   }
 
+  static constexpr uint64_t prepared_bytes(const ScratchShape& shape) {
+    return shape.rows * (activation_padded(shape.inputs) / kGroupColumns) * sizeof(Prepared);
+  }
   /// What tile finds in scratch whatever the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
     auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, 0));
@@ -193,7 +201,7 @@ struct RowKernel {
   static constexpr uint32_t kUnpackedRows = 8;
   static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
   static constexpr uint32_t kMostPairRows = V::kUnpacks ? kInPlaceRows : V::kPairRows;
-  static constexpr uint32_t kBlockQuads = 4;  // between requests: for each quad they took a tenth
+  static constexpr uint32_t kBlockQuads = 4;  // between requests, which cost too much for each quad
 
   template <uint32_t R, uint32_t P, Weights kWeights>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
@@ -210,7 +218,7 @@ struct RowKernel {
       ask_for_outputs<R>(args, panel + p * stride, row);
     });
     each<V, R>([&](uint32_t r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
-    start_by_sums<V, 128>(a, columns + offsetof(RowScale, sum), sum);
+    start_by_sums<V, V::kWeightBias>(a, columns + offsetof(RowScale, sum), sum);
     const uint32_t prefetches = kAhead<P> ? (kBlockQuads * P * R + args.rows - 1) / args.rows : 0;
     WeightsAhead ahead(args, DType::q8c, panel, P, row, R, columns / (4 * kBlockQuads) * prefetches,
                        kRowsToL1);
@@ -222,7 +230,7 @@ struct RowKernel {
           each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
             const char* from = kUnpacked ? w[0] + p * kQuadBytes : w[p];
             quad[p][v] = V::load(from + v * (kQuadBytes / V::kVectors));
-            if (!kUnpacked) quad[p][v] = V::add_128(quad[p][v]);
+            if (!kUnpacked) quad[p][v] = biased<V>(quad[p][v]);
             if constexpr (kWeights == Weights::unpacking)
               V::store(unpacked + (k / 4 * P + p) * kQuadBytes, quad[p][v]);
           });
@@ -241,6 +249,7 @@ struct RowKernel {
     });
   }
 
+  static constexpr uint64_t prepared_bytes(const ScratchShape&) { return 0; }
   static void prepare(const LinearArgs&, uint8_t*) {}
 };
 
@@ -265,16 +274,31 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   });
 }
 
+/// Two unpacked panels, and behind them what is worked out for all tiles.
+template <class V, class Kernel>
+constexpr uint64_t linear_dots_scratch(const ScratchShape& shape) {
+  if (!V::kUnpacks || shape.rows <= kInPlaceRows) return 0;
+  return align_up(unpacked_panels_bytes(shape.inputs) + Kernel::prepared_bytes(shape), kAlignment);
+}
+
 template <class V, class Kernel>
 void linear_dots(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
+  static_assert(CheckDots<V>::kPasses);
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
-      Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
+      if constexpr (V::kRowPanels == kLinearStreams) {
+        Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
+      } else {
+        for (uint32_t i = 0; i < kLinearStreams; ++i)
+          Kernel::template tile<1, 1, Weights::in_place>(args, panel + i * stride, 1, 0, nullptr);
+      }
     });
   }
   uint32_t panel = panels.begin;
   if (args.rows > 1 && args.rows <= Kernel::kMostPairRows) {
-    for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
+    if constexpr (Kernel::kPairRows > 1) {
+      for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
+    }
   } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {
       auto* to = static_cast<uint8_t*>(scratch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tiles of linear_dots.inl.h are made of, over the vectors V (vnni_512.inl.h, vnni_256.inl.h): the
+// What the tiles of linear_dots.inl.h are made of, over the vectors V (dots.h): the
 // formats with groups, the dot products of a quad and of a group, the end of a tile, unpacking.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "kernels/simd/compiler.h"
+#include "kernels/simd/dots.h"
 #include "kernels/simd/linear_operands.inl.h"
 
 namespace mote {
@@ -27,11 +28,22 @@ MOTE_INLINE inline void each(const Body& body) {
   }
 }
 
-// ---- The formats with groups. kOffset: the unsigned weights are too large by this. ----
+/// The same over the quads of a group: V::kUnrollsQuads is false where small code is worth more.
+template <class V, uint32_t N, class Body>
+MOTE_INLINE inline void each_quad(const Body& body) {
+  if constexpr (V::kUnrollsQuads) {
+    each<V, N>(body);
+  } else {
+    MOTE_ROLLED for (uint32_t i = 0; i < N; ++i) body(i);
+  }
+}
+
+// ---- The formats with groups. kOffset: the weights are too large by this; of int8, kBiased, by V::kWeightBias. ----
 
 struct Q4 {
   using Supercell = SupercellQ4;
   static constexpr DType kDType = DType::q4g32;
+  static constexpr bool kBiased = false;
   static constexpr uint32_t kOffset = 8;
   static constexpr bool kMinimum = false;
   static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
@@ -39,6 +51,7 @@ struct Q4 {
 struct Q4m {
   using Supercell = SupercellQ4m;
   static constexpr DType kDType = DType::q4mg32;
+  static constexpr bool kBiased = false;
   static constexpr uint32_t kOffset = 0;
   static constexpr bool kMinimum = true;
   static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
@@ -46,10 +59,24 @@ struct Q4m {
 struct Q8 {
   using Supercell = SupercellQ8;
   static constexpr DType kDType = DType::q8g32;
-  static constexpr uint32_t kOffset = 128;
+  static constexpr bool kBiased = true;
+  static constexpr uint32_t kOffset = 0;
   static constexpr bool kMinimum = false;
   static const auto& weights(const Supercell& cell, size_t g) { return cell.q[g]; }
 };
+
+template <class V, class Format>
+inline constexpr uint32_t kOffsetOf = Format::kBiased ? V::kWeightBias : Format::kOffset;
+
+/// int8 weights as V::dot takes them.
+template <class V>
+MOTE_INLINE inline typename V::Int biased(typename V::Int w) {
+  if constexpr (V::kWeightBias == 0) {
+    return w;
+  } else {
+    return V::add_128(w);
+  }
+}
 
 // ---- Dot products: of P panels with R rows, whose activations are at a[r] + at, added to dot. ----
 
@@ -85,27 +112,32 @@ MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], con
 template <class V, uint32_t R>
 MOTE_INLINE inline void add_group(const int8_t (&q)[8][16][4], const char* const (&a)[R], size_t at,
                                   Dots<V, R, 1>& dot) {
-  each<V, 8>([&](uint32_t j) MOTE_INLINE {
+  each_quad<V, 8>([&](uint32_t j) MOTE_INLINE {
     typename V::Int w[1][V::kVectors];
-    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = V::add_128(V::load(part<V>(q[j], v))); });
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { w[0][v] = biased<V>(V::load(part<V>(q[j], v))); });
     add_quad<V>(w, a, at + 4 * j, dot);
   });
 }
 
 /// A group of nibbles: of 8 columns the first 4 are low. For one row, to shift the high nibbles into place
-/// costs more than to shift their sum, 16 times too large.
+/// costs more than to shift their sum, 16 times too large, where bytes are unsigned.
 template <class V, uint32_t R>
 MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char* const (&a)[R], size_t at,
                                   Dots<V, R, 1>& dot) {
-  constexpr bool kShiftSum = R == 1;
-  Dots<V, R, 1> high_dot;
-  each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
-  each<V, 4>([&](uint32_t j) MOTE_INLINE {
+  constexpr bool kShiftSum = R == 1 && V::kWeightBias != 0;
+  [[maybe_unused]] Dots<V, R, 1> high_dot;
+  if constexpr (kShiftSum)
+    each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE { high_dot[0][0][v] = V::zero(); });
+  each_quad<V, 4>([&](uint32_t j) MOTE_INLINE {
     typename V::Int low[1][V::kVectors], high[1][V::kVectors];
     each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
       const typename V::Int w = V::load(part<V>(nibbles[j], v));
       low[0][v] = V::low_nibbles(w);
-      high[0][v] = kShiftSum ? V::high_nibbles_in_place(w) : V::high_nibbles(w);
+      if constexpr (kShiftSum) {
+        high[0][v] = V::high_nibbles_in_place(w);
+      } else {
+        high[0][v] = V::high_nibbles(w);
+      }
     });
     add_quad<V>(low, a, at + 8 * j, dot);
     add_quad<V>(high, a, at + 8 * j + 4, kShiftSum ? high_dot : dot);
@@ -120,7 +152,7 @@ MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char
 template <class V, uint32_t R, uint32_t P>
 MOTE_INLINE inline void add_unpacked(const uint8_t* bytes, const char* const (&a)[R], size_t at,
                                      Dots<V, R, P>& dot) {
-  each<V, 8>([&](uint32_t j) MOTE_INLINE {
+  each_quad<V, 8>([&](uint32_t j) MOTE_INLINE {
     typename V::Int w[P][V::kVectors];
     each<V, P>([&](uint32_t p) MOTE_INLINE {
       each<V, V::kVectors>([&](uint32_t v) MOTE_INLINE {
@@ -159,8 +191,8 @@ MOTE_INLINE inline void start_by_sums(const char* const (&a)[R], size_t sum_at, 
 
 // ---- The end of a tile: sum_of(r, v) gives vector v of row r. ----
 
-/// What linear_finish does without activation, in registers: through memory the end of a tile of K = 384 is a
-/// sixth of its time.
+/// What linear_finish does without activation, in registers: through memory it is a good part of a narrow
+/// layer's time.
 template <class V, uint32_t R, bool kResidual, class SumOf>
 MOTE_INLINE inline void add_bias_and_store(const LinearArgs& args, uint32_t row, uint32_t panel,
                                            const SumOf& sum_of) {
@@ -180,7 +212,8 @@ MOTE_INLINE inline void add_bias_and_store(const LinearArgs& args, uint32_t row,
 template <class V, uint32_t R, class SumOf>
 MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32_t panel,
                                     const SumOf& sum_of) {
-  if (args.activation == Activation::none) {
+  constexpr bool kInRegisters = V::kVectors <= 2;  // with more they are too many, and much code
+  if (kInRegisters && args.activation == Activation::none) {
     if (args.residual.data == nullptr) return add_bias_and_store<V, R, false>(args, row, panel, sum_of);
     return add_bias_and_store<V, R, true>(args, row, panel, sum_of);
   }
@@ -196,12 +229,13 @@ MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32
 
 template <class V>
 MOTE_INLINE inline void unpack(const int8_t (&q)[8][16][4], uint8_t* to) {
-  each<V, 8>([&](uint32_t j) MOTE_INLINE { V::store(to + j * 2 * kQuadBytes, V::add_128(V::load(q[j]))); });
+  each_quad<V, 8>([&](uint32_t j)
+                      MOTE_INLINE { V::store(to + j * 2 * kQuadBytes, biased<V>(V::load(q[j]))); });
 }
 
 template <class V>
 MOTE_INLINE inline void unpack(const uint8_t (&nibbles)[4][16][4], uint8_t* to) {
-  each<V, 4>([&](uint32_t j) MOTE_INLINE {
+  each_quad<V, 4>([&](uint32_t j) MOTE_INLINE {
     const typename V::Int w = V::load(nibbles[j]);
     V::store(to + 2 * j * 2 * kQuadBytes, V::low_nibbles(w));
     V::store(to + (2 * j + 1) * 2 * kQuadBytes, V::high_nibbles(w));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a tile of Linear, over the vectors V (floats_256.inl.h, floats_512.inl.h).
+// What ends a tile of Linear, over the vectors V (floats.h).
 #pragma once
 
 #include "kernels/simd/compiler.h"
@@ -23,17 +23,22 @@ void finish_rows(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t p
   for (const float* sum = sums; sum != sums + rows * kPanelRows; sum += kPanelRows, ++row) {
     float* out = args.out[row] + column;
     const float* residual = args.residual.data == nullptr ? nullptr : args.residual[row] + column;
-    MOTE_UNROLL for (uint32_t v = 0; v < V::kVectors; ++v) {
+    const auto finish = [&](uint32_t v) MOTE_INLINE {
       const uint32_t at = v * V::kLanes, lanes = left > at ? left - at : 0;
       typename V::Float y = activate<V>(kActivation, V::add(V::load(sum + at), bias[v]));
       if (residual != nullptr) y = V::add(y, V::load_first(residual + at, lanes));
       V::store_first(out + at, lanes, y);
+    };
+    if constexpr (V::kVectors <= 2) {
+      MOTE_UNROLL for (uint32_t v = 0; v < V::kVectors; ++v) finish(v);
+    } else {
+      MOTE_ROLLED for (uint32_t v = 0; v < V::kVectors; ++v) finish(v);  // seven activations are much code
     }
   }
 }
 
-/// One call for all rows of a tile. Inline it would take registers from the sums, and a row alone waits for
-/// its activation: a call for each made layers of K = 384 in q8c a fifth slower.
+/// One call for all rows of a tile: inline it would take registers from the sums, and a row alone waits for
+/// its activation.
 template <class V>
 __attribute__((noinline)) void linear_finish(const LinearArgs& args, uint32_t row, uint32_t rows,
                                              uint32_t panel, const float* sums) {

@@ -3,14 +3,16 @@
 // Linear with f32 activations: out[t][n] = fma over k of x[t][k] * w[n][k], in the order of k.
 //
 // A tile is R rows by P panels; each k loads P x 16 weights and broadcasts R inputs. The order of k is fixed,
-// so the only independent chains are outputs, and few rows take several panels: V, the vectors
-// (floats_256.inl.h, floats_512.inl.h), says how many, by its registers. A single row is bound by memory. No
-// tail in k or in the columns: panels are padded to 16.
+// so the only independent chains are outputs, and few rows take several panels. V, the vectors (floats.h),
+// says how many by its registers: tiles are 1 row x kLinearStreams panels, up to V::kFewRows x V::kFewPanels,
+// and up to V::kRows x V::kPanels, or fewer panels for those left over. A single row is bound by memory. No
+// tail in k or in the columns: panels are padded to 16. Where V::kFused is false each product is rounded
+// before it is added: then the result is within (K + 1) 2^-24 sum |x w| of the exact one, as the reference's
+// is, and not the reference's.
 //
 // Many rows pass over a block of columns of P panels, 192 KiB at most, which lies in L2 with what comes next,
 // before the next block; their sums wait in scratch. Each tile prefetches its share of the next block, of P
-// panels side by side: one stream after the other came from memory more slowly. On Granite Rapids, weights in
-// memory, both together are 1.25 to 1.4 times as fast with 32 rows, 1.1 to 1.2 with 64, 1.0 to 1.06 with 128.
+// panels side by side: one stream after the other comes from memory more slowly.
 #pragma once
 
 #include <string.h>
@@ -24,8 +26,7 @@ namespace {
 
 /// So many rows and more ask for weights to L1.
 constexpr uint32_t kFloatL1Rows = 25;
-/// Columns multiplied in a turn of the loop: what else is in a turn takes ports from the multiply-adds, on
-/// Granite Rapids 6 % of the time with one column.
+/// Columns multiplied in a turn of the loop: what else is in a turn takes ports from the multiply-adds.
 constexpr uint32_t kTurnColumns = 2;
 /// So many rows and more take columns by blocks of no more than this.
 constexpr uint32_t kBlockRows = 32, kBlockColumns = 1024;
@@ -181,8 +182,16 @@ uint32_t float_panels(const LinearArgs& args, Range panels, void* scratch) {
   return panels.begin;
 }
 
+/// Sums of a tile's panels by all rows, which go on with the next block of columns.
 template <class V, class T, class Finish = V>
-void float_linear(const LinearArgs& args, Range panels, void* scratch) {
+constexpr uint64_t linear_float_scratch(const ScratchShape& shape) {
+  if (shape.rows < kBlockRows || shape.inputs <= kBlockColumns) return 0;
+  return align_up(shape.rows * V::kPanels * sizeof(PanelSums<1>), kAlignment);
+}
+
+template <class V, class T, class Finish = V>
+void linear_float(const LinearArgs& args, Range panels, void* scratch) {
+  static_assert(CheckFloats<V>::kPasses);
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       float_tile<V, T, Finish, 1, kLinearStreams>(args, panel, stride, 0, {0, args.inputs}, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the operands of Linear lie, for the kernels of every x86 family. Internal linkage: each file compiles
+// Where the operands of Linear lie, for the kernels of every family. Internal linkage: each file compiles
 // them for its own instructions.
 #pragma once
 
@@ -27,8 +27,7 @@ static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
 /// step(first panel, panels from each to the next) for kLinearStreams panels at a time of a single row, and
 /// returns the panels that are left over. A single row is bound by memory, and one sequential stream does not
 /// keep enough reads in flight: the range is cut in four parts that are read side by side, unless it is one
-/// of streams already. On Zen 3 that is 1.3 to 1.5 times as fast as one stream, and faster than one or more
-/// streams with prefetches 1.1 or 2.3 KB ahead.
+/// of streams already.
 template <class Step>
 static inline Range each_of_streams(const LinearArgs& args, Range panels, const Step& step) {
   const uint32_t length = (panels.end - panels.begin) / kLinearStreams;
@@ -77,12 +76,10 @@ static inline void lay_out_groups(const LinearArgs& args, T* to, const Of& of) {
 
 /// The weights after a tile's own, asked for a little at a time between its multiplications. Where several
 /// tiles pass over a panel only the first finds it in memory, and would wait for it; so each fetches its
-/// rows' share of what comes next. With weights in memory, and one thread: on Zen 3 1.1 to 1.6 times as fast
-/// with 4 to 32 rows, level with 128; on Zen 4 1.2 to 2.2 with 2 to 4. A line left out costs as much as none
-/// asked for.
+/// rows' share of what comes next. A line left out costs as much as none asked for.
 ///
-/// To L1 where the rows are so many that the multiplications take longer than memory: 1.02 to 1.08 times as
-/// fast on Zen 4 as to L2. With fewer rows L1 has too few requests in flight: 0.6 to 0.8 times as fast.
+/// To L1 where the rows are so many that the multiplications take longer than memory; with fewer, L1 has too
+/// few requests in flight.
 struct WeightsAhead {
   const char* at;
   size_t step;
@@ -115,8 +112,7 @@ struct NothingAhead {
 
 /// The lines that a tile of several rows will store to: asked for before its products, they are there after
 /// them. What a layer writes for many rows leaves L2 before the next layer writes there again, and stores
-/// that miss wait for one another: 60 cycles each from L3 on Zen 4, a fifth of the time of 256 rows of
-/// BERT-base.
+/// that miss wait for one another.
 template <uint32_t R>
 static inline void ask_for_outputs(const LinearArgs& args, uint32_t panel, uint32_t row) {
   if (R == 1) return;

@@ -3,6 +3,9 @@
 // What attention.inl.h is made of over a cache of bf16: dpbf16, which adds two products of bf16 to each
 // float, the first of which is rounded before the second is added. Everything has internal linkage: see
 // "Kernels" in docs/design.md.
+//
+// Against the reference: queries and weights are rounded to bf16, too. The scores of a query q differ by
+// d = scale 2^-9 sum |q_e k_e| at most, so out by (2 d + 2^-8 + (n + 8) 2^-24) max |v|.
 #pragma once
 
 #include "kernels/x86/rough_exp_512.inl.h"
@@ -46,7 +49,7 @@ struct Bf16Floats512 : RoughExp512 {
     return _mm512_set1_epi32(word);
   }
   static Total add_both(Total sums, Pairs x) { return fma(x, _mm512_set1_epi32(kTwoOnes), sums); }
-  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_by_8(_mm256_setzero_ps(), sums)); }
+  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_weights(_mm256_setzero_ps(), sums)); }
 
   static __m256i to_bf16(Float x) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)); }
   /// The pairs of 16 floats, then of 16 others.

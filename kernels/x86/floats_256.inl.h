@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 256 bits: AVX2,
-// FMA and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8 sums or more must be in flight. Everything
-// has internal linkage: see "Kernels" in docs/design.md.
+// Vectors of simd/floats.h in 256 bits: AVX2, FMA and F16C. 16 registers, an fma of latency 4 at 2 a cycle: 8
+// sums or more must be in flight. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"
@@ -14,26 +13,24 @@ struct Floats256 {
   using Float = __m256;
   using Int = __m256i;  // int32
   static constexpr uint32_t kLanes = 8;
-  static constexpr bool kLooksUp = false;  // a table of 32 floats that lies in registers
-  static constexpr uint32_t kVectors = 2;  // of a panel's outputs, and of a block's positions
+  static constexpr bool kFused = true;
+  static constexpr bool kLooksUp = false;
+  static constexpr uint32_t kVectors = 2;
 
   // Linear, rows by panels: tiles are 1 x 4, up to 3 x 2, up to 6 x 1.
   static constexpr uint32_t kRows = 6, kPanels = 1;
   static constexpr uint32_t kFewRows = 3, kFewPanels = 2;
 
-  // Attention: queries that share a load, at most, and the blocks of 16 positions that 1 to as many score; of
-  // columns they sum as many vectors.
+  // Attention: 1 to 4 queries by 4 to 1 blocks.
   static constexpr uint32_t kQueries = 4;
   static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 4 : queries <= 3 ? 2 : 1; }
 
-  // What attention multiplies with keys, and how many positions or columns lie in an element of the cache.
-  // Sums of weights are 8, whatever the vectors.
   using Query = float;
   using Dot = Float;
   using Total = __m256;
   static constexpr uint32_t kPacked = 1;
-  static constexpr uint32_t kScales = 0;     // elements that each key and value has beside its columns
-  static constexpr uint32_t kQueryTail = 0;  // elements of a packed query behind its columns
+  static constexpr uint32_t kScales = 0;
+  static constexpr uint32_t kQueryTail = 0;
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
@@ -50,30 +47,24 @@ struct Floats256 {
   static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
   static Float div(Float a, Float b) { return _mm256_div_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
-  /// c - a b
   static Float negated_fma(Float a, Float b, Float c) { return _mm256_fnmadd_ps(a, b, c); }
-  /// Where a or b is a NaN, and where they are equal: b.
   static Float min(Float a, Float b) { return _mm256_min_ps(a, b); }
   static Float max(Float a, Float b) { return _mm256_max_ps(a, b); }
-  /// a < b ? yes : no
   static Float where_less(Float a, Float b, Float yes, Float no) {
     return _mm256_blendv_ps(no, yes, _mm256_cmp_ps(a, b, _CMP_LT_OQ));
   }
   static Float abs(Float x) { return _mm256_andnot_ps(set(-0.0f), x); }
   static Float negate(Float x) { return _mm256_xor_ps(set(-0.0f), x); }
-  /// Of a magnitude that has no sign.
   static Float copy_sign(Float magnitude, Float x) {
     return _mm256_or_ps(magnitude, _mm256_and_ps(set(-0.0f), x));
   }
 
-  /// To nearest, ties to even; INT_MIN where that is no int32.
   static Int to_int(Float x) { return _mm256_cvtps_epi32(x); }
   static Float to_float(Int n) { return _mm256_cvtepi32_ps(n); }
   static Float add_to_exponent(Float x, Int n) {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(n, 23)));
   }
 
-  /// x where begin <= first + lane < end, else `other`.
   static Float where_within(uint32_t begin, uint32_t end, uint32_t first, Float x, float other) {
     const Int position = _mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(first)),
                                           _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -81,21 +72,15 @@ struct Floats256 {
     const Int ahead = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(end)), position);
     return _mm256_blendv_ps(set(other), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead)));
   }
-  /// A NaN lane gives NaN or the largest of the others.
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
-  /// Where the dot products of a query of so many elements start.
   static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  /// What they become, given the scales of keys where those have them.
   template <class T>
   static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
     return mul(set(scale), dot);
   }
-  /// What weighing a score takes of the largest one.
   static Float shift_of(float largest) { return set(largest); }
-  /// Of a query's weights over a tile, what the values at a position are multiplied with.
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  /// Adds x to 8 sums.
-  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(sums, x); }
+  static Total add_weights(Total sums, Float x) { return _mm256_add_ps(sums, x); }
   static float sum(Total sums) { return avx2::sum_lanes(sums); }
 };
 

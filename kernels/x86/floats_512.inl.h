@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_float.inl.h, attention.inl.h and elementary.inl.h are made of, in vectors of 512 bits: AVX-512
-// F, BW and DQ. Everything has internal linkage: see "Kernels" in docs/design.md. What a function gives is
-// said in floats_256.inl.h.
+// Vectors of simd/floats.h in 512 bits: AVX-512 F, BW and DQ. Everything has internal linkage: see "Kernels"
+// in docs/design.md.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"
@@ -14,6 +13,7 @@ namespace {
 struct Floats512 : TileShapes512 {
   using Float = __m512;
   using Int = __m512i;
+  static constexpr bool kFused = true;
   static constexpr bool kLooksUp = true;
   using Query = float;
   using Dot = Float;
@@ -48,7 +48,6 @@ struct Floats512 : TileShapes512 {
     return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ), yes);
   }
   static Float abs(Float x) { return _mm512_abs_ps(x); }
-  /// x, or where |x| is larger `most` with its sign.
   static Float limit(Float x, Float most) { return _mm512_range_ps(x, most, 0b0010); }
   static Float negate(Float x) { return _mm512_xor_ps(set(-0.0f), x); }
   static Float copy_sign(Float magnitude, Float x) {
@@ -57,7 +56,6 @@ struct Floats512 : TileShapes512 {
 
   static Int to_int(Float x) { return _mm512_cvtps_epi32(x); }
   static Float to_float(Int n) { return _mm512_cvtepi32_ps(n); }
-  /// The last 5 bits of i say which.
   static Float look_up(const float (&table)[2][16], Float i) {
     return _mm512_permutex2var_ps(_mm512_load_ps(table[0]), _mm512_castps_si512(i), _mm512_load_ps(table[1]));
   }
@@ -78,7 +76,9 @@ struct Floats512 : TileShapes512 {
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x)); }
+  static Total add_weights(Total sums, Float x) {
+    return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x));
+  }
   static float sum(Total sums) { return avx2::sum_lanes(sums); }
 
  protected:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention.inl.h is made of over a cache of i8, in vectors of 512 bits: dpbusd, which adds four
-// products of bytes, one of them unsigned, to each int32. Keys are unsigned, and so are weights. Everything
-// has internal linkage: see "Kernels" in docs/design.md.
+// As simd/int8_floats.inl.h, which describes the members, in vectors of 512 bits: dpbusd adds four products
+// of bytes to each int32, and the exponential, the conversions to bytes and the masks are of AVX-512.
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/simd/int8_queries.inl.h"
@@ -17,7 +17,7 @@ struct Int8Floats512 : RoughExp512 {
   using Total = Float;
   static constexpr uint32_t kPacked = 4;
   static constexpr uint32_t kScales = 1;
-  static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
+  static constexpr uint32_t kQueryTail = 2;
 
   using Floats512::add;
   using Floats512::fma;
@@ -31,10 +31,7 @@ struct Int8Floats512 : RoughExp512 {
   static Int load_first_values(const KvQuad* from, uint32_t count) {
     return _mm512_maskz_loadu_epi32(first_lanes(count), from);
   }
-  /// dot + signed * unsigned.
   static Int fma(Int query, Int key, Int dot) { return _mm512_dpbusd_epi32(dot, key, query); }
-  /// What of a row's magnitudes, 4 a lane, may not exceed the levels of a byte: each by itself, or those
-  /// together whose products are added in fewer than 32 bits.
   static Float joint(Float magnitudes) { return magnitudes; }
   static Int zero_dot() { return _mm512_setzero_si512(); }
   static Int add(Int a, Int b) { return _mm512_add_epi32(a, b); }
@@ -48,8 +45,7 @@ struct Int8Floats512 : RoughExp512 {
   static void pack(const float* from, uint32_t count, float factor, KvQuad* to) {
     pack_query<Int8Floats512>(from, count, factor, to);
   }
-  /// The last bytes of the first `count` lanes, a multiple of 4, or of all. Stores under a mask of bytes take
-  /// tens of cycles.
+  /// Stores under a mask of bytes are slow.
   static void store_quads(KvQuad* to, Int x, uint32_t count) {
     const __m128i bytes = _mm512_cvtepi32_epi8(x);
     if (count >= kLanes) {
@@ -59,7 +55,6 @@ struct Int8Floats512 : RoughExp512 {
     }
   }
 
-  /// Numbers that are not negative order as integers do, and NaN is the largest.
   static Int max_magnitude(Int largest, Float x) { return _mm512_max_epi32(largest, _mm512_castps_si512(x)); }
   static float max_magnitude(Int largest) {
     const int32_t bits = _mm512_reduce_max_epi32(largest);
@@ -79,7 +74,7 @@ struct Int8Floats512 : RoughExp512 {
   static Int weight(const float* weights, uint32_t quad) {
     return _mm512_set1_epi32(word_of<int32_t>(weights + quad));
   }
-  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_by_8(_mm256_setzero_ps(), sums)); }
+  static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_weights(_mm256_setzero_ps(), sums)); }
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 // each of two tokens interleaved; others are stored element by element.
 #pragma once
 
+#include "kernels/simd/kv_store.inl.h"
 #include "kernels/x86/bf16_512.inl.h"
-#include "kernels/x86/kv_store_avx2.inl.h"
 
 namespace mote::avx512_bf16 {
 
@@ -25,7 +25,7 @@ static inline void each_pair(const float* x, uint32_t begin, uint32_t width, Eac
 
 /// Columns [begin, width) of one token's key or value.
 static inline void store_key(const float* k, uint32_t begin, uint32_t width, Bf16Pair* key) {
-  each_pair(k, begin, width, [&](uint32_t e, Bf16Pair pair) { key[e / 2 * avx2::kKeyStep] = pair; });
+  each_pair(k, begin, width, [&](uint32_t e, Bf16Pair pair) { key[e / 2 * kKeyStep] = pair; });
 }
 static inline void store_value(const float* v, uint32_t begin, uint32_t width, Bf16* value) {
   each_pair(v, begin, width, [&](uint32_t e, Bf16Pair pair) {
@@ -44,7 +44,7 @@ static inline void store_keys_of_8(ConstRows k, uint32_t row, uint32_t column, u
     }
     avx2::transpose8(pairs);
     MOTE_UNROLL for (uint32_t i = 0; i < 8; ++i) {
-      _mm256_storeu_ps(reinterpret_cast<float*>(to + (e / 2 + i) * avx2::kKeyStep), pairs[i]);
+      _mm256_storeu_ps(reinterpret_cast<float*>(to + (e / 2 + i) * kKeyStep), pairs[i]);
     }
   }
   for (uint32_t i = 0; i < 8; ++i) store_key(k[row + i] + column, e, width, to + i);
@@ -67,12 +67,12 @@ static inline void store_values_of_2(const float* first, const float* second, ui
 static inline void kv_store(const KvStoreArgs& args, Range rows) {
   const KvCacheView& cache = args.cache;
   const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
-  assert(cache.page_positions % avx2::kKeyStep == 0 && key_dim % 2 == 0 && value_dim % 2 == 0);
+  assert(cache.page_positions % kKeyStep == 0 && key_dim % 2 == 0 && value_dim % 2 == 0);
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
-    const bool eight = avx2::eight_in_a_row(args, t, rows.end);
+    const bool eight = are_neighbours(args, t, rows.end, 8);
     next = t + (eight ? 8 : 1);
-    const avx2::KvPlace at = avx2::place_of(args, t);
-    const uint32_t block = at.place / avx2::kKeyStep * avx2::kKeyStep;
+    const KvPlace at = place_of(args, t);
+    const uint32_t block = at.place / kKeyStep * kKeyStep;
     for (uint32_t g = 0; g < cache.kv_heads; ++g) {
       const size_t start = cache.head_of_page(at.page, g) * cache.page_positions;
       Bf16Pair* key = static_cast<Bf16Pair*>(cache.keys) + (start + block) * (key_dim / 2) + at.place - block;

@@ -2,15 +2,13 @@
 //
 // Stores k[t] and v[t] at positions[t] as i8 in quads (ops.h): the same bits as the reference. A head is read
 // twice, for its largest magnitude and to be rounded. Eight neighbouring tokens fill half a block of keys,
-// which is transposed quad by quad, and two rows of quads of values; of other tokens each quad is stored, and
-// of values each byte, as another thread may store the others of its quad.
-#include "kernels/x86/kv_store_avx2.inl.h"
-#include "kernels/x86/quantize_avx2.inl.h"
+// which is transposed quad by quad, and two rows of quads of values; others are stored one by one
+// (simd/kv_store.inl.h).
+#include "kernels/simd/kv_store.inl.h"
+#include "kernels/x86/rows_256.inl.h"
 
 namespace mote::avx2 {
 namespace {
-
-constexpr uint32_t kGroupQuads = kGroupColumns / 4;
 
 /// One head of neighbouring tokens, the first of which is `row`.
 struct Heads {
@@ -19,45 +17,31 @@ struct Heads {
   const float* operator[](uint32_t i) const { return x[row + i] + column; }
 };
 
-/// Bits of the largest magnitude of each lane.
-__m256i largest_of_head(const float* x, uint32_t width) {
-  __m256i bits = _mm256_setzero_si256();
-  for (uint32_t e = 0; e < width; e += kGroupColumns) {
-    __m256 group[kGroupVectors];
-    load_group(x, nullptr, width, e, group);
-    bits = _mm256_max_epi32(bits, largest_bits(group));
-  }
-  return bits;
-}
-
-/// The 32 columns from x on as bytes, or 0 from `width` on, in the order of round_to_mixed_bytes.
-__m256i mixed_bytes(const float* x, uint32_t width, float inverse) {
-  __m256 group[kGroupVectors];
-  load_group(x, nullptr, width, 0, group);
-  return round_to_mixed_bytes(group, _mm256_set1_ps(inverse));
-}
-
-/// How eight heads are quantized.
+/// How eight heads are quantized: what each is multiplied by.
 struct EightScales {
-  float inverse[kLanes];
-  int32_t kept[kLanes];
+  float by[kLanes];
 };
 EightScales store_scales_of_8(const Heads& heads, KvQuad* to) {
   __m256i largest[kLanes];
-  MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) largest[i] = largest_of_head(heads[i], heads.width);
-  const GroupScales scales =
-      scales_of(combine_lanes(largest, [](__m256i a, __m256i b) { return _mm256_max_epi32(a, b); }));
-  _mm256_storeu_ps(reinterpret_cast<float*>(to), scales.scale);
+  MOTE_UNROLL for (uint32_t i = 0; i < kLanes; ++i) largest[i] =
+      largest_of_row<Rows256>(heads[i], nullptr, heads.width);
   EightScales eight;
-  _mm256_storeu_ps(eight.inverse, scales.inverse);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(eight.kept), scales.kept);
+  float scales[kLanes];
+  scales_of<Rows256>(Rows256::max_of_each(largest), scales, eight.by);
+  memcpy(to, scales, sizeof scales);
   return eight;
 }
 
-/// Columns e to e + 31 of head i, as mixed_bytes has them.
+/// Columns e to e + 31 of head i as bytes, or 0 from its width on, in the order of round_to_mixed_bytes.
 __m256i bytes_of(const Heads& heads, uint32_t i, uint32_t e, const EightScales& scales) {
-  return _mm256_and_si256(mixed_bytes(heads[i] + e, heads.width - e, scales.inverse[i]),
-                          _mm256_set1_epi32(scales.kept[i]));
+  __m256 group[kGroupVectors];
+  if (e + kGroupColumns <= heads.width) {
+    load_group<Rows256>(heads[i] + e, nullptr, group);
+  } else {
+    load_last_group<Rows256>(heads[i] + e, nullptr, heads.width - e, group);
+  }
+  const __m256 by = _mm256_broadcast_ss(&scales.by[i]);
+  return Rows256::unless_zero(by, round_to_mixed_bytes(group, by));
 }
 
 void store_keys_of_8(const Heads& k, KvQuad* to) {
@@ -97,35 +81,6 @@ void store_values_of_8(const Heads& v, KvQuad* scale, KvQuad* to) {
   }
 }
 
-/// Calls each(column, bytes) for every 32 columns of one head, having stored its scale.
-template <class Each>
-void each_group(const float* x, uint32_t width, KvQuad* scale, Each each) {
-  const GroupScale head = scale_of(max_lanes(largest_of_head(x, width)));
-  memcpy(scale, &head.scale, sizeof head.scale);
-  for (uint32_t e = 0; e < width; e += kGroupColumns) {
-    each(e, head.inverse == 0.0f ? _mm256_setzero_si256()
-                                 : in_order(mixed_bytes(x + e, width - e, head.inverse)));
-  }
-}
-
-/// `to` is where the scale goes; the quads follow, kKeyStep apart.
-void store_key(const float* x, uint32_t width, KvQuad* to) {
-  each_group(x, width, to, [&](uint32_t e, __m256i q) {
-    KvQuad quads[kGroupQuads];
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(quads), _mm256_xor_si256(q, _mm256_set1_epi8(-128)));
-    for (uint32_t i = 0; i < kGroupQuads && e + 4 * i < width; ++i) to[(1 + e / 4 + i) * kKeyStep] = quads[i];
-  });
-}
-
-/// To byte `place` of each quad.
-void store_value(const float* x, uint32_t width, uint32_t place, KvQuad* scale, KvQuad* to) {
-  each_group(x, width, scale, [&](uint32_t e, __m256i q) {
-    uint8_t bytes[kGroupColumns];
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(bytes), q);
-    for (uint32_t i = 0; i < kGroupColumns && e + i < width; ++i) to[e + i].bytes[place] = bytes[i];
-  });
-}
-
 }  // namespace
 
 void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
@@ -133,7 +88,7 @@ void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
   const uint32_t key_dim = cache.key_dim, value_dim = cache.value_dim;
   assert(cache.page_positions % kKeyStep == 0 && key_dim % 4 == 0 && value_dim % 4 == 0);
   for (uint32_t t = rows.begin, next; t < rows.end; t = next) {
-    const bool eight = eight_in_a_row(args, t, rows.end);
+    const bool eight = are_neighbours(args, t, rows.end, kLanes);
     next = t + (eight ? kLanes : 1);
     const KvPlace at = place_of(args, t);
     const uint32_t place = at.place % kKeyStep;
@@ -147,8 +102,8 @@ void kv_store_f32_i8(const KvStoreArgs& args, Range rows, void*) {
         store_keys_of_8(k, key);
         store_values_of_8(v, scale, value);
       } else {
-        store_key(k[0], key_dim, key);
-        store_value(v[0], value_dim, place % 4, scale, value);
+        store_key_i8<Rows256>(k[0], key_dim, key);
+        store_value_i8<Rows256>(v[0], value_dim, place % 4, scale, value);
       }
     }
   }

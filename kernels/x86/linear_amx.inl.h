@@ -11,8 +11,7 @@
 // are 24 cycles. But for 220 cycles behind any tile operation the processor multiplies floats and converts in
 // one of its two ports, so both take turns: the products of kChunk groups, then their floats. 8 groups of 2
 // panels are 16 KiB of sums, which stay in L1. A sum is stored one group late: at once it would wait for its
-// product. On Granite Rapids that is 63 cycles for 16 x 16 x 32 products (those of dpbusd: 113), in turns of
-// one group 73, of 4 or 16 groups 67 and 93.
+// product.
 //
 // Nibbles are unpacked for all rows, less 8 where they have an offset: 2 panels at a time, which stay in L1
 // or L2. int8 weights are read where they are. Scales of activations, by row, are turned into lists by group
@@ -26,22 +25,18 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/scratch.h"
-#include "kernels/simd/linear_dots_parts.inl.h"
+#include "kernels/simd/linear_dots.inl.h"
 
 namespace mote {
 
-namespace avx512_vnni {  // for few rows
-void linear_q8g32_q8g32(const LinearArgs& args, Range panels, void* scratch);
-void linear_q8g32_q4g32(const LinearArgs& args, Range panels, void* scratch);
-void linear_q8g32_q4mg32(const LinearArgs& args, Range panels, void* scratch);
-void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch);
-}  // namespace avx512_vnni
-
 namespace {
 
-constexpr uint32_t kTileRows = kAmxTileRows;
+constexpr uint32_t kTileRows = 16;
+constexpr uint32_t kChunkGroups = 8;  // whose sums wait for their scales
 constexpr size_t kTileBytes = kTileRows * kPanelRows * sizeof(int32_t);
+
+/// Sums of a chunk by 2 panels, or of q8c those of 2 tiles of rows by 2 panels.
+constexpr uint64_t kSumsBytes = kChunkGroups * 2 * kTileBytes;
 
 /// Tile `tile` of the rows: where it begins, and how many of its rows belong to the one before.
 struct RowTile {
@@ -64,7 +59,10 @@ void finish_row_tile(const LinearArgs& args, RowTile tile, uint32_t panel, const
 template <class T, class V>
 struct AmxRowKernel {
   static constexpr uint32_t kColumns = 64;
+  using Vectors = V;
+  using FewRows = RowKernel<V>;
 
+  static constexpr uint64_t scratch_bytes(const ScratchShape&) { return kSumsBytes; }
   static void prepare(const LinearArgs&, char*) {}
   static void unpack_panels(const LinearArgs&, uint32_t, uint32_t, char*) {}
 
@@ -145,7 +143,9 @@ struct AmxGroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
   static constexpr uint32_t kColumns = kGroupColumns;
-  static constexpr uint32_t kChunk = kAmxChunkGroups;
+  static constexpr uint32_t kChunk = kChunkGroups;
+  using Vectors = V;
+  using FewRows = GroupKernel<V, Format>;
   static constexpr size_t kGroupBytes = kGroupColumns * kPanelRows;  // of a panel, a byte for each weight
   static constexpr bool kUnpacks = Format::kDType != DType::q8g32;
   static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
@@ -155,9 +155,15 @@ struct AmxGroupKernel {
   // Scratch: the sums of a chunk, then the unpacked panels, then lists by tile of rows and group: 16 scales,
   // and for minima 16 times float(sum) * scale.
   static constexpr size_t kListFloats = kTileRows * (Format::kMinimum ? 2 : 1);
-  static char* unpacked_in(char* scratch) { return scratch + kAmxSumsBytes; }
+  static char* unpacked_in(char* scratch) { return scratch + kSumsBytes; }
   static float* lists_in(const LinearArgs& args, char* scratch) {
     return reinterpret_cast<float*>(unpacked_in(scratch) + unpacked_panels_bytes(args.inputs));
+  }
+
+  static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
+    const uint64_t lists = align_up(shape.rows, kTileRows) / kTileRows * kListFloats;
+    const uint64_t groups = activation_padded(shape.inputs) / kGroupColumns;
+    return kSumsBytes + unpacked_panels_bytes(shape.inputs) + lists * groups * sizeof(float);
   }
 
   static void prepare(const LinearArgs& args, char* scratch) {
@@ -284,12 +290,19 @@ struct AmxGroupKernel {
   }
 };
 
-// ---- The walk over panels; fewer rows than a tile has go to `few_rows`. ----
+// ---- The walk over panels; fewer rows than a tile has go to `few_rows`, whose kernel is Kernel::FewRows. ----
 
 using LinearKernel = void(const LinearArgs& args, Range panels, void* scratch);
 
-template <class T, class Kernel>
-void linear_amx(const LinearArgs& args, Range panels, void* scratch, LinearKernel few_rows) {
+template <class T, class Kernel, LinearKernel few_rows>
+constexpr uint64_t linear_amx_scratch(const ScratchShape& shape) {
+  const uint64_t few = linear_dots_scratch<typename Kernel::Vectors, typename Kernel::FewRows>(shape);
+  const uint64_t many = shape.rows < kTileRows ? 0 : align_up(Kernel::scratch_bytes(shape), kAlignment);
+  return few > many ? few : many;
+}
+
+template <class T, class Kernel, LinearKernel few_rows>
+void linear_amx(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows < kTileRows) return few_rows(args, panels, scratch);
   char* to = static_cast<char*>(scratch);
   if (!args.scratch_is_ready) Kernel::prepare(args, to);

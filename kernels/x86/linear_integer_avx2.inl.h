@@ -5,11 +5,10 @@
 //
 // A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, as many
 // as registers allow. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of 4 k is
-// broadcast once for P panels. 8 sums and more that do not wait for each other keep the ports busy: one row
-// with a panel after the other, 2 sums at a time, was 1.25 to 1.4 times as slow in the cache, and 1.1 in
-// memory. The 2 R P float sums are touched once a group and live in memory. GCC 12 has to be told: it keeps
-// integer sums in memory too unless they are pinned, and joins the float parts of all rows unless each store
-// ends one.
+// broadcast once for P panels. 8 sums and more that do not wait for each other keep the ports busy: so one
+// row takes four panels side by side. The 2 R P float sums are touched once a group and live in memory. GCC
+// 12 has to be told: it keeps integer sums in memory too unless they are pinned, and joins the float parts of
+// all rows unless each store ends one.
 //
 // A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
 // padded to 64 and N to 16 in the file.

@@ -5,20 +5,16 @@
 //
 // For 4 columns, 8 outputs and a row that is a product and an addition; for a group a madd, a conversion, a
 // multiplication and an fma more, with minima two. The offset of 8 is subtracted where the sums start and
-// costs nothing there. So 256 products are 20 operations (21) at least; Zen 3 has four ports for them and the
-// products two of those, but its schedulers send additions to these, too: from registers alone it is 3.2
-// operations a cycle, of which these would be 41 products. 35 are reached; maddubs alone makes 64.
+// costs nothing there. So 256 products are 20 operations (21) at least.
 //
 // A tile is 6 rows by one panel: 12 sums, two vectors of weights, a word and a product are 16 registers. Up
 // to kInPlaceRows rows it reads nibbles in place, 24 operations more for a group. For more rows each panel is
 // unpacked to scratch first, quad by quad behind each group's scales as floats, and what the rows of a tile
-// need of a group beside their bytes is laid out once for all panels. Before that, by 4 rows in place always,
-// 128 rows took 1.15 to 1.2 times as long.
+// need of a group beside their bytes is laid out once for all panels.
 #pragma once
 
 #include <type_traits>
 
-#include "kernels/scratch.h"
 #include "kernels/x86/linear_integer_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -101,15 +97,17 @@ struct Nibbles {
     std::conditional_t<kMinimum, float, uint32_t> share;
   };
 
-  static_assert(nibbles_scratch_bytes(dtype, 7, kSupercellColumns) ==
-                2 * (sizeof(Unpacked) + 7 * sizeof(RowGroup)));
-
   static RowGroup row_group(float scale, int32_t sum) {
     if constexpr (kMinimum) {
       return {scale, scale * static_cast<float>(sum)};
     } else {
       return {scale, (static_cast<uint32_t>(sum) * 4 & 0xffff) * 0x10001};
     }
+  }
+
+  static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
+    return activation_padded(shape.inputs) / kGroupColumns *
+           (sizeof(Unpacked) + shape.rows * sizeof(RowGroup));
   }
 
   static size_t groups(const LinearArgs& args) { return activation_padded(args.inputs) / kGroupColumns; }
@@ -186,8 +184,14 @@ struct Nibbles {
   }
 };
 
+/// With many rows an unpacked panel, and what rows need of each group.
 template <class Format>
-static inline void nibble_linear(const LinearArgs& args, Range panels, void* scratch) {
+constexpr uint64_t linear_nibbles_scratch(const ScratchShape& shape) {
+  return shape.rows <= kInPlaceRows ? 0 : align_up(Format::scratch_bytes(shape), kAlignment);
+}
+
+template <class Format>
+static inline void linear_nibbles(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows > kInPlaceRows) {
     Format::unpacked_linear(args, panels, scratch);
   } else {

@@ -2,10 +2,10 @@
 //
 // Linear with q8c activations: the exact int32 dot product of all of K, then fma(scale_a * scale_w, dot, 0).
 //
-// Per 4 columns, 8 outputs and row, the product of signed bytes takes sign, maddubs, madd, add, on Zen 3 1.25
-// cycles for 32 products. Most quads of columns need less (quad_plan_avx2.inl.h): weights plus 128 need no
-// sign, 1.03 cycles, and the int16 sums of two such quads share a madd and an add, 0.82. What the 128 added
-// is known from the activations, and subtracted at the end; int32 sums may wrap on the way.
+// Per 4 columns, 8 outputs and row, the product of signed bytes takes sign, maddubs, madd, add.
+// Most quads of columns need less (quad_plan_avx2.inl.h): weights plus 128 need no sign, and the int16 sums
+// of two such quads share a madd and an add. What the 128 added is known from the activations, and subtracted
+// at the end; int32 sums may wrap on the way.
 //
 // A tile is R rows by one panel: with R = 4 the 8 sums, four vectors of weights, two words, the ones and a
 // temporary are 16 registers. Its quads are visited in the order of its plan, all of one kind after the
@@ -13,13 +13,12 @@
 // single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. Rows with
 // an activation of -128 have no plan either, and go one by one. No tails: K is padded to 64 and N to 16 in
 // the file.
-#include "kernels/scratch.h"
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
 namespace mote::avx2 {
 namespace {
 
-constexpr uint32_t kRows = kQuadPlanRows;  // of a tile
+constexpr uint32_t kRows = 4;  // of a tile
 /// From here on the tile that waits for a panel is one of so many that not asking for the next is worth more.
 constexpr uint32_t kManyRows = 192;
 
@@ -27,8 +26,7 @@ MOTE_INLINE inline __m256i load_plus_128(const int8_t w[][4]) {
   return _mm256_xor_si256(load_bytes(w), _mm256_set1_epi8(-128));
 }
 
-/// sum += x where sum is. GCC 12 adds in another register and copies it back: an instruction of ten in the
-/// loops below, 4 to 7 % of their time where a hyperthread shares the core. (In other kernels it does not.)
+/// sum += x where sum is. In the loops below GCC 12 adds in another register and copies it back.
 MOTE_INLINE inline void add_in_place(__m256i& sum, __m256i x) {
   __asm__("vpaddd %1, %0, %0" : "+x"(sum) : "x"(x));
 }
@@ -198,6 +196,13 @@ void each_planned_tile(uint32_t rows, uint8_t* plan, size_t plan_bytes, const St
 }
 
 }  // namespace
+
+/// The plans of all tiles.
+uint64_t linear_q8c_q8c_scratch(const ScratchShape& shape) {
+  if (shape.rows <= 1) return 0;
+  return align_up((shape.rows + kRows - 1) / kRows * quad_plan_bytes(activation_padded(shape.inputs)),
+                  kAlignment);
+}
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
   if (args.rows == 1) {

@@ -47,6 +47,26 @@ static inline __m256 load_first(const uint16_t* from, uint32_t count) {
   return load8(first);
 }
 
+/// x[i][j] becomes x[j][i].
+static inline void transpose8(__m256 x[kLanes]) {
+  __m256 a[kLanes], b[kLanes];
+  MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    a[2 * i] = _mm256_unpacklo_ps(x[2 * i], x[2 * i + 1]);
+    a[2 * i + 1] = _mm256_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+  }
+  MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) {  // i: a column of each half
+    const uint32_t pair = i / 2;
+    const __m256 low = a[pair], high = a[2 + pair], low2 = a[4 + pair], high2 = a[6 + pair];
+    constexpr int kFirst = _MM_SHUFFLE(1, 0, 1, 0), kSecond = _MM_SHUFFLE(3, 2, 3, 2);
+    b[i] = i % 2 == 0 ? _mm256_shuffle_ps(low, high, kFirst) : _mm256_shuffle_ps(low, high, kSecond);
+    b[4 + i] = i % 2 == 0 ? _mm256_shuffle_ps(low2, high2, kFirst) : _mm256_shuffle_ps(low2, high2, kSecond);
+  }
+  MOTE_UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    x[i] = _mm256_permute2f128_ps(b[i], b[4 + i], 0x20);
+    x[4 + i] = _mm256_permute2f128_ps(b[i], b[4 + i], 0x31);
+  }
+}
+
 /// ((0+4) + (2+6)) + ((1+5) + (3+7)).
 static inline float sum_lanes(__m256 x) {
   __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));

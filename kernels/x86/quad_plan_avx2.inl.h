@@ -7,11 +7,10 @@
 // unsigned and at most 255, so sums of such products fit wherever the activations that one sum takes add up
 // to no more than 128, those above and those below 0 each by themselves: 255 * 128 = 32640. Per row a quad
 // makes two sums, of two products each. Activations are scaled by the largest of their row, so most are
-// small: of the quads of four rows of MiniLM, 70 % fit together with the quad beside them, 25 % alone, and 5
-// % need the signs of the weights.
+// small: most quads fit together with the quad beside them, most others alone, and few need the signs of the
+// weights.
 #pragma once
 
-#include "kernels/scratch.h"
 #include "kernels/x86/linear_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -25,7 +24,10 @@ struct QuadPlan {
   uint32_t excess[4];                 // by row: the sum of the activations of twos and ones, modulo 2^32
 };
 
-static_assert(sizeof(QuadPlan) <= kQuadPlanHeadBytes && sizeof(QuadPlan) % alignof(uint16_t) == 0);
+/// Of a plan: its head, and 2 bytes for each 8 columns and each 4.
+constexpr uint64_t quad_plan_bytes(uint64_t columns) {
+  return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
+}
 
 /// Whether each 32 bits of sums are at most 128, a bit each.
 static inline uint32_t fitting(__m256i sums) {

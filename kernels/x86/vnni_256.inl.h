@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_dots.inl.h is made of, in vectors of 256 bits. Compiled for AVX-VNNI the dot product is
+// Dot products of simd/dots.h, in vectors of 256 bits. Compiled for AVX-VNNI the dot product is
 // VEX-encoded, for AVX-512-VNNI with VL it is EVEX-encoded, so that either processor tests it. Everything has
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/linear_finish.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 
 namespace mote {
 namespace {
@@ -15,10 +15,13 @@ struct Vnni256 {
   using Int = __m256i;  // 32 bytes or 8 int32
   using Float = __m256;
   static constexpr uint32_t kVectors = 2;
+  static constexpr uint32_t kWeightBias = 128;
+  static constexpr uint32_t kRowPanels = kLinearStreams;
   static constexpr uint32_t kPairRows = 2;
   static constexpr uint32_t kSingleRows = 4;
   static constexpr bool kUnpacks = false;
   static constexpr bool kUnrolls = true;
+  static constexpr bool kUnrollsQuads = true;
 
   static Int load(const void* bytes) { return _mm256_load_si256(static_cast<const __m256i*>(bytes)); }
   static void store(void* bytes, Int v) { _mm256_store_si256(static_cast<__m256i*>(bytes), v); }
@@ -36,7 +39,6 @@ struct Vnni256 {
   static Int add_128(Int v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm256_dpbusd_epi32(sum, u8, s8); }
   static void pin(Int& v) { MOTE_PIN(v); }
-  /// -factor * v, a power of 2.
   template <uint32_t factor>
   static Int minus_times(Int v) {
     return _mm256_sub_epi32(zero(), _mm256_slli_epi32(v, __builtin_ctz(factor)));

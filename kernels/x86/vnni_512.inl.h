@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What linear_dots.inl.h is made of, in vectors of 512 bits: AVX-512 F, BW, DQ, VL and VNNI. Everything has
+// Dot products of simd/dots.h, in vectors of 512 bits: AVX-512 F, BW, DQ, VL and VNNI. Everything has
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/x86/floats_512.inl.h"
 #include "kernels/simd/linear_finish.inl.h"
+#include "kernels/x86/floats_512.inl.h"
 
 namespace mote {
 namespace {
@@ -14,10 +14,13 @@ struct Vnni512 {
   using Int = __m512i;  // 64 bytes or 16 int32
   using Float = __m512;
   static constexpr uint32_t kVectors = 1;
+  static constexpr uint32_t kWeightBias = 128;
+  static constexpr uint32_t kRowPanels = kLinearStreams;
   static constexpr uint32_t kPairRows = 4;
   static constexpr uint32_t kSingleRows = 8;
   static constexpr bool kUnpacks = true;
   static constexpr bool kUnrolls = true;
+  static constexpr bool kUnrollsQuads = true;
 
   static Int load(const void* bytes) { return _mm512_load_si512(bytes); }
   static void store(void* bytes, Int v) { _mm512_store_si512(bytes, v); }
@@ -43,7 +46,6 @@ struct Vnni512 {
     return sum;
   }
   static void pin(Int& v) { MOTE_PIN(v); }
-  /// -factor * v, a power of 2.
   template <uint32_t factor>
   static Int minus_times(Int v) {
     return _mm512_sub_epi32(zero(), _mm512_slli_epi32(v, __builtin_ctz(factor)));
@@ -69,9 +71,8 @@ struct Vnni512 {
   }
 };
 
-/// For a single row where the CPU halves 512 bits: on Zen 4 int8 weights that no cache holds come 1.05 to 1.3
-/// times as fast by loads of 256 bits. (Those in 4 bits do not: there are fewer of them, and more to do
-/// between them.)
+/// For a single row where the CPU halves 512 bits (Zen 4): int8 weights that no cache holds come faster by
+/// loads of 256 bits. (Those in 4 bits do not: there are fewer of them, and more to do between them.)
 struct Vnni512InHalves : Vnni512 {
   static constexpr uint32_t kPairRows = 1, kSingleRows = 1;
   static constexpr bool kUnpacks = false;

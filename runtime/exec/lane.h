@@ -24,8 +24,9 @@ struct LinearWeights {
 };
 
 /// Rows that each of `threads` must have: in lanes each reads all weights. UINT32_MAX for no lanes.
-uint32_t least_lane_rows(const LinearWeights& weights, uint32_t threads);
-uint32_t least_lane_rows(const mote_model& model, const file::Program& program, uint32_t threads);
+uint32_t least_lane_rows(const LinearWeights& weights, const Tuning& tuning, uint32_t threads);
+uint32_t least_lane_rows(const mote_model& model, const file::Program& program, const Tuning& tuning,
+                         uint32_t threads);
 
 /// Rows of a lane where `rows` are dealt to `lanes`; the last lanes may have fewer, or none.
 inline uint32_t rows_of_lane(uint32_t rows, uint32_t lanes) { return (rows + lanes - 1) / lanes; }

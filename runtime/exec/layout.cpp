@@ -14,21 +14,22 @@ void choose_passes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->pass_rows = s->token_rows = options.chunk;
   if (!s->model->encoder || !s->model->in_passes || options.trace != nullptr) return;
-  const uint32_t several = pass_rows(options.threads);
+  const uint32_t several = pass_rows(*family(s->isa).tuning, options.threads);
   const uint32_t most = options.context > several ? options.context : several;
   if (several < options.chunk) s->pass_rows = several;
   if (most < options.chunk) s->token_rows = most;
 }
 
-/// Lanes where the chunk has rows for them, of kernels of which that was measured. Backends and traces take
+/// Lanes where the chunk has rows for them and the family is tuned for lanes. Backends and traces take
 /// operands whole.
 void choose_lanes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->least_lane = UINT32_MAX;
-  if (!isa_includes(s->isa, Isa::kAvx2) || options.backend != nullptr || options.trace != nullptr) return;
+  const Tuning& tuning = *family(s->isa).tuning;
+  if (!tuning.lanes || options.backend != nullptr || options.trace != nullptr) return;
   uint32_t least = 0;
   for (const file::Program* program : *s->model->root->programs()) {
-    const uint32_t of_program = least_lane_rows(*s->model, *program, options.threads);
+    const uint32_t of_program = least_lane_rows(*s->model, *program, tuning, options.threads);
     if (of_program > least) least = of_program;
   }
   if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;

@@ -6,16 +6,12 @@
 // unit do their share in each pass (Traits::leaves_tokens); those after them compute the whole run, once.
 #pragma once
 
-#include <stdint.h>
+#include "kernels/families.h"
 
 namespace mote {
 
-// With 1 MiB of L2 a core, 8 sequences of 128 tokens go through MiniLM in 8 bits 1.14 to 1.2 times as fast in
-// passes of 128 rows a core as in one; 64 and 192 rows are as fast, 256 slower.
-inline constexpr uint32_t kPassRowsOfThread = 128;
-
 /// Rows that a pass of several sequences has at most; a longer sequence is a pass of its own.
-inline uint32_t pass_rows(uint32_t threads) { return kPassRowsOfThread * threads; }
+inline uint32_t pass_rows(const Tuning& tuning, uint32_t threads) { return tuning.pass_rows * threads; }
 
 /// The first sequence that no longer belongs to the pass that begins with `first`. The rows of sequence i of
 /// `count` begin at starts[i] and end at starts[i + 1].

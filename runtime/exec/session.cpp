@@ -124,9 +124,13 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   session->isa = best_isa();
   if (isa != MOTE_ISA_AUTO) {
     if (!isa_from_public(isa, &session->isa)) {
-      return fail(error, MOTE_UNSUPPORTED_ISA,
-                  "MOTE_ISA names no kernel family; use one of ref, avx2, avx_vnni, "
-                  "avx512_vnni, avx512_bf16, amx_int8, neon, dotprod, i8mm");
+      char names[128];
+      ErrorText list(names, sizeof names);
+      for (const Family& one : kFamilies) {
+        if (one.isa != kFamilies[0].isa) list.add(", ");
+        list.add(one.name);
+      }
+      return fail(error, MOTE_UNSUPPORTED_ISA, "MOTE_ISA names no kernel family; use one of ", names);
     }
     if (!isa_available(session->isa)) {
       return fail(error, MOTE_UNSUPPORTED_ISA, "this CPU or build has no ", isa_name(session->isa),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simd/attention.inl.h"
-#include "kernels/x86/floats_256.inl.h"
 #include "kernels/simd/linear_float.inl.h"
+#include "kernels/x86/floats_256.inl.h"
 #include "kernels/x86/tile_shapes_512.h"
 #include "tests/support/paired_floats.h"
 
@@ -17,6 +17,7 @@ struct PairedFloats : TileShapes512 {
   struct Int {
     __m256i low, high;
   };
+  static constexpr bool kFused = true;
   static constexpr bool kLooksUp = true;
 
   using Query = float;
@@ -88,7 +89,9 @@ struct PairedFloats : TileShapes512 {
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
   static Float shift_of(float largest) { return set(largest); }
   static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
-  static Total add_by_8(Total sums, Float x) { return Half::add_by_8(Half::add_by_8(sums, x.low), x.high); }
+  static Total add_weights(Total sums, Float x) {
+    return Half::add_weights(Half::add_weights(sums, x.low), x.high);
+  }
   static float sum(Total sums) { return Half::sum(sums); }
 
  private:
@@ -97,7 +100,7 @@ struct PairedFloats : TileShapes512 {
 
 template <class T>
 void linear(const LinearArgs& args, Range panels, void* scratch) {
-  float_linear<PairedFloats, T>(args, panels, scratch);
+  linear_float<PairedFloats, T>(args, panels, scratch);
 }
 
 template <class T>
@@ -107,13 +110,13 @@ void attention(const AttentionArgs& args, Range units, void* scratch) {
 
 const KernelEntry kKernels[kPairedFloatKernelCount] = {
     {Op::kLinear, DType::f32, DType::f32, Isa::kAvx512Vnni, "linear_f32_f32 over pairs",
-     reinterpret_cast<AnyKernel>(&linear<float>)},
+     reinterpret_cast<AnyKernel>(&linear<float>), &linear_float_scratch<PairedFloats, float>},
     {Op::kLinear, DType::f32, DType::f16, Isa::kAvx512Vnni, "linear_f32_f16 over pairs",
-     reinterpret_cast<AnyKernel>(&linear<uint16_t>)},
+     reinterpret_cast<AnyKernel>(&linear<uint16_t>), &linear_float_scratch<PairedFloats, uint16_t>},
     {Op::kAttention, DType::f32, DType::f32, Isa::kAvx512Vnni, "attention_f32_f32 over pairs",
-     reinterpret_cast<AnyKernel>(&attention<float>)},
+     reinterpret_cast<AnyKernel>(&attention<float>), &attention_scratch<PairedFloats, float>},
     {Op::kAttention, DType::f32, DType::f16, Isa::kAvx512Vnni, "attention_f32_f16 over pairs",
-     reinterpret_cast<AnyKernel>(&attention<uint16_t>)},
+     reinterpret_cast<AnyKernel>(&attention<uint16_t>), &attention_scratch<PairedFloats, uint16_t>},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu_features.h"
+#include "kernels/families.h"
 
 #include "tests/support/kernel_test.h"
 
@@ -23,21 +23,14 @@ TEST("every family has a name that leads back to it, and other names lead nowher
     TEST_ASSERT_TRUE(isa_from_name(isa_name(static_cast<Isa>(i)), &isa));
     TEST_ASSERT_EQUAL_UINT32(i, static_cast<uint32_t>(isa));
   }
-  for (const char* name : {"", "sse", "AVX2", "avx", "avx22", "auto"}) {
+  for (const char* name : {"", "sse2", "AVX2", "avx", "avx22", "auto"}) {
     Isa isa = Isa::kNeon;
     TEST_ASSERT_FALSE(isa_from_name(name, &isa));
     TEST_ASSERT_TRUE(isa == Isa::kNeon);
   }
 }
 
-TEST("the reference is always available and the best family is available", "[cpu_features]") {
-  TEST_ASSERT_TRUE(isa_available(Isa::kRef));
-  TEST_ASSERT_TRUE(isa_available(best_isa()));
-  for (uint32_t i = 0; i < kIsaCount; ++i) {
-    const Isa isa = static_cast<Isa>(i);
-    if (isa_available(isa)) TEST_ASSERT_TRUE(best_isa() == isa || !isa_includes(isa, best_isa()));
-  }
-}
+TEST("the reference is always available", "[cpu_features]") { TEST_ASSERT_TRUE(isa_available(Isa::kRef)); }
 
 TEST("a family without a kernel in this build is not available", "[cpu_features]") {
   for (uint32_t i = 1; i < kIsaCount; ++i) {
@@ -46,30 +39,42 @@ TEST("a family without a kernel in this build is not available", "[cpu_features]
   }
 }
 
-TEST("families include those whose instructions they imply", "[cpu_features]") {
+TEST("a family's kernels run on the families that have all of its features", "[cpu_features]") {
   for (uint32_t i = 0; i < kIsaCount; ++i) {
-    TEST_ASSERT_TRUE(isa_includes(static_cast<Isa>(i), Isa::kRef));
-    TEST_ASSERT_TRUE(isa_includes(static_cast<Isa>(i), static_cast<Isa>(i)));
-    TEST_ASSERT_EQUAL(i == 0, isa_includes(Isa::kRef, static_cast<Isa>(i)));
+    TEST_ASSERT_TRUE(runs_on(Isa::kRef, static_cast<Isa>(i)));
+    TEST_ASSERT_TRUE(runs_on(static_cast<Isa>(i), static_cast<Isa>(i)));
+    TEST_ASSERT_EQUAL(i == 0, runs_on(static_cast<Isa>(i), Isa::kRef));
   }
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAvxVnni, Isa::kAvx2));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Vnni, Isa::kAvx2));
-  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx512Vnni, Isa::kAvxVnni));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Bf16, Isa::kAvx512Vnni));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAvx512Bf16, Isa::kAvx2));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAmxInt8, Isa::kAvx512Vnni));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAmxInt8, Isa::kAvx2));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kAmxInt8, Isa::kAvx512Bf16));
-  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kAvxVnni));
-  TEST_ASSERT_FALSE(isa_includes(Isa::kAvx2, Isa::kNeon));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kI8mm, Isa::kDotprod));
-  TEST_ASSERT_TRUE(isa_includes(Isa::kI8mm, Isa::kNeon));
-  TEST_ASSERT_FALSE(isa_includes(Isa::kDotprod, Isa::kI8mm));
+  for (const Isa chosen : {Isa::kAvx2, Isa::kAvxVnni, Isa::kAvx512Vnni, Isa::kAvx512Bf16, Isa::kAmxInt8}) {
+    TEST_ASSERT_TRUE(runs_on(Isa::kSse, chosen));
+    TEST_ASSERT_TRUE(runs_on(Isa::kAvx2, chosen));
+    TEST_ASSERT_FALSE(runs_on(Isa::kNeon, chosen));
+    TEST_ASSERT_FALSE(runs_on(chosen, Isa::kSse));
+  }
+  TEST_ASSERT_FALSE(runs_on(Isa::kAvxVnni, Isa::kAmxInt8));  // Zen 4 lacks it, too
+  TEST_ASSERT_FALSE(runs_on(Isa::kAvxVnni, Isa::kAvx2));
+  TEST_ASSERT_TRUE(runs_on(Isa::kAvx512Vnni, Isa::kAvx512Bf16));
+  TEST_ASSERT_TRUE(runs_on(Isa::kAvx512Bf16, Isa::kAmxInt8));
+  TEST_ASSERT_TRUE(runs_on(Isa::kNeon, Isa::kI8mm));
+  TEST_ASSERT_TRUE(runs_on(Isa::kDotprod, Isa::kI8mm));
+  TEST_ASSERT_FALSE(runs_on(Isa::kI8mm, Isa::kDotprod));
+}
+
+TEST("an available family has its features, and the best is the last of them", "[cpu_features]") {
+  Isa last = Isa::kRef;
+  for (const Family& one : kFamilies) {
+    if (!isa_available(one.isa)) continue;
+    TEST_ASSERT_TRUE(has_all(cpu_features(), one.features));
+    last = one.isa;
+  }
+  TEST_ASSERT_TRUE(best_isa() == last);
 }
 
 #if defined(__x86_64__)
 TEST("what is found of the CPU is what the compiler's run-time finds", "[cpu_features]") {
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // F16C is older than both
+  TEST_ASSERT_EQUAL(__builtin_cpu_supports("sse4.1") != 0, has_all(cpu_features(), kSse41));
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // F16C is older than both
   TEST_ASSERT_EQUAL(avx2 && has_kernel_of(Isa::kAvx2), isa_available(Isa::kAvx2));
   const bool vnni = avx2 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl");
   TEST_ASSERT_EQUAL(vnni && has_kernel_of(Isa::kAvx512Vnni), isa_available(Isa::kAvx512Vnni));

@@ -191,4 +191,22 @@ TEST("quantize of no rows does nothing", "[quantize]") {
   });
 }
 
+TEST("quantize takes an out that lies over in, as a hostile file may have it", "[quantize]") {
+  each_kernel(Op::kQuantize, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 64;
+    alignas(kAlignment) float row[kWidth];
+    const uint32_t group = entry.b == DType::q8c ? kWidth : 32;
+    for (int byte = 0; byte < 256; ++byte) {
+      for (uint32_t at = 0; at < kWidth; ++at)
+        row[at] = at % 3 == 0 ? 1.0f : -1e-3f * static_cast<float>(byte);
+      run_kernel(entry, QuantizeArgs{kWidth, nullptr, {row, sizeof row}, row, sizeof row}, 1);
+      const auto* q = reinterpret_cast<const int8_t*>(row);
+      int32_t sum = 0, stored;
+      for (uint32_t i = 0; i < group; ++i) sum += q[i];
+      memcpy(&stored, q + kWidth + 4 * (kWidth / group), sizeof stored);
+      TEST_ASSERT_EQUAL_INT32(sum, stored);
+    }
+  });
+}
+
 }  // namespace mote::test

@@ -60,7 +60,7 @@ GuardedRows linear(const KernelEntry& entry, const GuardedRows& x, const Matrix&
   args.in_stride_bytes = x.const_view().stride_bytes;
   args.out = out.view();
   if (residual != nullptr) args.residual = residual->const_view();
-  run_kernel(entry, args, 1, Split::whole, linear_scratch_bytes(entry.b, entry.isa, x.rows(), inputs));
+  run_kernel(entry, args, 1, Split::whole, linear_scratch(entry, x.rows(), inputs));
   return out;
 }
 
@@ -116,7 +116,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 out.view(),
                                 0,
                                 nullptr};
-    run_kernel(entry, args, 1, Split::whole, attention_scratch_bytes(1, 2, 2));
+    run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);
 
     // The printed weights: the same with the identity for values, a column at a time.
@@ -126,7 +126,7 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
       indicator.data<float>()[shown * 2] = 1.0f;
       AttentionArgs weights = args;
       weights.cache.values = indicator.data();
-      run_kernel(entry, weights, 1, Split::whole, attention_scratch_bytes(1, 2, 2));
+      run_kernel(entry, weights, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
       for (size_t t = 0; t < 3; ++t)
         TEST_ASSERT_FLOAT_WITHIN(kPrinted, example["weights"][t][shown].get<float>(), out[t][0]);
     }

@@ -4,7 +4,7 @@
 // And the exponential of attention's rounded weights.
 #include "kernels/simd/attention.inl.h"
 #include "kernels/x86/int8_512.inl.h"
-#include "kernels/x86/int8_vnni_256.inl.h"
+#include "kernels/x86/words_vnni_256.inl.h"
 
 #include "tests/support/vnni_kernels.h"
 
@@ -12,7 +12,7 @@ namespace mote::test {
 namespace {
 
 void attention(const AttentionArgs& args, Range units, void* scratch) {
-  mote::attention<Int8Floats256<VnniBytes256>, KvQuad>(args, units, scratch);
+  mote::attention<Int8Floats<Rows256, VnniWords256>, KvQuad>(args, units, scratch);
 }
 
 template <class V>
@@ -25,9 +25,13 @@ void rough_exp(const float* x, float largest, float* out) {
 }  // namespace
 
 const KernelEntry* const kEvexVnniKernels = kVnniKernels<Vnni256, Isa::kAvx512Vnni>;
-const KernelEntry kEvexAttention = {Op::kAttention,     DType::f32,
-                                    DType::i8,          Isa::kAvx512Vnni,
-                                    "attention_f32_i8", reinterpret_cast<AnyKernel>(&attention)};
-const RoughExp kRoughExps[] = {&rough_exp<Int8Floats256<VnniBytes256>>, &rough_exp<Int8Floats512>};
+const KernelEntry kEvexAttention = {Op::kAttention,
+                                    DType::f32,
+                                    DType::i8,
+                                    Isa::kAvx512Vnni,
+                                    "attention_f32_i8",
+                                    reinterpret_cast<AnyKernel>(&attention),
+                                    &attention_scratch<Int8Floats<Rows256, VnniWords256>, KvQuad>};
+const RoughExp kRoughExps[] = {&rough_exp<Int8Floats<Rows256, VnniWords256>>, &rough_exp<Int8Floats512>};
 
 }  // namespace mote::test

@@ -11,7 +11,7 @@ cd "$source_dir"
 includes=(-I. -Iruntime/include -Iplatforms/posix/include)
 options=(-O1 -ffunction-sections -Wall -Wextra -Wconversion -Werror "${includes[@]}")
 arm-linux-gnueabihf-gcc -std=gnu99 "${options[@]}" -c tests/portability/pool_sizes.c -o "$out/pool_sizes.o"
-for source in platforms/posix/platform.cpp runtime/status.cpp kernels/cpu_features.cpp; do
+for source in platforms/posix/platform.cpp runtime/status.cpp kernels/cpu_features.cpp kernels/families.cpp; do
   arm-linux-gnueabihf-g++ -std=c++17 -fno-exceptions -fno-rtti "${options[@]}" -c "$source" -o "$out/$(basename "$source").o"
 done
 arm-linux-gnueabihf-gcc -static -Wl,--gc-sections "$out"/*.o -pthread -o "$out/pool_sizes"

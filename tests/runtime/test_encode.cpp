@@ -4,6 +4,7 @@
 // refused.
 #include <cmath>
 
+#include "kernels/dispatch.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -341,8 +342,10 @@ TEST(
       };
       mote::Isa level = mote::Isa::kRef;
       REQUIRE(mote::isa_from_public(isa, &level));
-      const bool x86 = mote::isa_includes(level, mote::Isa::kAvx2);
-      const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : x86 ? MOTE_KV_I8 : MOTE_KV_F16;
+      using mote::DType, mote::Isa;
+      const bool bytes =
+          mote::find_kernel(mote::Op::kAttention, DType::f32, DType::i8, level)->isa != Isa::kRef;
+      const mote_kv_dtype expected = type == "f32" ? MOTE_KV_F32 : bytes ? MOTE_KV_I8 : MOTE_KV_F16;
       REQUIRE(same_bits(outputs(MOTE_KV_AUTO), outputs(expected)));
       const std::vector<float> half = outputs(MOTE_KV_F16);
       for (const mote_kv_dtype shorter : {MOTE_KV_BF16, MOTE_KV_I8}) {

@@ -34,7 +34,7 @@ class TwoThreads {
 };
 
 uint32_t least(bool integers, uint32_t columns, uint64_t bytes, uint32_t threads) {
-  return least_lane_rows({integers, columns, bytes}, threads);
+  return least_lane_rows({integers, columns, bytes}, *family(Isa::kAvx2).tuning, threads);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ TEST("every operand of every step of a session lies in the lane, and what is lef
   two.options.chunk = 64;
   const test::OpenSession opened(two.model, two.options);
   const mote_session* session = opened.get();
-  const bool lanes = isa_includes(session->isa, Isa::kAvx2);
+  const bool lanes = family(session->isa).tuning->lanes;
   TEST_ASSERT_EQUAL(lanes, session->lane_steps != nullptr);
   const auto* begin = session->token_buffers + session->lane_bytes;
   for (uint32_t i = 0; lanes && i < session->step_count; ++i) {
@@ -105,7 +105,7 @@ TEST("sessions whose operands others take whole, or whose threads have too few r
     return test::OpenSession(two.model, changed).get()->lane_steps != nullptr;
   };
   const bool any = lanes([](mote_session_options& o) { o.chunk = 16; });
-  TEST_ASSERT_EQUAL(isa_includes(test::OpenSession(two.model, two.options).get()->isa, Isa::kAvx2), any);
+  TEST_ASSERT_EQUAL(family(test::OpenSession(two.model, two.options).get()->isa).tuning->lanes, any);
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.chunk = 15; }));
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.threads = 1; }));
   TEST_ASSERT_FALSE(lanes([](mote_session_options& o) { o.isa = MOTE_ISA_REF; }));

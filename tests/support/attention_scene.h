@@ -177,7 +177,7 @@ class AttentionScene {
                           0,
                           nullptr};
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
-    const size_t scratch = attention_scratch_bytes(case_.ratio, case_.key_dim, value_dim());
+    const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);
     args.segments = (case_.context + kAttentionSegment - 1) / kAttentionSegment;
     const size_t floats = n * heads() * args.segments * attention_partial_floats(value_dim());

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "kernels/dispatch.h"
-#include "kernels/scratch.h"
 #include "tests/support/guarded_rows.h"
+#include "tests/support/plain_kernels.h"
 
 namespace mote::test {
 
-/// Calls check(entry) for each kernel of `op` that this CPU runs, the reference included.
+/// Calls check(entry) for each kernel of `op` that this CPU runs, the reference included, and for the
+/// templates over plain vectors.
 template <class Check>
 void each_kernel(Op op, Check check) {
   uint32_t count;
@@ -25,6 +26,12 @@ void each_kernel(Op op, Check check) {
     ++found;
   }
   TEST_ASSERT_GREATER_THAN(0u, found);
+  const KernelEntry* plain = plain_kernels(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (plain[i].op != op) continue;
+    INFO("kernel " << plain[i].name << " over plain vectors as of " << isa_name(plain[i].isa));
+    check(plain[i]);
+  }
 }
 
 inline const KernelEntry& reference_of(const KernelEntry& entry) {
@@ -32,6 +39,20 @@ inline const KernelEntry& reference_of(const KernelEntry& entry) {
 }
 
 inline bool is_reference(const KernelEntry& entry) { return entry.isa == Isa::kRef; }
+
+/// Whether the kernel adds products of floats with one rounding, as the reference does.
+inline bool fuses(const KernelEntry& entry) {
+  return is_reference(entry) || has_all(family(entry.isa).features, kFma);
+}
+
+/// Bytes of scratch for a call of linear, and of attention.
+inline size_t linear_scratch(const KernelEntry& entry, size_t rows, size_t inputs) {
+  return static_cast<size_t>(entry.scratch_bytes({rows, inputs, 0, 0, 0}));
+}
+inline size_t attention_scratch(const KernelEntry& entry, uint32_t heads_per_kv_head, uint32_t key_dim,
+                                uint32_t value_dim) {
+  return static_cast<size_t>(entry.scratch_bytes({0, 0, heads_per_kv_head, key_dim, value_dim}));
+}
 
 /// Ways to split the units of work between calls.
 enum class Split { whole, halves, ones_backwards };

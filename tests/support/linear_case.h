@@ -56,8 +56,7 @@ class LinearOperands {
   }
 
   void run(const KernelEntry& entry, const GuardedRows& out, Split split = Split::whole) const {
-    run_kernel(entry, args(out), panels(), split,
-               linear_scratch_bytes(entry.b, entry.isa, case_.rows, case_.inputs));
+    run_kernel(entry, args(out), panels(), split, linear_scratch(entry, case_.rows, case_.inputs));
   }
 
   double input(size_t t, uint32_t k) const {

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "kernels/dispatch.h"
-#include "kernels/x86/linear_amx.inl.h"
 #include "kernels/simd/linear_dots.inl.h"
+#include "kernels/x86/linear_amx.inl.h"
 #include "tests/support/plain_vnni.h"
 
 namespace mote::test {
@@ -69,24 +69,30 @@ class PlainTiles {
   static inline thread_local State state_ = {};
 };
 
-template <class Kernel, class KernelOfFewRows>
-void run_amx(const LinearArgs& args, Range panels, void* scratch) {
-  linear_amx<PlainTiles, Kernel>(args, panels, scratch, linear_dots<PlainVnni<16>, KernelOfFewRows>);
-}
-
 using Plain16 = PlainVnni<16>;
+
+template <class Kernel>
+struct PlainAmx {
+  static constexpr auto* kFewRows = &linear_dots<Plain16, typename Kernel::FewRows>;
+  static KernelEntry entry(DType a, DType b, const char* name) {
+    return {Op::kLinear,
+            a,
+            b,
+            Isa::kAmxInt8,
+            name,
+            reinterpret_cast<AnyKernel>(&linear_amx<PlainTiles, Kernel, *kFewRows>),
+            &linear_amx_scratch<PlainTiles, Kernel, *kFewRows>};
+  }
+};
+
 const KernelEntry kPlainAmxKernels[] = {
-    {Op::kLinear, DType::q8g32, DType::q8g32, Isa::kAmxInt8, "linear_q8g32_q8g32",
-     reinterpret_cast<AnyKernel>(
-         &run_amx<AmxGroupKernel<PlainTiles, Plain16, Q8>, GroupKernel<Plain16, Q8>>)},
-    {Op::kLinear, DType::q8g32, DType::q4g32, Isa::kAmxInt8, "linear_q8g32_q4g32",
-     reinterpret_cast<AnyKernel>(
-         &run_amx<AmxGroupKernel<PlainTiles, Plain16, Q4>, GroupKernel<Plain16, Q4>>)},
-    {Op::kLinear, DType::q8g32, DType::q4mg32, Isa::kAmxInt8, "linear_q8g32_q4mg32",
-     reinterpret_cast<AnyKernel>(
-         &run_amx<AmxGroupKernel<PlainTiles, Plain16, Q4m>, GroupKernel<Plain16, Q4m>>)},
-    {Op::kLinear, DType::q8c, DType::q8c, Isa::kAmxInt8, "linear_q8c_q8c",
-     reinterpret_cast<AnyKernel>(&run_amx<AmxRowKernel<PlainTiles, Plain16>, RowKernel<Plain16>>)},
+    PlainAmx<AmxGroupKernel<PlainTiles, Plain16, Q8>>::entry(DType::q8g32, DType::q8g32,
+                                                             "linear_q8g32_q8g32"),
+    PlainAmx<AmxGroupKernel<PlainTiles, Plain16, Q4>>::entry(DType::q8g32, DType::q4g32,
+                                                             "linear_q8g32_q4g32"),
+    PlainAmx<AmxGroupKernel<PlainTiles, Plain16, Q4m>>::entry(DType::q8g32, DType::q4mg32,
+                                                              "linear_q8g32_q4mg32"),
+    PlainAmx<AmxRowKernel<PlainTiles, Plain16>>::entry(DType::q8c, DType::q8c, "linear_q8c_q8c"),
 };
 
 }  // namespace

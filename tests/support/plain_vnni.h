@@ -11,8 +11,9 @@
 namespace mote::test {
 namespace {
 
-/// Vectors of `lanes` int32 or float with the shapes of Vnni512 (16) or Vnni256 (8).
-template <uint32_t lanes>
+/// Vectors of `lanes` int32 or float with the shapes of Vnni512 (16), Vnni256 (8) or, with weights that are
+/// signed, Dots128 (4).
+template <uint32_t lanes, uint32_t bias = 128>
 struct PlainVnni {
   struct Int {
     uint32_t lane[lanes];
@@ -21,10 +22,13 @@ struct PlainVnni {
     float lane[lanes];
   };
   static constexpr uint32_t kVectors = kPanelRows / lanes;
-  static constexpr uint32_t kPairRows = lanes == 16 ? 4 : 2;
-  static constexpr uint32_t kSingleRows = lanes == 16 ? 8 : 4;
+  static constexpr uint32_t kWeightBias = bias;
+  static constexpr uint32_t kRowPanels = lanes == 4 ? 1 : kLinearStreams;
+  static constexpr uint32_t kPairRows = lanes / 4;
+  static constexpr uint32_t kSingleRows = lanes / 2;
   static constexpr bool kUnpacks = lanes == 16;
   static constexpr bool kUnrolls = false;
+  static constexpr bool kUnrollsQuads = false;
 
   static Int load(const void* bytes) {
     check_aligned(bytes, sizeof(Int));
@@ -68,9 +72,9 @@ struct PlainVnni {
     return make<Int>([&](uint32_t i) {
       uint32_t total = sum.lane[i];
       for (uint32_t byte = 0; byte < 32; byte += 8) {
-        const int32_t u = static_cast<uint8_t>(u8.lane[i] >> byte),
-                      s = static_cast<int8_t>(s8.lane[i] >> byte);
-        total += static_cast<uint32_t>(u * s);
+        const auto u = static_cast<uint8_t>(u8.lane[i] >> byte);
+        const int32_t w = bias == 0 ? static_cast<int8_t>(u) : u, s = static_cast<int8_t>(s8.lane[i] >> byte);
+        total += static_cast<uint32_t>(w * s);
       }
       return total;
     });

@@ -18,13 +18,16 @@ void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
 template <class V, Isa isa>
 const KernelEntry kVnniKernels[] = {
     {Op::kLinear, DType::q8g32, DType::q8g32, isa, "linear_q8g32_q8g32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q8>>)},
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q8>>),
+     &linear_dots_scratch<V, GroupKernel<V, Q8>>},
     {Op::kLinear, DType::q8g32, DType::q4g32, isa, "linear_q8g32_q4g32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4>>)},
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4>>),
+     &linear_dots_scratch<V, GroupKernel<V, Q4>>},
     {Op::kLinear, DType::q8g32, DType::q4mg32, isa, "linear_q8g32_q4mg32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4m>>)},
+     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4m>>),
+     &linear_dots_scratch<V, GroupKernel<V, Q4m>>},
     {Op::kLinear, DType::q8c, DType::q8c, isa, "linear_q8c_q8c",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, RowKernel<V>>)},
+     reinterpret_cast<AnyKernel>(&run_vnni<V, RowKernel<V>>), &linear_dots_scratch<V, RowKernel<V>>},
 };
 
 }  // namespace

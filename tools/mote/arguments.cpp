@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "converter/did_you_mean.h"
+#include "kernels/families.h"
 #include "mote/mote.h"
 #include "tools/mote/output.h"
 #include "tools/mote/usage.h"
@@ -102,6 +103,13 @@ void Command::callback(std::function<void()> run) { app_->callback(std::move(run
 
 void fail_missing(const char* name) { throw CLI::RequiredError(name); }
 
+/// All that any build knows.
+static std::string family_names() {
+  std::string names;
+  for (const Family& one : kFamilies) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
 CommandLine::CommandLine()
     : app_(std::make_unique<CLI::App>(
           "Converts trained transformers to one file and runs them where a full framework does not fit.")) {
@@ -110,8 +118,9 @@ CommandLine::CommandLine()
   app_->get_formatter()->column_width(32);
   app_->require_subcommand(1);
   app_->footer(
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA (ref, avx2, ...) picks "
-      "the kernel family.");
+      "Exit codes: 0 done, 1 failed, 2 wrong usage. The environment variable MOTE_ISA picks the kernel "
+      "family: " +
+      family_names() + ".");
 }
 
 CommandLine::~CommandLine() = default;

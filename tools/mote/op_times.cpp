@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/exec/passes.h"
+#include "runtime/isa.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/output.h"
 #include "tools/mote/timer.h"
@@ -97,9 +98,12 @@ std::vector<OpTime> time_encode_ops(const ModelFile& file, Session& session, con
   std::partial_sum(batch.lengths, batch.lengths + batch.count, starts.begin() + 1);
   const uint32_t tokens = starts.back();
   check(mote_encode_begin(session.get(), &batch, &error), error, "bench: --ops");
+  Isa isa = Isa::kRef;
+  isa_from_public(mote_session_isa(session.get()), &isa);
+  const uint32_t most_rows = pass_rows(*family(isa).tuning, work.threads);
   Profile profile(file);
   for (uint32_t first = 0, end; first < batch.count && done == 0; first = end) {
-    end = end_of_pass(starts.data(), first, batch.count, pass_rows(work.threads));
+    end = end_of_pass(starts.data(), first, batch.count, most_rows);
     const bool last = end == batch.count;  // the head waits for it
     profile.run(starts[end] - starts[first], last ? tokens : 0, last ? batch.count : 0, tokens / batch.count,
                 work.kv,

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/families.h"
+
+#include <string.h>
+
+#include "kernels/dispatch.h"
+
+namespace mote {
+namespace {
+
+// Measured on the x86 processors of docs/lab. In lanes each thread reads all weights, at 60 to 120 billion
+// multiplications a second: with so many rows all threads together read no more than caches, or memory,
+// give. Integers from memory are worth reading twice where the rows are many beside what threads exchange,
+// which grows with the width as the multiplications do with its square. A pass of 128 rows for each thread
+// keeps what lies between an encoder's operations in an L2 of 1 MiB.
+constexpr Tuning kX86 = {128, true, {64u << 20, 8, 32}, {16u << 20, 4}, 8, 128};
+
+// Nothing was measured: no lanes.
+constexpr Tuning kUntuned = {128, false, {}, {}, 1, 0};
+
+constexpr Features kAvx2Family = kSse41 | kAvx2 | kFma | kF16c;
+constexpr Features kAvx512Family = kAvx2Family | kAvx512 | kAvx512Vnni;
+constexpr Features kNeonFamily = kNeon | kFma;
+
+constexpr bool each_once(const Family (&families)[kIsaCount]) {
+  uint32_t found = 0;
+  for (const Family& one : families) found |= 1u << static_cast<uint32_t>(one.isa);
+  return found == (1u << kIsaCount) - 1;
+}
+
+bool built_with(Isa isa) {
+  uint32_t count;
+  const KernelEntry* kernels = kernel_list(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kernels[i].isa == isa) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+constexpr Family kFamilies[kIsaCount] = {
+    {Isa::kRef, "ref", 0, &kUntuned},
+    {Isa::kSse, "sse", kSse41, &kUntuned},
+    {Isa::kAvx2, "avx2", kAvx2Family, &kX86},
+    {Isa::kAvxVnni, "avx_vnni", kAvx2Family | kAvxVnni, &kX86},
+    {Isa::kAvx512Vnni, "avx512_vnni", kAvx512Family, &kX86},
+    {Isa::kAvx512Bf16, "avx512_bf16", kAvx512Family | kAvx512Bf16, &kX86},
+    {Isa::kAmxInt8, "amx_int8", kAvx512Family | kAvx512Bf16 | kAmxInt8, &kX86},
+    {Isa::kNeon, "neon", kNeonFamily, &kUntuned},
+    {Isa::kDotprod, "dotprod", kNeonFamily | kDotprod, &kUntuned},
+    {Isa::kI8mm, "i8mm", kNeonFamily | kDotprod | kI8mm, &kUntuned},
+};
+static_assert(each_once(kFamilies));
+
+const Family& family(Isa isa) {
+  const Family* one = kFamilies;
+  while (one->isa != isa) ++one;
+  return *one;
+}
+
+bool isa_from_name(const char* name, Isa* isa) {
+  for (const Family& one : kFamilies) {
+    if (strcmp(name, one.name) != 0) continue;
+    *isa = one.isa;
+    return true;
+  }
+  return false;
+}
+
+bool isa_available(Isa isa) {
+  return isa == Isa::kRef || (built_with(isa) && has_all(cpu_features(), family(isa).features));
+}
+
+Isa best_isa() {
+  const Family* one = kFamilies + kIsaCount - 1;
+  while (!isa_available(one->isa)) --one;
+  return one->isa;
+}
+
+}  // namespace mote

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernel families: sets of CPU features with a name. A line of kernel_list.inc names the family whose
+// features its kernel needs; it runs on every family that has these among its own.
+#pragma once
+
+#include "kernels/cpu_features.h"
+
+namespace mote {
+
+/// In the order of mote_isa, which grows at its end and says nothing of what is better.
+enum class Isa : uint8_t {
+  kRef,
+  kAvx2,
+  kAvxVnni,
+  kAvx512Vnni,
+  kNeon,
+  kDotprod,
+  kI8mm,
+  kAvx512Bf16,
+  kAmxInt8,
+  kSse
+};
+inline constexpr uint32_t kIsaCount = 10;
+
+/// Thresholds of the executor that were measured on processors of a family.
+struct Tuning {
+  uint32_t pass_rows;  // that an encoder's pass has for each thread, at most (runtime/exec/passes.h)
+
+  // The least rows with which threads have lanes (runtime/exec/lane.h).
+  bool lanes;  // whether they ever have
+  struct {
+    uint64_t cached_bytes;                // weights of a program that caches hold, or deliver fast enough
+    uint32_t cached_rows, uncached_rows;  // of each thread
+  } floats;
+  struct {
+    uint64_t cached_bytes;
+    uint32_t cached_rows;  // of each thread
+  } integers;
+  // Of all threads, where integers are not cached: a row for so many columns of the first weight, at most
+  // `most_rows`.
+  uint32_t columns_of_row, most_rows;
+};
+
+struct Family {
+  Isa isa;
+  const char* name;  // as in MOTE_ISA
+  Features features;
+  const Tuning* tuning;
+};
+
+/// The families of all architectures, the better ones of each later.
+extern const Family kFamilies[kIsaCount];
+
+const Family& family(Isa isa);
+
+inline const char* isa_name(Isa isa) { return family(isa).name; }
+
+/// False for a name that is none.
+bool isa_from_name(const char* name, Isa* isa);
+
+/// Whether kernels of family `kernel` may run where family `chosen` was chosen.
+inline bool runs_on(Isa kernel, Isa chosen) {
+  return has_all(family(chosen).features, family(kernel).features);
+}
+
+/// Whether this CPU and its operating system run the family and mote was built with it.
+bool isa_available(Isa isa);
+
+/// The last family of the table that is available; kernels that it lacks come from those that run on it.
+Isa best_isa();
+
+}  // namespace mote

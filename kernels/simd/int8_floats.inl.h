@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What attention.inl.h takes over a cache of i8, made of vectors that have floats and integers (floats.h,
+// ints.h) and of Words, which multiplies bytes four to an int32:
+//
+//   set(i), load(p), load_first(p, n)    an int32_t in each lane; kLanes words; the first n, the others 0 and
+//   not
+//                                        touched
+//   dot(sum, u8, s8)       each lane of sum plus the four products of unsigned by signed bytes, exactly as
+//   long as
+//                          bytes do not exceed what joint lets them
+//   joint(x)               of a row's magnitudes, 4 a lane, what may not exceed the levels of a byte: each by
+//                          itself, or those together whose products are added in fewer than 32 bits
+//   store_quads(p, n, count)    the last bytes of the first `count` lanes, a multiple of 4, or of all
+//
+// Keys are unsigned, and so are weights.
+#pragma once
+
+#include "kernels/simd/int8_queries.inl.h"
+#include "kernels/simd/ints.h"
+
+namespace mote {
+namespace {
+
+template <class Base, class Words>
+struct Int8Floats : Base {
+  using Float = typename Base::Float;
+  using Int = typename Base::Int;
+  using Dot = Int;
+  using Query = KvQuad;
+  using Total = Float;
+  static constexpr uint32_t kPacked = 4, kScales = 1;
+  static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
+
+  using Base::fma;
+  using Base::kLanes;
+  using Base::load;
+  using Base::load_first;
+  using Base::set;
+
+  static Int set(KvQuad quad) { return Words::set(word_of<int32_t>(&quad)); }
+  static Int load(const KvQuad* from) { return Words::load(from); }
+  static Int load_values(const KvQuad* from) { return Words::load(from); }
+  static Int load_first_values(const KvQuad* from, uint32_t count) { return Words::load_first(from, count); }
+  /// dot + signed * unsigned.
+  static Int fma(Int query, Int key, Int dot) { return Words::dot(dot, key, query); }
+  static Float joint(Float magnitudes) { return Words::joint(magnitudes); }
+  static Int zero_dot() { return Base::zero_int(); }
+  static int32_t sum(Int n) { return Base::sum_lanes(n); }
+  static float sum(Float total) { return Base::sum_lanes(total); }
+
+  static Int dot_start(const KvQuad* query, uint32_t quads) { return set(query[quads + 1]); }
+  static Float score(Int dot, float, const KvQuad* query, uint32_t quads, const KvQuad* scales) {
+    return Base::mul(Base::to_float(dot), Base::mul(set(word_of<float>(query + quads)), load_floats(scales)));
+  }
+  static void pack(const float* from, uint32_t count, float factor, KvQuad* to) {
+    pack_query<Int8Floats>(from, count, factor, to);
+  }
+  static void store_quads(KvQuad* to, Int n, uint32_t count) { Words::store_quads(to, n, count); }
+
+  /// exp(x - m), m as shift_of had it and not less than x, to 1.02e-4. NaN stays NaN.
+  ///
+  /// 2^t = 2^f 2^n, n the nearest integer to t = (x - m) / ln 2 and f from -1/2 to 1/2; 2^f is 1 and a cubic.
+  /// No weight is less than 2^-126: that is 0 beside one of 1, and as a byte.
+  static Float rough_exp(Float x, Float shift) {
+    const Float t = Base::max(set(-126.0f), fma(x, set(kPerLn2), shift));
+    const Int n = Base::to_int(t);
+    const Float f = Base::sub(t, Base::to_float(n));
+    Float p = set(0x1.c2a218p-5f);
+    p = fma(p, f, set(0x1.f00c4ep-3f));
+    p = fma(p, f, set(0x1.62f5fap-1f));
+    p = fma(p, f, set(1.0f));
+    return Base::add_to_exponent(p, n);
+  }
+  static Float shift_of(float largest) { return set(-kPerLn2 * largest); }
+
+  /// Numbers that are not negative order as integers do, and NaN is the largest.
+  static Int max_magnitude(Int largest, Float x) { return Base::max(largest, Base::bits(x)); }
+  static float max_magnitude(Int largest) {
+    const int32_t bits = Base::max_lanes(largest);
+    return word_of<float>(&bits);
+  }
+  /// Of the kLanes positions of a tile's values from `at` on.
+  static Float load_scales(const KvQuad* values, uint32_t width, uint32_t at) {
+    return load_floats(values + static_cast<size_t>(at / 16) * 16 * (width / kPacked + kScales) + at % 16);
+  }
+  /// Of the weights from position `at` on, in the bytes of their row: weight * step of 0 to 255, rounded.
+  /// 2^23 more has them as its last bits. NaN is 0.
+  static void store_weights(float* weights, uint32_t at, Float weight, Float step) {
+    Words::store_quads(reinterpret_cast<KvQuad*>(weights) + at / kPacked,
+                       Base::bits(fma(weight, step, set(0x1p23f))), kLanes);
+  }
+  static Int weight(const float* weights, uint32_t quad) {
+    return Words::set(word_of<int32_t>(weights + quad));
+  }
+
+ private:
+  static constexpr float kPerLn2 = 0x1.715476p+0f;
+  static Float load_floats(const KvQuad* from) { return Base::as_float(Words::load(from)); }
+};
+
+}  // namespace
+}  // namespace mote
