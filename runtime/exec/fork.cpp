@@ -141,8 +141,8 @@ void run_lane(const Fork& fork, const Piece& piece) {
 // ---- Streams ----
 
 /// The panels of a part that a single row is multiplied with: streams of `length` panels that are read side
-/// by side, then the panels left over. A unit is a panel of each stream, or one left over. So a piece continues
-/// every stream where the piece before it ended, and uses what the processor has prefetched.
+/// by side, then the panels left over. A unit is a panel of each stream, or one left over. So a piece
+/// continues every stream where the piece before it ended, and uses what the processor has prefetched.
 struct Streams {
   static constexpr uint32_t kOthers = kLinearStreams - 1;
   Range panels;
