@@ -39,7 +39,10 @@ uint32_t end_of_chain(const Fork& fork, uint32_t step) {
   return step;
 }
 
-void run_kernel(const Step& step, const Call& call) {
+/// `rows`: to which units across rows belong.
+void run_kernel(const Step& step, Range rows, Range units, void* scratch, bool scratch_is_ready,
+                uint32_t stream = 0) {
+  const Call call{step.kernel, rows, units, scratch, scratch_is_ready, stream};
   visit_step(step, [&](auto operation, const auto& args) { operation.run(args, call); });
 }
 
@@ -74,9 +77,6 @@ Range equal_part(const Fork& fork, uint32_t part) {
           static_cast<uint32_t>(uint64_t{fork.units} * (part + 1) / fork.parts)};
 }
 
-/// The units of a part of the chain that begins with a step.
-Range equal_units(const Fork& fork, uint32_t part, uint32_t) { return equal_part(fork, part); }
-
 // ---- Rows and panels ----
 
 void run_rows(const Fork& fork, const Piece& piece) {
@@ -85,14 +85,14 @@ void run_rows(const Fork& fork, const Piece& piece) {
   each_block(piece.units, alone ? UINT32_MAX : kChainRows, [&](Range units) {
     for (uint32_t i = piece.step; i < end; ++i) {
       const Step& step = fork.steps[i];
-      run_kernel(step, {step.kernel, {0, fork.rows}, units, piece.scratch, piece.scratch_is_ready, 0});
+      run_kernel(step, {0, fork.rows}, units, piece.scratch, piece.scratch_is_ready);
     }
   });
 }
 
 void run_panels(const Fork& fork, const Piece& piece) {
   const Step& step = fork.steps[piece.step];
-  run_kernel(step, {step.kernel, {0, fork.rows}, piece.units, piece.scratch, piece.scratch_is_ready, 0});
+  run_kernel(step, {0, fork.rows}, piece.units, piece.scratch, piece.scratch_is_ready);
 }
 
 // ---- Lanes ----
@@ -133,7 +133,7 @@ void run_lane(const Fork& fork, const Piece& piece) {
   each_block(units, alone ? UINT32_MAX : kChainRows, [&](Range block) {
     for (uint32_t i = piece.step; i < end; ++i) {
       const Step moved = in_lane(fork.steps[i], piece.part * fork.session->lane_bytes, rows.begin);
-      run_kernel(moved, {moved.kernel, rows, block, piece.scratch, piece.scratch_is_ready, 0});
+      run_kernel(moved, rows, block, piece.scratch, piece.scratch_is_ready);
     }
   });
 }
@@ -141,8 +141,8 @@ void run_lane(const Fork& fork, const Piece& piece) {
 // ---- Streams ----
 
 /// The panels of a part that a single row is multiplied with: streams of `length` panels that are read side
-/// by side, then the panels left over. A unit is a panel of each stream, or one left over. So a piece continues
-/// every stream where the piece before it ended, and uses what the processor has prefetched.
+/// by side, then the panels left over. A unit is a panel of each stream, or one left over. So a piece
+/// continues every stream where the piece before it ended, and uses what the processor has prefetched.
 struct Streams {
   static constexpr uint32_t kOthers = kLinearStreams - 1;
   Range panels;
@@ -154,7 +154,7 @@ Streams streams_of(const Fork& fork, uint32_t part) {
   return {panels, (panels.end - panels.begin) / kLinearStreams};
 }
 
-Range stream_units(const Fork& fork, uint32_t part, uint32_t) {
+Range stream_units(const Fork& fork, uint32_t part) {
   const Streams streams = streams_of(fork, part);
   return {0, streams.panels.end - streams.panels.begin - Streams::kOthers * streams.length};
 }
@@ -167,7 +167,7 @@ void run_streams(const Fork& fork, const Piece& piece) {
   const uint32_t behind = begin + Streams::kOthers * length;
   const uint32_t end = lesser(units.end, length), rest = units.begin < length ? length : units.begin;
   const auto run = [&](Range panels, uint32_t stream) {
-    run_kernel(step, {step.kernel, {0, 1}, panels, piece.scratch, false, stream});
+    run_kernel(step, {0, 1}, panels, piece.scratch, false, stream);
   };
   if (units.begin < end) run({begin + units.begin, begin + end}, length);
   if (rest < units.end) run({behind + rest, behind + units.end}, 0);
@@ -182,20 +182,35 @@ void run_backend(const Fork& fork, const Piece& piece) {
 
 // ---- All ----
 
-struct Variant {
-  Range (*units)(const Fork& fork, uint32_t part, uint32_t step);  // of a part, for the chain of the step
-  void (*run)(const Fork& fork, const Piece& piece);
-  uint32_t kernel_units;  // in one, for the size of pieces
-};
+/// The units of a part, for the chain that begins with `step`.
+Range units_of(const Fork& fork, uint32_t part, uint32_t step) {
+  switch (fork.kind) {
+    case ForkKind::lanes:
+      return lane_units(fork, part, step);
+    case ForkKind::streams:
+      return stream_units(fork, part);
+    case ForkKind::rows:
+    case ForkKind::panels:
+    case ForkKind::backend:
+      break;
+  }
+  return equal_part(fork, part);
+}
 
-/// By ForkKind.
-constexpr Variant kVariants[] = {
-    {equal_units, run_rows, 1},    {equal_units, run_panels, 1},
-    {lane_units, run_lane, 1},     {stream_units, run_streams, kLinearStreams},
-    {equal_units, run_backend, 1},
-};
-
-const Variant& variant_of(const Fork& fork) { return kVariants[static_cast<uint32_t>(fork.kind)]; }
+void run(const Fork& fork, const Piece& piece) {
+  switch (fork.kind) {
+    case ForkKind::rows:
+      return run_rows(fork, piece);
+    case ForkKind::panels:
+      return run_panels(fork, piece);
+    case ForkKind::lanes:
+      return run_lane(fork, piece);
+    case ForkKind::streams:
+      return run_streams(fork, piece);
+    case ForkKind::backend:
+      return run_backend(fork, piece);
+  }
+}
 
 /// Whether the session's scratch is what the piece's first step needs.
 [[maybe_unused]] bool scratch_fits(const Fork& fork, const Piece& piece) {
@@ -207,13 +222,12 @@ const Variant& variant_of(const Fork& fork) { return kVariants[static_cast<uint3
 
 void run_piece(const Fork& fork, const Piece& piece) {
   assert(scratch_fits(fork, piece));
-  variant_of(fork).run(fork, piece);
+  run(fork, piece);
 }
 
 /// What is left of a part's share; `last`: the step whose kernel was the last to prepare the scratch for the
 /// part's rows, or fork.end.
 void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
-  const Variant& variant = variant_of(fork);
   Share& share = fork.session->shares[part];
   uint32_t counted = fork.end;  // the step that has `all` units
   Range all{};
@@ -227,13 +241,13 @@ void run_share(const Fork& fork, uint32_t part, void* scratch, uint32_t* last) {
       continue;
     }
     looks = 0;
-    if (step != counted) all = variant.units(fork, part, step);
+    if (step != counted) all = units_of(fork, part, step);
     counted = step;
     const uint32_t begin = all.end - taken.left;
     run_piece(fork, {part, step, {begin, begin + taken.count}, scratch, step == *last});
     *last = step;
     if (next < fork.end && share.complete(taken.count, all.end - all.begin)) {
-      const Range units = variant.units(fork, part, next);
+      const Range units = units_of(fork, part, next);
       share.set(next - fork.first, units.end - units.begin);
     }
   }
@@ -267,16 +281,16 @@ ForkKind fork_kind(const Step& step, uint32_t rows) {
 }
 
 void run_alone(const Fork& fork) {
-  run_piece(fork, {0, fork.first, variant_of(fork).units(fork, 0, fork.first), fork.session->scratch, false});
+  run_piece(fork, {0, fork.first, units_of(fork, 0, fork.first), fork.session->scratch, false});
 }
 
 void run_together(Fork* fork, uint64_t work) {
   const mote_session& session = *fork->session;
-  const Variant& variant = variant_of(*fork);
-  const uint64_t least = work == 0 ? 1 : fork->units * kPieceWork / work / variant.kernel_units;
+  uint64_t least = work == 0 ? 1 : fork->units * kPieceWork / work;
+  if (fork->kind == ForkKind::streams) least /= kLinearStreams;
   fork->least = least == 0 ? 1 : static_cast<uint32_t>(least);
   for (uint32_t part = 0; part < fork->parts; ++part) {
-    const Range units = variant.units(*fork, part, fork->first);
+    const Range units = units_of(*fork, part, fork->first);
     session.shares[part].set(0, units.end - units.begin);
   }
   const mote_platform& platform = session.options.platform;

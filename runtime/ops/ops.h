@@ -17,8 +17,10 @@ inline constexpr Traits kOpTraits[] = {
 inline const Traits& traits_of(Op op) { return kOpTraits[static_cast<size_t>(op)]; }
 
 /// Calls f(operation, args): a value of the struct of the step's operation, and its member of the union.
+/// Always inlined, so that what f captures stays in registers.
 template <class AnyStep, class F>
-auto visit_step(AnyStep& step, F&& f) -> decltype(f(ops::Embed{}, step.embed)) {
+__attribute__((always_inline)) inline auto visit_step(AnyStep& step, F&& f)
+    -> decltype(f(ops::Embed{}, step.embed)) {
   switch (step.op) {
 #define OP(op_name, operation, types) \
   case Op::k##op_name:                \
