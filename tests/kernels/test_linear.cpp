@@ -130,9 +130,14 @@ TEST("linear meets the reference at the shapes of models", "[linear]") {
 }
 
 TEST("linear meets the reference where columns are taken by blocks", "[linear]") {
-  each_linear([](const KernelEntry& entry) {
-    for (const uint32_t inputs : {1024u, 1028u, 2052u, 3072u}) {
-      for (const uint32_t rows : {31u, 32u, 45u})
+#ifdef MOTE_SANITIZED  // sanitizers look at addresses, of which one of each kind is enough
+  const std::vector<uint32_t> columns = {1028, 2052}, rows_of_case = {45};
+#else
+  const std::vector<uint32_t> columns = {1024, 1028, 2052, 3072}, rows_of_case = {31, 32, 45};
+#endif
+  each_linear([&](const KernelEntry& entry) {
+    for (const uint32_t inputs : columns) {
+      for (const uint32_t rows : rows_of_case)
         check_case(entry, {rows, 72, inputs, true, Activation::none, true, Edge::end});
     }
   });
