@@ -72,8 +72,12 @@ function(mote_isa_sources out)
     if(NOT DEFINED MOTE_ISA_FLAGS_${isa})
       message(FATAL_ERROR "${source}: no compiler flags for instruction set '${isa}' in cmake/isa.cmake")
     endif()
+    set(small "")
+    if(isa STREQUAL "sse" AND NOT source MATCHES "/(linear|attention)_")
+      set(small $<$<CONFIG:Release>:-Os>)  # work on rows takes little of the time
+    endif()
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                                "${MOTE_ISA_FLAGS_${isa}};${MOTE_UNROLLED_OPTIONS}")
+                                "${MOTE_ISA_FLAGS_${isa}};${MOTE_UNROLLED_OPTIONS};${small}")
   endforeach()
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
