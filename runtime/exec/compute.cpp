@@ -21,10 +21,10 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   if (call.program >= programs) {
     return fail(error, MOTE_INVALID_ARGUMENT, "program ", call.program, " of ", programs);
   }
-  const file::Program& program = *session->programs[call.program].file;
-  const uint32_t width = input_width(program);
+  const ProgramSteps& program = session->programs[call.program];
+  const uint32_t width = program.input_width;
   if ((width != 0) != (call.values != nullptr) || (call.value_stride != 0 && call.value_stride < width)) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.name()->c_str(), " takes ", width,
+    return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.file->name()->c_str(), " takes ", width,
                 " floats a row", width == 0 ? ", but ids" : "; give them as values");
   }
   return MOTE_OK;
@@ -128,7 +128,7 @@ mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mot
   source.program = rows->program;
   source.values = rows->values;
   source.stride = rows->value_stride;
-  if (source.stride == 0) source.stride = mote::input_width(*session->programs[rows->program].file);
+  if (source.stride == 0) source.stride = session->programs[rows->program].input_width;
   if (session->model->encoder) return mote::begin_encoding(session, source, rows->count, error);
   status = mote::check_rows(session, rows->rows, rows->count, error);
   if (status != MOTE_OK) return status;

@@ -250,12 +250,7 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
 
 mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error) {
   const mote_status status = mote::check_encoder(session, error);
-  if (status != MOTE_OK) return status;
-  if (done == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
-  if (!session->run.active) return fail(error, MOTE_WRONG_STATE, "no mote_encode_begin is in progress");
-  *done = mote::continue_run(session, max_ops) ? 1 : 0;
-  if (*done != 0) session->logit_count = session->run.outputs;
-  return MOTE_OK;
+  return status != MOTE_OK ? status : mote_compute_step(session, max_ops, done, error);
 }
 
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error) {

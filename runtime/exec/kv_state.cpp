@@ -10,17 +10,6 @@ namespace {
 
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
-/// The windows of the model's states, each once, in order; returns how many.
-uint32_t windows_of(const mote_model& model, uint32_t windows[kMaxWindows]) {
-  uint32_t count = 0;
-  for (const file::State* state : *model.root->states()) {
-    uint32_t i = 0;
-    while (i < count && windows[i] != state->window()) ++i;
-    if (i == count) windows[count++] = state->window();
-  }
-  return count;
-}
-
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
 PagePool pool_shape(const mote_session& s, uint32_t window) {
   const mote_session_options& options = s.options;
@@ -64,7 +53,7 @@ void copy_page(mote_session* s, uint32_t pool, const PageCopy& copy) {
 void take_pools(Arena& arena, mote_session* s) {
   uint32_t windows[kMaxWindows];
   const auto* states = s->model->root->states();
-  s->pool_count = windows_of(*s->model, windows);
+  s->pool_count = windows_of(*s->model->root, windows);
   s->pools = arena.take<PagePool>(s->pool_count);
   s->pool_of = arena.take<uint8_t>(states->size());
   s->caches = arena.take<KvCacheView>(states->size());

@@ -51,7 +51,8 @@ void take_programs(Arena& arena, mote_session* s) {
   for (uint32_t i = 0; i < programs->size(); ++i) {
     const uint32_t first = s->step_count;
     s->step_count += programs->Get(i)->ops()->size();
-    if (s->programs != nullptr) s->programs[i] = {programs->Get(i), first, s->step_count, {nullptr, 0}};
+    if (s->programs != nullptr)
+      s->programs[i] = {programs->Get(i), first, s->step_count, input_width(*programs->Get(i)), {nullptr, 0}};
   }
 }
 

@@ -33,7 +33,8 @@ struct Run {
 struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
-  ConstRows outputs;  // [logit_rows or batch, output width]
+  uint32_t input_width;  // floats of a row; 0: ids
+  ConstRows outputs;     // [logit_rows or batch, output width]
 };
 
 /// A generation in progress on sequence 0.

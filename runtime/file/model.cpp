@@ -73,7 +73,7 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
 }
 
 mote_status check_states(const file::Model& root, mote_error* error) {
-  uint32_t windows[kMaxWindows], count = 0;
+  uint32_t windows[kMaxWindows];
   for (uint32_t i = 0; i < root.states()->size(); ++i) {
     const file::State* state = root.states()->Get(i);
     if (state->kind() > file::StateKind::MAX) {
@@ -86,15 +86,9 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
                   state->key_dim(), " and ", state->value_dim());
     }
-    uint32_t known = 0;
-    while (known < count && windows[known] != state->window()) ++known;
-    if (known < count) continue;
-    if (count == kMaxWindows) {
-      return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
-    }
-    windows[count++] = state->window();
   }
-  return MOTE_OK;
+  if (windows_of(root, windows) <= kMaxWindows) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
 }
 
 mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
@@ -321,6 +315,18 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
+
+uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]) {
+  uint32_t count = 0;
+  for (const file::State* state : *root.states()) {
+    uint32_t i = 0;
+    while (i < count && windows[i] != state->window()) ++i;
+    if (i < count) continue;
+    if (count == kMaxWindows) return kMaxWindows + 1;
+    windows[count++] = state->window();
+  }
+  return count;
+}
 
 uint32_t input_width(const file::Program& program) {
   for (const file::Op* op : *program.ops()) {

@@ -44,6 +44,9 @@ inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
+/// The windows of the states, each once, in order: their number, kMaxWindows + 1 if there are more.
+uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]);
+
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
 
