@@ -36,7 +36,7 @@ void pick(mote_session* session, mote_event* event) {
     event->finish = MOTE_FINISH_STOP;
   } else if (generation.produced == generation.options.max_tokens) {
     event->finish = MOTE_FINISH_LENGTH;
-  } else if (session->lengths[0] == session->options.context) {
+  } else if (check_room(session, 0, 1, nullptr) != MOTE_OK) {
     event->finish = MOTE_FINISH_CONTEXT;
   }
   generation.pending_id = event->id;

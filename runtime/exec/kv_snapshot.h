@@ -50,7 +50,8 @@ inline uint32_t number_pages(const PagePool& pool, const uint32_t* lengths, uint
 }
 
 /// The same of a table from a snapshot, which nobody vouches for; false if no session could have saved it:
-/// numbers in the order of their first use, each for one tile, no gaps behind a sequence's first page.
+/// numbers in the order of their first use, each for one tile, no gaps behind a sequence's first page, and no
+/// page that its window would have dropped.
 inline bool check_numbers(const PagePool& pool, const uint32_t* lengths, uint32_t sequences,
                           const uint8_t* table, uint32_t* count) {
   bool sound = true, gap_allowed = false;
@@ -66,6 +67,7 @@ inline bool check_numbers(const PagePool& pool, const uint32_t* lengths, uint32_
                      return;
                    }
                    gap_allowed = false;
+                   sound = sound && !is_behind(pool, tile, lengths[s]);
                    if (number == seen && seen < pool.pages) {
                      pool.used[seen] = 0;
                      pool.numbers[seen++] = tile;

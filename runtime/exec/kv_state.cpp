@@ -23,7 +23,8 @@ PagePool pool_shape(const mote_session& s, uint32_t window) {
   // A pass of an encoder has at most token_rows tokens, and each sequence begins a page.
   uint64_t most = uint64_t{s.token_rows} / pool.page_positions + options.batch;
   if (!whole) most = options.kv_positions == 0 ? pages : pages_for(options.kv_positions, pool.page_positions);
-  pool.pages = static_cast<uint32_t>(pages < most ? pages : most);
+  pool.holds_all = most >= pages;
+  pool.pages = static_cast<uint32_t>(pool.holds_all ? pages : most);
   return pool;
 }
 
@@ -103,6 +104,7 @@ void clear_pages(mote_session* s) {
 mote_status check_pages(const mote_session* s, const uint32_t* counts, mote_error* error) {
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
+    if (pool.holds_all) continue;
     uint64_t missing = 0, tokens = 0;
     for (uint32_t sequence = 0; sequence < s->options.batch; ++sequence) {
       missing += pages_missing(pool, sequence, s->lengths[sequence], counts[sequence], s->options.chunk);

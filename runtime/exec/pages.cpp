@@ -90,13 +90,10 @@ void truncate_pages(PagePool* pool, uint32_t sequence, uint32_t length) {
 }
 
 void slide_pages(PagePool* pool, uint32_t sequence, uint32_t length) {
-  const uint32_t seen = first_seen(*pool, length);
-  if (seen <= kRollback) return;
   uint32_t* pages = pool->pages_of(sequence);
-  for (uint32_t tile = (seen - kRollback) / pool->page_positions; tile > 0; --tile) {
-    if (pages[tile - 1] == kNoPage) return;
-    drop(pool, &pages[tile - 1]);
-  }
+  uint32_t tile = first_seen(*pool, length) / pool->page_positions;
+  while (tile > 0 && !is_behind(*pool, tile - 1, length)) --tile;
+  for (; tile > 0 && pages[tile - 1] != kNoPage; --tile) drop(pool, &pages[tile - 1]);
 }
 
 void share_pages(PagePool* pool, uint32_t from, uint32_t to) {

@@ -21,6 +21,7 @@ struct PagePool {
   uint32_t page_positions;  // a multiple of 16, at most kAttentionTile
   uint32_t tiles;           // that a sequence has at most
   uint32_t pages;           // of the pool
+  bool holds_all;           // it has the most pages of each sequence, and so never lacks one
   uint32_t* table;          // [batch][tiles]: a page or kNoPage
   uint32_t* holders;        // [pages]: sequences that hold the page
   uint32_t* free_pages;     // [pages], a stack of free_count
@@ -49,8 +50,8 @@ uint32_t most_pages_of_sequence(uint32_t window, uint32_t chunk, uint32_t contex
 /// All pages are free, no sequence holds any.
 void clear_pages(PagePool* pool, uint32_t batch);
 
-/// Pages that must be free for the sequence, of `length` tokens, to get `count` more: exact without a window,
-/// else at most so many.
+/// Pages that must be free for the sequence, of `length` tokens, to get `count` more: without a window exact
+/// if no other sequence gets any, else at most so many.
 uint32_t pages_missing(const PagePool& pool, uint32_t sequence, uint32_t length, uint32_t count,
                        uint32_t chunk);
 
@@ -81,6 +82,11 @@ uint32_t first_held(const PagePool& pool, uint32_t sequence, uint32_t length);
 /// The first position that a token at position `length` sees.
 inline uint32_t first_seen(const PagePool& pool, uint32_t length) {
   return pool.window == 0 || length < pool.window ? 0 : length - pool.window + 1;
+}
+
+/// Whether the window of a sequence of `length` tokens has dropped the tile.
+inline bool is_behind(const PagePool& pool, uint32_t tile, uint32_t length) {
+  return (uint64_t{tile} + 1) * pool.page_positions + kRollback <= first_seen(pool, length);
 }
 
 /// Takes a free page for one holder.

@@ -154,6 +154,53 @@ TEST("a hundred conversations of different lengths go on in a pool of pages", "[
                    alone(model, {prompt.begin(), prompt.begin() + 250}));
 }
 
+TEST("sequences that share their only page go on, each with a page of its own", "[compute]") {
+  for (const bool window : {false, true}) {
+    const test::OpenModel& model = long_model(window);
+    mote_session_options options = options_of(model, 4);
+    options.context = 100;
+    const test::OpenSession session(model, options);
+    const auto prefix = test::some_ids(10, kVocab);
+    mote_error error{};
+    test::prefill(session.get(), prefix, kVocab);
+    for (const uint32_t to : {1u, 2u, 3u}) must(mote_session_fork(session.get(), 0, to, &error), error);
+    const int32_t ids[] = {1, 2, 3, 4};
+    must(mote_decode(session.get(), ids, &error), error);
+    for (uint32_t i = 0; i < 4; ++i) {
+      TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, i) == alone(model, joined(prefix, {ids[i]})));
+    }
+  }
+}
+
+TEST("a generation ends where the pool does, as where the context does", "[compute]") {
+  const test::OpenModel& model = long_model(false);
+  const auto prompt = test::some_ids(120, kVocab);
+  const auto generate = [&](const mote_session_options& options, mote_finish* finish) {
+    const test::OpenSession session(model, options);
+    const mote_generation generation = [] {
+      mote_generation all = mote_generation_default();
+      all.ignore_model_stops = 1;
+      return all;
+    }();
+    std::vector<int32_t> ids;
+    const auto keep = [](void* user, int32_t id) {
+      static_cast<std::vector<int32_t>*>(user)->push_back(id);
+      return 0;
+    };
+    mote_error error{};
+    must(mote_generate(session.get(), prompt.data(), 120, &generation, keep, &ids, finish, &error), error);
+    return ids;
+  };
+  mote_session_options short_context = options_of(model, 1), small_pool = short_context;
+  short_context.context = 128;
+  small_pool.kv_positions = 128;
+  mote_finish expected, actual;
+  const auto ids = generate(short_context, &expected);
+  TEST_ASSERT_EQUAL_INT(MOTE_FINISH_CONTEXT, expected);
+  TEST_ASSERT_TRUE(ids == generate(small_pool, &actual));
+  TEST_ASSERT_EQUAL_INT(MOTE_FINISH_CONTEXT, actual);
+}
+
 TEST("four beams by copy on write have the bits of four separate sequences", "[compute]") {
   constexpr uint32_t kBeams = 4;
   for (const bool window : {false, true}) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/pages.h"
 
-#include <set>
 #include <vector>
 
+#include "runtime/exec/kv_snapshot.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote;
@@ -20,13 +20,12 @@ class Pool {
         table_(kBatch * tiles_),
         next_(kBatch * tiles_),
         holders_(pages),
-        free_(pages) {
-    pool = {window,        page_positions(context),
-            tiles_,        pages,
-            table_.data(), holders_.data(),
-            free_.data(),  0,
-            next_.data(),  nullptr,
-            nullptr};
+        free_(pages),
+        used_(pages),
+        numbers_(pages) {
+    pool = {window,        page_positions(context), tiles_,       pages, false,
+            table_.data(), holders_.data(),         free_.data(), 0,     next_.data(),
+            used_.data(),  numbers_.data()};
     clear_pages(&pool, kBatch);
   }
 
@@ -44,7 +43,7 @@ class Pool {
 
  private:
   uint32_t tiles_;
-  std::vector<uint32_t> table_, next_, holders_, free_;
+  std::vector<uint32_t> table_, next_, holders_, free_, used_, numbers_;
 };
 
 }  // namespace
@@ -168,4 +167,19 @@ TEST("sequences are reordered at once, as beams are", "[pages]") {
   TEST_ASSERT_TRUE(of.pages(2, 200) == second);
   TEST_ASSERT_TRUE(of.pages(3, 200) == third);
   TEST_ASSERT_EQUAL_UINT32(16 - 3 * 2, of.pool.free_count);  // nobody holds those of sequence 2
+}
+
+TEST("a saved table has the pages that a window needs, and none that it would have dropped", "[pages]") {
+  const Pool of(200, 4096, 16);
+  const uint32_t length = 1000;  // eight tiles; the next token sees positions 801 and on
+  const auto sound = [&](uint32_t first) {
+    std::vector<uint32_t> table(8, kNoPage);
+    for (uint32_t tile = first; tile < 8; ++tile) table[tile] = tile - first;
+    uint32_t count;
+    return check_numbers(of.pool, &length, 1, reinterpret_cast<const uint8_t*>(table.data()), &count);
+  };
+  for (uint32_t first = 0; first <= 8; ++first) {
+    CAPTURE(first);
+    TEST_ASSERT_EQUAL(first == 5 || first == 6, sound(first));
+  }
 }
