@@ -73,7 +73,7 @@ View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
 
 uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
   const bool encoder = spec_.is_encoder();
-  // A window that holds the whole context is none, and saves the ring.
+  // A window that holds the whole context is none; its pages are those of the caches without one.
   const uint32_t window = attention.window >= spec_.context ? 0 : attention.window;
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {

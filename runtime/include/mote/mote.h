@@ -107,7 +107,8 @@ typedef struct mote_session_options {
   void* trace_user;
   uint32_t text_bytes; /* longest normalized word that mote_tokenize takes, 26 bytes of arena each; 0: none */
   uint32_t kv_positions; /* of all sequences together, rounded up to pages of 128; 0: batch times context.
-                            Sequences that share a prefix hold it once. */
+                            Sequences that share a prefix hold it once. When they are full, calls return
+                            MOTE_CONTEXT_FULL and a generation ends with MOTE_FINISH_CONTEXT. */
   const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
   uint64_t reserved[6];        /* 0 */
 } mote_session_options;
