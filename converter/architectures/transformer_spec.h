@@ -57,16 +57,21 @@ struct LayerNames {
 };
 
 struct AttentionSpec {
-  uint32_t heads = 0, kv_heads = 0, head_dim = 0;
-  float scale = 1.0f;     // of the scores
-  uint32_t window = 0;    // tokens a query sees; 0: all
-  uint32_t rope = kNone;  // of TransformerSpec::ropes
-  uint32_t bias = kNone;  // of TransformerSpec::attention_biases
+  uint32_t heads = 0, kv_heads = 0;
+  uint32_t head_dim = 0;   // of queries and keys
+  uint32_t value_dim = 0;  // of a head's values and outputs; 0: head_dim
+  float scale = 1.0f;      // of the scores
+  uint32_t window = 0;     // tokens a query sees; 0: all
+  uint32_t rope = kNone;   // of TransformerSpec::ropes
+  uint32_t bias = kNone;   // of TransformerSpec::attention_biases
   // Biases that must be there; where this is false, a bias is used if the source has one.
   bool qkv_bias = false, o_bias = false;
 
   uint32_t q_width() const { return heads * head_dim; }
-  uint32_t kv_width() const { return kv_heads * head_dim; }
+  uint32_t k_width() const { return kv_heads * head_dim; }
+  uint32_t v_width() const { return kv_heads * value_width(); }
+  uint32_t out_width() const { return heads * value_width(); }
+  uint32_t value_width() const { return value_dim != 0 ? value_dim : head_dim; }
 };
 
 struct FfnSpec {

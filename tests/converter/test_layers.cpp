@@ -227,6 +227,7 @@ TEST("layers: heads, their widths, scales, windows and norms are each layer's", 
   wide.heads = 2;
   wide.kv_heads = 1;
   wide.head_dim = 12;
+  wide.value_dim = 8;
   wide.scale = 0.3f;
   spec.layers[2].attention.window = 5;
   spec.layers[3].attention.window = 2;
@@ -258,10 +259,11 @@ TEST("layers: an encoder's may differ in heads and in their bias by distance", "
   wide.heads = wide.kv_heads = 2;
   wide.head_dim = 8;
   wide.bias = 1;
+  spec.layers[2].attention.value_dim = 8;
   check(spec);
   RandomWeights weights;
   PlainTransformer(spec, weights).run({0});
-  TEST_ASSERT_EQUAL_UINT64(2, graph_of(spec, weights.source()).caches.size());  // one for each shape
+  TEST_ASSERT_EQUAL_UINT64(3, graph_of(spec, weights.source()).caches.size());  // one for each shape
 }
 
 TEST("layers: of one number they share weights, and one may have names of its own", "[layers]") {

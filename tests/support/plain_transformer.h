@@ -182,9 +182,10 @@ class PlainTransformer {
   Matrix attended(const Matrix& in, const Layer& spec) const {
     const auto& attention = spec.attention;
     const uint32_t E = attention.head_dim, H = attention.heads, G = attention.kv_heads;
+    const uint32_t F = attention.value_width();
     Matrix q = linear(in, of(spec.names.q, spec), H * E);
     Matrix k = linear(in, of(spec.names.k, spec), G * E);
-    const Matrix v = linear(in, of(spec.names.v, spec), G * E);
+    const Matrix v = linear(in, of(spec.names.v, spec), G * F);
     if (!spec.names.q_norm.empty()) {
       norm(q, of(spec.names.q_norm, spec), H);
       norm(k, of(spec.names.k_norm, spec), G);
@@ -193,7 +194,7 @@ class PlainTransformer {
       rotate(q, E, spec_.ropes[attention.rope]);
       rotate(k, E, spec_.ropes[attention.rope]);
     }
-    Matrix out(in.size(), std::vector<double>(size_t{H} * E));
+    Matrix out(in.size(), std::vector<double>(size_t{H} * F));
     for (size_t t = 0; t < in.size(); ++t) {
       for (size_t h = 0; h < H; ++h) attend(q, k, v, t, h, attention, out[t]);
     }
@@ -202,19 +203,19 @@ class PlainTransformer {
 
   void attend(const Matrix& q, const Matrix& k, const Matrix& v, size_t t, size_t h,
               const mote::convert::AttentionSpec& spec, std::vector<double>& out) const {
-    const size_t E = spec.head_dim, from = h * E, kv = h / (spec.heads / spec.kv_heads) * E;
+    const size_t E = spec.head_dim, F = spec.value_width(), group = h / (spec.heads / spec.kv_heads);
     const size_t last = spec_.is_encoder() ? q.size() - 1 : t;
     const size_t first = spec.window != 0 && last + 1 > spec.window ? last + 1 - spec.window : 0;
     std::vector<double> weights;
     double sum = 0;
     for (size_t p = first; p <= last; ++p) {
       double dot = 0;
-      for (size_t i = 0; i < E; ++i) dot += q[t][from + i] * k[p][kv + i];
+      for (size_t i = 0; i < E; ++i) dot += q[t][h * E + i] * k[p][group * E + i];
       weights.push_back(std::exp(double{spec.scale} * dot + bias(spec, h, t, p)));
       sum += weights.back();
     }
     for (size_t p = first; p <= last; ++p) {
-      for (size_t i = 0; i < E; ++i) out[from + i] += weights[p - first] / sum * v[p][kv + i];
+      for (size_t i = 0; i < F; ++i) out[h * F + i] += weights[p - first] / sum * v[p][group * F + i];
     }
   }
 
