@@ -120,10 +120,12 @@ struct TransformerSpec {
   NormKind norm = NormKind::rms;  // of all norms but those of q and k
   float norm_eps;
   bool norm_bias = false;
-  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
-  uint32_t token_types = 0;      // rows of their table; 0: there is none
-  uint32_t position_rows = 0;    // of the table of positions, if names.positions is one; 0: the context
-  uint32_t first_position = 0;   // its row that sequences start at
+  uint32_t embedding_width = 0;       // 0: width, else the embedding is projected to width
+  float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
+  float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
+  uint32_t token_types = 0;           // rows of their table; 0: there is none
+  uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
+  uint32_t first_position = 0;        // its row that sequences start at
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;

@@ -84,6 +84,8 @@ class PlainTransformer {
       const auto row = table.begin() + static_cast<std::ptrdiff_t>(id) * spec_.width;
       x.emplace_back(row, row + spec_.width);
     }
+    scale(x, spec_.embedding_multiplier);
+    if (!spec_.names.positions.empty()) add_positions(x);
     for (const Layer& spec : spec_.layers) {
       if (spec.build) {
         built(*this, x, spec);
@@ -92,7 +94,10 @@ class PlainTransformer {
       }
     }
     if (!spec_.names.final_norm.empty()) norm(x, spec_.names.final_norm);
-    return spec_.is_encoder() ? x : linear(x, spec_.names.head, spec_.vocab);
+    if (spec_.head.kind == mote::convert::OutputKind::hidden) return x;
+    Matrix logits = linear(x, spec_.is_encoder() ? spec_.head.output : spec_.names.head, spec_.vocab);
+    scale(logits, spec_.logit_multiplier);
+    return logits;
   }
 
   void layer(Matrix& x, const Layer& spec) const {
@@ -120,6 +125,20 @@ class PlainTransformer {
   static std::string of(std::string name, const Layer& spec) {
     const size_t at = name.find("{}");
     return at == std::string::npos ? name : name.replace(at, 2, std::to_string(spec.weights));
+  }
+
+  static void scale(Matrix& x, float factor) {
+    for (std::vector<double>& row : x) {
+      for (double& value : row) value *= double{factor};
+    }
+  }
+
+  /// Row t of the table to row t.
+  void add_positions(Matrix& x) const {
+    const std::vector<float>& table = weights_.matrix(spec_.names.positions, spec_.context, spec_.width);
+    for (size_t t = 0; t < x.size(); ++t) {
+      for (size_t k = 0; k < spec_.width; ++k) x[t][k] += double{table[t * spec_.width + k]};
+    }
   }
 
   Matrix linear(const Matrix& x, const std::string& name, uint32_t outputs) const {
@@ -156,9 +175,9 @@ class PlainTransformer {
 
   void add(Matrix& x, Matrix branch, const Layer& spec, const Norms& norms) const {
     if (!norms.after.empty()) norm(branch, of(norms.after, spec));
-    const double factor = double{spec.residual_multiplier};
+    scale(branch, spec.residual_multiplier);
     for (size_t t = 0; t < x.size(); ++t) {
-      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += factor * branch[t][k];
+      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += branch[t][k];
     }
     if (!norms.sum.empty()) norm(x, of(norms.sum, spec));
   }
