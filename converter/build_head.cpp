@@ -93,6 +93,7 @@ void TransformerBuilder::head() {
   } else {
     decoder_head();
   }
+  scale(graph_.output, spec_.logit_multiplier);
 }
 
 }  // namespace mote::convert

@@ -53,7 +53,7 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
 
 View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
   const AttentionSpec& attention = layer.attention;
-  const uint32_t q_width = attention.q_width(), kv_width = attention.kv_width();
+  const uint32_t q_width = attention.q_width(), k_width = attention.k_width(), v_width = attention.v_width();
   std::vector<Projection> projections;
   const auto project = [&](const char* label, const std::string& name, uint32_t rows) {
     projections.push_back(
@@ -61,12 +61,12 @@ View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
   };
   if (layer.names.qkv.empty()) {
     project("q", layer.names.q, q_width);
-    project("k", layer.names.k, kv_width);
-    project("v", layer.names.v, kv_width);
+    project("k", layer.names.k, k_width);
+    project("v", layer.names.v, v_width);
   } else {
-    project("qkv", layer.names.qkv, q_width + 2 * kv_width);
+    project("qkv", layer.names.qkv, q_width + k_width + v_width);
   }
-  const View out = new_value(q_width + 2 * kv_width, Unit::token);
+  const View out = new_value(q_width + k_width + v_width, Unit::token);
   linears(prefix_of(layer), in, std::move(projections), out, Activation::none, std::nullopt);
   return out;
 }
@@ -77,21 +77,22 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
   const uint32_t window = attention.window >= spec_.context ? 0 : attention.window;
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {
-      return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim;
+      return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim &&
+             cache.value_dim == attention.value_width();
     });
     if (same != graph_.caches.end()) return static_cast<uint32_t>(same - graph_.caches.begin());
   }
-  graph_.caches.push_back({attention.kv_heads, attention.head_dim, window, encoder});
+  graph_.caches.push_back({attention.kv_heads, attention.head_dim, window, encoder, attention.value_width()});
   return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 
 View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   const AttentionSpec& attention = layer.attention;
-  const uint32_t q_width = attention.q_width(), kv_width = attention.kv_width();
+  const uint32_t q_width = attention.q_width(), k_width = attention.k_width(), v_width = attention.v_width();
   const View all = qkv(layer, in);
   const View q = columns(all, 0, q_width);
-  const View k = columns(all, q_width, kv_width);
-  const View v = columns(all, q_width + kv_width, kv_width);
+  const View k = columns(all, q_width, k_width);
+  const View v = columns(all, q_width + k_width, v_width);
   if (!layer.names.q_norm.empty()) {
     const std::string prefix = prefix_of(layer);
     norm(NormKind::rms, prefix + "q_norm", of_layer(layer.names.q_norm, layer), attention.heads, q, q);
@@ -105,7 +106,7 @@ View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   const int32_t bias = attention.bias == kNone ? -1 : attention_biases_[attention.bias];
   const uint32_t cache = cache_of(attention);
   add(KvStoreNode{cache, k, v});
-  const View out = new_value(q_width, Unit::token);
+  const View out = new_value(attention.out_width(), Unit::token);
   add(AttentionNode{cache, attention.heads, attention.scale, q, out, bias});
   return out;
 }
@@ -133,8 +134,8 @@ View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
 // ---- Layers ----
 
 Projection TransformerBuilder::o(const LayerSpec& layer) {
-  return projection("o", of_layer(layer.names.o, layer), spec_.width, layer.attention.q_width(), Role::matrix,
-                    layer.attention.o_bias);
+  return projection("o", of_layer(layer.names.o, layer), spec_.width, layer.attention.out_width(),
+                    Role::matrix, layer.attention.o_bias);
 }
 
 Projection TransformerBuilder::down(const LayerSpec& layer) {

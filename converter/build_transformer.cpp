@@ -134,6 +134,10 @@ void TransformerBuilder::linear(const std::string& label, const std::string& sou
           std::nullopt);
 }
 
+void TransformerBuilder::scale(View rows, float factor) {
+  if (factor != 1.0f) add(ScaleRowsNode{rows, rows, -1, factor});
+}
+
 // ---- Embedding and positions ----
 
 void TransformerBuilder::add_rows(const std::string& label, const std::string& source, uint32_t source_rows,
@@ -154,6 +158,7 @@ void TransformerBuilder::embed() {
   const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
   table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
   add(EmbedNode{table_, x_});
+  scale(x_, spec_.embedding_multiplier);
   if (spec_.token_types != 0) {
     add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
     graph_.token_types = spec_.token_types;

@@ -2,8 +2,8 @@
 //
 // The blocks that graphs of transformers are put together from. Fusion happens here: weights that read the
 // same input become one linear, a norm is quantized once for all its readers, residuals are added by the
-// linear that ends a branch. build_transformer.cpp has weights, operations and the embedding,
-// build_layers.cpp the layers, build_head.cpp what follows them.
+// linear that ends a branch unless a norm or a multiplier follows it. build_transformer.cpp has weights,
+// operations and the embedding, build_layers.cpp the layers, build_head.cpp what follows them.
 #pragma once
 
 #include <array>
@@ -104,6 +104,9 @@ class TransformerBuilder {
   /// One linear by itself.
   void linear(const std::string& label, const std::string& source, Role role, View in, View out,
               Activation activation, bool bias_required);
+
+  /// rows *= factor; no operation where it is 1.
+  void scale(View rows, float factor);
 
  private:
   void fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused, View out,

@@ -8,6 +8,20 @@
 namespace mote::convert {
 namespace {
 
+/// A multiplier of 0 would drop what it multiplies.
+bool is_multiplier(float factor) { return std::isfinite(factor) && factor != 0.0f; }
+
+bool is_over_vocabulary(OutputKind kind) {
+  return kind == OutputKind::next_token || kind == OutputKind::masked_token;
+}
+
+void check_multipliers(const TransformerSpec& spec) {
+  if (!is_multiplier(spec.embedding_multiplier)) fail("embedding multiplier {}", spec.embedding_multiplier);
+  if (!is_multiplier(spec.logit_multiplier)) fail("logit multiplier {}", spec.logit_multiplier);
+  if (spec.logit_multiplier != 1.0f && !is_over_vocabulary(spec.head.kind))
+    fail("logit multiplier {} of an output that has no logits over the vocabulary", spec.logit_multiplier);
+}
+
 void check_attention(const TransformerSpec& spec, uint32_t index, const AttentionSpec& attention) {
   const uint32_t heads = attention.heads, kv_heads = attention.kv_heads, head_dim = attention.head_dim;
   if (heads == 0 || kv_heads == 0 || head_dim == 0)
@@ -58,12 +72,13 @@ void TransformerSpec::repeat(const LayerSpec& layer, uint32_t count) {
 
 void check_spec(const TransformerSpec& spec) {
   if (spec.layers.empty()) fail("the model has no layers");
+  check_multipliers(spec);
   for (uint32_t index = 0; index < spec.layers.size(); ++index) {
     const LayerSpec& layer = spec.layers[index];
     if (layer.build) continue;
     check_attention(spec, index, layer.attention);
     if (layer.ffn.width == 0) fail("layer {} has a feed-forward of width 0", index);
-    if (!std::isfinite(layer.residual_multiplier))
+    if (!is_multiplier(layer.residual_multiplier))
       fail("layer {}: residual multiplier {}", index, layer.residual_multiplier);
     check_names(index, layer);
   }

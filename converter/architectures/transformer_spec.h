@@ -57,16 +57,21 @@ struct LayerNames {
 };
 
 struct AttentionSpec {
-  uint32_t heads = 0, kv_heads = 0, head_dim = 0;
-  float scale = 1.0f;     // of the scores
-  uint32_t window = 0;    // tokens a query sees; 0: all
-  uint32_t rope = kNone;  // of TransformerSpec::ropes
-  uint32_t bias = kNone;  // of TransformerSpec::attention_biases
+  uint32_t heads = 0, kv_heads = 0;
+  uint32_t head_dim = 0;   // of queries and keys
+  uint32_t value_dim = 0;  // of a head's values and outputs; 0: head_dim
+  float scale = 1.0f;      // of the scores
+  uint32_t window = 0;     // tokens a query sees; 0: all
+  uint32_t rope = kNone;   // of TransformerSpec::ropes
+  uint32_t bias = kNone;   // of TransformerSpec::attention_biases
   // Biases that must be there; where this is false, a bias is used if the source has one.
   bool qkv_bias = false, o_bias = false;
 
   uint32_t q_width() const { return heads * head_dim; }
-  uint32_t kv_width() const { return kv_heads * head_dim; }
+  uint32_t k_width() const { return kv_heads * head_dim; }
+  uint32_t v_width() const { return kv_heads * value_width(); }
+  uint32_t out_width() const { return heads * value_width(); }
+  uint32_t value_width() const { return value_dim != 0 ? value_dim : head_dim; }
 };
 
 struct FfnSpec {
@@ -115,10 +120,12 @@ struct TransformerSpec {
   NormKind norm = NormKind::rms;  // of all norms but those of q and k
   float norm_eps;
   bool norm_bias = false;
-  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
-  uint32_t token_types = 0;      // rows of their table; 0: there is none
-  uint32_t position_rows = 0;    // of the table of positions, if names.positions is one; 0: the context
-  uint32_t first_position = 0;   // its row that sequences start at
+  uint32_t embedding_width = 0;       // 0: width, else the embedding is projected to width
+  float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
+  float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
+  uint32_t token_types = 0;           // rows of their table; 0: there is none
+  uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
+  uint32_t first_position = 0;        // its row that sequences start at
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Models put together from layers of every form, run and compared with plain loops.
+#include <fmt/format.h>
+
 #include "converter/build_transformer.h"
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
@@ -203,6 +205,29 @@ TEST("layers: a residual multiplier scales each branch, after its norm", "[layer
   TEST_ASSERT_FALSE(scaled == check(spec));
 }
 
+TEST("layers: an embedding multiplier scales the rows of tokens, not positions nor a tied head", "[layers]") {
+  TransformerSpec spec = plain_spec(1);
+  spec.embedding_multiplier = 4.0f;
+  spec.names.positions = "positions";
+  spec.names.head = "embedding";
+  spec.tied_embedding = true;
+  const Matrix scaled = check(spec);
+  spec.embedding_multiplier = 1.0f;
+  TEST_ASSERT_FALSE(scaled == check(spec));
+}
+
+TEST("layers: a logit multiplier scales a decoder's logits and those of masked words", "[layers]") {
+  TransformerSpec masked = encoder_spec(1);
+  masked.head.kind = OutputKind::masked_token;
+  masked.head.output = "head";
+  for (TransformerSpec spec : {plain_spec(1), masked}) {
+    spec.logit_multiplier = -0.0625f;
+    const Matrix scaled = check(spec);
+    spec.logit_multiplier = 1.0f;
+    TEST_ASSERT_FALSE(scaled == check(spec));
+  }
+}
+
 TEST("layers: nothing is added where the linear that ends a branch can add it", "[layers]") {
   TransformerSpec spec = plain_spec(3);
   spec.layers[1].names.ffn_norms.after = "{}.ffn_after";
@@ -227,6 +252,7 @@ TEST("layers: heads, their widths, scales, windows and norms are each layer's", 
   wide.heads = 2;
   wide.kv_heads = 1;
   wide.head_dim = 12;
+  wide.value_dim = 8;
   wide.scale = 0.3f;
   spec.layers[2].attention.window = 5;
   spec.layers[3].attention.window = 2;
@@ -258,10 +284,11 @@ TEST("layers: an encoder's may differ in heads and in their bias by distance", "
   wide.heads = wide.kv_heads = 2;
   wide.head_dim = 8;
   wide.bias = 1;
+  spec.layers[2].attention.value_dim = 8;
   check(spec);
   RandomWeights weights;
   PlainTransformer(spec, weights).run({0});
-  TEST_ASSERT_EQUAL_UINT64(2, graph_of(spec, weights.source()).caches.size());  // one for each shape
+  TEST_ASSERT_EQUAL_UINT64(3, graph_of(spec, weights.source()).caches.size());  // one for each shape
 }
 
 TEST("layers: of one number they share weights, and one may have names of its own", "[layers]") {
@@ -343,8 +370,6 @@ TEST("layers: a spec that makes no sense is an error that names what is wrong", 
                            }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has a feed-forward of width 0",
                            layer_error([](auto& layer) { layer.ffn.width = 0; }));
-  TEST_ASSERT_EQUAL_STRING("layer 1: residual multiplier inf",
-                           layer_error([](auto& layer) { layer.residual_multiplier = INFINITY; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for gate",
                            layer_error([](auto& layer) { layer.names.gate = ""; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q, k and v",
@@ -354,4 +379,19 @@ TEST("layers: a spec that makes no sense is an error that names what is wrong", 
                               layer.names.attention_norms.sum = "norm";
                             }),
                             "layer 1 is parallel"));
+}
+
+TEST("layers: a multiplier that is 0 or not finite is an error that names it", "[layers]") {
+  for (const float factor : {0.0f, -INFINITY, INFINITY, NAN}) {
+    TransformerSpec embedding = plain_spec(2), logits = plain_spec(2), residual = plain_spec(2);
+    embedding.embedding_multiplier = logits.logit_multiplier = factor;
+    residual.layers[1].residual_multiplier = factor;
+    TEST_ASSERT_EQUAL_STRING(fmt::format("embedding multiplier {}", factor), error_of(embedding));
+    TEST_ASSERT_EQUAL_STRING(fmt::format("logit multiplier {}", factor), error_of(logits));
+    TEST_ASSERT_EQUAL_STRING(fmt::format("layer 1: residual multiplier {}", factor), error_of(residual));
+  }
+  TransformerSpec hidden = encoder_spec(1);
+  hidden.logit_multiplier = 2.0f;
+  TEST_ASSERT_EQUAL_STRING("logit multiplier 2 of an output that has no logits over the vocabulary",
+                           error_of(hidden));
 }

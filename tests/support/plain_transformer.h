@@ -84,6 +84,8 @@ class PlainTransformer {
       const auto row = table.begin() + static_cast<std::ptrdiff_t>(id) * spec_.width;
       x.emplace_back(row, row + spec_.width);
     }
+    scale(x, spec_.embedding_multiplier);
+    if (!spec_.names.positions.empty()) add_positions(x);
     for (const Layer& spec : spec_.layers) {
       if (spec.build) {
         built(*this, x, spec);
@@ -92,7 +94,10 @@ class PlainTransformer {
       }
     }
     if (!spec_.names.final_norm.empty()) norm(x, spec_.names.final_norm);
-    return spec_.is_encoder() ? x : linear(x, spec_.names.head, spec_.vocab);
+    if (spec_.head.kind == mote::convert::OutputKind::hidden) return x;
+    Matrix logits = linear(x, spec_.is_encoder() ? spec_.head.output : spec_.names.head, spec_.vocab);
+    scale(logits, spec_.logit_multiplier);
+    return logits;
   }
 
   void layer(Matrix& x, const Layer& spec) const {
@@ -120,6 +125,20 @@ class PlainTransformer {
   static std::string of(std::string name, const Layer& spec) {
     const size_t at = name.find("{}");
     return at == std::string::npos ? name : name.replace(at, 2, std::to_string(spec.weights));
+  }
+
+  static void scale(Matrix& x, float factor) {
+    for (std::vector<double>& row : x) {
+      for (double& value : row) value *= double{factor};
+    }
+  }
+
+  /// Row t of the table to row t.
+  void add_positions(Matrix& x) const {
+    const std::vector<float>& table = weights_.matrix(spec_.names.positions, spec_.context, spec_.width);
+    for (size_t t = 0; t < x.size(); ++t) {
+      for (size_t k = 0; k < spec_.width; ++k) x[t][k] += double{table[t * spec_.width + k]};
+    }
   }
 
   Matrix linear(const Matrix& x, const std::string& name, uint32_t outputs) const {
@@ -156,9 +175,9 @@ class PlainTransformer {
 
   void add(Matrix& x, Matrix branch, const Layer& spec, const Norms& norms) const {
     if (!norms.after.empty()) norm(branch, of(norms.after, spec));
-    const double factor = double{spec.residual_multiplier};
+    scale(branch, spec.residual_multiplier);
     for (size_t t = 0; t < x.size(); ++t) {
-      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += factor * branch[t][k];
+      for (size_t k = 0; k < x[t].size(); ++k) x[t][k] += branch[t][k];
     }
     if (!norms.sum.empty()) norm(x, of(norms.sum, spec));
   }
@@ -182,9 +201,10 @@ class PlainTransformer {
   Matrix attended(const Matrix& in, const Layer& spec) const {
     const auto& attention = spec.attention;
     const uint32_t E = attention.head_dim, H = attention.heads, G = attention.kv_heads;
+    const uint32_t F = attention.value_width();
     Matrix q = linear(in, of(spec.names.q, spec), H * E);
     Matrix k = linear(in, of(spec.names.k, spec), G * E);
-    const Matrix v = linear(in, of(spec.names.v, spec), G * E);
+    const Matrix v = linear(in, of(spec.names.v, spec), G * F);
     if (!spec.names.q_norm.empty()) {
       norm(q, of(spec.names.q_norm, spec), H);
       norm(k, of(spec.names.k_norm, spec), G);
@@ -193,7 +213,7 @@ class PlainTransformer {
       rotate(q, E, spec_.ropes[attention.rope]);
       rotate(k, E, spec_.ropes[attention.rope]);
     }
-    Matrix out(in.size(), std::vector<double>(size_t{H} * E));
+    Matrix out(in.size(), std::vector<double>(size_t{H} * F));
     for (size_t t = 0; t < in.size(); ++t) {
       for (size_t h = 0; h < H; ++h) attend(q, k, v, t, h, attention, out[t]);
     }
@@ -202,19 +222,19 @@ class PlainTransformer {
 
   void attend(const Matrix& q, const Matrix& k, const Matrix& v, size_t t, size_t h,
               const mote::convert::AttentionSpec& spec, std::vector<double>& out) const {
-    const size_t E = spec.head_dim, from = h * E, kv = h / (spec.heads / spec.kv_heads) * E;
+    const size_t E = spec.head_dim, F = spec.value_width(), group = h / (spec.heads / spec.kv_heads);
     const size_t last = spec_.is_encoder() ? q.size() - 1 : t;
     const size_t first = spec.window != 0 && last + 1 > spec.window ? last + 1 - spec.window : 0;
     std::vector<double> weights;
     double sum = 0;
     for (size_t p = first; p <= last; ++p) {
       double dot = 0;
-      for (size_t i = 0; i < E; ++i) dot += q[t][from + i] * k[p][kv + i];
+      for (size_t i = 0; i < E; ++i) dot += q[t][h * E + i] * k[p][group * E + i];
       weights.push_back(std::exp(double{spec.scale} * dot + bias(spec, h, t, p)));
       sum += weights.back();
     }
     for (size_t p = first; p <= last; ++p) {
-      for (size_t i = 0; i < E; ++i) out[from + i] += weights[p - first] / sum * v[p][kv + i];
+      for (size_t i = 0; i < F; ++i) out[h * F + i] += weights[p - first] / sum * v[p][group * F + i];
     }
   }
 
