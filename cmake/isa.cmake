@@ -14,8 +14,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND MOTE_ISA_FLAGS_amx_int8 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
+# Of AArch64, whose Advanced SIMD needs no flag.
+set(MOTE_ISA_FLAGS_neon "")
+set(MOTE_ISA_FLAGS_dotprod -march=armv8.2-a+dotprod)
+set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm)
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+  set(MOTE_KERNEL_FAMILY arm)
 endif()
 
 # Sets `out` to the files of the INSTANCE lines of kernel_list.inc for the target's architecture, which it writes.
