@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dot products of bytes by sdot, for linear_tiles.inl.h: a word of 4 columns in each lane of weights by one lane of
+// activations, of which a vector holds 4 words.
+#pragma once
+
+#include "kernels/arm/linear_tiles.inl.h"
+
+namespace mote {
+namespace {
+
+struct Sdot {
+  static constexpr uint32_t kRows = 4, kByteRows = 4, kLeastByteRows = 1, kUnpackRows = 12;
+  static constexpr bool kAddsGroups = false;
+
+  /// d[r] += 4 columns of a panel's bytes times word `at` of row r's vector.
+  template <uint32_t at, uint32_t R>
+  MOTE_INLINE static void add_quad(const int8x16_t (&w)[kPanelVectors], const int8x16_t (&a)[R],
+                                   int32x4_t (&d)[R][kPanelVectors]) {
+    each_constant<R>([&](auto r) MOTE_INLINE {
+      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
+        d[r][v] = vdotq_laneq_s32(d[r][v], w[v], a[r], at);
+        MOTE_ORDER(d[r][v]);
+      });
+    });
+  }
+
+  template <uint32_t R>
+  MOTE_INLINE static void load(const char* const (&from)[R], size_t at, int8x16_t (&a)[R]) {
+    each_constant<R>([&](auto r) MOTE_INLINE { a[r] = vld1q_s8(reinterpret_cast<const int8_t*>(from[r]) + at); });
+  }
+
+  template <uint32_t R, class Start>
+  MOTE_INLINE static void begin([[maybe_unused]] const Start (&start)[R], int32x4_t (&d)[R][kPanelVectors]) {
+    each_constant<R>([&](auto r) MOTE_INLINE {
+      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
+        if constexpr (std::is_same_v<Start, AtZero>) {
+          d[r][v] = vdupq_n_s32(0);
+        } else {
+          d[r][v] = start[r];
+        }
+      });
+    });
+  }
+
+  template <uint32_t R, class Start>
+  MOTE_INLINE static void dots(const uint8_t (&nibbles)[4][16][4], const char* const (&from)[R],
+                               const Start (&start)[R], int32x4_t (&d)[R][kPanelVectors]) {
+    begin(start, d);
+    int8x16_t a[R];
+    each_constant<4>([&](auto j) MOTE_INLINE {
+      if constexpr (j % 2 == 0) load(from, 8 * j, a);
+      int8x16_t low[kPanelVectors], high[kPanelVectors];
+      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
+        const uint8x16_t w = vld1q_u8(nibbles[j][4 * v]);
+        low[v] = vreinterpretq_s8_u8(vandq_u8(w, vdupq_n_u8(15)));
+        high[v] = vreinterpretq_s8_u8(vshrq_n_u8(w, 4));
+      });
+      add_quad<2 * (j % 2)>(low, a, d);
+      add_quad<2 * (j % 2) + 1>(high, a, d);
+    });
+  }
+
+  template <uint32_t R, class Start>
+  MOTE_INLINE static void dots(const int8_t (&q)[8][16][4], const char* const (&from)[R], const Start (&start)[R],
+                               int32x4_t (&d)[R][kPanelVectors]) {
+    begin(start, d);
+    add_group(q, from, d);
+  }
+
+  template <uint32_t R>
+  MOTE_INLINE static void add_group(const int8_t (&q)[8][16][4], const char* const (&from)[R],
+                                    int32x4_t (&d)[R][kPanelVectors]) {
+    int8x16_t a[R];
+    each_constant<8>([&](auto j) MOTE_INLINE {
+      if constexpr (j % 4 == 0) load(from, 4 * j, a);
+      int8x16_t w[kPanelVectors];
+      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { w[v] = vld1q_s8(q[j][4 * v]); });
+      add_quad<j % 4>(w, a, d);
+    });
+  }
+
+  template <uint32_t R, class Start>
+  MOTE_INLINE static void dots(const SmallBytes& bytes, const char* const (&from)[R], const Start (&start)[R],
+                               int32x4_t (&d)[R][kPanelVectors]) {
+    dots(bytes.q, from, start, d);
+  }
+
+  /// Of q8c: the sums of R rows, in memory from turn to turn: GCC 12 moves what it keeps in registers.
+  template <uint32_t R>
+  struct Rows {
+    int32_t total[R][kPanelRows];
+    void begin() { memset(total, 0, sizeof total); }
+    /// 64 columns.
+    MOTE_INLINE void add(const void* w, const char* const (&from)[R]) {
+      const auto* q = static_cast<const int8_t(*)[8][16][4]>(w);
+      const char* next[R];
+      int32x4_t d[R][kPanelVectors];
+      each_constant<R>([&](auto r) MOTE_INLINE {
+        next[r] = from[r] + kGroupColumns;
+        each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { d[r][v] = vld1q_s32(total[r] + 4 * v); });
+      });
+      add_group(q[0], from, d);
+      add_group(q[1], next, d);
+      each_constant<R>([&](auto r) MOTE_INLINE {
+        each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { vst1q_s32(total[r] + 4 * v, d[r][v]); });
+      });
+      if constexpr (R > 1) __asm__ volatile("" ::: "memory");
+    }
+    int32x4_t sum(uint32_t r, uint32_t v) const { return vld1q_s32(total[r] + 4 * v); }
+  };
+};
+
+}  // namespace
+}  // namespace mote
