@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <atomic>
-#elif defined(__aarch64__) && defined(__linux__)
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -125,6 +125,11 @@ Features cpu_features() {
 #endif
 #endif
   return found;
+}
+#elif defined(__arm__) && defined(__linux__)
+Features cpu_features() {
+  constexpr unsigned long kNeonVfp4 = 1ul << 12 | 1ul << 16;
+  return (getauxval(AT_HWCAP) & kNeonVfp4) == kNeonVfp4 ? kArmv7Neon | kFma : 0;
 }
 #else
 Features cpu_features() { return 0; }

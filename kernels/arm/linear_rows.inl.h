@@ -11,7 +11,7 @@ namespace {
 
 template <class M, uint32_t R, bool kAlone>
 __attribute__((noinline)) void row_tile(const LinearArgs& args, uint32_t panel, uint32_t row) {
-  const size_t columns = activation_padded(args.inputs);
+  const size_t columns = padded_columns(args);
   const auto* head = reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel));
   const auto* quads = reinterpret_cast<const QuadQ8c*>(head + 1);
   const char* a[R];
@@ -41,7 +41,7 @@ __attribute__((noinline)) void row_tile(const LinearArgs& args, uint32_t panel, 
       vst1q_f32(acc.row[r] + 4 * v, vfmaq_f32(vdupq_n_f32(0), scale, vcvtq_f32_s32(sums.sum(r, v))));
     });
   });
-  linear_finish<FloatsNeon>(args, row, R, panel, acc.row[0]);
+  finish_tile_of<R>(args, row, panel, acc.row);
 }
 
 template <class M>

@@ -11,7 +11,7 @@ namespace {
 
 /// Whether any activation is -128, which quantizing makes none.
 static inline bool has_lowest(const LinearArgs& args) {
-  const size_t columns = activation_padded(args.inputs);
+  const size_t columns = padded_columns(args);
   int8x16_t least = vdupq_n_s8(0);
   for (uint32_t row = 0; row < args.rows; ++row) {
     const auto* q = reinterpret_cast<const int8_t*>(linear_row(args, row));

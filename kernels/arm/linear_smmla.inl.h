@@ -44,7 +44,7 @@ struct PairGroup {
 
 static inline float32x4_t square(const Square& from) { return vld1q_f32(from.of); }
 static inline int8x16_t pairs(const Pairs& from) { return vld1q_s8(from.columns[0]); }
-static inline size_t groups_of(const LinearArgs& args) { return activation_padded(args.inputs) / kGroupColumns; }
+static inline size_t groups_of(const LinearArgs& args) { return padded_columns(args) / kGroupColumns; }
 
 constexpr uint64_t half_groups_bytes(uint64_t inputs) {
   return 2 * (activation_padded(inputs) / kGroupColumns) * sizeof(HalfGroup);
@@ -63,8 +63,8 @@ static void lay_out_pairs(const LinearArgs& args, uint32_t row, PairGroup<(R + 1
   const size_t groups = groups_of(args);
   for (uint32_t r = 0; r < 2 * ((R + 1) / 2); ++r) {
     const char* in = linear_row(args, row + (r < R ? r : 0));
-    const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
-    const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
+    const auto* scale = reinterpret_cast<const float*>(in + scales_at(args));
+    const auto* sum = reinterpret_cast<const int32_t*>(in + sums_at(args));
     for (size_t g = 0; g < groups; ++g) {
       for (uint32_t step = 0; step < kSteps; ++step) {
         int8_t* pair = to[g].activations[step][r / 2].columns[r % 2];
@@ -221,7 +221,7 @@ __attribute__((noinline)) void group_squares(const LinearArgs& args, uint32_t pa
     }
     store_rows<R>(acc, half, sums);
   }
-  linear_finish<FloatsNeon>(args, row, R, panel, sums.row[0]);
+  finish_tile_of<R>(args, row, panel, sums.row);
 }
 
 /// Of q8c.
@@ -230,7 +230,7 @@ __attribute__((noinline)) void row_squares(const LinearArgs& args, uint32_t pane
                                            const HalfGroup* weights, const PairGroup<(R + 1) / 2>* rows) {
   constexpr uint32_t P = (R + 1) / 2;
   PanelSums<R> sums;
-  const size_t groups = groups_of(args), columns = activation_padded(args.inputs);
+  const size_t groups = groups_of(args), columns = padded_columns(args);
   ask_for_outputs<R>(args, panel, row);
   for (uint32_t half = 0; half < 2; ++half) {
     int32_t total[P][kHalfPairs][4] = {};  // in memory from turn to turn: GCC 12 moves what it keeps in registers
@@ -256,7 +256,7 @@ __attribute__((noinline)) void row_squares(const LinearArgs& args, uint32_t pane
       vst1q_f32(sum, vfmaq_f32(vdupq_n_f32(0), scale, vld1q_f32(sum)));
     }
   }
-  linear_finish<FloatsNeon>(args, row, R, panel, sums.row[0]);
+  finish_tile_of<R>(args, row, panel, sums.row);
 }
 
 // ---- The walk over tiles ----

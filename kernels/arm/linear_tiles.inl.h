@@ -8,7 +8,7 @@
 //   dots<R>(weights, a, start, d)    d[r] = start[r] + the products of a group of weights with row r, whose 32
 //                         activations are at a[r]: for each output, exactly. Of weights that are nibbles, int8, or
 //                         SmallBytes for kByteRows rows.
-//   kAddsGroups           whether add_group(cell, a, rows, acc) does all with a group of SmallBytes
+//   kAddsGroups<S, R>     whether add_group<S>(cell, g, a, rows, acc) does all with a group of R rows
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //
 // The arithmetic is that of ops.h. What a tile needs of its rows' groups besides bytes is laid out in scratch for all
@@ -52,6 +52,7 @@ struct SmallBytes {
 
 template <class Format>
 struct InPlace {
+  using Weights = Format;
   using Cell = typename Format::Supercell;
   static constexpr uint32_t kGroups = 2;  // of a cell
   static constexpr bool kMinimum = Format::kMinimum;
@@ -73,6 +74,7 @@ struct alignas(64) UnpackedGroup {
 
 template <class Format>
 struct Unpacked {
+  using Weights = Format;
   using Cell = UnpackedGroup<Format>;
   static constexpr uint32_t kGroups = 1;
   static constexpr bool kMinimum = Format::kMinimum;
@@ -105,6 +107,24 @@ static void unpack_panel(const typename Format::Supercell* cell, size_t groups, 
 }
 
 // ---- Tiles ----
+
+/// linear_finish, at once where a panel is whole and has no activation.
+template <uint32_t R>
+MOTE_INLINE inline void finish_tile_of(const LinearArgs& args, uint32_t row, uint32_t panel,
+                                       const float (&sums)[R][kPanelRows]) {
+  const uint32_t column = panel * kPanelRows;
+  if (args.activation != Activation::none || args.outputs - column < kPanelRows || args.bias != nullptr)
+    return linear_finish<FloatsNeon>(args, row, R, panel, sums[0]);
+  for (uint32_t r = 0; r < R; ++r) {
+    float* out = args.out[row + r] + column;
+    const float* residual = args.residual.data == nullptr ? nullptr : args.residual[row + r] + column;
+    each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
+      float32x4_t sum = vld1q_f32(sums[r] + 4 * v);
+      if (residual != nullptr) sum = vaddq_f32(sum, vld1q_f32(residual + 4 * v));
+      vst1q_f32(out + 4 * v, sum);
+    });
+  }
+}
 
 /// What a tile of R rows needs of a group of theirs: share is an int32, where the dot products of weights in place
 /// start, or of weights with minima a float, scale * sum.
@@ -173,7 +193,7 @@ struct CellsAhead {
 template <class M, class Source, uint32_t R, bool kAlone>
 __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, uint32_t panel, uint32_t row,
                                           const typename Source::Cell* cell, const RowGroups<R>* rows) {
-  const size_t columns = activation_padded(args.inputs);
+  const size_t columns = padded_columns(args);
   const char* a[R];
   each_constant<R>([&](auto r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
   const char* const end = a[0] + columns;
@@ -188,8 +208,8 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
   for (; a[0] != end; ++cell) {
     if constexpr (Source::kGroups == 2) ahead.prefetch(cell);
     each_constant<Source::kGroups>([&](auto g) MOTE_INLINE {
-      if constexpr (M::kAddsGroups && Source::kGroups == 1) {
-        M::add_group(*cell, a, *rows, acc.row);
+      if constexpr (M::template kAddsGroups<Source, R>) {
+        M::template add_group<Source>(*cell, g, a, *rows, acc.row);
       } else {
         Start<Source> start[R];
         int32x4_t d[R][kPanelVectors];
@@ -201,7 +221,7 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
       ++rows;
     });
   }
-  linear_finish<FloatsNeon>(args, row, R, panel, acc.row[0]);
+  finish_tile_of<R>(args, row, panel, acc.row);
 }
 
 // ---- The walk over tiles ----
@@ -224,14 +244,14 @@ struct GroupLinear {
   /// RowGroups of all tiles of R rows.
   template <uint32_t R>
   static void lay_out_rows(const LinearArgs& args, uint32_t* to) {
-    const size_t groups = activation_padded(args.inputs) / kGroupColumns;
+    const size_t groups = padded_columns(args) / kGroupColumns;
     each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
       constexpr uint32_t kTileRows = rows;
       auto* tile = reinterpret_cast<RowGroups<kTileRows>*>(to + row * groups * 2);
       for (uint32_t r = 0; r < kTileRows; ++r) {
         const char* in = linear_row(args, row + r);
-        const auto* scale = reinterpret_cast<const float*>(in + activation_scale_offset(args.inputs));
-        const auto* sum = reinterpret_cast<const int32_t*>(in + activation_sum_offset(args.inputs));
+        const auto* scale = reinterpret_cast<const float*>(in + scales_at(args));
+        const auto* sum = reinterpret_cast<const int32_t*>(in + sums_at(args));
         for (size_t g = 0; g < groups; ++g) {
           tile[g].scale[r] = scale[g];
           tile[g].share[r] = share_of(scale[g], sum[g]);
@@ -253,7 +273,7 @@ struct GroupLinear {
   template <uint32_t R, bool kAlone, class Source>
   static void tile(const LinearArgs& args, uint32_t panel, uint32_t row, const uint32_t* rows,
                    const typename Source::Cell* cell) {
-    const size_t groups = activation_padded(args.inputs) / kGroupColumns;
+    const size_t groups = padded_columns(args) / kGroupColumns;
     group_tile<M, Source, R, kAlone>(args, kDType, panel, row, cell,
                                      reinterpret_cast<const RowGroups<R>*>(rows + row * groups * 2));
   }
@@ -274,7 +294,7 @@ struct GroupLinear {
 
   static void unpacked_rows(const LinearArgs& args, Range panels, const uint32_t* rows, Groups* to) {
     for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
-      unpack_panel<Format>(cells(args, panel), activation_padded(args.inputs) / kGroupColumns, to);
+      unpack_panel<Format>(cells(args, panel), padded_columns(args) / kGroupColumns, to);
       each_tile<M::kByteRows>(args.rows, [&](auto count, uint32_t row) {
         if constexpr (count < M::kLeastByteRows) {
           tile<count, false, InPlace<Format>>(args, panel, row, rows, cells(args, panel));

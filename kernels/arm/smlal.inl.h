@@ -30,50 +30,7 @@
   "ushr " raw0 ".16b, " raw0 ".16b, 4\nushr " raw1 ".16b, " raw1 ".16b, 4\n"                         \
   "ushr " raw2 ".16b, " raw2 ".16b, 4\nushr " raw3 ".16b, " raw3 ".16b, 4\n"
 
-namespace mote {
-namespace {
-
-/// Sums of 4 columns in int16: of outputs 4 v and 4 v + 1, and of the next two.
-struct PanelSums16 {
-  int16x8_t low[kPanelVectors], high[kPanelVectors];
-};
-
-/// The products of a group of nibbles with the 32 activations from `a` on.
-MOTE_INLINE static inline PanelSums16 multiply_nibbles(const uint8_t (&nibbles)[4][16][4], const char* a) {
-  PanelSums16 s;
-  __asm__(
-      "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[w0]]\n"
-      "ld4r {v24.4s, v25.4s, v26.4s, v27.4s}, [%[a0]]\n"
-      "ld4r {v28.4s, v29.4s, v30.4s, v31.4s}, [%[a1]]\n"
-      MOTE_NIBBLES("v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
-      MOTE_QUAD(smull, s, "v20", "v21", "v22", "v23", "v24")
-      "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[w1]]\n"
-      MOTE_QUAD(smlal, s, "v16", "v17", "v18", "v19", "v25")
-      MOTE_NIBBLES("v20", "v21", "v22", "v23", "v16", "v17", "v18", "v19")
-      MOTE_QUAD(smlal, s, "v16", "v17", "v18", "v19", "v26")
-      "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[w2]]\n"
-      MOTE_QUAD(smlal, s, "v20", "v21", "v22", "v23", "v27")
-      MOTE_NIBBLES("v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
-      MOTE_QUAD(smlal, s, "v20", "v21", "v22", "v23", "v28")
-      "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[w3]]\n"
-      MOTE_QUAD(smlal, s, "v16", "v17", "v18", "v19", "v29")
-      MOTE_NIBBLES("v20", "v21", "v22", "v23", "v16", "v17", "v18", "v19")
-      MOTE_QUAD(smlal, s, "v16", "v17", "v18", "v19", "v30")
-      MOTE_QUAD(smlal, s, "v20", "v21", "v22", "v23", "v31")
-      : [s0] "=&w"(s.low[0]), [s1] "=&w"(s.low[1]), [s2] "=&w"(s.low[2]), [s3] "=&w"(s.low[3]),
-        [sh0] "=&w"(s.high[0]), [sh1] "=&w"(s.high[1]), [sh2] "=&w"(s.high[2]), [sh3] "=&w"(s.high[3])
-      : [w0] "r"(nibbles[0]), [w1] "r"(nibbles[1]), [w2] "r"(nibbles[2]), [w3] "r"(nibbles[3]), [a0] "r"(a),
-        [a1] "r"(a + 16), [fifteen] "w"(vdupq_n_u8(15)), "m"(nibbles),
-        "m"(*reinterpret_cast<const char(*)[kGroupColumns]>(a))
-      : "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
-  return s;
-}
-
-// ---- Bytes by two rows ----
-//
-// v0 to v7 are the sums of one row, v8 to v15 of the other, v16 to v23 weights of two words, v24 to v31 words. A row's
-// words are loaded when its last is multiplied, while the other row's are.
-
+// A row of a panel: its sums s0 to s7 by the weights w0 to w3 and a word; and with v0 to v7.
 #define MOTE_ROW(op, s0, s1, s2, s3, s4, s5, s6, s7, w0, w1, w2, w3, word)                                             \
   #op " " s0 ".8h, " w0 ".8b, " word ".8b\n" #op "2 " s1 ".8h, " w0 ".16b, " word ".16b\n" #op " " s2 ".8h, " w1        \
       ".8b, " word ".8b\n" #op "2 " s3 ".8h, " w1 ".16b, " word ".16b\n" #op " " s4 ".8h, " w2 ".8b, " word            \
@@ -81,6 +38,74 @@ MOTE_INLINE static inline PanelSums16 multiply_nibbles(const uint8_t (&nibbles)[
       ".8h, " w3 ".16b, " word ".16b\n"
 #define MOTE_S(op, w0, w1, w2, w3, word) \
   MOTE_ROW(op, "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", w0, w1, w2, w3, word)
+
+namespace mote {
+namespace {
+
+// ---- Nibbles by one row ----
+
+/// acc += a group's products with the row, scaled. v0 to v7 are the sums, of outputs 0 and 1, 2 and 3, and so on; v16
+/// to v23 weights; v24 to v31 words.
+template <class Format>
+MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell& cell, size_t g, const char* a,
+                                                const RowGroups<1>& row, float (&acc)[kPanelRows]) {
+  const auto& nibbles = cell.nibbles[g];
+  const uint16_t* least = cell.scale[g];
+  if constexpr (Format::kMinimum) least = cell.minimum[g];
+  __asm__(
+      "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[w0]]\n"
+      "ld4r {v24.4s, v25.4s, v26.4s, v27.4s}, [%[a0]]\n"
+      "ld4r {v28.4s, v29.4s, v30.4s, v31.4s}, [%[a1]]\n"
+      MOTE_NIBBLES("v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
+      MOTE_S(smull, "v20", "v21", "v22", "v23", "v24")
+      "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[w1]]\n"
+      MOTE_S(smlal, "v16", "v17", "v18", "v19", "v25")
+      MOTE_NIBBLES("v20", "v21", "v22", "v23", "v16", "v17", "v18", "v19")
+      MOTE_S(smlal, "v16", "v17", "v18", "v19", "v26")
+      "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[w2]]\n"
+      MOTE_S(smlal, "v20", "v21", "v22", "v23", "v27")
+      MOTE_NIBBLES("v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23")
+      MOTE_S(smlal, "v20", "v21", "v22", "v23", "v28")
+      "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[w3]]\n"
+      MOTE_S(smlal, "v16", "v17", "v18", "v19", "v29")
+      MOTE_NIBBLES("v20", "v21", "v22", "v23", "v16", "v17", "v18", "v19")
+      MOTE_S(smlal, "v16", "v17", "v18", "v19", "v30")
+      "ld1 {v26.4s, v27.4s, v28.4s, v29.4s}, [%[acc]]\n"
+      "ld1 {v16.8h, v17.8h}, [%[scale]]\n"
+      "ld2r {v24.4s, v25.4s}, [%[row]]\n"
+      MOTE_S(smlal, "v20", "v21", "v22", "v23", "v31")
+      "fcvtl v18.4s, v16.4h\nfcvtl2 v19.4s, v16.8h\nfcvtl v20.4s, v17.4h\nfcvtl2 v21.4s, v17.8h\n"
+      "addp v0.8h, v0.8h, v1.8h\naddp v2.8h, v2.8h, v3.8h\naddp v4.8h, v4.8h, v5.8h\naddp v6.8h, v6.8h, v7.8h\n"
+      "fmul v18.4s, v18.4s, v24.4s\nfmul v19.4s, v19.4s, v24.4s\n"
+      "saddlp v0.4s, v0.8h\nsaddlp v2.4s, v2.8h\nsaddlp v4.4s, v4.8h\nsaddlp v6.4s, v6.8h\n"
+      "fmul v20.4s, v20.4s, v24.4s\nfmul v21.4s, v21.4s, v24.4s\n"
+      ".if %c[minimum] == 0\n"
+      "add v0.4s, v0.4s, v25.4s\nadd v2.4s, v2.4s, v25.4s\nadd v4.4s, v4.4s, v25.4s\nadd v6.4s, v6.4s, v25.4s\n"
+      ".endif\n"
+      "scvtf v0.4s, v0.4s\nscvtf v2.4s, v2.4s\nscvtf v4.4s, v4.4s\nscvtf v6.4s, v6.4s\n"
+      ".if %c[minimum]\n"
+      "ld1 {v16.8h, v17.8h}, [%[least]]\n"
+      ".endif\n"
+      "fmla v26.4s, v18.4s, v0.4s\nfmla v27.4s, v19.4s, v2.4s\nfmla v28.4s, v20.4s, v4.4s\nfmla v29.4s, v21.4s, v6.4s\n"
+      ".if %c[minimum]\n"
+      "fcvtl v18.4s, v16.4h\nfcvtl2 v19.4s, v16.8h\nfcvtl v20.4s, v17.4h\nfcvtl2 v21.4s, v17.8h\n"
+      "fmla v26.4s, v18.4s, v25.4s\nfmla v27.4s, v19.4s, v25.4s\nfmla v28.4s, v20.4s, v25.4s\n"
+      "fmla v29.4s, v21.4s, v25.4s\n"
+      ".endif\n"
+      "st1 {v26.4s, v27.4s, v28.4s, v29.4s}, [%[acc]]\n"
+      :
+      : [w0] "r"(nibbles[0]), [w1] "r"(nibbles[1]), [w2] "r"(nibbles[2]), [w3] "r"(nibbles[3]), [a0] "r"(a),
+        [a1] "r"(a + 16), [acc] "r"(acc), [scale] "r"(cell.scale[g]), [least] "r"(least), [row] "r"(&row),
+        [minimum] "i"(Format::kMinimum), [fifteen] "w"(vdupq_n_u8(15))
+      : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
+        "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+}
+
+// ---- Bytes by two rows ----
+//
+// v0 to v7 are the sums of one row, v8 to v15 of the other, v16 to v23 weights of two words, v24 to v31 words. A row's
+// words are loaded when its last is multiplied, while the other row's are.
+
 #define MOTE_T(op, w0, w1, w2, w3, word) \
   MOTE_ROW(op, "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", w0, w1, w2, w3, word)
 #define MOTE_EVEN(op, next, word_s, word_t)                                          \
@@ -149,8 +174,6 @@ MOTE_INLINE static inline void multiply_bytes(const UnpackedGroup<Format>& w, co
         "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
-#undef MOTE_ROW
-#undef MOTE_S
 #undef MOTE_T
 #undef MOTE_EVEN
 #undef MOTE_ODD
@@ -225,40 +248,19 @@ MOTE_INLINE static inline void multiply_any_int8(const void* w, const char* a, P
 template <bool kLowest>
 struct Smlal {
   static constexpr uint32_t kRows = 1, kByteRows = 2, kLeastByteRows = 2, kUnpackRows = 8;
-  static constexpr bool kAddsGroups = true;
-
-  /// The sums of each output's 4 columns.
-  template <uint32_t R, class Start>
-  MOTE_INLINE static void add_columns(const PanelSums16 (&s)[R], [[maybe_unused]] const Start (&start)[R],
-                                      int32x4_t (&d)[R][kPanelVectors]) {
-    int16x8_t pairs[R][kPanelVectors];
-    each_constant<R>([&](auto r) MOTE_INLINE {
-      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { pairs[r][v] = vpaddq_s16(s[r].low[v], s[r].high[v]); });
-    });
-    each_constant<R>([&](auto r) MOTE_INLINE {
-      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
-        if constexpr (std::is_same_v<Start, AtZero>) {
-          d[r][v] = vpaddlq_s16(pairs[r][v]);
-        } else {
-          d[r][v] = vpadalq_s16(start[r], pairs[r][v]);
-        }
-      });
-    });
-  }
-
-  template <uint32_t R, class Start>
-  MOTE_INLINE static void dots(const uint8_t (&nibbles)[4][16][4], const char* const (&a)[R], const Start (&start)[R],
-                               int32x4_t (&d)[R][kPanelVectors]) {
-    static_assert(R == 1);
-    const PanelSums16 s[1] = {multiply_nibbles(nibbles, a[0])};
-    add_columns(s, start, d);
-  }
+  template <class Source, uint32_t R>
+  static constexpr bool kAddsGroups = !Source::Weights::kBiased;
 
   /// acc[r] += the group's products with R rows, scaled.
-  template <class Format>
-  MOTE_INLINE static void add_group(const UnpackedGroup<Format>& weights, const char* const (&a)[2],
+  template <class Source>
+  MOTE_INLINE static void add_group(const typename Source::Cell& weights, size_t, const char* const (&a)[2],
                                     const RowGroups<2>& rows, float (&acc)[2][kPanelRows]) {
     multiply_bytes(weights, a, rows, acc);
+  }
+  template <class Source>
+  MOTE_INLINE static void add_group(const typename Source::Cell& cell, size_t g, const char* const (&a)[1],
+                                    const RowGroups<1>& rows, float (&acc)[1][kPanelRows]) {
+    multiply_nibbles<typename Source::Weights>(cell, g, a[0], rows, acc[0]);
   }
 
   /// s (+)= 32 columns of int8.
@@ -301,5 +303,7 @@ struct Smlal {
 }  // namespace mote
 
 #undef MOTE_NIBBLES
+#undef MOTE_ROW
+#undef MOTE_S
 #undef MOTE_QUAD
 #undef MOTE_TWO
