@@ -63,8 +63,12 @@ struct RowsArmv7 : FloatsArmv7 {
     const int32x2_t two = vpadd_s32(vget_low_s32(n), vget_high_s32(n));
     return vget_lane_s32(vpadd_s32(two, two), 0);
   }
-  static Int max_of_each(const Int x[kLanes]) { return of_each(x, vpmax_s32); }
-  static Int sum_of_each(const Int x[kLanes]) { return of_each(x, vpadd_s32); }
+  static Int max_of_each(const Int x[kLanes]) {
+    return of_each(x, [](int32x2_t a, int32x2_t b) { return vpmax_s32(a, b); });
+  }
+  static Int sum_of_each(const Int x[kLanes]) {
+    return of_each(x, [](int32x2_t a, int32x2_t b) { return vpadd_s32(a, b); });
+  }
   static Float as_float(Int n) { return vreinterpretq_f32_s32(n); }
   static Int bits(Float x) { return vreinterpretq_s32_f32(x); }
   static void store(int32_t* to, Int n) { vst1q_s32(to, n); }
