@@ -108,8 +108,8 @@ bool cpu_halves_512() {
 #else
 
 #if defined(__aarch64__)
-// Advanced SIMD is part of the architecture. Linux tells of the rest (Documentation/arch/arm64/elf_hwcaps.rst);
-// elsewhere it is what the compiler was told.
+// Advanced SIMD is part of the architecture. Linux tells of the rest
+// (Documentation/arch/arm64/elf_hwcaps.rst); elsewhere it is what the compiler was told.
 Features cpu_features() {
   Features found = kNeon | kFma;
 #if defined(__linux__)

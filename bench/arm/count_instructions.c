@@ -2,11 +2,11 @@
  *
  * A TCG plugin for qemu-user that counts the guest's executed instructions, in all and for each symbol:
  *   qemu-aarch64 -plugin ./count_instructions.so -d plugin PROGRAM 2>counts.txt
- * A line each: instructions, then the symbol, or "(other)" where a block has none; the last line is "total". Blocks
- * count from the first of their instructions on: a block that a signal interrupts counts as a whole.
+ * A line each: instructions, then the symbol, or "(other)" where a block has none; the last line is "total".
+ * Blocks count from the first of their instructions on: a block that a signal interrupts counts as a whole.
  *
- * The declarations below are those of QEMU's plugin interface, version 1, that are needed here, by its documentation
- * (docs/devel/tcg-plugins); distributions ship no header. */
+ * The declarations below are those of QEMU's plugin interface, version 1, that are needed here, by its
+ * documentation (docs/devel/tcg-plugins); distributions ship no header. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ typedef void (*tb_callback)(qemu_plugin_id_t id, struct qemu_plugin_tb* tb);
 typedef void (*exit_callback)(qemu_plugin_id_t id, void* data);
 enum { kInlineAdd = 0 }; /* the only operation of version 1 */
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, tb_callback callback);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb* tb, int operation, void* to, uint64_t value);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb* tb, int operation, void* to,
+                                              uint64_t value);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, exit_callback callback, void* data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* tb);
 struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* tb, size_t index);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What count_tokens counts: tokens FILE.mote PROMPT DECODE DEPTH
- * A prompt of PROMPT tokens after DEPTH tokens, then DECODE single ones; where DECODE is "encode", of an encoder. One
- * thread.
- * Prints the family and a sum of the outputs. */
+ * A prompt of PROMPT tokens after DEPTH tokens, then DECODE single ones; where DECODE is "encode", of an
+ * encoder. One thread. Prints the family and a sum of the outputs. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,8 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: tokens FILE.mote PROMPT DECODE DEPTH\n");
     return 2;
   }
-  const uint32_t prompt = (uint32_t)atoi(argv[2]), decode = (uint32_t)atoi(argv[3]), depth = (uint32_t)atoi(argv[4]);
+  const uint32_t prompt = (uint32_t)atoi(argv[2]), decode = (uint32_t)atoi(argv[3]),
+                 depth = (uint32_t)atoi(argv[4]);
   const int encode = strcmp(argv[3], "encode") == 0;
   const int file = open(argv[1], O_RDONLY);
   struct stat status;
@@ -53,10 +53,10 @@ int main(int argc, char** argv) {
   mote_session_options options = mote_session_options_default(model);
   mote_posix_pool* pool = mote_posix_pool_create(1);
   options.platform = mote_posix_pool_platform(pool);
-  if (encode) options.chunk = prompt;
   const size_t arena_bytes = mote_session_bytes(model, &options);
   mote_session* session;
-  void* arena = aligned_alloc(MOTE_ALIGNMENT, (arena_bytes + MOTE_ALIGNMENT - 1) / MOTE_ALIGNMENT * MOTE_ALIGNMENT);
+  void* arena =
+      aligned_alloc(MOTE_ALIGNMENT, (arena_bytes + MOTE_ALIGNMENT - 1) / MOTE_ALIGNMENT * MOTE_ALIGNMENT);
   check("session", mote_session_init(model, &options, arena, arena_bytes, &session, &error));
   if (encode) {
     mote_batch batch = {0};
@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
     if (depth) check("prefill", mote_prefill(session, 0, ids, depth, MOTE_LOGITS_NONE, &error));
     if (prompt) check("prefill", mote_prefill(session, 0, ids + depth, prompt, MOTE_LOGITS_NONE, &error));
     for (uint32_t i = 0; i < decode; ++i) check("decode", mote_decode(session, ids + i, &error));
-    printf("%s %.9g\n", mote_isa_name(mote_session_isa(session)), sum(mote_session_logits(session, 0), info.vocab));
+    printf("%s %.9g\n", mote_isa_name(mote_session_isa(session)),
+           sum(mote_session_logits(session, 0), info.vocab));
   }
   mote_posix_pool_destroy(pool);
   return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products of simd/dots.h in ARMv7's vectors of 128 bits: bytes are widened to int16 by their products. Scales are
-// multiplied one by one, because vectors take subnormals as 0: results equal the reference's bits. Everything has
-// internal linkage: see "Kernels" in docs/design.md.
+// Dot products of simd/dots.h in ARMv7's vectors of 128 bits: bytes are widened to int16 by their products.
+// Scales are multiplied one by one, because vectors take subnormals as 0: results equal the reference's bits.
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/arm/floats_armv7.inl.h"
@@ -37,7 +37,8 @@ struct DotsArmv7 {
   static Int high_nibbles(Int v) { return vreinterpretq_s32_u8(vshrq_n_u8(vreinterpretq_u8_s32(v), 4)); }
   static Int dot(Int sum, Int w, Int a) {
     const int8x16_t x = vreinterpretq_s8_s32(w), y = vreinterpretq_s8_s32(a);
-    const int32x2_t low = columns(vget_low_s8(x), vget_low_s8(y)), high = columns(vget_high_s8(x), vget_high_s8(y));
+    const int32x2_t low = columns(vget_low_s8(x), vget_low_s8(y)),
+                    high = columns(vget_high_s8(x), vget_high_s8(y));
     return vaddq_s32(sum, vcombine_s32(low, high));
   }
   static void pin(Int&) {}
@@ -60,7 +61,9 @@ struct DotsArmv7 {
   static Float fma(Float a, Float b, Float c) {
     return make([&](uint32_t i) { return __builtin_fmaf(a.lane[i], b.lane[i], c.lane[i]); });
   }
-  static Float load_first(const float* from, uint32_t lanes) { return of(FloatsArmv7::load_first(from, lanes)); }
+  static Float load_first(const float* from, uint32_t lanes) {
+    return of(FloatsArmv7::load_first(from, lanes));
+  }
   static void store_first(float* to, uint32_t lanes, Float v) {
     FloatsArmv7::store_first(to, lanes, vld1q_f32(v.lane));
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of simd/floats.h in 128 bits: ARMv7's Advanced SIMD with VFPv4, which fuses multiply-add and converts
-// halves. 16 registers. It takes subnormal floats as 0 and gives 0 instead of them, and one NaN for all, so results
-// differ from those of other families where a number, or a product, is less than 2^-126. Division is scalar. Everything
-// has internal linkage: see "Kernels" in docs/design.md.
+// Vectors of simd/floats.h in 128 bits: ARMv7's Advanced SIMD with VFPv4, which fuses multiply-add and
+// converts halves. 16 registers. It takes subnormal floats as 0 and gives 0 instead of them, and one NaN for
+// all, so results differ from those of other families where a number, or a product, is less than 2^-126.
+// Division is scalar. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include <arm_neon.h>
@@ -71,8 +71,8 @@ struct FloatsArmv7 {
     return vbslq_f32(vdupq_n_u32(0x80000000u), x, magnitude);
   }
 
-  /// Conversions round towards 0; to add 1.5 2^23 rounds to nearest even, up to 2^22. The last 9 bits of a NaN's, and of
-  /// an infinity's, are 0.
+  /// Conversions round towards 0; to add 1.5 2^23 rounds to nearest even, up to 2^22. The last 9 bits of a
+  /// NaN's, and of an infinity's, are 0.
   static Int to_int(Float x) {
     const Float whole = set(0x1.8p23f);
     return vsubq_s32(vreinterpretq_s32_f32(vaddq_f32(x, whole)), vreinterpretq_s32_f32(whole));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of simd/floats.h in 128 bits: AArch64's Advanced SIMD, which fuses multiply-add and converts halves.
-// 32 registers. Everything has internal linkage: see "Kernels" in docs/design.md.
+// Vectors of simd/floats.h in 128 bits: AArch64's Advanced SIMD, which fuses multiply-add and converts
+// halves. 32 registers. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include <arm_neon.h>

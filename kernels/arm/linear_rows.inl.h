@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear of q8c by tiles of R rows and one panel, multiplied by M (linear_tiles.inl.h): int32 sums over all columns,
-// and at their end the scales of row and output.
+// Linear of q8c by tiles of R rows and one panel, multiplied by M (linear_tiles.inl.h): int32 sums over all
+// columns, and at their end the scales of row and output.
 #pragma once
 
 #include "kernels/arm/linear_tiles.inl.h"
@@ -26,7 +26,8 @@ __attribute__((noinline)) void row_tile(const LinearArgs& args, uint32_t panel, 
   };
   const auto prefetches = static_cast<uint32_t>((kTurnQuads * R + args.rows - 1) / args.rows);
   CellsAhead<Cell, kAlone> ahead = {
-      prefetches, WeightsAhead(args, DType::q8c, panel, 1, row, R, columns / kSupercellColumns * prefetches, kRowsToL1)};
+      prefetches,
+      WeightsAhead(args, DType::q8c, panel, 1, row, R, columns / kSupercellColumns * prefetches, kRowsToL1)};
   while (a[0] != end) {
     ahead.prefetch(reinterpret_cast<const Cell*>(quads));
     sums.add(quads, a);
@@ -54,7 +55,8 @@ void linear_rows(const LinearArgs& args, Range panels, void*) {
     return;
   }
   for (uint32_t panel = panels.begin; panel < panels.end; ++panel) {
-    each_tile<M::kRows>(args.rows, [&](auto rows, uint32_t row) { row_tile<M, rows, false>(args, panel, row); });
+    each_tile<M::kRows>(args.rows,
+                        [&](auto rows, uint32_t row) { row_tile<M, rows, false>(args, panel, row); });
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear by smlal, or where activations may be -128 and weights are int8 by products that fit int16 one by one.
+// Linear by smlal, or where activations may be -128 and weights are int8 by products that fit int16 one by
+// one.
 #pragma once
 
 #include "kernels/arm/linear_rows.inl.h"

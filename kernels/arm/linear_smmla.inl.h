@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear of quantized weights by smmla, which multiplies 8 columns of two rows by two outputs: 2 x 2 sums in a vector,
-// [row 0: output 0, 1; row 1: output 0, 1]. Fewer rows than kSmmlaRows go to sdot.
+// Linear of quantized weights by smmla, which multiplies 8 columns of two rows by two outputs: 2 x 2 sums in
+// a vector, [row 0: output 0, 1; row 1: output 0, 1]. Fewer rows than kSmmlaRows go to sdot.
 //
-// Scratch has the activations of all rows, pair by pair, and a panel at a time, output pair by output pair; nibbles less
-// their offset, as in linear_tiles.inl.h. Scales are there as the 2 x 2 sums need them. An odd row at a tile's end has
-// a row of zeros beside it.
+// Scratch has the activations of all rows, pair by pair, and a panel at a time, output pair by output pair;
+// nibbles less their offset, as in linear_tiles.inl.h. Scales are there as the 2 x 2 sums need them. An odd
+// row at a tile's end has a row of zeros beside it.
 //
-// A tile is 8 rows by half a panel: 16 int32 sums, 4 vectors of weights and 4 of activations are 24 registers; float
-// sums wait in memory. Of q8c there are none.
+// A tile is 8 rows by half a panel: 16 int32 sums, 4 vectors of weights and 4 of activations are 24
+// registers; float sums wait in memory. Of q8c there are none.
 #pragma once
 
 #include "kernels/arm/linear_rows.inl.h"
@@ -114,7 +114,8 @@ static inline void store_squares(float32x4_t four, Square* to) {
 template <class Format>
 static void unpack_halves(const LinearArgs& args, uint32_t panel, HalfGroup* to) {
   const size_t groups = groups_of(args);
-  const auto* cell = reinterpret_cast<const typename Format::Supercell*>(linear_panel(args, Format::kDType, panel));
+  const auto* cell =
+      reinterpret_cast<const typename Format::Supercell*>(linear_panel(args, Format::kDType, panel));
   const auto* ahead = reinterpret_cast<const char*>(cell + groups / 2);  // the next panel
   for (size_t g = 0; g < groups; ++g) {
     const auto& from = cell[g / 2];
@@ -123,7 +124,8 @@ static void unpack_halves(const LinearArgs& args, uint32_t panel, HalfGroup* to)
     for (uint32_t v = 0; v < kPanelVectors; ++v) {
       HalfGroup& half = to[v / 2 * groups + g];
       store_squares(InPlace<Format>::scale(from, in_cell, v), half.scale[0] + v % 2 * 2);
-      if constexpr (Format::kMinimum) store_squares(InPlace<Format>::minimum(from, in_cell, v), half.scale[1] + v % 2 * 2);
+      if constexpr (Format::kMinimum)
+        store_squares(InPlace<Format>::minimum(from, in_cell, v), half.scale[1] + v % 2 * 2);
       for (uint32_t step = 0; step < kSteps; ++step) {
         Pairs* pairs_to = half.weights[step] + v % 2 * 2;
         if constexpr (Format::kBiased) {
@@ -138,7 +140,8 @@ static void unpack_halves(const LinearArgs& args, uint32_t panel, HalfGroup* to)
 
 static inline void unpack_halves_q8c(const LinearArgs& args, uint32_t panel, HalfGroup* to) {
   const size_t groups = groups_of(args);
-  const auto* q = reinterpret_cast<const int8_t(*)[8][16][4]>(linear_panel(args, DType::q8c, panel) + sizeof(HeadQ8c));
+  const auto* q =
+      reinterpret_cast<const int8_t(*)[8][16][4]>(linear_panel(args, DType::q8c, panel) + sizeof(HeadQ8c));
   for (size_t g = 0; g < groups; ++g) {
     const auto* ahead = reinterpret_cast<const char*>(q + g + groups);
     for (size_t line = 0; line < sizeof *q; line += 64) __builtin_prefetch(ahead + line, 0, 2);
@@ -156,7 +159,8 @@ using Squares = int32x4_t[P][kHalfPairs];
 
 template <uint32_t P, class Body>
 MOTE_INLINE inline void each_square(const Body& body) {
-  each_constant<P>([&](auto p) MOTE_INLINE { each_constant<kHalfPairs>([&](auto w) MOTE_INLINE { body(p, w); }); });
+  each_constant<P>([&](auto p)
+                       MOTE_INLINE { each_constant<kHalfPairs>([&](auto w) MOTE_INLINE { body(p, w); }); });
 }
 
 template <uint32_t P>
@@ -233,7 +237,8 @@ __attribute__((noinline)) void row_squares(const LinearArgs& args, uint32_t pane
   const size_t groups = groups_of(args), columns = padded_columns(args);
   ask_for_outputs<R>(args, panel, row);
   for (uint32_t half = 0; half < 2; ++half) {
-    int32_t total[P][kHalfPairs][4] = {};  // in memory from turn to turn: GCC 12 moves what it keeps in registers
+    int32_t total[P][kHalfPairs][4] =
+        {};  // in memory from turn to turn: GCC 12 moves what it keeps in registers
     const PairGroup<P>* in = rows;
     for (const HalfGroup* end = weights + groups; weights != end; weights += 2, in += 2) {
       Squares<P> d;
@@ -244,7 +249,8 @@ __attribute__((noinline)) void row_squares(const LinearArgs& args, uint32_t pane
       __asm__ volatile("" ::: "memory");
     }
     Square acc[P][kHalfPairs];
-    each_square<P>([&](auto p, auto w) MOTE_INLINE { vst1q_f32(acc[p][w].of, vcvtq_f32_s32(vld1q_s32(total[p][w]))); });
+    each_square<P>([&](auto p, auto w)
+                       MOTE_INLINE { vst1q_f32(acc[p][w].of, vcvtq_f32_s32(vld1q_s32(total[p][w]))); });
     store_rows<R>(acc, half, sums);
   }
   const auto* head = reinterpret_cast<const HeadQ8c*>(linear_panel(args, DType::q8c, panel));

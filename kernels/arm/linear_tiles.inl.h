@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear over P16K4 by tiles of R rows and one panel, in vectors of 4 outputs. M multiplies (smlal.inl.h, sdot.inl.h):
+// Linear over P16K4 by tiles of R rows and one panel, in vectors of 4 outputs. M multiplies (smlal.inl.h,
+// sdot.inl.h):
 //
 //   kRows, kByteRows      rows of a tile of weights in place, and of bytes
 //   kLeastByteRows        of a tile of bytes; fewer are multiplied in place
 //   kUnpackRows           the least rows that find nibbles unpacked to bytes
-//   dots<R>(weights, a, start, d)    d[r] = start[r] + the products of a group of weights with row r, whose 32
-//                         activations are at a[r]: for each output, exactly. Of weights that are nibbles, int8, or
-//                         SmallBytes for kByteRows rows.
+//   dots<R>(weights, a, start, d)    d[r] = start[r] + the products of a group of weights with row r, whose
+//   32
+//                         activations are at a[r]: for each output, exactly. Of weights that are nibbles,
+//                         int8, or SmallBytes for kByteRows rows.
 //   kAddsGroups<S, R>     whether add_group<S>(cell, g, a, rows, acc) does all with a group of R rows
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //
-// The arithmetic is that of ops.h. What a tile needs of its rows' groups besides bytes is laid out in scratch for all
-// panels: the scale, and where the dot products start, or for weights with minima what these multiply. Nibbles that
-// many rows multiply are unpacked there, panel by panel, with their scales as floats.
+// The arithmetic is that of ops.h. What a tile needs of its rows' groups besides bytes is laid out in scratch
+// for all panels: the scale, and where the dot products start, or for weights with minima what these
+// multiply. Nibbles that many rows multiply are unpacked there, panel by panel, with their scales as floats.
 #pragma once
 
 #include "kernels/arm/floats_neon.inl.h"
@@ -27,7 +29,7 @@ namespace mote {
 namespace {
 
 constexpr uint32_t kPanelVectors = kPanelRows / 4;
-constexpr uint32_t kRowsToL1 = 17;           // so many and more ask for their next weights to L1
+constexpr uint32_t kRowsToL1 = 17;            // so many and more ask for their next weights to L1
 constexpr uint32_t kAheadOfOneRow = 1 << 10;  // bytes: what a row alone asks for
 
 /// body(constant 0), ... body(constant N - 1).
@@ -81,7 +83,9 @@ struct Unpacked {
   static constexpr bool kStarts = false;
   static const SmallBytes& weights(const Cell& cell, size_t) { return cell.weights; }
   static float32x4_t scale(const Cell& cell, size_t, uint32_t v) { return vld1q_f32(cell.scale[0] + 4 * v); }
-  static float32x4_t minimum(const Cell& cell, size_t, uint32_t v) { return vld1q_f32(cell.scale[1] + 4 * v); }
+  static float32x4_t minimum(const Cell& cell, size_t, uint32_t v) {
+    return vld1q_f32(cell.scale[1] + 4 * v);
+  }
 };
 
 /// A panel's nibbles as bytes, less their offset.
@@ -94,7 +98,8 @@ static void unpack_panel(const typename Format::Supercell* cell, size_t groups, 
     for (size_t g = 0; g < 2; ++g, ++to) {
       for (uint32_t v = 0; v < kPanelVectors; ++v) {
         vst1q_f32(to->scale[0] + 4 * v, InPlace<Format>::scale(*cell, g, v));
-        if constexpr (Format::kMinimum) vst1q_f32(to->scale[1] + 4 * v, InPlace<Format>::minimum(*cell, g, v));
+        if constexpr (Format::kMinimum)
+          vst1q_f32(to->scale[1] + 4 * v, InPlace<Format>::minimum(*cell, g, v));
         for (uint32_t j = 0; j < 4; ++j) {
           const uint8x16_t w = vld1q_u8(cell->nibbles[g][j][4 * v]);
           const int8x16_t low = vreinterpretq_s8_u8(vandq_u8(w, vdupq_n_u8(15)));
@@ -126,8 +131,8 @@ MOTE_INLINE inline void finish_tile_of(const LinearArgs& args, uint32_t row, uin
   }
 }
 
-/// What a tile of R rows needs of a group of theirs: share is an int32, where the dot products of weights in place
-/// start, or of weights with minima a float, scale * sum.
+/// What a tile of R rows needs of a group of theirs: share is an int32, where the dot products of weights in
+/// place start, or of weights with minima a float, scale * sum.
 template <uint32_t R>
 struct RowGroups {
   float scale[R];
@@ -165,9 +170,8 @@ MOTE_INLINE inline void scale_dots(const typename Source::Cell& cell, size_t g, 
     if constexpr (Source::kMinimum) {
       float share;
       memcpy(&share, &rows.share[r], sizeof share);
-      each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
-        sum[v] = vfmaq_n_f32(sum[v], Source::minimum(cell, g, v), share);
-      });
+      each_constant<kPanelVectors>(
+          [&](auto v) MOTE_INLINE { sum[v] = vfmaq_n_f32(sum[v], Source::minimum(cell, g, v), share); });
     }
     each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { vst1q_f32(acc[r] + 4 * v, sum[v]); });
     if constexpr (R > 1) __asm__ volatile("" ::: "memory");  // sums have no registers
@@ -238,7 +242,8 @@ struct GroupLinear {
   static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
     const uint64_t groups = activation_padded(shape.inputs) / kGroupColumns;
     // Grows with the rows.
-    return align_up(unpacked_bytes(shape.rows, shape.inputs) + shape.rows * groups * sizeof(RowGroups<1>), kAlignment);
+    return align_up(unpacked_bytes(shape.rows, shape.inputs) + shape.rows * groups * sizeof(RowGroups<1>),
+                    kAlignment);
   }
 
   /// RowGroups of all tiles of R rows.
@@ -307,7 +312,8 @@ struct GroupLinear {
 
   static void run(const LinearArgs& args, Range panels, void* scratch) {
     auto* unpacked = static_cast<Groups*>(scratch);
-    auto* rows = reinterpret_cast<uint32_t*>(static_cast<char*>(scratch) + unpacked_bytes(args.rows, args.inputs));
+    auto* rows =
+        reinterpret_cast<uint32_t*>(static_cast<char*>(scratch) + unpacked_bytes(args.rows, args.inputs));
     if (args.rows == 1) return one_row(args, panels, rows);
     if constexpr (!Format::kBiased) {
       if (unpacks(args.rows)) {

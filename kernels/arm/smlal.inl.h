@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products of bytes without an instruction for them, for linear_tiles.inl.h: smull and smlal, which multiply 8
-// bytes to int16.
+// Dot products of bytes without an instruction for them, for linear_tiles.inl.h: smull and smlal, which
+// multiply 8 bytes to int16.
 //
-// A vector of weights is words of 4 columns of 4 outputs; its half times a word of activations, which stands in every
-// lane of a vector, is 4 products of each of 2 outputs. So a panel takes 8 sums a row, which are as many chains.
+// A vector of weights is words of 4 columns of 4 outputs; its half times a word of activations, which stands
+// in every lane of a vector, is 4 products of each of 2 outputs. So a panel takes 8 sums a row, which are as
+// many chains.
 //
-// Nibbles stay in int16 for a whole group: 8 products of 0 to 15 by -128 to 127 are at most 15360, and two such sums
-// 30720. Of int8 two products fit, unless both are of -128 by -128: where activations have one, each product is added
-// to int32 by itself.
+// Nibbles stay in int16 for a whole group: 8 products of 0 to 15 by -128 to 127 are at most 15360, and two
+// such sums 30720. Of int8 two products fit, unless both are of -128 by -128: where activations have one,
+// each product is added to int32 by itself.
 //
-// The loops are in assembly, for cores that run instructions in order (Cortex-A53): a result is 4 to 6 instructions
-// away from where it is taken, and vectors of weights and words of activations are loaded four at a time.
+// The loops are in assembly, for cores that run instructions in order (Cortex-A53): a result is 4 to 6
+// instructions away from where it is taken, and vectors of weights and words of activations are loaded four
+// at a time.
 #pragma once
 
 #include "kernels/arm/linear_tiles.inl.h"
 
-// The products of two vectors of weights, whose halves are 4 outputs of a panel, with word; `s` and the numbers name
-// the operands.
-#define MOTE_TWO(op, s, i, w, word)                                                     \
+// The products of two vectors of weights, whose halves are 4 outputs of a panel, with word; `s` and the
+// numbers name the operands.
+#define MOTE_TWO(op, s, i, w, word) \
   #op " %[" #s #i "].8h, " w ".8b, " word ".8b\n" #op "2 %[" #s "h" #i "].8h, " w ".16b, " word ".16b\n"
 /// Of a panel: w0 to w3 by a word.
 #define MOTE_QUAD(op, s, w0, w1, w2, w3, word) \
-  MOTE_TWO(op, s, 0, w0, word) MOTE_TWO(op, s, 1, w1, word) MOTE_TWO(op, s, 2, w2, word) MOTE_TWO(op, s, 3, w3, word)
+  MOTE_TWO(op, s, 0, w0, word)                 \
+  MOTE_TWO(op, s, 1, w1, word) MOTE_TWO(op, s, 2, w2, word) MOTE_TWO(op, s, 3, w3, word)
 /// v20 to v23 are the low nibbles of v16 to v19, which become the high ones.
-#define MOTE_NIBBLES(raw0, raw1, raw2, raw3, low0, low1, low2, low3)                               \
-  "and " low0 ".16b, " raw0 ".16b, %[fifteen].16b\nand " low1 ".16b, " raw1 ".16b, %[fifteen].16b\n" \
-  "and " low2 ".16b, " raw2 ".16b, %[fifteen].16b\nand " low3 ".16b, " raw3 ".16b, %[fifteen].16b\n" \
-  "ushr " raw0 ".16b, " raw0 ".16b, 4\nushr " raw1 ".16b, " raw1 ".16b, 4\n"                         \
+#define MOTE_NIBBLES(raw0, raw1, raw2, raw3, low0, low1, low2, low3)        \
+  "and " low0 ".16b, " raw0 ".16b, %[fifteen].16b\nand " low1 ".16b, " raw1 \
+  ".16b, %[fifteen].16b\n"                                                  \
+  "and " low2 ".16b, " raw2 ".16b, %[fifteen].16b\nand " low3 ".16b, " raw3 \
+  ".16b, %[fifteen].16b\n"                                                  \
+  "ushr " raw0 ".16b, " raw0 ".16b, 4\nushr " raw1 ".16b, " raw1            \
+  ".16b, 4\n"                                                               \
   "ushr " raw2 ".16b, " raw2 ".16b, 4\nushr " raw3 ".16b, " raw3 ".16b, 4\n"
 
 // A row of a panel: its sums s0 to s7 by the weights w0 to w3 and a word; and with v0 to v7.
-#define MOTE_ROW(op, s0, s1, s2, s3, s4, s5, s6, s7, w0, w1, w2, w3, word)                                             \
-  #op " " s0 ".8h, " w0 ".8b, " word ".8b\n" #op "2 " s1 ".8h, " w0 ".16b, " word ".16b\n" #op " " s2 ".8h, " w1        \
-      ".8b, " word ".8b\n" #op "2 " s3 ".8h, " w1 ".16b, " word ".16b\n" #op " " s4 ".8h, " w2 ".8b, " word            \
-      ".8b\n" #op "2 " s5 ".8h, " w2 ".16b, " word ".16b\n" #op " " s6 ".8h, " w3 ".8b, " word ".8b\n" #op "2 " s7    \
-      ".8h, " w3 ".16b, " word ".16b\n"
+#define MOTE_ROW(op, s0, s1, s2, s3, s4, s5, s6, s7, w0, w1, w2, w3, word)                                  \
+  #op " " s0 ".8h, " w0 ".8b, " word ".8b\n" #op "2 " s1 ".8h, " w0 ".16b, " word ".16b\n" #op " " s2       \
+      ".8h, " w1 ".8b, " word ".8b\n" #op "2 " s3 ".8h, " w1 ".16b, " word ".16b\n" #op " " s4 ".8h, " w2   \
+      ".8b, " word ".8b\n" #op "2 " s5 ".8h, " w2 ".16b, " word ".16b\n" #op " " s6 ".8h, " w3 ".8b, " word \
+      ".8b\n" #op "2 " s7 ".8h, " w3 ".16b, " word ".16b\n"
 #define MOTE_S(op, w0, w1, w2, w3, word) \
   MOTE_ROW(op, "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", w0, w1, w2, w3, word)
 
@@ -44,11 +50,12 @@ namespace {
 
 // ---- Nibbles by one row ----
 
-/// acc += a group's products with the row, scaled. v0 to v7 are the sums, of outputs 0 and 1, 2 and 3, and so on; v16
-/// to v23 weights; v24 to v31 words.
+/// acc += a group's products with the row, scaled. v0 to v7 are the sums, of outputs 0 and 1, 2 and 3, and so
+/// on; v16 to v23 weights; v24 to v31 words.
 template <class Format>
-MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell& cell, size_t g, const char* a,
-                                                const RowGroups<1>& row, float (&acc)[kPanelRows]) {
+MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell& cell, size_t g,
+                                                const char* a, const RowGroups<1>& row,
+                                                float (&acc)[kPanelRows]) {
   const auto& nibbles = cell.nibbles[g];
   const uint16_t* least = cell.scale[g];
   if constexpr (Format::kMinimum) least = cell.minimum[g];
@@ -103,22 +110,22 @@ MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell
 
 // ---- Bytes by two rows ----
 //
-// v0 to v7 are the sums of one row, v8 to v15 of the other, v16 to v23 weights of two words, v24 to v31 words. A row's
-// words are loaded when its last is multiplied, while the other row's are.
+// v0 to v7 are the sums of one row, v8 to v15 of the other, v16 to v23 weights of two words, v24 to v31
+// words. A row's words are loaded when its last is multiplied, while the other row's are.
 
 #define MOTE_T(op, w0, w1, w2, w3, word) \
   MOTE_ROW(op, "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", w0, w1, w2, w3, word)
-#define MOTE_EVEN(op, next, word_s, word_t)                                          \
-  "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[" #next "]]\n"                       \
-  MOTE_S(op, "v16", "v17", "v18", "v19", word_s) MOTE_T(op, "v16", "v17", "v18", "v19", word_t)
-#define MOTE_ODD(op, next, word_s, word_t)                                           \
-  "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[" #next "]]\n"                       \
-  MOTE_S(op, "v20", "v21", "v22", "v23", word_s) MOTE_T(op, "v20", "v21", "v22", "v23", word_t)
+#define MOTE_EVEN(op, next, word_s, word_t)             \
+  "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [%[" #next \
+  "]]\n" MOTE_S(op, "v16", "v17", "v18", "v19", word_s) MOTE_T(op, "v16", "v17", "v18", "v19", word_t)
+#define MOTE_ODD(op, next, word_s, word_t)              \
+  "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[" #next \
+  "]]\n" MOTE_S(op, "v20", "v21", "v22", "v23", word_s) MOTE_T(op, "v20", "v21", "v22", "v23", word_t)
 /// An instruction from and to the sums of both rows' outputs.
-#define MOTE_EACH(op, to, from)                                                                                        \
-  #op " v0" to ", v0" from "\n" #op " v2" to ", v2" from "\n" #op " v4" to ", v4" from "\n" #op " v6" to ", v6" from  \
-      "\n" #op " v8" to ", v8" from "\n" #op " v10" to ", v10" from "\n" #op " v12" to ", v12" from "\n" #op         \
-      " v14" to ", v14" from "\n"
+#define MOTE_EACH(op, to, from)                                                                          \
+  #op " v0" to ", v0" from "\n" #op " v2" to ", v2" from "\n" #op " v4" to ", v4" from "\n" #op " v6" to \
+      ", v6" from "\n" #op " v8" to ", v8" from "\n" #op " v10" to ", v10" from "\n" #op " v12" to       \
+      ", v12" from "\n" #op " v14" to ", v14" from "\n"
 
 /// acc[r] += a group's products with row r, scaled. (Outputs 0 to 3 of a row are in one register, and so on.)
 template <class Format>
@@ -179,15 +186,16 @@ MOTE_INLINE static inline void multiply_bytes(const UnpackedGroup<Format>& w, co
 #undef MOTE_ODD
 #undef MOTE_EACH
 
-// Of int8: the products of two words in int16, added to int32. v24 to v31 are the weights of both, and those of the
-// next two when they are multiplied.
+// Of int8: the products of two words in int16, added to int32. v24 to v31 are the weights of both, and those
+// of the next two when they are multiplied.
 #define MOTE_ADD(op, i) #op " %[s" #i "].4s, %[t" #i "].8h\n" #op " %[sh" #i "].4s, %[th" #i "].8h\n"
-#define MOTE_TWO_QUADS(add, word0, word1, next0, next1)     \
-  MOTE_QUAD(smull, t, "v24", "v25", "v26", "v27", word0)    \
-  next0 MOTE_QUAD(smlal, t, "v28", "v29", "v30", "v31", word1) next1 MOTE_ADD(add, 0) MOTE_ADD(add, 1) MOTE_ADD(add, 2) MOTE_ADD(add, 3)
+#define MOTE_TWO_QUADS(add, word0, word1, next0, next1)        \
+  MOTE_QUAD(smull, t, "v24", "v25", "v26", "v27", word0)       \
+  next0 MOTE_QUAD(smlal, t, "v28", "v29", "v30", "v31", word1) \
+  next1 MOTE_ADD(add, 0) MOTE_ADD(add, 1) MOTE_ADD(add, 2) MOTE_ADD(add, 3)
 #define MOTE_EVEN(from) "ld1 {v24.16b, v25.16b, v26.16b, v27.16b}, [" from "]\n"
 #define MOTE_ODD(from) "ld1 {v28.16b, v29.16b, v30.16b, v31.16b}, [" from "]\n"
-#define MOTE_EIGHT_QUADS(first)                                                                                   \
+#define MOTE_EIGHT_QUADS(first) \
   "add x9, %[w], 64\nadd x10, %[w], 128\nadd x11, %[w], 192\nadd x12, %[w], 256\nadd x13, %[w], 320\n"          \
   "add x14, %[w], 384\nadd x15, %[w], 448\n" MOTE_EVEN("%[w]") MOTE_ODD("x9")                                      \
   "ld4r {v16.4s, v17.4s, v18.4s, v19.4s}, [%[a0]]\nld4r {v20.4s, v21.4s, v22.4s, v23.4s}, [%[a1]]\n"                \
@@ -195,14 +203,38 @@ MOTE_INLINE static inline void multiply_bytes(const UnpackedGroup<Format>& w, co
   MOTE_TWO_QUADS(sadalp, "v18", "v19", MOTE_EVEN("x12"), MOTE_ODD("x13"))                                         \
   MOTE_TWO_QUADS(sadalp, "v20", "v21", MOTE_EVEN("x14"), MOTE_ODD("x15"))                                         \
   MOTE_TWO_QUADS(sadalp, "v22", "v23", "", "")
-#define MOTE_WIDE_OPERANDS(as)                                                                                     \
-  [s0] as(s.low[0]), [s1] as(s.low[1]), [s2] as(s.low[2]), [s3] as(s.low[3]), [sh0] as(s.high[0]),                 \
-      [sh1] as(s.high[1]), [sh2] as(s.high[2]), [sh3] as(s.high[3]), [t0] "=&w"(t[0]), [t1] "=&w"(t[1]),           \
-      [t2] "=&w"(t[2]), [t3] "=&w"(t[3]), [th0] "=&w"(t[4]), [th1] "=&w"(t[5]), [th2] "=&w"(t[6]),                 \
-      [th3] "=&w"(t[7])                                                                                            \
-      : [w] "r"(w), [a0] "r"(a), [a1] "r"(a + 16)                                                                  \
-      : "memory", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "v16", "v17", "v18", "v19", "v20", "v21", "v22",  \
-        "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"
+#define MOTE_WIDE_OPERANDS(as)                                                                           \
+  [s0] as(s.low[0]), [s1] as(s.low[1]), [s2] as(s.low[2]), [s3] as(s.low[3]), [sh0] as(s.high[0]),       \
+      [sh1] as(s.high[1]), [sh2] as(s.high[2]), [sh3] as(s.high[3]), [t0] "=&w"(t[0]), [t1] "=&w"(t[1]), \
+      [t2] "=&w"(t[2]), [t3] "=&w"(t[3]), [th0] "=&w"(t[4]), [th1] "=&w"(t[5]), [th2] "=&w"(t[6]),       \
+      [th3] "=&w"(t[7])                                                                                  \
+      : [w] "r"(w),                                                                                      \
+        [a0] "r"(a),                                                                                     \
+        [a1] "r"(a + 16)                                                                                 \
+      : "memory",                                                                                        \
+        "x9",                                                                                            \
+        "x10",                                                                                           \
+        "x11",                                                                                           \
+        "x12",                                                                                           \
+        "x13",                                                                                           \
+        "x14",                                                                                           \
+        "x15",                                                                                           \
+        "v16",                                                                                           \
+        "v17",                                                                                           \
+        "v18",                                                                                           \
+        "v19",                                                                                           \
+        "v20",                                                                                           \
+        "v21",                                                                                           \
+        "v22",                                                                                           \
+        "v23",                                                                                           \
+        "v24",                                                                                           \
+        "v25",                                                                                           \
+        "v26",                                                                                           \
+        "v27",                                                                                           \
+        "v28",                                                                                           \
+        "v29",                                                                                           \
+        "v30",                                                                                           \
+        "v31"
 
 /// The same sums in int32, of two columns each: lanes 0 and 1 are an output's, 2 and 3 the next one's.
 struct PanelSums32 {

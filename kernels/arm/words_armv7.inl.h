@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words of simd/int8_floats.inl.h in ARMv7's vectors of 128 bits: bytes are widened to int16 by their products. Everything has
-// internal linkage: see "Kernels" in docs/design.md.
+// Words of simd/int8_floats.inl.h in ARMv7's vectors of 128 bits: bytes are widened to int16 by their
+// products. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/arm/rows_armv7.inl.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention over a cache of i8 takes (simd/int8_floats.inl.h), by sdot: both sides are signed. So keys lose the 128
-// that the cache adds to them, their dot products start at 0, and weights have 127 levels. Everything has internal
-// linkage: see "Kernels" in docs/design.md.
+// What attention over a cache of i8 takes (simd/int8_floats.inl.h), by sdot: both sides are signed. So keys
+// lose the 128 that the cache adds to them, their dot products start at 0, and weights have 127 levels.
+// Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/arm/words_neon.inl.h"

@@ -3,12 +3,12 @@
 // Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h,
 // simd/int8_floats.inl.h).
 //
-// A weight takes the scale of its value with it, and becomes a byte: V::kMostWeight stands for the largest of a
-// query's over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that
-// most of a text looks at often has the smallest value.) A byte is within half a step, so the sum of n values
-// is within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j is 2 where
-// V::joint adds two, 255 / V::kMostWeight where that is less, else 1. Sums of products are exact: what a query
-// does not see has weight 0, and bytes hide no NaN.
+// A weight takes the scale of its value with it, and becomes a byte: V::kMostWeight stands for the largest of
+// a query's over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the
+// token that most of a text looks at often has the smallest value.) A byte is within half a step, so the sum
+// of n values is within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j
+// is 2 where V::joint adds two, 255 / V::kMostWeight where that is less, else 1. Sums of products are exact:
+// what a query does not see has weight 0, and bytes hide no NaN.
 //
 // Against the reference: queries are rounded to bytes, too. The scores of a query q differ by
 // d = scale j max |q| / 254 sum |k_e| at most, so out by (2 d + n j / (510 sum of weights) + 2^-12 +

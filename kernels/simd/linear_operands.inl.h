@@ -100,7 +100,8 @@ struct WeightsAhead {
   /// often as the panels have lines. To L1 with `l1_rows` rows in all and more.
   WeightsAhead(const LinearArgs& args, DType dtype, uint32_t panel, uint32_t panels, uint32_t row,
                uint32_t rows, size_t prefetches, uint32_t l1_rows) {
-    const size_t bytes = static_cast<size_t>(panels * panel_bytes(dtype, args.inputs)), times = args.rows * prefetches;
+    const size_t bytes = static_cast<size_t>(panels * panel_bytes(dtype, args.inputs)),
+                 times = args.rows * prefetches;
     at = linear_panel(args, dtype, panel + panels) + bytes * row / args.rows;
     step = times == 0 ? 0 : (bytes * rows + times - 1) / times;
     to_l1 = args.rows >= l1_rows;
