@@ -57,19 +57,6 @@ std::vector<std::pair<Value, Value>> pairs_of(Renderer& renderer, const char* wh
   return items;
 }
 
-Value call_stateful(const Function& function, const std::string& name) {
-  const std::vector<Value>& items = function.self.sequence()->items;
-  if (function.kind == Function::Kind::joiner) return function.calls++ == 0 ? make_text("") : items[0];
-  if (name == "reset") function.calls = 0;
-  if (name == "next") return items[function.calls++ % items.size()];
-  return items[function.calls % items.size()];
-}
-
-Value make_stateful(Function::Kind kind, std::vector<Value> items) {
-  return {std::make_shared<const Function>(
-      Function{kind == Function::Kind::joiner ? "joiner" : "cycler", make_sequence(std::move(items)), kind})};
-}
-
 }  // namespace
 
 Value Renderer::make_namespace(const Arguments& arguments) {
@@ -87,7 +74,9 @@ Value Renderer::make_namespace(const Arguments& arguments) {
 
 Value Renderer::call_function(const Function& function, const Arguments& arguments) {
   const std::string& name = function.name;
-  if (function.kind == Function::Kind::joiner) return call_stateful(function, name);
+  if (function.kind == Function::Kind::joiner) {
+    return std::exchange(function.called, true) ? function.self : make_text("");
+  }
   if (function.kind == Function::Kind::method) {
     charge(function.self);
     for (const Value& value : arguments.values) charge(value);
@@ -98,7 +87,8 @@ Value Renderer::call_function(const Function& function, const Arguments& argumen
   if (name == "namespace") return make_namespace(arguments);
   if (name == "joiner") {
     const Bound bound("joiner", arguments, {"sep"});
-    return make_stateful(Function::Kind::joiner, {bound.has(0) ? bound.at(0) : make_text(", ")});
+    return {std::make_shared<const Function>(
+        Function{name, bound.has(0) ? bound.at(0) : make_text(", "), Function::Kind::joiner})};
   }
   if (name == "raise_exception") {
     const Bound bound("raise_exception", arguments, {"message"}, 1);

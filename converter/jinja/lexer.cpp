@@ -150,7 +150,8 @@ void Lexer::raw(size_t begin) {
     data(begin, tag, sign, false);
     return go(end);
   }
-  refuse("line {}: missing end of raw directive", line());
+  if (begin < source_.size()) refuse("line {}: missing end of raw directive", line());
+  go(begin);
 }
 
 void Lexer::comment(size_t begin) {
@@ -158,7 +159,8 @@ void Lexer::comment(size_t begin) {
     const size_t end = after_end(tag, "#}", true);
     if (end != std::string::npos) return go(end);
   }
-  refuse("line {}: missing end of comment tag", line());
+  if (begin < source_.size()) refuse("line {}: missing end of comment tag", line());
+  go(begin);
 }
 
 bool Lexer::ends_here(bool block) {

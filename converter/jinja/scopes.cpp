@@ -214,6 +214,7 @@ void place_for(Node& node, const Names& outer) {
   body.parameter("loop");
   read_target(*node.parts[0], body, true);
   read_all(node.body, body);
+  test.parameter("");  // the slot that `loop` has in the body: targets have one place in both
   read_target(*node.parts[0], test, true);
   if (node.parts[2]) read(*node.parts[2], test);
   read_all(node.otherwise, otherwise);
@@ -268,6 +269,7 @@ void place(Node& node, const Names& names) {
 
 void resolve_names(Node& program) {
   Names names(nullptr);
+  if (uses(program.body, "self")) unsupported("the variable self");
   read_all(program.body, names);
   program.scopes = {names.scope()};
   place_all(program.body, names);

@@ -35,7 +35,7 @@ Value first(Renderer&, const Value& value, const Arguments& arguments) {
 Value last(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("last", arguments, {});
   const Sequence* sequence = value.sequence();
-  if (value.is<Undefined>() || (sequence != nullptr && sequence->kind == SequenceKind::iterator)) {
+  if (sequence != nullptr && sequence->kind == SequenceKind::iterator) {
     refuse("'{}' object is not reversible", type_name(value));
   }
   const std::vector<Value> items = items_of(value);

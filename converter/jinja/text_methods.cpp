@@ -42,12 +42,12 @@ std::vector<std::string> split_at_right(std::string_view text, const std::string
   return parts;
 }
 
-/// At runs of white space, none at the ends.
+/// At runs of white space. Of what is left after `most` words only the side that was split at is stripped.
 std::vector<std::string> split_words(std::string_view text, int64_t most) {
   std::vector<std::string> parts;
   for (text = strip(text, nullptr, true, false); !text.empty(); text = strip(text, nullptr, true, false)) {
     if (most >= 0 && static_cast<int64_t>(parts.size()) == most) {
-      parts.emplace_back(strip(text, nullptr, false, true));
+      parts.emplace_back(text);
       break;
     }
     size_t end = 0;
@@ -63,7 +63,7 @@ std::vector<std::string> split_words_right(std::string_view text, int64_t most) 
   std::vector<std::string> parts;
   for (text = strip(text, nullptr, false, true); !text.empty(); text = strip(text, nullptr, false, true)) {
     if (static_cast<int64_t>(parts.size()) == most) {
-      parts.emplace_back(strip(text, nullptr, true, false));
+      parts.emplace_back(text);
       break;
     }
     const std::u32string all = characters(text);

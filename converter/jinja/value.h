@@ -107,8 +107,8 @@ struct Value {
 struct Function {
   std::string name;
   Value self = {};
-  enum class Kind : uint8_t { global, method, cycler, joiner } kind = Kind::global;
-  mutable size_t calls = 0;  // of a cycler or joiner
+  enum class Kind : uint8_t { global, method, joiner } kind = Kind::global;
+  mutable bool called = false;  // of a joiner: from then on it gives `self`
 };
 
 /// What a call gives: values in order, then by name.
