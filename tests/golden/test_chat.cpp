@@ -59,7 +59,8 @@ mote_role role_of(const std::string& name) {
 const char* const kTemplate =
     "{% for m in messages %}{% if loop.first and m.role != 'system' %}{{ '<|im_start|>system\n"
     "You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}"
-    "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}";
+    "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
 }  // namespace
 
@@ -134,8 +135,9 @@ TEST("a conversation that is none is refused") {
 }
 
 TEST("an unknown template is no format and an unknown name is refused with the known ones") {
-  TEST_ASSERT_FALSE(mote::convert::recognize_chat_format("{{ messages }}").has_value());
-  TEST_ASSERT_EQUAL_STRING("mistral", mote::convert::recognize_chat_format("{{ '[INST] ' }}")->name);
+  const test::AlignedBytes file = file_with("{{ '[INST] ' }}{{ messages }}", "");
+  const test::OpenModel unknown(file);
+  TEST_ASSERT_NULL(mote_chat_format(unknown.get()));
   try {
     mote::convert::find_chat_format("chatnl");
     FAIL("found");
