@@ -106,7 +106,9 @@ NodeRef Parser::statement() {
   if (name == "generation") {
     NodeRef node = make(NodeKind::generation);
     take();
+    const uint32_t loops = std::exchange(loops_, 0);  // transformers makes a call block of it
     node->body = whole_block("endgeneration");
+    loops_ = loops;
     return sealed(std::move(node));
   }
   for (const std::string_view known : kUnsupported) {
