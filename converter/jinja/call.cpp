@@ -78,8 +78,9 @@ Value Renderer::call_function(const Function& function, const Arguments& argumen
     return std::exchange(function.called, true) ? function.self : make_text("");
   }
   if (function.kind == Function::Kind::method) {
-    charge(function.self);
-    for (const Value& value : arguments.values) charge(value);
+    if (function.self.is<SequenceRef>()) charge_whole(function.self);
+    charge_items(function.self);
+    for (const Value& value : arguments.values) charge_items(value);
     return call_method(function, arguments);
   }
   if (name == "range") return make_range(arguments);

@@ -35,9 +35,9 @@ Arguments Renderer::evaluate_arguments(const CallArguments& arguments, const Fra
 
 Value Renderer::apply_filter(const Node& node, const Value& value, const FrameRef& frame) {
   const Arguments arguments = evaluate_arguments(node.arguments, frame);
-  charge(value);
+  charge_items(value);
   Value result = call_filter(*this, node.text, value, arguments);
-  charge(result);
+  charge_items(result);
   return result;
 }
 
@@ -45,8 +45,8 @@ Value Renderer::evaluate_comparison(const Node& node, const FrameRef& frame) {
   Value left = evaluate(*node.parts[0], frame);
   for (size_t i = 0; i < node.names.size(); ++i) {
     Value right = evaluate(*node.parts[i + 1], frame);
-    charge(left);
-    charge(right);
+    charge_whole(left);
+    charge_whole(right);
     if (!compare(node.names[i], left, right)) return make_bool(false);
     left = std::move(right);
   }
@@ -68,7 +68,7 @@ Value Renderer::evaluate_slice(const Node& node, const FrameRef& frame) {
   for (size_t i = 0; i < 3; ++i) {
     if (node.parts[i + 1]) bounds[i] = evaluate(*node.parts[i + 1], frame);
   }
-  charge(value);
+  charge_items(value);
   return slice(value, bounds[0], bounds[1], bounds[2]);
 }
 
@@ -93,7 +93,6 @@ Value Renderer::evaluate_compound(const Node& node, const FrameRef& frame) {
     case NodeKind::test: {
       const Value value = evaluate(*node.parts[0], frame);
       const Arguments arguments = evaluate_arguments(node.arguments, frame);
-      charge(value);
       return make_bool(call_test(*this, node.text, value, arguments));
     }
     case NodeKind::call: {
@@ -127,7 +126,7 @@ Value Renderer::evaluate(const Node& node, const FrameRef& frame) {
     case NodeKind::item: {
       const Value value = evaluate(*node.parts[0], frame);
       const Value key = evaluate(*node.parts[1], frame);
-      if (value.is<TextRef>()) charge(value);
+      if (value.is<TextRef>()) charge_items(value);
       return get_item(value, key);
     }
     case NodeKind::not_:
@@ -148,7 +147,7 @@ Value Renderer::evaluate(const Node& node, const FrameRef& frame) {
       return undefined("the inline if-expression evaluated to false and no else section was defined");
     default: {
       Value result = evaluate_compound(node, frame);
-      charge(result);
+      charge_items(result);
       return result;
     }
   }

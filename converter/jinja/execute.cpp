@@ -27,6 +27,12 @@ void Renderer::charge(uint64_t steps) {
   if (steps_ > limits_.steps) unsupported("a template that takes more than {} steps", limits_.steps);
 }
 
+void Renderer::charge_items(const Value& value) {
+  if (const Text* text = value.text()) charge(text->bytes.size() / 32);
+  if (const Sequence* sequence = value.sequence()) charge(sequence->items.size());
+  if (const Dict* dict = value.dict()) charge(dict->items.size());
+}
+
 void Renderer::write(const std::string& text) {
   charge(text.size() / 32);
   out_ += text;

@@ -27,8 +27,9 @@ class Renderer {
 
   /// Counts work; Unsupported beyond the limit.
   void charge(uint64_t steps);
-  /// The same for what an operation reads or made.
-  void charge(const Value& value) { charge(extent_of(value).weight); }
+  /// For an operation that reads a value whole, and for one that makes it or reads its items alone.
+  void charge_whole(const Value& value) { charge(extent_of(value).weight); }
+  void charge_items(const Value& value);
   Value call(const Value& callee, const Arguments& arguments);
 
  private:

@@ -52,9 +52,9 @@ Value map(Renderer& renderer, const Value& value, const Arguments& arguments) {
   if (!named) return map_attribute(value, arguments);
   std::vector<Value> items;
   for (const Value& item : items_of(value)) {
-    renderer.charge(item);
+    renderer.charge_items(item);
     items.push_back(call_filter(renderer, named->name, item, named->arguments));
-    renderer.charge(items.back());
+    renderer.charge_items(items.back());
   }
   return make_sequence(std::move(items), SequenceKind::iterator);
 }
@@ -66,7 +66,7 @@ Value select_where(Renderer& renderer, const Value& value, const Arguments& argu
   const std::optional<Named> named = named_after(arguments, attribute ? 1 : 0);
   std::vector<Value> items;
   for (const Value& item : items_of(value)) {
-    renderer.charge(item);
+    renderer.charge(1);
     const Value looked_at = attribute ? follow_path(item, arguments.values[0], nullptr) : item;
     const bool holds =
         named ? call_test(renderer, named->name, looked_at, named->arguments) : truthy(looked_at);

@@ -157,7 +157,7 @@ Value unique(Renderer& renderer, const Value& value, const Arguments& arguments)
   for (const Value& item : items_of(value)) {
     Value key = attribute_key(item, bound, 1, bound.flag(0, false));
     require_hashable(key);
-    renderer.charge(keys.size() / 4);
+    renderer.charge(extent_of(key).weight * (1 + keys.size() / 4));
     if (std::any_of(keys.begin(), keys.end(), [&](const Value& seen) { return equal(seen, key); })) continue;
     keys.push_back(std::move(key));
     items.push_back(item);
@@ -166,8 +166,9 @@ Value unique(Renderer& renderer, const Value& value, const Arguments& arguments)
 }
 
 template <bool largest>
-Value extreme(Renderer&, const Value& value, const Arguments& arguments) {
+Value extreme(Renderer& renderer, const Value& value, const Arguments& arguments) {
   const Bound bound(largest ? "max" : "min", arguments, {"case_sensitive", "attribute"});
+  renderer.charge_whole(value);
   const std::vector<Value> all = items_of(value);
   if (all.empty()) return undefined("no aggregated item, sequence was empty");
   const Value* best = &all[0];
@@ -188,7 +189,7 @@ Value sum(Renderer& renderer, const Value& value, const Arguments& arguments) {
   if (total.is<TextRef>()) refuse("sum() can't sum strings");
   for (const Value& item : items_of(value)) {
     total = arithmetic("+", total, bound.is_none(0) ? item : follow_path(item, bound.at(0), nullptr));
-    renderer.charge(total);
+    renderer.charge_items(total);
   }
   return total;
 }

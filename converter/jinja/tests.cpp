@@ -11,6 +11,7 @@
 #include "converter/jinja/members.h"
 #include "converter/jinja/operators.h"
 #include "converter/jinja/print.h"
+#include "converter/jinja/renderer.h"
 
 namespace mote::convert::jinja {
 namespace {
@@ -114,10 +115,11 @@ void require_test(const std::string& name, uint32_t line) {
     refuse("line {}: no test named '{}'", line, name);
 }
 
-bool call_test(Renderer&, const std::string& name, const Value& value, const Arguments& arguments) {
+bool call_test(Renderer& renderer, const std::string& name, const Value& value, const Arguments& arguments) {
   const auto plain = plain_tests().find(name);
   if (plain != plain_tests().end()) {
     const Bound bound("the test " + name, arguments, {});
+    renderer.charge_items(value);
     return plain->second(value);
   }
   if (!takes_argument(name)) refuse("no test named '{}'", name);
@@ -125,6 +127,8 @@ bool call_test(Renderer&, const std::string& name, const Value& value, const Arg
   const Bound bound("the test " + name, arguments, {"other"}, 1);
   if (name == "divisibleby") return equal(arithmetic("%", value, bound.at(0)), make_int(0));
   if (name == "sameas") return is_same(value, bound.at(0));
+  renderer.charge_whole(value);
+  renderer.charge_whole(bound.at(0));
   return compare(comparison_of(name), value, bound.at(0));
 }
 

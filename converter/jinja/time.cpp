@@ -43,9 +43,9 @@ std::string digits(int value, int width, char flag) {
   return flag == '_' ? fmt::format("{:>{}}", value, width) : fmt::format("{:0>{}}", value, width);
 }
 
-std::string show(char letter, char flag, const Time& time) {
-  const auto month = static_cast<size_t>(time.month - 1);
-  const auto day = static_cast<size_t>(day_of_week(time));
+/// Empty where the letter is no number.
+std::string show_number(char letter, char flag, const Time& time) {
+  const int day = day_of_week(time);
   switch (letter) {
     case 'Y':
       return digits(time.year, 1, flag);
@@ -76,6 +76,13 @@ std::string show(char letter, char flag, const Time& time) {
     default:
       break;
   }
+  return "";
+}
+
+std::string show(char letter, char flag, const Time& time) {
+  if (std::string number = show_number(letter, flag, time); !number.empty()) return number;
+  const auto month = static_cast<size_t>(time.month - 1);
+  const auto day = static_cast<size_t>(day_of_week(time));
   if (flag != 0) unsupported("the format %{}{} of strftime_now", flag, letter);
   switch (letter) {
     case 'B':

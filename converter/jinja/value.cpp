@@ -214,6 +214,8 @@ std::vector<Value> items_of(const Value& value) {
   std::vector<Value> items;
   if (value.is<Undefined>()) return items;
   if (const Text* text = value.text()) {
+    if (count_characters(text->bytes) > kMostWeight)
+      unsupported("a list of more than {} characters", kMostWeight);
     for (size_t at = 0; at < text->bytes.size();) {
       const size_t bytes = character_bytes(text->bytes, at);
       items.push_back(make_text(text->bytes.substr(at, bytes), text->markup));
