@@ -11,6 +11,8 @@ namespace {
 
 /// Calls inside calls, so that a template's recursion ends before the stack does.
 constexpr uint32_t kMostNested = 600;
+/// Bytes of text that count as one step.
+constexpr size_t kTextStep = 256;
 
 }  // namespace
 
@@ -28,13 +30,13 @@ void Renderer::charge(uint64_t steps) {
 }
 
 void Renderer::charge_items(const Value& value) {
-  if (const Text* text = value.text()) charge(text->bytes.size() / 32);
+  if (const Text* text = value.text()) charge(text->bytes.size() / kTextStep);
   if (const Sequence* sequence = value.sequence()) charge(sequence->items.size());
   if (const Dict* dict = value.dict()) charge(dict->items.size());
 }
 
 void Renderer::write(const std::string& text) {
-  charge(text.size() / 32);
+  charge(text.size() / kTextStep);
   out_ += text;
   require_bytes(out_.size());
 }

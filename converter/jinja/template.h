@@ -33,7 +33,7 @@ Time current_time();
 std::string format_time(const std::string& format, const Time& time);
 
 struct Limits {
-  uint64_t steps = 10'000'000;  // values looked at, and 32 bytes of text as one
+  uint64_t steps = 10'000'000;  // values looked at, and 256 bytes of text as one
 };
 
 using Variables = std::vector<std::pair<std::string, Value>>;
