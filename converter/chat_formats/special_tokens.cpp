@@ -43,7 +43,13 @@ Texts special_token_texts(const Source& source, const TokenizerSpec* tokenizer) 
     const auto id = source.config->find(std::string(name) + "_id");
     if (id == source.config->end() || !id->is_number_unsigned()) continue;
     const auto index = id->get<size_t>();
-    if (index < tokenizer->tokens.size()) add(texts, name, tokenizer->tokens[index].text);
+    const auto added = std::find_if(tokenizer->added.begin(), tokenizer->added.end(),
+                                    [&](const AddedTokenSpec& token) { return token.id == index; });
+    if (added != tokenizer->added.end()) {
+      add(texts, name, added->text);
+    } else if (index < tokenizer->tokens.size()) {
+      add(texts, name, tokenizer->tokens[index].text);
+    }
   }
   return texts;
 }
