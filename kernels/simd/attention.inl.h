@@ -54,8 +54,12 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
 
   const uint32_t sequence = static_cast<uint32_t>(args.sequences[first->begin]);
   const Tile<T> tile = tile_at<V, T>(args.cache, sequence, block.kv_head, begin);
-  FetchAhead<T> ahead = {sees_next ? tile_at<V, T>(args.cache, sequence, block.kv_head, next_tile).keys
-                                   : tile.values};
+  FetchAhead<T> ahead = {tile.values};
+  if (sees_next) {
+    ahead.elements = tile_at<V, T>(args.cache, sequence, block.kv_head, next_tile).keys;
+  } else if (block.next_keys != nullptr && end == block.runs + block.run_count) {
+    ahead.elements = static_cast<const T*>(block.next_keys);
+  }
   score_rows<V>(args, block, first->begin, end[-1].end, all, tile);
   for (const RowRun *run = first, *next; run < end; run = next) {
     const Visible& own = seen[run - first];
@@ -98,6 +102,17 @@ static inline UnitRows rows_of_unit(const AttentionArgs& args, uint32_t unit) {
   const uint32_t of_rows = args.segments == 0 ? unit : unit / args.segments;
   const uint32_t begin = of_rows % row_blocks * kAttentionRowBlock, left = args.rows - begin;
   return {of_rows / row_blocks, begin, left < kAttentionRowBlock ? args.rows : begin + kAttentionRowBlock};
+}
+
+/// The keys that a unit begins with: those of the first tile that its first row sees. Null if it sees none.
+template <class V, class T>
+static const T* first_keys(const AttentionArgs& args, const UnitRows& rows, uint32_t unit) {
+  PositionRange seen = seen_by(args, rows.begin);
+  if (args.segments != 0) seen = seen_of_segment(seen, unit % args.segments);
+  if (seen.empty()) return nullptr;
+  const uint32_t tile = seen.begin / kAttentionTile * kAttentionTile;
+  return tile_at<V, T>(args.cache, static_cast<uint32_t>(args.sequences[rows.begin]), rows.kv_head, tile)
+      .keys;
 }
 
 /// Prefetches the queries of the next unit: with many rows they are no longer in this core's L2. Always
@@ -211,9 +226,11 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {
     const UnitRows rows = next;
     take_rows(args, rows, &block);
+    block.next_keys = nullptr;
     if (unit + 1 != units.end) {
       next = rows_of_unit(args, unit + 1);
       ask_for_queries(args, next);
+      block.next_keys = first_keys<V, T>(args, next, unit + 1);
     }
     if constexpr (V::kPacked != 1) pack_queries(args, block, rows.end);
     if (args.segments == 0) {

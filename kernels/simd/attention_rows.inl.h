@@ -56,6 +56,7 @@ struct RowBlock {
   float* sum;
   float* partials;
   typename V::Query* queries;  // [rows * heads][E / V::kPacked + V::kQueryTail], where they are packed
+  const void* next_keys;       // that the next unit begins with; null: none
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
