@@ -24,6 +24,7 @@ inline constexpr Features kAmxInt8 = 1u << 8;  // and its tiles
 inline constexpr Features kNeon = 1u << 9;
 inline constexpr Features kDotprod = 1u << 10;
 inline constexpr Features kI8mm = 1u << 11;
+inline constexpr Features kArmv7Neon = 1u << 12;  // in 32 bits, with VFPv4
 
 constexpr bool has_all(Features set, Features wanted) { return (set & wanted) == wanted; }
 

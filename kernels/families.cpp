@@ -46,6 +46,7 @@ constexpr Family kFamilies[kIsaCount] = {
     {Isa::kAvx512Vnni, "avx512_vnni", kAvx512Family, &kX86},
     {Isa::kAvx512Bf16, "avx512_bf16", kAvx512Family | kAvx512Bf16, &kX86},
     {Isa::kAmxInt8, "amx_int8", kAvx512Family | kAvx512Bf16 | kAmxInt8, &kX86},
+    {Isa::kArmv7Neon, "armv7_neon", kArmv7Neon | kFma, &kUntuned},
     {Isa::kNeon, "neon", kNeonFamily, &kUntuned},
     {Isa::kDotprod, "dotprod", kNeonFamily | kDotprod, &kUntuned},
     {Isa::kI8mm, "i8mm", kNeonFamily | kDotprod | kI8mm, &kUntuned},

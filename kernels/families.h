@@ -19,9 +19,10 @@ enum class Isa : uint8_t {
   kI8mm,
   kAvx512Bf16,
   kAmxInt8,
-  kSse
+  kSse,
+  kArmv7Neon
 };
-inline constexpr uint32_t kIsaCount = 10;
+inline constexpr uint32_t kIsaCount = 11;
 
 /// Thresholds of the executor that were measured on processors of a family.
 struct Tuning {

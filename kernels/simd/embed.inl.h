@@ -92,7 +92,7 @@ template <class V, class Format>
 void embed_groups(const EmbedArgs& args, Range rows, void*) {
   static_assert(CheckRows<V>::kPasses);
   using Supercell = typename Format::Supercell;
-  const size_t supercells = align_up(args.width, kSupercellColumns) / kSupercellColumns;
+  const auto supercells = static_cast<size_t>(align_up(args.width, kSupercellColumns) / kSupercellColumns);
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     const uint32_t id = static_cast<uint32_t>(args.ids[t]), row = id % kPanelRows;
     const Supercell* panel = static_cast<const Supercell*>(args.table) + id / kPanelRows * supercells;

@@ -25,7 +25,9 @@
 //   min(a, b), max(a, b)         b where either is a NaN, and where they are equal
 //   abs(x), negate(x), copy_sign(magnitude, x), of bits
 //   where_less(a, b, yes, no)    a < b ? yes : no
-//   to_int(x), to_float(n)       to nearest even; INT_MIN where x is no int32
+//   to_int(x), to_float(n)       to nearest even; where x is no int32, INT_MIN, or what is nearest and 0 for
+//   NaN.
+//                                (The last 9 bits of a NaN's are 0: it stays one in add_to_exponent.)
 //   add_to_exponent(x, n)        x 2^n by adding n to its exponent field
 //   look_up(table, i)            where kLooksUp: lane i mod 32 of the table, by the last bits of i
 //   limit(x, most)               where kLooksUp: x, or `most` with x's sign where |x| is larger

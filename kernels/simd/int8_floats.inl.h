@@ -31,6 +31,7 @@ struct Int8Floats : Base {
   using Total = Float;
   static constexpr uint32_t kPacked = 4, kScales = 1;
   static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
+  static constexpr float kMostWeight = 255.0f;
 
   using Base::fma;
   using Base::kLanes;

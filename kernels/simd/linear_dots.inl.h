@@ -65,8 +65,8 @@ struct GroupAt {
 /// rows' sums, group by group: float(sum) * scale for weights with minima, else -offset * sum, the start of
 /// the dot products.
 static inline size_t prepared_sums_at(const LinearArgs& args, uint32_t row) {
-  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
-  return unpacked_panels_bytes(args.inputs) + row * groups * sizeof(float);
+  const size_t groups = padded_columns(args) / kGroupColumns;
+  return static_cast<size_t>(unpacked_panels_bytes(args.inputs)) + row * groups * sizeof(float);
 }
 
 /// Weights of Format by q8g32 activations: a float sum for each output and row, one or two fma a group.
@@ -153,8 +153,8 @@ struct GroupKernel {
       });
     });
     for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
-    GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
-    const size_t columns = activation_padded(args.inputs);
+    GroupAt at = {0, scales_at(args), sums_at(args)};
+    const size_t columns = padded_columns(args);
     const Prepared* sums = nullptr;
     if (kUnpacked) sums = reinterpret_cast<const Prepared*>(unpacked + prepared_sums_at(args, row));
     const uint32_t prefetches = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
@@ -205,7 +205,7 @@ struct RowKernel {
                                              uint32_t row, uint8_t* unpacked) {
     constexpr bool kUnpacked = kWeights == Weights::unpacked;
     constexpr size_t kStep = (kUnpacked ? P : 1) * kQuadBytes;
-    const size_t columns = activation_padded(args.inputs);
+    const size_t columns = padded_columns(args);
     const char* w[P];
     const char* a[R];
     Dots<V, R, P> sum;

@@ -83,7 +83,8 @@ template <class V, class T, class Finish, uint32_t R, uint32_t P>
 void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row, ColumnBlock block,
                 PanelSums<R>* sums) {
   constexpr DType kDType = std::is_same_v<T, float> ? DType::f32 : DType::f16;
-  const size_t row_step = args.in_stride_bytes, panel_step = stride * panel_bytes(kDType, args.inputs);
+  const size_t row_step = args.in_stride_bytes,
+               panel_step = static_cast<size_t>(stride * panel_bytes(kDType, args.inputs));
   // One pointer serves three rows or panels: an address holds the step once or twice. With a pointer for
   // each, GCC 12 keeps some of them in vector registers. The empty asm statements below keep GCC from
   // deriving one pointer from another.

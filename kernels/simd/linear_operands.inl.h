@@ -20,6 +20,17 @@ static inline const char* linear_panel(const LinearArgs& args, DType dtype, uint
   return static_cast<const char*>(args.weight) + panel * panel_bytes(dtype, args.inputs);
 }
 
+/// Columns of a row of quantized activations, and where its groups' scales and sums are.
+static inline size_t padded_columns(const LinearArgs& args) {
+  return static_cast<size_t>(activation_padded(args.inputs));
+}
+static inline size_t scales_at(const LinearArgs& args) {
+  return static_cast<size_t>(activation_scale_offset(args.inputs));
+}
+static inline size_t sums_at(const LinearArgs& args) {
+  return static_cast<size_t>(activation_sum_offset(args.inputs));
+}
+
 static inline const char* linear_row(const LinearArgs& args, uint32_t row) {
   return static_cast<const char*>(args.in) + row * args.in_stride_bytes;
 }
@@ -63,7 +74,7 @@ static inline void each_tile(uint32_t rows, const Step& step) {
 /// tile, from `to` + its first row * groups on; in a tile group by group, its rows side by side.
 template <uint32_t R, class T, class Of>
 static inline void lay_out_groups(const LinearArgs& args, T* to, const Of& of) {
-  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
+  const size_t groups = padded_columns(args) / kGroupColumns;
   each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
     for (uint32_t r = 0; r < rows; ++r) {
       const char* in = linear_row(args, row + r);
@@ -89,7 +100,8 @@ struct WeightsAhead {
   /// panels have lines. To L1 from `l1_rows` rows in all on.
   WeightsAhead(const LinearArgs& args, DType dtype, uint32_t panel, uint32_t panels, uint32_t row,
                uint32_t rows, size_t prefetches, uint32_t l1_rows) {
-    const size_t bytes = panels * panel_bytes(dtype, args.inputs), times = args.rows * prefetches;
+    const size_t bytes = static_cast<size_t>(panels * panel_bytes(dtype, args.inputs)),
+                 times = args.rows * prefetches;
     at = linear_panel(args, dtype, panel + panels) + bytes * row / args.rows;
     step = times == 0 ? 0 : (bytes * rows + times - 1) / times;
     to_l1 = args.rows >= l1_rows;

@@ -17,6 +17,7 @@ struct Int8Floats512 : RoughExp512 {
   using Total = Float;
   static constexpr uint32_t kPacked = 4;
   static constexpr uint32_t kScales = 1;
+  static constexpr float kMostWeight = 255.0f;
   static constexpr uint32_t kQueryTail = 2;
 
   using Floats512::add;
