@@ -14,8 +14,14 @@
 
 namespace mote::convert {
 
-enum class Unit : uint8_t { token, selected, sequence };
-inline constexpr size_t kUnitCount = 3;
+/// What a value has a row for; units from `group` on are the groups of its program, in their order.
+enum class Unit : uint8_t { token, selected, sequence, group };
+
+/// Rows for `ratio` neighbouring rows of another unit, of tokens or earlier groups.
+struct Groups {
+  Unit of;
+  uint32_t ratio;
+};
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
 struct Value {
@@ -56,6 +62,7 @@ struct Cache {
   uint32_t kv_heads, key_dim, window;
   bool bidirectional = false;
   uint32_t value_dim = 0;  // 0: key_dim
+  uint32_t ratio = 1;      // tokens of a position
 };
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with
@@ -150,6 +157,11 @@ struct InputNode {
 
   auto fields(auto&& f) const { return f(out); }
 };
+struct StackRowsNode {
+  View in, out;
+
+  auto fields(auto&& f) const { return f(in, out); }
+};
 struct ScaleRowsNode {
   View in, out;
   int32_t scale = -1;
@@ -199,6 +211,14 @@ struct ProgramGraph {
   View output;
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
+  std::vector<Groups> groups = {};
+
+  size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
+  /// The unit of further groups.
+  Unit add_groups(Unit of, uint32_t ratio) {
+    groups.push_back({of, ratio});
+    return static_cast<Unit>(units() - 1);
+  }
 };
 
 /// A model: its first program, and what all programs share.

@@ -153,44 +153,33 @@ mote_status bind_steps(const mote_session& s, const Places& places, Step* steps,
 }
 
 mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
-  s->places.program = program->file;
+  set_program(*s, *program->file, &s->places);
   const uint32_t count = program->end - program->first;
   mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
   if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
     Places first_lane = s->places;
-    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    first_lane.streams[kTokens].rows = rows_of_lane(s->token_rows, s->options.threads);
     status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
     if (status == MOTE_OK) part_steps(s->lane_steps + program->first, count);
   }
   if (status != MOTE_OK) return status;
-  file::RowUnit unit;
-  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &unit,
+  uint32_t stream;
+  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &stream,
                     error);
 }
 
 mote_status bind_all(mote_session* s, mote_error* error) {
-  s->places = {nullptr,
-               false,
-               true,
-               s->isa,
-               s->kv_dtype,
-               s->options.backend,
-               s->token_buffers,
-               s->selected_buffers,
-               s->sequence_buffers,
-               s->token_rows,
-               s->options.logit_rows,
-               s->options.batch,
-               s->ids,
-               s->positions,
-               s->last_seen,
-               s->token_types,
-               s->sequences,
-               s->inputs,
-               s->selected,
-               s->starts,
-               s->caches,
-               s->partials};
+  Places& places = s->places;  // whose streams have their places
+  places.finds_kernels = true;
+  places.isa = s->isa;
+  places.kv_dtype = s->kv_dtype;
+  places.backend = s->options.backend;
+  places.ids = s->ids;
+  places.token_types = s->token_types;
+  places.inputs = s->inputs;
+  places.selected = s->selected;
+  places.caches = s->caches;
+  places.partials = s->partials;
   for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
     const mote_status status = bind_program(s, &s->programs[i], error);
     if (status != MOTE_OK) return status;

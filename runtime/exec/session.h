@@ -87,9 +87,6 @@ struct mote_session {
   uint8_t* pool_of;           // [states], into pools
   mote::PagePool* pools;      // one for each window
   uint32_t pool_count;
-  uint8_t* token_buffers;
-  uint8_t* selected_buffers;
-  uint8_t* sequence_buffers;
   uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
   uint64_t scratch_stride;

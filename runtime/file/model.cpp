@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/rows.h"
 #include "runtime/file/xxh64.h"
 #include "runtime/ops/ops.h"
 
@@ -86,6 +87,9 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
                   state->key_dim(), " and ", state->value_dim());
     }
+    if (state->ratio() == 0 || state->ratio() > kMaxRatio) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
+    }
   }
   if (windows_of(root, windows) <= kMaxWindows) return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
@@ -122,40 +126,8 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
   return MOTE_OK;
 }
 
-/// Bytes of a row of the unit's buffers together.
-uint32_t plan_bytes(const file::Program& program, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return program.sequence_row_bytes();
-  return unit == file::RowUnit::selected ? program.selected_row_bytes() : program.token_row_bytes();
-}
-
-mote_status check_buffers(const file::Program& program, mote_error* error) {
-  const auto* buffers = program.buffers();
-  if (buffers->size() > kMaxBuffers) return fail(error, MOTE_CORRUPT_FILE, buffers->size(), " buffers");
-  for (const file::RowUnit unit : file::EnumValuesRowUnit()) {
-    const uint32_t bytes = plan_bytes(program, unit);
-    if (bytes > kMaxRowBytes || bytes % kAlignment != 0) {
-      return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", bytes, " bytes a row");
-    }
-  }
-  for (uint32_t i = 0; i < buffers->size(); ++i) {
-    const file::Buffer* buffer = buffers->Get(i);
-    if (buffer->width() == 0 || buffer->width() > kMaxWidth) {
-      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " of width ", buffer->width());
-    }
-    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
-    if (row == 0 || buffer->unit() > file::RowUnit::MAX) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
-    }
-    const uint64_t room = plan_bytes(program, buffer->unit());
-    if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
-      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
-    }
-  }
-  return MOTE_OK;
-}
-
 /// Whether the output's rows are what the program says they are.
-mote_status check_output(const mote_model& model, const file::Program& program, file::RowUnit unit,
+mote_status check_output(const mote_model& model, const file::Program& program, file::StreamKind rows,
                          mote_error* error) {
   const uint32_t width = program.output()->width();
   const file::OutputKind kind = program.output_kind();
@@ -166,7 +138,7 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   const bool of_sequences = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
   const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
   const bool of_labels = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::token_labels;
-  bool fits = unit == (of_sequences ? file::RowUnit::sequence : file::RowUnit::selected);
+  bool fits = rows == (of_sequences ? file::StreamKind::sequence : file::StreamKind::selected);
   fits = fits && model.encoder == (kind != file::OutputKind::next_token);
   if (of_vocab) fits = fits && width == model.root->vocab();
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
@@ -183,11 +155,6 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
     }
   }
-  for (const file::Program* program : *model.root->programs()) {
-    if (!model.encoder && program->sequence_row_bytes() != 0) {
-      return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
-    }
-  }
   return MOTE_OK;
 }
 
@@ -196,8 +163,8 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
 class PassCheck {
  public:
   void add(const Step& step) {
-    const bool sequences = step.unit == file::RowUnit::sequence;
-    if (step.unit == file::RowUnit::token) {
+    const bool sequences = step.kind == file::StreamKind::sequence;
+    if (has_positions(step.kind)) {
       allowed_ = allowed_ && !left_;
     } else if (traits_of(step.op).leaves_tokens) {
       allowed_ = allowed_ && !begun_[sequences];
@@ -246,16 +213,16 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
-  file::RowUnit unit;
-  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
+  uint32_t stream;
+  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &stream, error);
   if (status != MOTE_OK) return status;
-  status = check_output(*model, program, unit, error);
+  status = check_output(*model, program, program.streams()->Get(stream)->kind(), error);
   if (status != MOTE_OK) return status;
   for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
     if (probe->op() > last)
       return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
-    status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &unit, error);
+    status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &stream, error);
     if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
@@ -290,7 +257,7 @@ mote_status check_programs(mote_model* model, mote_error* error) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program.name()->c_str(),
                   " is of another kind than the first; a newer mote made this file");
     }
-    status = check_buffers(program, error);
+    status = check_rows(program, error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
   return status;

@@ -37,6 +37,8 @@ inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
+inline constexpr uint32_t kMaxStreams = 8;
+inline constexpr uint32_t kMaxRatio = 1u << 12;  // tokens of a row
 inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxWindows = 64;  // of different length, among the states
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
@@ -46,6 +48,14 @@ inline constexpr uint32_t kFormatVersion = 1;
 
 /// The windows of the states, each once, in order: their number, kMaxWindows + 1 if there are more.
 uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]);
+
+/// Whether rows of such a stream follow each other in sequences.
+inline bool has_positions(file::StreamKind kind) {
+  return kind == file::StreamKind::token || kind == file::StreamKind::group;
+}
+
+/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
+uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);

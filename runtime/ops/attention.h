@@ -88,8 +88,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   KvCacheView view{};
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
-  of_tokens(q, "q");
-  of_tokens(out, "out");
+  of_positions(q, cache->ratio(), "q");
+  of_positions(out, cache->ratio(), "out");
+  same_stream(q, out, "out");
   finite(op.scale(), "scale");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
@@ -99,11 +100,12 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
   const float* bias = attention_bias(op, &reach);
-  const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
-  step->attention = {view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
-                     0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
+  const StreamPlace& rows = place(q);
+  const int32_t* last_seen = cache->bidirectional() ? rows.last_seen : rows.positions;
+  step->attention = {view, op.heads(),      cache->window(), op.scale(),     bias,           reach,
+                     0,    rows.positions,  last_seen,       rows.sequences, q.const_rows(), out.rows(),
                      0,    places_.partials};
-  step->unit = q.unit;
+  set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }

@@ -22,7 +22,8 @@ struct Operand {
   size_t stride_bytes;
   uint32_t width;
   DType dtype;
-  file::RowUnit unit;
+  uint8_t stream;
+  file::StreamKind kind;
   Rows rows() const { return {reinterpret_cast<float*>(data), stride_bytes}; }
   ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
 };
@@ -58,14 +59,15 @@ class Proofs {
     const file::Buffer* buffer = buffers->Get(slice->buffer());
     operand.width = slice->width();
     operand.dtype = static_cast<DType>(buffer->dtype());
-    operand.unit = buffer->unit();
+    operand.stream = static_cast<uint8_t>(buffer->stream());
+    operand.kind = places_.program->streams()->Get(buffer->stream())->kind();
     check(slice->width() > 0 && slice->column() <= buffer->width() &&
               slice->width() <= buffer->width() - slice->column(),
           what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
           buffer->width());
     operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
-    const Region region = region_of(operand.unit);
-    operand.data = at(region.buffers, buffer->offset() * region.rows + uint64_t{slice->column()} * 4);
+    const StreamPlace& rows = place(operand);
+    operand.data = at(rows.buffers, uint64_t{buffer->offset()} * rows.rows + uint64_t{slice->column()} * 4);
     return operand;
   }
   Operand f32_slice(const file::Slice* from, const char* what) {
@@ -94,14 +96,15 @@ class Proofs {
   const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
 
   /// A row-major table that a row index looks up: positions of sequences or types of tokens.
-  const int32_t* index(file::RowIndex kind, const file::Tensor* table) {
+  const int32_t* index(file::RowIndex kind, const file::Tensor* table, const Operand& rows) {
     const uint32_t context = model_.root->context(), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
       check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
-      return places_.positions;
+      return place(rows).positions;
     }
     check(model_.encoder, "only encoders know token types");
+    of_tokens(rows, "x");
     check(table->rows() >= types, "table has ", table->rows(), " rows for ", types, " token types");
     return places_.token_types;
   }
@@ -119,12 +122,30 @@ class Proofs {
     return index == -1 ? nullptr : vector(index, width, what);
   }
 
-  void same_unit(const Operand& a, const Operand& b, const char* what) {
-    check(a.unit == b.unit, what, " has rows for something else");
+  void same_stream(const Operand& a, const Operand& b, const char* what) {
+    check(a.stream == b.stream, what, " has rows for something else");
   }
   void of_tokens(const Operand& a, const char* what) {
-    check(a.unit == file::RowUnit::token, what, " is not per token");
+    check(a.kind == file::StreamKind::token, what, " is not per token");
   }
+  /// Rows that have positions in a sequence.
+  bool of_positions(const Operand& a, const char* what) {
+    return check(has_positions(a.kind), what, " is neither per token nor per group of tokens");
+  }
+  void of_positions(const Operand& a, uint32_t ratio, const char* what) {
+    if (!of_positions(a, what)) return;
+    const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
+    check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
+  }
+  const StreamPlace& place(const Operand& a) const { return places_.streams[a.stream]; }
+
+  /// The step has a row for each of `rows`. `read`: another stream, of which it is made.
+  static void set_rows(Step* step, const Operand& rows, const Operand& read) {
+    step->stream = rows.stream;
+    step->kind = rows.kind;
+    step->reads_stream = read.stream;
+  }
+  static void set_rows(Step* step, const Operand& rows) { set_rows(step, rows, rows); }
   void width(const Operand& a, uint32_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
@@ -171,16 +192,6 @@ class Proofs {
   }
 
  protected:
-  struct Region {
-    uint8_t* buffers;
-    uint64_t rows;
-  };
-  Region region_of(file::RowUnit unit) const {
-    if (unit == file::RowUnit::sequence) return {places_.sequence_buffers, places_.sequence_rows};
-    if (unit == file::RowUnit::selected) return {places_.selected_buffers, places_.selected_rows};
-    return {places_.token_buffers, places_.token_rows};
-  }
-
   const mote_model& model_;
   const Places& places_;
   const uint32_t op_;

@@ -3,8 +3,8 @@
 // What a model takes: bytes to read and multiply-adds to do.
 #pragma once
 
+#include "runtime/file/file.h"
 #include "schema/block_formats.h"
-#include "schema/mote_generated.h"
 
 namespace mote::cli {
 

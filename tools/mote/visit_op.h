@@ -11,7 +11,7 @@ namespace mote::cli {
 /// be null, indices of tensors -1.
 class OpVisitor {
  public:
-  explicit OpVisitor(const file::Model& model) : model_(model) {}
+  OpVisitor(const file::Model& model, const file::Program& program) : model_(model), program_(program) {}
 
   // ---- For describe to read ----
   const char* type(int32_t index) const {
@@ -47,10 +47,11 @@ class OpVisitor {
     return index < 0 ? nullptr : model_.tensors()->Get(static_cast<uint32_t>(index));
   }
   const file::Buffer& buffer(const file::Slice& slice) const {
-    return *model_.programs()->Get(0)->buffers()->Get(slice.buffer());
+    return *program_.buffers()->Get(slice.buffer());
   }
 
   const file::Model& model_;
+  const file::Program& program_;
 };
 
 template <class Visitor>

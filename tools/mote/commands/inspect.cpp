@@ -116,7 +116,7 @@ void print_memory(const json& memory) {
 json op_list(const file::Model& model, const file::Program& program) {
   json ops = json::array();
   for (const file::Op* op : *program.ops()) {
-    const OpText line = describe_op(model, *op);
+    const OpText line = describe_op(model, program, *op);
     ops.push_back({{"op", line.name}, {"in", line.in}, {"out", line.out}, {"details", line.details}});
   }
   return ops;
@@ -134,28 +134,39 @@ void print_ops(const json& ops) {
 json plan_list(const file::Program& program) {
   json buffers = json::array();
   for (const file::Buffer* buffer : *program.buffers()) {
-    buffers.push_back({{"unit", file::EnumNameRowUnit(buffer->unit())},
+    buffers.push_back({{"stream", buffer->stream()},
                        {"dtype", file::EnumNameDType(buffer->dtype())},
                        {"width", buffer->width()},
                        {"offset", buffer->offset()}});
   }
-  return {{"token_row_bytes", program.token_row_bytes()},
-          {"selected_row_bytes", program.selected_row_bytes()},
-          {"sequence_row_bytes", program.sequence_row_bytes()},
-          {"buffers", std::move(buffers)}};
+  json streams = json::array();
+  for (const file::Stream* stream : *program.streams()) {
+    json one = {{"rows", file::EnumNameStreamKind(stream->kind())}, {"row_bytes", stream->row_bytes()}};
+    if (stream->kind() == file::StreamKind::group) one["of"] = stream->of(), one["ratio"] = stream->ratio();
+    streams.push_back(std::move(one));
+  }
+  return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
 }
 
 void print_plan(const json& plan) {
-  Table table({{"buffer", right}, {"unit"}, {"dtype"}, {"width", right}, {"offset", right}});
+  Table streams({{"stream", right}, {"a row for each"}, {"arena bytes of a row", right}});
+  for (size_t i = 0; i < plan.at("streams").size(); ++i) {
+    const json& stream = plan.at("streams")[i];
+    const bool group = stream.contains("of");
+    streams.row({std::to_string(i),
+                 group ? fmt::format("{} rows of stream {}", stream.at("ratio").get<uint32_t>(),
+                                     stream.at("of").get<uint32_t>())
+                       : stream.at("rows").get<std::string>(),
+                 stream.at("row_bytes").dump()});
+  }
+  streams.print();
+  Table table({{"buffer", right}, {"stream", right}, {"dtype"}, {"width", right}, {"offset", right}});
   const json& buffers = plan.at("buffers");
   for (size_t i = 0; i < buffers.size(); ++i) {
-    table.row({std::to_string(i), buffers[i].at("unit").get<std::string>(),
-               buffers[i].at("dtype").get<std::string>(), buffers[i].at("width").dump(),
-               buffers[i].at("offset").dump()});
+    table.row({std::to_string(i), buffers[i].at("stream").dump(), buffers[i].at("dtype").get<std::string>(),
+               buffers[i].at("width").dump(), buffers[i].at("offset").dump()});
   }
   table.print();
-  print("arena bytes for each token of a chunk {}, for each selected row {}\n",
-        plan.at("token_row_bytes").get<uint32_t>(), plan.at("selected_row_bytes").get<uint32_t>());
 }
 
 json tensor_list(const file::Model& model) {
