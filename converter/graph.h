@@ -63,6 +63,7 @@ struct Cache {
   bool bidirectional = false;
   uint32_t value_dim = 0;  // 0: key_dim
   uint32_t ratio = 1;      // tokens of a position
+  int32_t source = -1;     // a program of whole sequences, whose rows it keeps
 };
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with
@@ -212,6 +213,7 @@ struct ProgramGraph {
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
   std::vector<Groups> groups = {};
+  uint32_t context = 0;  // the most rows of a source; 0: the model's
 
   size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
   /// The unit of further groups.

@@ -116,7 +116,7 @@ Offset<file::Program> write_program(FlatBufferBuilder& builder, const ProgramGra
   return file::CreateProgramDirect(
       builder, name.c_str(), whole ? file::ProgramKind::whole : file::ProgramKind::append, &ops, &buffers,
       &streams.all, &output, &probes, static_cast<file::OutputKind>(graph.output_kind),
-      static_cast<file::Probabilities>(graph.probabilities));
+      static_cast<file::Probabilities>(graph.probabilities), graph.context);
 }
 
 std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, const Metadata& metadata) {
@@ -156,6 +156,7 @@ file::Feature required_features(const Graph& graph) {
   if (!graph.more_programs.empty()) features |= file::Feature::programs;
   for (const Cache& cache : graph.caches) {
     if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
+    if (cache.source != -1) features |= file::Feature::sources;
   }
   return features;
 }
@@ -171,7 +172,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   for (const Cache& cache : graph.caches) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
     states.push_back(file::CreateState(builder, file::StateKind::kv, cache.kv_heads, cache.key_dim, value_dim,
-                                       cache.window, cache.bidirectional, cache.ratio));
+                                       cache.window, cache.bidirectional, cache.ratio, cache.source));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {

@@ -45,6 +45,8 @@ struct StreamPlace {
       firsts;  // of groups: the first row of each in the pass, of the stream that it is of; then the end
 };
 
+struct PagePool;
+
 /// Where a session's memory lies; all null and 0 when only proving.
 struct Places {
   const file::Program* program;
@@ -59,7 +61,9 @@ struct Places {
   const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
   const KvCacheView* caches;
-  float* partials;  // of attention; null where it is never split by positions
+  const PagePool* pools;
+  const uint8_t* pool_of;  // [states]
+  float* partials;         // of attention; null where it is never split by positions
 };
 
 /// What decides the scratch of a call of the step with `rows` rows.

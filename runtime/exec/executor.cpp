@@ -73,7 +73,7 @@ void finish(const Step& step) {
 
 /// Whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of another.
 bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
-  if (!session.model->encoder) return false;
+  if (!is_whole(*current(session).file)) return false;
   for (uint32_t row = of_lane; row < session.run.rows; row += of_lane) {
     if (session.sequences[row] == session.sequences[row - 1]) return false;
   }
@@ -146,7 +146,10 @@ void trace(const mote_session* session, uint32_t step) {
 
 void commit(mote_session* session) {
   session->run.active = false;
-  if (session->model->encoder) return;
+  if (is_whole(*current(*session).file)) {
+    if (session->model->sources) keep_sources(session);
+    return;
+  }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     if (session->added[sequence] == 0) continue;
     session->lengths[sequence] += session->added[sequence];
@@ -158,7 +161,10 @@ void commit(mote_session* session) {
 void drop_run(mote_session* session) {
   if (!session->run.active) return;
   session->run.active = false;
-  if (session->model->encoder) return;
+  if (is_whole(*current(*session).file)) {
+    if (session->model->sources) drop_sources(session);
+    return;
+  }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     if (session->added[sequence] != 0) trim_pages(session, sequence);
   }
@@ -192,13 +198,13 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
 
 void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 
-void begin_sequence(mote_session* session, uint32_t length) {
+void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
   Run& run = session->run;
   const uint32_t first = run.rows;
   for (uint32_t i = 0; i < length; ++i) {
     session->positions[first + i] = static_cast<int32_t>(i);
     session->last_seen[first + i] = static_cast<int32_t>(length - 1);
-    session->sequences[first + i] = static_cast<int32_t>(run.sequences);
+    session->sequences[first + i] = static_cast<int32_t>(sequence);
   }
   session->starts[run.sequences++] = first;
   session->starts[run.sequences] = first + length;
@@ -270,7 +276,11 @@ void begin_pass(mote_session* session) {
   run.end_sequence = end_of_pass(starts, run.first_sequence, run.sequences, session->pass_rows);
   run.rows = starts[run.end_sequence] - starts[run.first_sequence];
   run.next_op = current(*session).first;
-  hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
+  if (session->model->sources) {
+    hold_sources(session);
+  } else {
+    hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
+  }
   move_pass_to_front(session);
   group_rows(*session);
 }

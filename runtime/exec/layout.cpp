@@ -54,6 +54,18 @@ uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t
   return static_cast<uint32_t>((s.token_rows + sequences * (ratio - 1)) / ratio);  // each may end in a part
 }
 
+/// A bit for each program of whose rows this one, which appends, reads what was kept.
+uint32_t sources_of(const mote_model& model, const file::Program& program) {
+  uint32_t sources = 0;
+  for (const file::Op* op : *program.ops()) {
+    const auto* attention = op->args_as_Attention();
+    if (attention == nullptr || is_whole(program)) continue;
+    const int32_t source = model.root->states()->Get(attention->state())->source();
+    if (source != -1) sources |= 1u << source;
+  }
+  return sources;
+}
+
 /// The programs, and how many steps they have.
 void take_programs(Arena& arena, mote_session* s) {
   const auto* programs = s->model->root->programs();
@@ -62,8 +74,14 @@ void take_programs(Arena& arena, mote_session* s) {
   for (uint32_t i = 0; i < programs->size(); ++i) {
     const uint32_t first = s->step_count;
     s->step_count += programs->Get(i)->ops()->size();
-    if (s->programs != nullptr)
-      s->programs[i] = {programs->Get(i), first, s->step_count, input_width(*programs->Get(i)), {nullptr, 0}};
+    if (s->programs == nullptr) continue;
+    const file::Program& program = *programs->Get(i);
+    const auto index = static_cast<int32_t>(i);
+    bool keeps = false;
+    for (const file::State* state : *s->model->root->states()) keeps = keeps || state->source() == index;
+    s->programs[i] = {
+        &program, first,       s->step_count, input_width(program), sources_of(*s->model, program),
+        keeps,    {nullptr, 0}};
   }
 }
 
@@ -110,7 +128,7 @@ void take_tables(Arena& arena, mote_session* s) {
   s->lengths = arena.take<uint32_t>(options.batch);
   s->added = arena.take<uint32_t>(options.batch);
   s->asked = arena.take<uint32_t>(options.batch);
-  if (s->model->encoder) {
+  if (s->model->encoder || s->model->sources) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
@@ -184,8 +202,13 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
 mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   const mote_session_options& options = s->options;
   const bool shares_positions = options.threads > 1 && !s->model->encoder;
-  const uint64_t segments =
-      shares_positions ? (uint64_t{options.context} + kAttentionSegment - 1) / kAttentionSegment : 0;
+  uint64_t longest = options.context;
+  for (const file::Program* program : *s->model->root->programs()) {
+    if (!shares_positions || !is_whole(*program)) continue;
+    const uint32_t rows = most_rows_of_sequence(*s, *program);
+    longest = rows > longest ? rows : longest;
+  }
+  const uint64_t segments = shares_positions ? (longest + kAttentionSegment - 1) / kAttentionSegment : 0;
   Needs needs;
   for (const file::Program* program : *s->model->root->programs()) {
     for (uint32_t i = 0; i < program->ops()->size(); ++i) {

@@ -179,6 +179,8 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.inputs = s->inputs;
   places.selected = s->selected;
   places.caches = s->caches;
+  places.pools = s->pools;
+  places.pool_of = s->pool_of;
   places.partials = s->partials;
   for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
     const mote_status status = bind_program(s, &s->programs[i], error);
@@ -189,13 +191,17 @@ mote_status bind_all(mote_session* s, mote_error* error) {
 
 }  // namespace
 
+const float* next_token_logits(const mote_session& session, uint32_t row) {
+  return is_whole(*current(session).file) ? nullptr : mote_session_output(&session, row);
+}
+
 mote_status check_decoder(const mote_session* session, mote_error* error) {
   if (!session->model->encoder) return MOTE_OK;
   return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
 }
 
 mote_status check_encoder(const mote_session* session, mote_error* error) {
-  if (session->model->encoder) return MOTE_OK;
+  if (session->model->encoder || session->model->sources) return MOTE_OK;
   return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
 }
 
@@ -217,6 +223,11 @@ mote_session_options mote_session_options_default(const mote_model* model) {
     const bool masked = model->program->output_kind() == mote::file::OutputKind::masked_token;
     const uint32_t rows = masked ? mote::kDefaultMaskedRows : options.chunk;
     options.logit_rows = rows < options.chunk ? rows : options.chunk;
+  }
+  for (const mote::file::Program* program : *model->root->programs()) {  // so does that of a source
+    if (!model->sources || !mote::is_whole(*program)) continue;
+    const uint32_t rows = mote::context_of(*model->root, *program);
+    if (rows > options.chunk) options.chunk = rows < mote::kMaxChunk ? rows : mote::kMaxChunk;
   }
   options.text_bytes = model->tokenizer.tokens == 0 ? 0 : mote::kDefaultTextBytes;
   options.platform = mote_platform_default();
@@ -276,7 +287,7 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
 }
 
 const float* mote_session_logits(const mote_session* session, uint32_t row) {
-  return mote_session_output(session, row);
+  return session->model->sources ? mote::next_token_logits(*session, row) : mote_session_output(session, row);
 }
 
 const float* mote_session_output(const mote_session* session, uint32_t row) {
@@ -311,8 +322,7 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
                 session->options.batch);
   }
   mote::end_run(session);
-  for (uint32_t p = 0; p < session->pool_count; ++p) mote::share_pages(&session->pools[p], from, to);
-  session->lengths[to] = session->lengths[from];
+  mote::copy_sequence(session, from, to);
   return MOTE_OK;
 }
 
@@ -325,9 +335,7 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
     if (from[i] >= batch) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", from[i], " of ", batch);
   }
   mote::end_run(session);
-  mote::reorder_pages(session, from);
-  for (uint32_t i = 0; i < batch; ++i) session->asked[i] = session->lengths[from[i]];
-  for (uint32_t i = 0; i < batch; ++i) session->lengths[i] = session->asked[i];
+  mote::reorder_sequences(session, from);
   return MOTE_OK;
 }
 
@@ -335,6 +343,7 @@ uint32_t mote_session_free_positions(const mote_session* session) {
   uint64_t least = UINT32_MAX;
   for (uint32_t p = 0; p < session->pool_count; ++p) {
     const mote::PagePool& pool = session->pools[p];
+    if (pool.kind.source != -1 || (pool.kind.of_run && !session->model->encoder)) continue;
     const uint64_t positions = uint64_t{pool.free_count} * pool.page_positions;
     if (positions < least) least = positions;
   }

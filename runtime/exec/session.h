@@ -34,6 +34,8 @@ struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
   uint32_t input_width;  // floats of a row; 0: ids
+  uint32_t sources;      // a bit for each program whose rows it attends to
+  bool keeps;            // sequences keep its rows as their source
   ConstRows outputs;     // [logit_rows or batch, output width]
 };
 
@@ -106,7 +108,10 @@ namespace mote {
 /// What the session's last run, or the one in progress, is of.
 inline const ProgramSteps& current(const mote_session& session) { return session.programs[session.program]; }
 
-/// MOTE_WRONG_STATE for a model of the other kind.
+/// A row of logits of a program that appends, or null.
+const float* next_token_logits(const mote_session& session, uint32_t row);
+
+/// MOTE_WRONG_STATE for a model whose first program, or all of whose programs, are of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 

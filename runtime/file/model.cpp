@@ -74,7 +74,7 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
 }
 
 mote_status check_states(const file::Model& root, mote_error* error) {
-  uint32_t windows[kMaxWindows];
+  CacheKind kinds[kMaxPools];
   for (uint32_t i = 0; i < root.states()->size(); ++i) {
     const file::State* state = root.states()->Get(i);
     if (state->kind() > file::StateKind::MAX) {
@@ -91,8 +91,8 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
     }
   }
-  if (windows_of(root, windows) <= kMaxWindows) return MOTE_OK;
-  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
+  if (cache_kinds(root, kinds) <= kMaxPools) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxPools, " windows and kinds");
 }
 
 mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
@@ -139,7 +139,7 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
   const bool of_labels = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::token_labels;
   bool fits = rows == (of_sequences ? file::StreamKind::sequence : file::StreamKind::selected);
-  fits = fits && model.encoder == (kind != file::OutputKind::next_token);
+  fits = fits && is_whole(program) == (kind != file::OutputKind::next_token);
   if (of_vocab) fits = fits && width == model.root->vocab();
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
@@ -148,12 +148,20 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
               ", says");
 }
 
-/// Keys and values outlive a run in decoders only; a window is for them alone.
+/// Keys and values outlive a run where rows are appended, or where they are a source; a window is for the
+/// former alone.
 mote_status check_caches(const mote_model& model, mote_error* error) {
+  const auto* programs = model.root->programs();
   for (const file::State* cache : *model.root->states()) {
-    if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
-      return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
+    const bool of_whole = cache->bidirectional();
+    const int32_t source = cache->source();
+    bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
+    if (source != -1) {
+      fits = fits && of_whole && model.sources && source > 0 &&
+             static_cast<uint32_t>(source) < programs->size() &&
+             is_whole(*programs->Get(static_cast<uint32_t>(source)));
     }
+    if (!fits) return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
   }
   return MOTE_OK;
 }
@@ -241,22 +249,38 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
-/// All programs, which are of one kind.
+/// Which kinds of programs there are.
+mote_status check_kinds(mote_model* model, mote_error* error) {
+  const auto* programs = model->root->programs();
+  model->encoder = is_whole(*model->program);
+  for (const file::Program* program : *programs) {
+    if (program->kind() > file::ProgramKind::MAX || (model->encoder && !is_whole(*program))) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
+                  " is of an unknown kind, or appends rows but is not the first");
+    }
+    model->sources = model->sources || (!model->encoder && is_whole(*program));
+  }
+  for (const file::Program* program : *programs) {
+    if (program->context() == 0) continue;
+    if (program->context() <= kMaxContext && model->sources && is_whole(*program)) continue;
+    return fail(error, MOTE_CORRUPT_FILE, "program ", program->name()->c_str(), " has a context of ",
+                program->context());
+  }
+  return MOTE_OK;
+}
+
+/// All programs.
 mote_status check_programs(mote_model* model, mote_error* error) {
   const auto* programs = model->root->programs();
   if (programs->size() == 0 || programs->size() > kMaxPrograms) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
-  model->encoder = model->program->kind() == file::ProgramKind::whole;
-  model->in_passes = true;
-  mote_status status = check_caches(*model, error);
+  mote_status status = check_kinds(model, error);
+  model->in_passes = model->encoder;
+  if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    if (program.kind() > file::ProgramKind::MAX || program.kind() != model->program->kind()) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program.name()->c_str(),
-                  " is of another kind than the first; a newer mote made this file");
-    }
     status = check_rows(program, error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
@@ -283,16 +307,31 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 
 }  // namespace
 
-uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]) {
+CacheKind cache_kind(const file::State& state) {
+  return {state.window(), state.ratio(), state.source(), state.bidirectional() && state.source() == -1};
+}
+
+uint32_t cache_kinds(const file::Model& root, CacheKind kinds[kMaxPools]) {
   uint32_t count = 0;
   for (const file::State* state : *root.states()) {
+    const CacheKind kind = cache_kind(*state);
     uint32_t i = 0;
-    while (i < count && windows[i] != state->window()) ++i;
+    while (i < count && !(kinds[i] == kind)) ++i;
     if (i < count) continue;
-    if (count == kMaxWindows) return kMaxWindows + 1;
-    windows[count++] = state->window();
+    if (count == kMaxPools) return kMaxPools + 1;
+    kinds[count++] = kind;
   }
   return count;
+}
+
+uint32_t context_of(const file::Model& root, const file::Program& program) {
+  return program.context() == 0 ? root.context() : program.context();
+}
+
+uint32_t whole_program(const mote_model& model) {
+  uint32_t i = 0;
+  while (!is_whole(*model.root->programs()->Get(i))) ++i;
+  return i;
 }
 
 uint32_t input_width(const file::Program& program) {

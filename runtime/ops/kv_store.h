@@ -41,6 +41,7 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   of_positions(k, cache->ratio(), "k");
   of_positions(v, cache->ratio(), "v");
   same_stream(k, v, "v");
+  check(is_own(*cache), "state ", op.state(), " keeps rows of another program");
   width(k, view.kv_heads * view.key_dim, "k");
   width(v, view.kv_heads * view.value_dim, "v");
   step->kv_store = {view, place(k).positions, place(k).sequences, k.const_rows(), v.const_rows()};

@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/exec/pages.h"
 
 namespace mote {
 
@@ -97,13 +98,13 @@ class Proofs {
 
   /// A row-major table that a row index looks up: positions of sequences or types of tokens.
   const int32_t* index(file::RowIndex kind, const file::Tensor* table, const Operand& rows) {
-    const uint32_t context = model_.root->context(), types = model_.root->token_types();
+    const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
       check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
       return place(rows).positions;
     }
-    check(model_.encoder, "only encoders know token types");
+    check(is_whole(*places_.program), "only programs of whole sequences know token types");
     of_tokens(rows, "x");
     check(table->rows() >= types, "table has ", table->rows(), " rows for ", types, " token types");
     return places_.token_types;
@@ -161,6 +162,16 @@ class Proofs {
     view->value_dim = cache->value_dim();
     return cache;
   }
+  /// Whether the state counts rows of the step's program.
+  bool is_own(const file::State& state) const {
+    const auto* programs = model_.root->programs();
+    if (state.source() != -1) return programs->Get(static_cast<uint32_t>(state.source())) == places_.program;
+    return state.bidirectional() == is_whole(*places_.program);
+  }
+  /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
+  const int32_t* last_of_source(uint32_t state) const {
+    return places_.proving ? nullptr : places_.pools[places_.pool_of[state]].last_seen;
+  }
 
   /// The kernel for the step, where kernels are asked for.
   void kernel(Step* step, Op op, DType a, DType b) {
@@ -186,8 +197,9 @@ class Proofs {
           "bias is not f32 in rows");
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= model_.root->context(), "bias has ", table->cols(),
-          " columns for a context of ", model_.root->context());
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
+          " columns for a context of ", context);
     return static_cast<const float*>(data(table));
   }
 
