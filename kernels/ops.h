@@ -342,3 +342,5 @@ struct ScaleRowsArgs {
 };
 
 }  // namespace mote
+
+#include "kernels/recurrent_ops.h"

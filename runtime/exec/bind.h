@@ -51,6 +51,8 @@ struct Places {
   const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
   const KvCacheView* caches;
   float* partials;  // of attention; null where it is never split by positions
+  const FixedStateView* fixed_states;
+  SequenceRows by_sequence;
 };
 
 /// What decides the scratch of a call of the step with `rows` rows.

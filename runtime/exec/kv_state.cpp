@@ -8,6 +8,8 @@
 namespace mote {
 namespace {
 
+constexpr uint8_t kNoPool = UINT8_MAX;  // of a state that has no pages
+static_assert(kMaxWindows < kNoPool);
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
@@ -71,6 +73,9 @@ void take_pools(Arena& arena, mote_session* s) {
   }
   for (uint32_t i = 0; s->caches != nullptr && i < states->size(); ++i) {
     const file::State* state = states->Get(i);
+    s->pool_of[i] = kNoPool;
+    s->caches[i] = {};
+    if (is_fixed(*state)) continue;
     uint32_t p = 0;
     while (windows[p] != state->window()) ++p;
     s->pool_of[i] = static_cast<uint8_t>(p);
@@ -84,6 +89,7 @@ void take_caches(Arena& arena, mote_session* s) {
   const auto* states = s->model->root->states();
   for (uint32_t i = 0; i < states->size(); ++i) {
     const file::State* state = states->Get(i);
+    if (is_fixed(*state)) continue;
     const PagePool pool = pool_shape(*s, state->window());
     const auto bytes = [&](uint32_t width) {
       return saturating_multiply(pool.pages, state->kv_heads(), pool.page_positions,
@@ -148,13 +154,16 @@ void trim_pages(mote_session* s, uint32_t sequence) {
   for (uint32_t p = 0; p < s->pool_count; ++p) truncate_pages(&s->pools[p], sequence, s->lengths[sequence]);
 }
 
-bool holds_window(const mote_session* s, uint32_t sequence, uint32_t length) {
+uint32_t shortest_kv(const mote_session* s, uint32_t sequence) {
+  const uint32_t length = s->lengths[sequence];
+  uint32_t shortest = length == 0 ? 0 : 1;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
-    if (length != 0 && pool.window != 0 && first_held(pool, sequence, length) > first_seen(pool, length))
-      return false;
+    const uint32_t held = pool.window == 0 ? 0 : first_held(pool, sequence, length);
+    const uint32_t of_pool = held == 0 ? 0 : held + pool.window - 1;  // its next token sees `held` first
+    if (of_pool > shortest) shortest = of_pool;
   }
-  return true;
+  return shortest;
 }
 
 void reorder_pages(mote_session* s, const uint32_t* from) {

@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
 #include "runtime/ops/ops.h"
 
@@ -70,25 +71,6 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
                 ", which this build does not know; a newer mote made it");
   }
   return MOTE_OK;
-}
-
-mote_status check_states(const file::Model& root, mote_error* error) {
-  uint32_t windows[kMaxWindows];
-  for (uint32_t i = 0; i < root.states()->size(); ++i) {
-    const file::State* state = root.states()->Get(i);
-    if (state->kind() > file::StateKind::MAX) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
-                  " is of an unknown kind; a newer mote made this file");
-    }
-    const uint32_t wider = state->key_dim() > state->value_dim() ? state->key_dim() : state->value_dim();
-    if (state->kv_heads() == 0 || state->key_dim() == 0 || state->value_dim() == 0 || wider > kMaxHeadDim ||
-        state->kv_heads() > kMaxWidth / wider) {
-      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
-                  state->key_dim(), " and ", state->value_dim());
-    }
-  }
-  if (windows_of(root, windows) <= kMaxWindows) return MOTE_OK;
-  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
 }
 
 mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
@@ -176,9 +158,14 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
               ", says");
 }
 
-/// Keys and values outlive a run in decoders only; a window is for them alone.
+/// States outlive a run in decoders only; a window is for them alone.
 mote_status check_caches(const mote_model& model, mote_error* error) {
   for (const file::State* cache : *model.root->states()) {
+    if (model.encoder && is_fixed(*cache)) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "an encoder with a state of kind ",
+                  file::EnumNameStateKind(cache->kind()), "; a newer mote made this file");
+    }
+    if (is_fixed(*cache)) continue;
     if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
       return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
     }
@@ -224,11 +211,13 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   bool found_linear = &program != model->program;
   uint32_t inputs = 0;
   PassCheck passes;
+  FixedStateUses uses(*model->root);
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
+    uses.add(step);
     if (step.op == Op::kInput) {
       if (inputs != 0 && inputs != step.input.width) {
         return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
@@ -243,6 +232,8 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
   }
+  const mote_status used = uses.check(program.name()->c_str(), error);
+  if (used != MOTE_OK) return used;
   model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
@@ -315,18 +306,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]) {
-  uint32_t count = 0;
-  for (const file::State* state : *root.states()) {
-    uint32_t i = 0;
-    while (i < count && windows[i] != state->window()) ++i;
-    if (i < count) continue;
-    if (count == kMaxWindows) return kMaxWindows + 1;
-    windows[count++] = state->window();
-  }
-  return count;
-}
 
 uint32_t input_width(const file::Program& program) {
   for (const file::Op* op : *program.ops()) {

@@ -44,7 +44,18 @@ inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
-/// The windows of the states, each once, in order: their number, kMaxWindows + 1 if there are more.
+/// Whether a state is as large for any number of tokens: of every kind but keys and values.
+inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
+
+inline bool has_kv(const file::Model& root) {
+  for (const file::State* state : *root.states()) {
+    if (!is_fixed(*state)) return true;
+  }
+  return false;
+}
+
+/// The windows of the states of keys and values, each once, in order: their number, kMaxWindows + 1 if there
+/// are more.
 uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]);
 
 /// Floats that a row of the program is given; 0: it is given an id.
