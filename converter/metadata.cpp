@@ -155,6 +155,8 @@ file::Feature required_features(const Graph& graph) {
   for (const ProgramGraph& program : graph.more_programs) add_program(program);
   if (!graph.more_programs.empty()) features |= file::Feature::programs;
   for (const Cache& cache : graph.caches) {
+    if (cache.kind == StateKind::conv_tail) features |= file::Feature::conv_tail;
+    if (cache.kind == StateKind::recurrent) features |= file::Feature::recurrent;
     if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
     if (cache.source != -1) features |= file::Feature::sources;
   }
@@ -171,8 +173,9 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   std::vector<Offset<file::State>> states;
   for (const Cache& cache : graph.caches) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
-    states.push_back(file::CreateState(builder, file::StateKind::kv, cache.kv_heads, cache.key_dim, value_dim,
-                                       cache.window, cache.bidirectional, cache.ratio, cache.source));
+    states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
+                                       cache.key_dim, value_dim, cache.window, cache.bidirectional,
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {

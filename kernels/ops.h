@@ -352,3 +352,5 @@ struct ScaleRowsArgs {
 };
 
 }  // namespace mote
+
+#include "kernels/recurrent_ops.h"

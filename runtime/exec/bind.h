@@ -64,6 +64,8 @@ struct Places {
   const PagePool* pools;
   const uint8_t* pool_of;  // [states]
   float* partials;         // of attention; null where it is never split by positions
+  const FixedStateView* fixed_states;
+  SequenceRows by_sequence;
 };
 
 /// What decides the scratch of a call of the step with `rows` rows.

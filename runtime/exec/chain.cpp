@@ -43,6 +43,12 @@ const void* state_written(const Step& step) {
   return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
 }
 
+/// Whether the steps can be in one fork of lanes.
+bool may_be_in_lanes(const Step& one, const Step& other) {
+  return one.kind == file::StreamKind::token && other.kind == file::StreamKind::token &&
+         !traits_of(one.op).of_sequences() && !traits_of(other.op).of_sequences();
+}
+
 /// Whether rows of one step reach those of the other through a state: one writes what the other reads.
 bool share_a_state(const Step& one, const Step& other) {
   const void* read = state_read(one);
@@ -82,8 +88,7 @@ void part_steps(Step* steps, uint32_t count) {
     steps[first].needs_barrier = true;
     for (next = first + 1; next < count && next - first < kMaxFromBarrier; ++next) {
       steps[next].needs_barrier = false;
-      bool parted =
-          steps[first].kind == file::StreamKind::token && steps[next].kind == file::StreamKind::token;
+      bool parted = may_be_in_lanes(steps[first], steps[next]);
       for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_state(steps[i], steps[next]);
       if (!parted) break;
     }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
@@ -50,6 +51,7 @@ RunRows run_rows(const mote_session& session) {
   rows.first_token = session.model->encoder ? session.starts[run.first_sequence] : 0;
   rows.first_sequence = run.first_sequence;
   rows.end_sequence = run.end_sequence;
+  rows.sequences_with_rows = run.sequences_with_rows;
   rows.last_position = run.last_position;
   rows.lane_rows = lane_rows(session);
   rows.lane_bytes = session.lane_bytes;
@@ -103,7 +105,8 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
   if (!has_positions(first.kind) && !traits_of(first.op).leaves_tokens && !last_pass(session->run))
     return index + 1;
   const bool lanes = run.lane_rows != 0;
-  if (lanes && of_tokens) return run_in_lanes(session, run, index, end);
+  if (lanes && of_tokens && !traits_of(first.op).of_sequences())
+    return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
   const uint32_t rows = rows_of(*session, step.stream);
@@ -154,6 +157,7 @@ void commit(mote_session* session) {
     if (session->added[sequence] == 0) continue;
     session->lengths[sequence] += session->added[sequence];
     slide_pages(session, sequence);
+    swap_fixed_states(session, sequence);
   }
 }
 
@@ -184,6 +188,7 @@ void begin_run(mote_session* session, uint32_t program) {
 
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
   Run& run = session->run;
+  link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   session->ids[run.rows] = id;
   session->positions[run.rows] = static_cast<int32_t>(position);

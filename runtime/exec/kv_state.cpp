@@ -8,6 +8,8 @@
 namespace mote {
 namespace {
 
+constexpr uint8_t kNoPool = UINT8_MAX;  // of a state that has no pages
+static_assert(kMaxPools < kNoPool);
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
 uint32_t groups_of(uint32_t rows, uint32_t ratio) { return (rows + ratio - 1) / ratio; }
@@ -81,14 +83,15 @@ uint32_t most_rows_of_sequence(const mote_session& s, const file::Program& progr
 }
 
 void take_pools(Arena& arena, mote_session* s) {
-  CacheKind kinds[kMaxPools];
+  uint16_t firsts[kMaxPools];
   const auto* states = s->model->root->states();
-  s->pool_count = cache_kinds(*s->model->root, kinds);
+  s->pool_count = first_of_kinds(*s->model->root, firsts);
   s->pools = arena.take<PagePool>(s->pool_count);
   s->pool_of = arena.take<uint8_t>(states->size());
   s->caches = arena.take<KvCacheView>(states->size());
   for (uint32_t p = 0; p < s->pool_count; ++p) {
-    PagePool pool = pool_shape(*s, kinds[p]);
+    const CacheKind kind = cache_kind(*states->Get(firsts[p]));
+    PagePool pool = pool_shape(*s, kind);
     const uint64_t entries = saturating_multiply(s->options.batch, pool.tiles);
     pool.table = arena.take<uint32_t>(entries);
     pool.next_table = arena.take<uint32_t>(s->options.batch > 1 ? entries : 0);
@@ -96,8 +99,8 @@ void take_pools(Arena& arena, mote_session* s) {
     pool.free_pages = arena.take<uint32_t>(pool.pages);
     pool.used = arena.take<uint32_t>(pool.pages);
     pool.numbers = arena.take<uint32_t>(pool.pages);
-    pool.lengths = kinds[p].appends() ? s->lengths : nullptr;
-    if (kinds[p].source != -1) {
+    pool.lengths = kind.appends() ? s->lengths : nullptr;
+    if (kind.source != -1) {
       pool.lengths = arena.take<uint32_t>(s->options.batch);
       pool.last_seen = arena.take<int32_t>(s->options.chunk);
     }
@@ -105,8 +108,11 @@ void take_pools(Arena& arena, mote_session* s) {
   }
   for (uint32_t i = 0; s->caches != nullptr && i < states->size(); ++i) {
     const file::State* state = states->Get(i);
+    s->pool_of[i] = kNoPool;
+    s->caches[i] = {};
+    if (is_fixed(*state)) continue;
     uint32_t p = 0;
-    while (!(kinds[p] == cache_kind(*state))) ++p;
+    while (!(s->pools[p].kind == cache_kind(*state))) ++p;
     s->pool_of[i] = static_cast<uint8_t>(p);
     const PagePool& pool = s->pools[p];
     s->caches[i] = {nullptr,           nullptr,          pool.table,        pool.tiles, pool.page_positions,
@@ -118,6 +124,7 @@ void take_caches(Arena& arena, mote_session* s) {
   const auto* states = s->model->root->states();
   for (uint32_t i = 0; i < states->size(); ++i) {
     const file::State* state = states->Get(i);
+    if (is_fixed(*state)) continue;
     const PagePool pool = pool_shape(*s, cache_kind(*state));
     const auto bytes = [&](uint32_t width) {
       return saturating_multiply(pool.pages, state->kv_heads(), pool.page_positions,
@@ -260,13 +267,16 @@ void trim_pages(mote_session* s, uint32_t sequence) {
   }
 }
 
-bool holds_window(const mote_session* s, uint32_t sequence, uint32_t length) {
+uint32_t shortest_kv(const mote_session* s, uint32_t sequence) {
+  const uint32_t length = s->lengths[sequence];
+  uint32_t shortest = length == 0 ? 0 : 1;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
-    if (length != 0 && pool.window != 0 && first_held(pool, sequence, length) > first_seen(pool, length))
-      return false;
+    const uint32_t held = pool.window == 0 ? 0 : first_held(pool, sequence, length);
+    const uint32_t of_pool = held == 0 ? 0 : held + pool.window - 1;  // its next token sees `held` first
+    if (of_pool > shortest) shortest = of_pool;
   }
-  return true;
+  return shortest;
 }
 
 void copy_sequence(mote_session* s, uint32_t from, uint32_t to) {

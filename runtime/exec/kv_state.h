@@ -32,8 +32,9 @@ void slide_pages(mote_session* session, uint32_t sequence);
 /// Drops what is behind the sequence's tokens.
 void trim_pages(mote_session* session, uint32_t sequence);
 
-/// Whether the sequence, cut to `length` tokens, has all that its next token sees.
-bool holds_window(const mote_session* session, uint32_t sequence, uint32_t length);
+/// The fewest tokens, but for none, to which the sequence can be cut so that the next one finds all that it
+/// sees.
+uint32_t shortest_kv(const mote_session* session, uint32_t sequence);
 
 /// Sequence `to` becomes a copy of `from`.
 void copy_sequence(mote_session* session, uint32_t from, uint32_t to);

@@ -3,6 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
@@ -136,6 +137,7 @@ void take_tables(Arena& arena, mote_session* s) {
   s->places.streams[kTokens] = {nullptr, 0, s->positions, s->sequences, s->last_seen, s->starts, nullptr};
   take_groups(arena, s);
   take_pools(arena, s);
+  take_fixed_tables(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
@@ -246,6 +248,8 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
   part(&memory->scratch);
   take_caches(arena, s);
   part(&memory->kv_cache);
+  take_fixed_states(arena, s);
+  part(&memory->states);
   s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
   s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
   part(&memory->sampler);

@@ -9,6 +9,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
@@ -46,6 +47,7 @@ constexpr struct {
 
 bool heads_fit(const mote_model& model, mote_kv_dtype type) {
   for (const file::State* cache : *model.root->states()) {
+    if (is_fixed(*cache)) continue;
     const uint32_t side_by_side = kKvTypes[type].side_by_side;
     if (cache->key_dim() % side_by_side != 0 || cache->value_dim() % side_by_side != 0) return false;
   }
@@ -182,6 +184,8 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.pools = s->pools;
   places.pool_of = s->pool_of;
   places.partials = s->partials;
+  places.fixed_states = s->fixed.views;
+  places.by_sequence = {s->fixed.sequences, s->fixed.first, s->fixed.next, s->positions};
   for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
     const mote_status status = bind_program(s, &s->programs[i], error);
     if (status != MOTE_OK) return status;
@@ -214,7 +218,8 @@ extern "C" {
 mote_session_options mote_session_options_default(const mote_model* model) {
   mote_session_options options{};
   const uint32_t trained = model->root->context();
-  options.context = trained < mote::kDefaultContext ? trained : mote::kDefaultContext;
+  options.context = trained;
+  if (mote::has_kv(*model->root) && trained > mote::kDefaultContext) options.context = mote::kDefaultContext;
   options.chunk = mote::kDefaultChunk;
   options.batch = 1;
   options.logit_rows = 1;
@@ -247,7 +252,7 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
   mote_memory memory;
   if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
   return static_cast<size_t>(memory.session + memory.activations + memory.scratch + memory.kv_cache +
-                             memory.sampler + memory.text);
+                             memory.states + memory.sampler + memory.text);
 }
 
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
@@ -303,7 +308,12 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
   const uint32_t present = session->lengths[sequence];
   if (length > present)
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
-  if (!mote::holds_window(session, sequence, length)) {
+  const char* kind = mote::kind_without_past(*session->model->root);
+  if (kind != nullptr && length != 0 && length != present) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length,
+                ": a state of kind ", kind, " keeps no earlier tokens; truncate to 0");
+  }
+  if (length != 0 && length < mote_session_shortest(session, sequence)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
                 ": the sliding window has dropped earlier tokens; truncate to 0 or by less than ",
                 mote::kRollback);
@@ -314,6 +324,12 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
   return MOTE_OK;
 }
 
+uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence) {
+  const uint32_t length = mote_session_length(session, sequence);
+  if (length == 0 || mote::kind_without_past(*session->model->root) != nullptr) return length;
+  return mote::shortest_kv(session, sequence);
+}
+
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error) {
   const mote_status status = mote::check_decoder(session, error);
   if (status != MOTE_OK) return status;
@@ -322,6 +338,7 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
                 session->options.batch);
   }
   mote::end_run(session);
+  mote::copy_fixed_states(session, from, to);
   mote::copy_sequence(session, from, to);
   return MOTE_OK;
 }
@@ -335,6 +352,7 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
     if (from[i] >= batch) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", from[i], " of ", batch);
   }
   mote::end_run(session);
+  mote::reorder_fixed_states(session, from);
   mote::reorder_sequences(session, from);
   return MOTE_OK;
 }

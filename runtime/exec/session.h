@@ -23,7 +23,8 @@ struct Run {
   uint32_t sequences;       // of an encoder's run
   uint32_t first_sequence;  // of the pass
   uint32_t end_sequence;
-  uint32_t outputs;  // public rows of outputs that an encoder's run will have
+  uint32_t sequences_with_rows;  // of models with states of a fixed size
+  uint32_t outputs;              // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;
@@ -37,6 +38,16 @@ struct ProgramSteps {
   uint32_t sources;      // a bit for each program whose rows it attends to
   bool keeps;            // sequences keep its rows as their source
   ConstRows outputs;     // [logit_rows or batch, output width]
+};
+
+/// States of a fixed size, and the run's rows by sequence (fixed_state.h); all null for a model without.
+struct FixedStates {
+  FixedStateView* views;  // [states], without slots those of other kinds
+  uint8_t* current;       // [batch]
+  uint32_t* sequences;    // [batch] that have rows in the run
+  uint32_t* first;        // [batch] the first row of each of them
+  uint32_t* last;         // [batch] the last
+  uint32_t* next;         // [chunk] the next row of a row's sequence
 };
 
 /// A generation in progress on sequence 0.
@@ -89,6 +100,7 @@ struct mote_session {
   uint8_t* pool_of;           // [states], into pools
   mote::PagePool* pools;      // one for each window
   uint32_t pool_count;
+  mote::FixedStates fixed;
   uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
   uint64_t scratch_stride;

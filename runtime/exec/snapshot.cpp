@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
-// header, the lengths of the tokens and of sources, each pool's table and pages (kv_snapshot.h), the sampler
-// and the logits, and the XXH64 of all; it is proved in full before the session changes. What holds no state,
-// behind the last token or id, is written as zeros: equal sessions give equal snapshots.
+// header, the lengths of the tokens and of sources, each pool's table and pages (kv_snapshot.h), the states
+// of a fixed size of each sequence that has tokens, the sampler and the logits, and the XXH64 of all; it is
+// proved in full before the session changes. What holds no state, behind the last token or id, is written as
+// zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/kv_snapshot.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/session.h"
@@ -126,7 +128,22 @@ void transfer_lengths(Io& io, const mote_session& s, uint32_t sequences) {
   }
 }
 
-/// What is behind the pages.
+/// The states of a fixed size, of the sequences that have tokens.
+template <class Io>
+void transfer_fixed(Io& io, const mote_session& s, uint32_t sequences) {
+  for (uint32_t i = 0; i < sequences; ++i) {
+    if (s.lengths[i] == 0) continue;
+    for_each_fixed_state(s, i, [&](float* data, uint64_t bytes) { io.bytes(data, bytes); });
+  }
+}
+
+uint64_t fixed_bytes(const mote_session& s, const uint32_t* lengths, uint32_t sequences) {
+  uint64_t with_tokens = 0;
+  for (uint32_t i = 0; i < sequences; ++i) with_tokens += lengths[i] != 0;
+  return with_tokens * saved_fixed_bytes(s);
+}
+
+/// What is behind the states.
 template <class Io>
 void transfer_rest(Io& io, const mote_session& s, uint32_t logit_count, uint32_t selected_rows,
                    SavedSampler* sampler) {
@@ -172,7 +189,8 @@ uint64_t snapshot_bytes(const mote_session& s, const Header& header) {
     bytes += saved_entries(s.pools[p], lengths, header.sequences) * sizeof(uint32_t) +
              saved_pages_bytes(s, p, count);
   }
-  return bytes + rest_bytes(s, header.logit_count, header.selected_rows);
+  return bytes + fixed_bytes(s, s.lengths, header.sequences) +
+         rest_bytes(s, header.logit_count, header.selected_rows);
 }
 
 /// Whether the snapshot is whole and belongs to a session like this one.
@@ -241,6 +259,9 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
     if (end - at < pages) return wrong("the snapshot is damaged");
     at += pages;
   }
+  const uint64_t fixed = fixed_bytes(s, of_tokens, header.sequences);
+  if (end - at < fixed) return wrong("the snapshot is damaged");
+  at += fixed;
   if (end - at != rest_bytes(s, header.logit_count, header.selected_rows))
     return wrong("the snapshot is damaged");
   SavedSampler sampler;
@@ -309,6 +330,7 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   for (uint32_t p = 0; p < session->pool_count; ++p) {
     if (!session->pools[p].kind.of_run) mote::save_pool(&saver, *session, p, header.sequences);
   }
+  mote::transfer_fixed(saver, *session, header.sequences);
   mote::transfer_rest(saver, *session, header.logit_count, header.selected_rows, &sampler);
   const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
   saver.bytes(&hash, sizeof hash);
@@ -338,6 +360,7 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   for (uint32_t p = 0; p < session->pool_count; ++p) {
     if (!session->pools[p].kind.of_run) mote::restore_pool(&restorer, session, p, header.sequences);
   }
+  mote::transfer_fixed(restorer, *session, header.sequences);
   mote::transfer_rest(restorer, *session, header.logit_count, header.selected_rows, &sampler);
   session->sampler.sampling = sampler.sampling;
   session->sampler.random_state = sampler.random_state;

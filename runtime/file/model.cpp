@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/file/rows.h"
+#include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
 #include "runtime/ops/ops.h"
 
@@ -73,28 +74,6 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   return MOTE_OK;
 }
 
-mote_status check_states(const file::Model& root, mote_error* error) {
-  CacheKind kinds[kMaxPools];
-  for (uint32_t i = 0; i < root.states()->size(); ++i) {
-    const file::State* state = root.states()->Get(i);
-    if (state->kind() > file::StateKind::MAX) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
-                  " is of an unknown kind; a newer mote made this file");
-    }
-    const uint32_t wider = state->key_dim() > state->value_dim() ? state->key_dim() : state->value_dim();
-    if (state->kv_heads() == 0 || state->key_dim() == 0 || state->value_dim() == 0 || wider > kMaxHeadDim ||
-        state->kv_heads() > kMaxWidth / wider) {
-      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
-                  state->key_dim(), " and ", state->value_dim());
-    }
-    if (state->ratio() == 0 || state->ratio() > kMaxRatio) {
-      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
-    }
-  }
-  if (cache_kinds(root, kinds) <= kMaxPools) return MOTE_OK;
-  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxPools, " windows and kinds");
-}
-
 mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
   const file::Tensor* tensor = model.root->tensors()->Get(index);
   const char* name = tensor->name()->c_str();
@@ -153,6 +132,11 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
 mote_status check_caches(const mote_model& model, mote_error* error) {
   const auto* programs = model.root->programs();
   for (const file::State* cache : *model.root->states()) {
+    if (model.encoder && is_fixed(*cache)) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "an encoder with a state of kind ",
+                  file::EnumNameStateKind(cache->kind()), "; a newer mote made this file");
+    }
+    if (is_fixed(*cache)) continue;
     const bool of_whole = cache->bidirectional();
     const int32_t source = cache->source();
     bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
@@ -199,11 +183,13 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   bool found_linear = &program != model->program;
   uint32_t inputs = 0;
   PassCheck passes;
+  FixedStateUses uses(*model->root);
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
+    uses.add(step);
     if (step.op == Op::kInput) {
       if (inputs != 0 && inputs != step.input.width) {
         return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
@@ -217,6 +203,10 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       model->first_linear =
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
+  }
+  if (!is_whole(program)) {
+    const mote_status used = uses.check(program.name()->c_str(), error);
+    if (used != MOTE_OK) return used;
   }
   model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
@@ -306,23 +296,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-CacheKind cache_kind(const file::State& state) {
-  return {state.window(), state.ratio(), state.source(), state.bidirectional() && state.source() == -1};
-}
-
-uint32_t cache_kinds(const file::Model& root, CacheKind kinds[kMaxPools]) {
-  uint32_t count = 0;
-  for (const file::State* state : *root.states()) {
-    const CacheKind kind = cache_kind(*state);
-    uint32_t i = 0;
-    while (i < count && !(kinds[i] == kind)) ++i;
-    if (i < count) continue;
-    if (count == kMaxPools) return kMaxPools + 1;
-    kinds[count++] = kind;
-  }
-  return count;
-}
 
 uint32_t context_of(const file::Model& root, const file::Program& program) {
   return program.context() == 0 ? root.context() : program.context();

@@ -63,8 +63,9 @@ struct CacheKind {
 };
 CacheKind cache_kind(const file::State& state);
 
-/// The kinds of the states, each once, in order: their number, kMaxPools + 1 if there are more.
-uint32_t cache_kinds(const file::Model& root, CacheKind kinds[kMaxPools]);
+/// Of each kind of the states of keys and values, in order, the first state: their number, kMaxPools + 1 if
+/// there are more. Indices, because a stack may be small.
+uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]);
 
 /// The most rows of a sequence of the program.
 uint32_t context_of(const file::Model& root, const file::Program& program);
@@ -79,6 +80,16 @@ inline bool has_positions(file::StreamKind kind) {
 
 /// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
+
+/// Whether a state is as large for any number of tokens: of every kind but keys and values.
+inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
+
+inline bool has_kv(const file::Model& root) {
+  for (const file::State* state : *root.states()) {
+    if (!is_fixed(*state)) return true;
+  }
+  return false;
+}
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);

@@ -110,13 +110,18 @@ class Proofs {
     return places_.token_types;
   }
 
-  /// A row-major f32 tensor of one row.
+  /// A row-major f32 tensor.
+  const float* matrix(int32_t index, uint32_t rows, uint32_t width, const char* what) {
+    const file::Tensor* found = tensor(index, what);
+    if (found == nullptr) return nullptr;
+    check(is_f32(*found, rows, width), what, " is not f32 [", rows, ", ", width, "]");
+    return static_cast<const float*>(data(found));
+  }
+  /// Of one row.
   const float* vector(int32_t index, uint32_t width, const char* what) {
     const file::Tensor* found = tensor(index, what);
     if (found == nullptr) return nullptr;
-    check(found->dtype() == file::DType::f32 && found->packing() == file::Packing::rows &&
-              found->rows() == 1 && found->cols() == width,
-          what, " is not f32 [", width, "]");
+    check(is_f32(*found, 1, width), what, " is not f32 [", width, "]");
     return static_cast<const float*>(data(found));
   }
   const float* optional_vector(int32_t index, uint32_t width, const char* what) {
@@ -156,6 +161,7 @@ class Proofs {
     const auto* caches = model_.root->states();
     if (!check(index < caches->size(), "names state ", index, " of ", caches->size())) return nullptr;
     const file::State* cache = caches->Get(index);
+    if (!check(cache->kind() == file::StateKind::kv, "state ", index, " is of another kind")) return nullptr;
     if (!places_.proving) *view = places_.caches[index];
     view->kv_heads = cache->kv_heads();
     view->key_dim = cache->key_dim();
@@ -171,6 +177,26 @@ class Proofs {
   /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
   const int32_t* last_of_source(uint32_t state) const {
     return places_.proving ? nullptr : places_.pools[places_.pool_of[state]].last_seen;
+  }
+
+  /// A state of a fixed size.
+  FixedStateView fixed_state(uint32_t index, file::StateKind kind) {
+    const auto* states = model_.root->states();
+    FixedStateView view{};
+    if (!check(index < states->size(), "names state ", index, " of ", states->size())) return view;
+    const file::State* state = states->Get(index);
+    if (!check(state->kind() == kind, "state ", index, " is of another kind")) return view;
+    check(!is_whole(*places_.program), "state ", index, " is not of whole sequences");
+    if (!places_.proving) return places_.fixed_states[index];
+    view.heads = state->heads();
+    view.rows = state->rows();
+    view.cols = state->cols();
+    view.index = index;
+    return view;
+  }
+  void shape(const FixedStateView& state, uint32_t heads, uint32_t rows, uint32_t cols) {
+    check(state.heads == heads && state.rows == rows && state.cols == cols, "state ", state.index, " is ",
+          state.heads, " x ", state.rows, " x ", state.cols, ", expected ", heads, " x ", rows, " x ", cols);
   }
 
   /// The kernel for the step, where kernels are asked for.
@@ -204,6 +230,11 @@ class Proofs {
   }
 
  protected:
+  static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
+    return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
+           tensor.rows() == rows && tensor.cols() == cols;
+  }
+
   const mote_model& model_;
   const Places& places_;
   const uint32_t op_;

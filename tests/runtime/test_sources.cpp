@@ -376,3 +376,37 @@ TEST("tokens store nothing into their source, and have no bias towards it", "[so
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
   TEST_ASSERT_TRUE(says(error, "a bias is by distances"));
 }
+
+TEST("convolutions keep their rows while sources are encoded, and are of appended tokens alone",
+     "[sources]") {
+  using namespace mote::convert;
+  constexpr uint32_t kTaps = 3;
+  Graph graph = test::source_graph(SourceRows::ids, true);
+  graph.caches.push_back(conv_tail(kTaps, test::kSourceWidth));
+  std::vector<float> taps(kTaps * test::kSourceWidth);
+  for (size_t i = 0; i < taps.size(); ++i) taps[i] = static_cast<float>(i % 7) / 8.0f - 0.3f;
+  graph.weights.push_back({"taps", mote::DType::f32, true, kTaps, test::kSourceWidth, {}, taps});
+  const auto conv = [&](const View& x) {
+    return CausalConvNode{3, mote::Activation::none, static_cast<int32_t>(graph.weights.size() - 1), -1, x,
+                          x};
+  };
+  graph.nodes.insert(graph.nodes.begin() + 1, conv(std::get<EmbedNode>(graph.nodes[0]).out));
+  const test::AlignedBytes file = test::graph_file(graph, "conv");
+  const test::OpenModel model(file);
+  const test::OpenSession session(model, options_of(model, 2)), whole(model, options_of(model, 2));
+  const Ids tokens = ids(6, 4);
+  for (const test::OpenSession* one : {&session, &whole})
+    REQUIRE(encode(one->get(), {{0, ids(9, 1)}}) == MOTE_OK);
+  std::vector<float> last;
+  for (uint32_t i = 0; i < tokens.size(); ++i) {
+    last = prefill(session.get(), {tokens[i]});
+    REQUIRE(encode(session.get(), {{1, ids(20 + i, i)}}) == MOTE_OK);
+  }
+  TEST_ASSERT_TRUE(last == prefill(whole.get(), tokens));
+
+  ProgramGraph& source = graph.more_programs[0];
+  source.nodes.insert(source.nodes.begin() + 1, conv(std::get<EmbedNode>(source.nodes[0]).out));
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_TRUE(says(error, "CausalConv: state 3 is not of whole sequences"));
+}

@@ -26,9 +26,13 @@ uint64_t weight_bytes(const file::Model& model) {
   return bytes;
 }
 
-uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type) {
+uint64_t state_bytes(const file::Model& model, uint64_t position, DType type) {
   uint64_t bytes = 0;
   for (const file::State* cache : *model.states()) {
+    if (cache->kind() != file::StateKind::kv) {
+      bytes += 2 * sizeof(float) * uint64_t{cache->heads()} * cache->rows() * cache->cols();
+      continue;
+    }
     const uint64_t seen =
         cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
     const uint64_t of_head =

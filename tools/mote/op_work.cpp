@@ -60,6 +60,13 @@ class Worker : public OpVisitor {
     work.multiply_adds += run_.rows * seen * heads * (keys.key_dim() + keys.value_dim());
   }
 
+  /// Read and written once: the rows are taken as of one sequence.
+  void carries(uint32_t index, uint64_t multiply_adds) {
+    const file::State& state = cache(index);
+    work.bytes += 2 * sizeof(float) * uint64_t{state.heads()} * state.rows() * state.cols();
+    work.multiply_adds += run_.rows * multiply_adds;
+  }
+
   OpWork work;
   uint32_t stream = 0;
 

@@ -41,6 +41,7 @@ class OpVisitor {
   void multiplies(int32_t) {}          // rows with this weight, which was named as a tensor
   void stores(uint32_t) {}             // keys and values in this cache
   void attends(uint32_t, uint32_t) {}  // over this cache with so many heads
+  void carries(uint32_t, uint64_t) {}  // this state from row to row, with so many multiply-adds each
 
  protected:
   const file::Tensor* tensor_at(int32_t index) const {

@@ -113,10 +113,10 @@ typedef struct mote_session_options {
   uint64_t reserved[6];        /* 0 */
 } mote_session_options;
 
-/* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
-   mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is the context, and there
-   is room for the outputs of all tokens, or of 16 where each is a row of logits over the vocabulary. Where
-   tokens have sources the chunk has room for the longest. */
+/* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if
+   the model has a tokenizer, mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is
+   the context, and there is room for the outputs of all tokens, or of 16 where each is a row of logits over the
+   vocabulary. Where tokens have sources the chunk has room for the longest. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -125,7 +125,8 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
 /* Bytes of the arena by what they are for; they add up to mote_session_bytes. */
 typedef struct mote_memory {
   uint64_t session, activations, scratch, kv_cache, sampler, text;
-  uint64_t reserved[6];
+  uint64_t states; /* of convolutions and recurrent layers, the same for any context */
+  uint64_t reserved[5];
 } mote_memory;
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
@@ -216,19 +217,26 @@ const float* mote_session_output(const mote_session* session, uint32_t row);
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
 /* Drops the tokens of a sequence from `length` on. With a sliding window at least the last 128 tokens can be
-   dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT. */
+   dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT.
+   The state of a convolution or of a recurrent layer keeps no earlier one: with it, all can be dropped, or
+   none. */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
 
+/* The shortest length, 0 aside, that mote_session_truncate can give the sequence now: tokens from there on may
+   be a guess that is taken back. */
+uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence);
+
 /* Sequence `to` becomes a copy of `from`. Both hold the same pages; the first to append to a page that is not
-   full copies it. A run in progress ends and logits are dropped. */
+   full copies it. What convolutions and recurrent layers keep is copied at once. A run in progress ends and
+   logits are dropped. */
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error);
 
 /* The same for all at once: sequence i becomes a copy of what from[i], [batch], was. A step of beam search.
  */
 mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mote_error* error);
 
-/* Positions in pages that no sequence holds, of the model's fullest caches. */
+/* Positions in pages that no sequence holds, of the model's fullest caches; UINT32_MAX where it has none. */
 uint32_t mote_session_free_positions(const mote_session* session);
 
 /* ---- Whole sequences in, outputs out: encoders ---- */
@@ -474,8 +482,8 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
-/* Writes the tokens' keys and values, the sampler and the last logits, and zeros where there are none:
-   sessions that hold the same give the same bytes. */
+/* Writes the tokens' keys and values and other states, the sampler and the last logits, and zeros where there
+   are none: sessions that hold the same give the same bytes. */
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 

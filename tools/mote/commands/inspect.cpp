@@ -95,6 +95,7 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
           {"activations", memory.activations},
           {"scratch", memory.scratch},
           {"kv_cache", memory.kv_cache},
+          {"states", memory.states},
           {"sampler", memory.sampler},
           {"text", memory.text},
           {"arena_bytes", mote_session_bytes(file.model(), &options)},
@@ -105,10 +106,39 @@ void print_memory(const json& memory) {
   print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
         memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
-  for (const char* key :
-       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes", "backend_bytes"}) {
+  for (const char* key : {"session", "activations", "scratch", "kv_cache", "states", "sampler", "text",
+                          "arena_bytes", "backend_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();
     table.row({key, std::to_string(bytes), human_bytes(bytes)});
+  }
+  table.print();
+}
+
+/// What keys and values take depends on the session: the memory of its kv_cache says it.
+json state_list(const file::Model& model) {
+  json states = json::array();
+  for (const file::State* state : *model.states()) {
+    json part = {{"kind", file::EnumNameStateKind(state->kind())}};
+    if (state->kind() == file::StateKind::kv) {
+      part["shape"] = fmt::format("{} x {} and {}", state->kv_heads(), state->key_dim(), state->value_dim());
+      part["window"] = state->window();
+    } else {
+      part["shape"] = fmt::format("{} x {} x {}", state->heads(), state->rows(), state->cols());
+      part["bytes_per_sequence"] = sizeof(float) * uint64_t{state->heads()} * state->rows() * state->cols();
+    }
+    states.push_back(std::move(part));
+  }
+  return states;
+}
+
+void print_states(const json& states) {
+  Table table({{"state", right}, {"kind"}, {"shape"}, {"window", right}, {"bytes per sequence", right}});
+  for (size_t i = 0; i < states.size(); ++i) {
+    const auto cell = [&](const char* key) {
+      return states[i].contains(key) ? states[i].at(key).dump() : "";
+    };
+    table.row({std::to_string(i), states[i].at("kind").get<std::string>(),
+               states[i].at("shape").get<std::string>(), cell("window"), cell("bytes_per_sequence")});
   }
   table.print();
 }
@@ -207,7 +237,10 @@ void inspect_model(const Arguments& arguments) {
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
   const ThreadPool pool(arguments.session.threads);
   json all = model_info(file, model);
-  if (arguments.plan) all["memory"] = memory_info(file, session_options(file, arguments.session, pool));
+  if (arguments.plan) {
+    all["states"] = state_list(model);
+    all["memory"] = memory_info(file, session_options(file, arguments.session, pool));
+  }
   if (arguments.tensors) all["tensor_list"] = tensor_list(model);
   for (const file::Program* program : *model.programs()) {
     json part = {{"name", text(program->name())}};
@@ -223,7 +256,10 @@ void inspect_model(const Arguments& arguments) {
     if (arguments.ops) print_ops(program.at("ops"));
     if (arguments.plan) print_plan(program.at("plan"));
   }
-  if (arguments.plan) print("\n"), print_memory(all.at("memory"));
+  if (arguments.plan) {
+    print("\n"), print_states(all.at("states"));
+    print("\n"), print_memory(all.at("memory"));
+  }
   if (arguments.tensors) print("\n"), print_tensors(all.at("tensor_list"));
 }
 
