@@ -330,6 +330,16 @@ struct InputArgs {
   Rows out;                  // [T, width]
 };
 
+/// out[t] = the rows firsts[t]..firsts[t + 1] - 1 of in side by side, 1 to `ratio` of them, then zeros. Unit:
+/// an output row.
+struct StackRowsArgs {
+  uint32_t width;
+  uint32_t ratio;
+  const uint32_t* firsts;  // [T + 1]
+  ConstRowsInLanes in;     // [firsts[T], width]
+  Rows out;                // [T, ratio * width]
+};
+
 /// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is
 /// one. Product and sum are rounded each. out may be in or residual. Unit: a row.
 struct ScaleRowsArgs {
@@ -342,3 +352,5 @@ struct ScaleRowsArgs {
 };
 
 }  // namespace mote
+
+#include "kernels/recurrent_ops.h"

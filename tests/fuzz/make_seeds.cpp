@@ -12,6 +12,7 @@
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
 #include "tests/support/gguf_builder.h"
+#include "tests/support/source_model.h"
 #include "tests/support/tiny_llama.h"
 
 namespace fs = std::filesystem;
@@ -111,6 +112,19 @@ void make_caches_of_2_to_the_64(const fs::path& models) {
                  choices({14, 7, 11, 0, 0, MOTE_KV_F32, 1}, fuzz::kModelChoices));
 }
 
+/// Tokens that attend to sources of ids, and to ones whose positions are pairs of rows of floats.
+void make_sources(const fs::path& models) {
+  for (const bool pairs : {false, true}) {
+    const auto rows = pairs ? test::SourceRows::pairs : test::SourceRows::ids;
+    const test::AlignedBytes file = test::graph_file(test::source_graph(rows, true), "sources");
+    const std::string bytes(reinterpret_cast<const char*>(file.data()), file.size());
+    for (uint32_t seed = 0; seed < 4; ++seed) {
+      write_text(models / ((pairs ? "sources_of_pairs" : "sources") + std::to_string(seed)),
+                 bytes + random_choices(seed, fuzz::kModelChoices));
+    }
+  }
+}
+
 void make_models(const fs::path& out) {
   const fs::path models = folder(out, "model");
   mote::convert::ConvertOptions options;
@@ -128,6 +142,7 @@ void make_models(const fs::path& out) {
   make_model(sliding.path(), models, "sliding", options);
   make_encoders(models);
   make_caches_of_2_to_the_64(models);
+  make_sources(models);
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
   options.type = "q4";
