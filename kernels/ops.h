@@ -32,8 +32,8 @@ struct ScratchShape {
   uint64_t rows;               // of linear
   uint64_t inputs;             // of linear
   uint64_t heads_per_kv_head;  // of attention
-  uint32_t key_dim;            // of attention
-  uint32_t value_dim;          // of attention
+  uint32_t key_dim;            // of attention and gated_delta
+  uint32_t value_dim;          // of attention and gated_delta
 };
 
 /// Bytes of scratch that any call of at most this shape needs, a multiple of 64. Grows with each member.
@@ -330,8 +330,8 @@ struct InputArgs {
   Rows out;                  // [T, width]
 };
 
-/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is one.
-/// Product and sum are rounded each. out may be in or residual. Unit: a row.
+/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is
+/// one. Product and sum are rounded each. out may be in or residual. Unit: a row.
 struct ScaleRowsArgs {
   uint32_t width;
   const float* scale;  // [width] or null

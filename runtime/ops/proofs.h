@@ -130,7 +130,7 @@ class Proofs {
   void of_tokens(const Operand& a, const char* what) {
     check(a.unit == file::RowUnit::token, what, " is not per token");
   }
-  void width(const Operand& a, uint32_t expected, const char* what) {
+  void width(const Operand& a, uint64_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
