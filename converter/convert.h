@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline: reader -> architecture -> graph -> fuse -> smooth -> quantize -> pack -> plan -> self test -> write.
+// The pipeline: reader -> architecture -> graph -> fuse -> smooth -> quantize -> pack -> plan -> self test ->
+// write.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct ConvertOptions {
   std::function<void(const std::string& stage, double share)> progress = {};
   /// Name of a chat format; empty: the one that the model's template follows, if it is known.
   std::string chat_format = {};
+  /// With the chat template's switch enable_thinking on or off; none: as the template does without it.
+  std::optional<bool> thinking = {};
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
@@ -45,7 +49,8 @@ struct MemoryReport {
 struct ConvertReport {
   std::string name, architecture, type;
   std::string chat_format;  // empty: none
-  bool unknown_template;    // the model has a chat template that follows no known format
+  /// Of the model's chat template: why it becomes no format, or what else is to be said; empty: nothing.
+  std::string template_remark;
   std::vector<TensorReport> tensors;
   std::vector<MemoryReport> memory;
   uint64_t file_bytes;

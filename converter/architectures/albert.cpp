@@ -19,16 +19,10 @@ TransformerSpec read_albert(const Source& source, Config& config) {
     config.refuse("layers is not num_hidden_layers, {}", layers);
   }
   const Activation activation = read_activation(config, "hidden_act", "gelu_new");
-  const std::string prefix = base + "encoder.albert_layer_groups.{}.albert_layers.0.";
-  LayerNames names;
-  names.q = prefix + "attention.query";
-  names.k = prefix + "attention.key";
-  names.v = prefix + "attention.value";
-  names.o = prefix + "attention.dense";
-  names.attention_norms.sum = prefix + "attention.LayerNorm";
-  names.up = prefix + "ffn";
-  names.down = prefix + "ffn_output";
-  names.ffn_norms.sum = prefix + "full_layer_layer_norm";
+  const LayerNames names =
+      post_norm_names(base + "encoder.albert_layer_groups.{}.albert_layers.0.",
+                      {"attention.query", "attention.key", "attention.value", "attention.dense",
+                       "attention.LayerNorm", "ffn", "ffn_output", "full_layer_layer_norm"});
   for (uint32_t i = 0; i < layers; ++i) {
     spec.layers[i].weights = i * groups / layers;
     spec.layers[i].ffn.activation = activation;

@@ -19,13 +19,8 @@ using nlohmann::json;
 
 constexpr int kDepth = 8;
 
-json read_json(const fs::path& path) {
-  const MappedFile file(path);
-  return parse_json_object(file.bytes(), path.string(), kDepth);
-}
-
 PoolKind read_pooling(const fs::path& path) {
-  const json config = read_json(path);
+  const json config = read_json_object(path, kDepth);
   const JsonFile file(path.string());
   const auto is_set = [&](const std::string& key) { return file.flag(config, key, false); };
   const std::pair<const char*, PoolKind> kinds[] = {{"cls", PoolKind::first},
@@ -87,7 +82,7 @@ SentenceModules read_sentence_modules(const fs::path& directory) {
   const fs::path settings = found.transformer / "sentence_bert_config.json";
   std::error_code ignored;
   if (fs::exists(settings, ignored)) {
-    const json config = read_json(settings);
+    const json config = read_json_object(settings, kDepth);
     const auto most = JsonFile(settings.string()).optional_size(config, "max_seq_length").value_or(0);
     found.pooling.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX));
   }

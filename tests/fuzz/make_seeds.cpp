@@ -17,6 +17,7 @@
 
 namespace fs = std::filesystem;
 using mote::test::GgufBuilder;
+using mote::test::one_layer_llama;
 using mote::test::raw;
 using mote::test::read_text;
 using mote::test::write_text;
@@ -179,12 +180,7 @@ std::string array(uint32_t type, const std::vector<T>& values) {
 }
 
 void make_ggufs(const fs::path& out) {
-  GgufBuilder model;
-  model.key("general.architecture", "llama").key("llama.embedding_length", uint32_t{32});
-  model.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", uint32_t{32});
-  model.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
-  model.key("llama.attention.head_count_kv", uint32_t{1});
-  model.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  GgufBuilder model = one_layer_llama(32, 32);
   model.tensor("token_embd.weight", {32, 4}, 8, std::string(4 * 34, '\1'));    // Q8_0
   model.tensor("blk.0.attn_q.weight", {32, 2}, 2, std::string(2 * 18, '\2'));  // Q4_0
   model.tensor("blk.0.attn_k.weight", {256, 1}, 12, std::string(144, '\3'));   // Q4_K
