@@ -192,6 +192,37 @@ struct CausalConvNode {
   auto fields(auto&& f) const { return f(state, activation, weight, bias, in, out); }
 };
 
+struct SsmScanNode {
+  uint32_t state;
+  uint32_t groups;
+  float dt_min, dt_max;
+  int32_t decay, dt_bias, skip;
+  View x, dt, b, c, out;
+
+  auto fields(auto&& f) const {
+    return f(state, groups, dt_min, dt_max, decay, dt_bias, skip, x, dt, b, c, out);
+  }
+};
+struct SelectiveScanNode {
+  uint32_t state;
+  int32_t decay, dt_bias, skip;
+  View x, dt, b, c, out;
+
+  auto fields(auto&& f) const { return f(state, decay, dt_bias, skip, x, dt, b, c, out); }
+};
+
+struct GatedDeltaNode {
+  uint32_t state;
+  uint32_t key_heads;
+  float scale, eps;
+  int32_t decay, dt_bias;
+  View q, k, v, dt, beta, out;
+
+  auto fields(auto&& f) const {
+    return f(state, key_heads, scale, eps, decay, dt_bias, q, k, v, dt, beta, out);
+  }
+};
+
 template <class First, class... Nodes>
 using VariantOfRest = std::variant<Nodes...>;
 using Node = VariantOfRest<void

@@ -32,8 +32,8 @@ struct ScratchShape {
   uint64_t rows;               // of linear
   uint64_t inputs;             // of linear
   uint64_t heads_per_kv_head;  // of attention
-  uint32_t key_dim;            // of attention
-  uint32_t value_dim;          // of attention
+  uint32_t key_dim;            // of attention and gated_delta
+  uint32_t value_dim;          // of attention and gated_delta
 };
 
 /// Bytes of scratch that any call of at most this shape needs, a multiple of 64. Grows with each member.

@@ -78,4 +78,75 @@ struct CausalConvArgs {
   uint32_t units_of_sequence() const { return channel_blocks(width); }
 };
 
+/// Mamba-2's scan (Dao and Gu 2024). For each head h, of group g = h / (H / G), with the state S [N, P] that
+/// its sequence has, row t gives
+///   d = clamp(softplus(dt[t][h] + dt_bias[h]), dt_min, dt_max), u[p] = d x[t][h][p], a = exp(decay[h] d)
+///   S[n][p] = a S[n][p] + b[t][g][n] u[p]
+///   out[t][h][p] = skip[h] x[t][h][p] + the sum over n in order of S[n][p] c[t][g][n].
+/// softplus(x) = log(1 + exp(x)), above 20 x itself. Block: a head.
+struct SsmScanArgs {
+  FixedStateView state;  // [H, N, P]
+  SequenceRows rows;
+  Lanes lanes;
+  uint32_t groups;       // G, of which H is a multiple
+  float dt_min, dt_max;  // dt_max may be an infinity
+  const float* decay;    // [H]
+  const float* dt_bias;  // [H] or null: 0
+  const float* skip;     // [H] or null: 0
+  ConstRows x;           // [T, H * P]
+  ConstRows dt;          // [T, H]
+  ConstRows b;           // [T, G * N]
+  ConstRows c;           // [T, G * N]
+  Rows out;              // [T, H * P]
+
+  uint32_t units_of_sequence() const { return state.heads; }
+};
+
+/// Mamba's scan (Gu and Dao 2023): as ssm_scan, where each channel i has a time step of its own, and a decay
+/// for each n:
+///   d = softplus(dt[t][i] + dt_bias[i]), u = d x[t][i]
+///   S[n][i] = exp(decay[n][i] d) S[n][i] + b[t][n] u
+///   out[t][i] = skip[i] x[t][i] + the sum over n in order of S[n][i] c[t][n].
+/// Block: kChannelBlock channels.
+struct SelectiveScanArgs {
+  FixedStateView state;  // [1, N, I]
+  SequenceRows rows;
+  Lanes lanes;
+  const float* decay;    // [N, I]
+  const float* dt_bias;  // [I] or null: 0
+  const float* skip;     // [I] or null: 0
+  ConstRows x;           // [T, I]
+  ConstRows dt;          // [T, I]
+  ConstRows b;           // [T, N]
+  ConstRows c;           // [T, N]
+  Rows out;              // [T, I]
+
+  uint32_t units_of_sequence() const { return channel_blocks(state.cols); }
+};
+
+/// The gated delta rule (Yang et al. 2024). For each head h, which has the queries and keys of head g = h /
+/// (H / G), with the state S [E, F] that its sequence has, row t gives
+///   q = scale q[t][g] / sqrt(sum of squares + eps), k = k[t][g] / sqrt(sum of squares + eps)
+///   a = exp(decay[h] softplus(dt[t][h] + dt_bias[h])), w = 1 / (1 + exp(-beta[t][h]))
+///   S = a S, r = v[t][h] - S^T k, S[e][f] = S[e][f] + k[e] (w r[f]), out[t][h] = S^T q
+/// with sums over e in order, each from 0; softplus as in ssm_scan. Block: a head.
+struct GatedDeltaArgs {
+  FixedStateView state;  // [H, E, F]
+  SequenceRows rows;
+  Lanes lanes;
+  uint32_t key_heads;  // G, of which H is a multiple
+  float scale;
+  float eps;             // above 0
+  const float* decay;    // [H]
+  const float* dt_bias;  // [H] or null: 0
+  ConstRows q;           // [T, G * E]
+  ConstRows k;           // [T, G * E]
+  ConstRows v;           // [T, H * F]
+  ConstRows dt;          // [T, H]
+  ConstRows beta;        // [T, H]
+  Rows out;              // [T, H * F]
+
+  uint32_t units_of_sequence() const { return state.heads; }
+};
+
 }  // namespace mote

@@ -20,7 +20,7 @@ void causal_conv_f32(const CausalConvArgs& args, Range units, void*) {
       const float* const in = args.lanes.row(args.in, t) + first;
       float* const out = args.lanes.row(args.out, t) + first;
       for (uint32_t c = 0; c < width; ++c) {
-        float sum = args.bias == nullptr ? 0.0f : args.bias[first + c];
+        float sum = value_or_0(args.bias, first + c);
         for (uint32_t tap = 0; tap < kept; ++tap) {
           float& earlier = tail[size_t{tap} * stride + c];
           sum += weight[size_t{tap} * args.width + c] * earlier;

@@ -3,11 +3,20 @@
 // What the reference kernels of operations with a fixed state share.
 #pragma once
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/recurrent_ops.h"
 
 namespace mote::ref {
+
+/// log(1 + e^x).
+static inline float softplus(float x) { return x > 20.0f ? x : log1pf(expf(x)); }
+
+/// A vector that may be left out.
+static inline float value_or_0(const float* vector, uint32_t index) {
+  return vector == nullptr ? 0.0f : vector[index];
+}
 
 /// A unit's sequence and block.
 struct SequenceBlock {
@@ -18,8 +27,8 @@ static inline SequenceBlock block_of(const SequenceRows& rows, uint32_t unit, ui
   return {rows.sequences[unit / units_of_sequence], unit % units_of_sequence};
 }
 
-/// Columns first_col..first_col + width - 1 of the state that the sequence's rows find, in place in what they
-/// leave: rows first_row..first_row + count - 1 of all heads' rows.
+/// These columns of the state that the sequence's rows find, in place in what they
+/// leave. state_rows are counted over all heads; the next one lies state.cols on.
 static inline float* begin_state(const FixedStateView& state, const SequenceRows& rows, uint32_t sequence,
                                  Range state_rows, Range cols) {
   const bool fresh = rows.positions[rows.first[sequence]] == 0;

@@ -152,7 +152,7 @@ class Proofs {
     step->reads_stream = read.stream;
   }
   static void set_rows(Step* step, const Operand& rows) { set_rows(step, rows, rows); }
-  void width(const Operand& a, uint32_t expected, const char* what) {
+  void width(const Operand& a, uint64_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }

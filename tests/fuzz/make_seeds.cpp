@@ -13,6 +13,7 @@
 #include "tests/support/any_file.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/source_model.h"
+#include "tests/support/state_layers.h"
 #include "tests/support/tiny_llama.h"
 
 namespace fs = std::filesystem;
@@ -125,6 +126,23 @@ void make_sources(const fs::path& models) {
   }
 }
 
+/// Decoders with states of a fixed size, alone and beside attention.
+void make_fixed_states(const fs::path& models) {
+  using test::Mixer;
+  const std::vector<std::vector<Mixer>> kinds = {{Mixer::conv, Mixer::ssm},
+                                                 {Mixer::selective, Mixer::attention},
+                                                 {Mixer::delta, Mixer::conv, Mixer::attention}};
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const test::AlignedBytes bytes = test::state_file(kinds[i]);
+    const std::string file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string name = "fixed_states_" + std::to_string(i);
+    write_text(models / name, file + choices({}, fuzz::kModelChoices));
+    for (uint32_t seed = 0; seed < 4; ++seed)
+      write_text(models / (name + "_" + std::to_string(seed)),
+                 file + random_choices(seed, fuzz::kModelChoices));
+  }
+}
+
 void make_models(const fs::path& out) {
   const fs::path models = folder(out, "model");
   mote::convert::ConvertOptions options;
@@ -143,6 +161,7 @@ void make_models(const fs::path& out) {
   make_encoders(models);
   make_caches_of_2_to_the_64(models);
   make_sources(models);
+  make_fixed_states(models);
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
   options.type = "q4";

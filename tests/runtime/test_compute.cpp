@@ -96,6 +96,30 @@ TEST("three tokens rolled back and others in their place give the bits of the ot
   }
 }
 
+TEST("a sequence can be truncated to what is said to be its shortest length, and to none shorter but 0",
+     "[compute]") {
+  for (const bool window : {false, true}) {
+    const test::OpenModel& model = long_model(window);
+    const test::OpenSession session(model, options_of(model, 1));
+    TEST_ASSERT_EQUAL_UINT32(0, mote_session_shortest(session.get(), 0));
+    TEST_ASSERT_EQUAL_UINT32(0, mote_session_shortest(session.get(), 1));
+    for (const uint32_t length : {1u, 57u, 200u, 400u, 600u}) {
+      CAPTURE(window, length);
+      REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
+      test::prefill(session.get(), test::some_ids(length, kVocab), kVocab);
+      const uint32_t shortest = mote_session_shortest(session.get(), 0);
+      TEST_ASSERT_EQUAL_UINT32(window && length >= 400, shortest > 1);
+      TEST_ASSERT_TRUE(shortest == 1 || shortest + 128 <= length);
+      if (shortest > 1) {
+        TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
+                              mote_session_truncate(session.get(), 0, shortest - 1, nullptr));
+      }
+      TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_truncate(session.get(), 0, shortest, nullptr));
+      TEST_ASSERT_EQUAL_UINT32(shortest, mote_session_shortest(session.get(), 0));
+    }
+  }
+}
+
 TEST("rows of prompts and of single tokens in one call have the bits of each alone", "[compute]") {
   for (const bool window : {false, true}) {
     const test::OpenModel& model = long_model(window);

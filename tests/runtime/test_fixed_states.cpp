@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
 #include "tests/support/state_model.h"
 
@@ -66,7 +67,8 @@ TEST("models with states of a fixed size give the same bits for chunks of every 
 }
 
 TEST("every family, any threads and lanes give the bits of one thread", "[fixed_state]") {
-  each_model([](const test::OpenModel& model) {
+  uint32_t in_lanes = 0, families_with_lanes = 0;
+  each_model([&](const test::OpenModel& model) {
     for (const mote_isa isa : test::all_families()) {
       for (const uint32_t length : {9u, 500u}) {  // the second in lanes, where the family has them
         CAPTURE(mote_isa_name(isa), length);
@@ -78,7 +80,10 @@ TEST("every family, any threads and lanes give the bits of one thread", "[fixed_
           options.platform = mote_posix_pool_platform(pool);
           options.isa = isa;
           options.chunk = 512;
-          const auto logits = test::prefill(test::OpenSession(model, options).get(), ids, kVocab);
+          const test::OpenSession session(model, options);
+          in_lanes += length / threads >= session.get()->least_lane;
+          families_with_lanes += mote::family(session.get()->isa).tuning->lanes;
+          const auto logits = test::prefill(session.get(), ids, kVocab);
           mote_posix_pool_destroy(pool);
           if (expected.empty()) expected = logits;
           TEST_ASSERT_TRUE(expected == logits);
@@ -86,6 +91,7 @@ TEST("every family, any threads and lanes give the bits of one thread", "[fixed_
       }
     }
   });
+  TEST_ASSERT_TRUE((in_lanes != 0) == (families_with_lanes != 0));
 }
 
 TEST("rows of several sequences in any mix have the bits of each alone", "[fixed_state]") {

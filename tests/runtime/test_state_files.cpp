@@ -54,6 +54,9 @@ TEST("a file says what a reader must know of its states", "[fixed_state]") {
   using mote::file::Feature;
   const test::AlignedBytes file = test::state_file({test::Mixer::conv});
   TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() == Feature::conv_tail);
+  const test::AlignedBytes both = test::state_file({test::Mixer::conv, test::Mixer::delta});
+  TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(both.data())->required_features() ==
+                   (Feature::conv_tail | Feature::recurrent));
 }
 
 TEST("states of no size, of too large a size or with the fields of another kind are refused",
@@ -90,6 +93,48 @@ TEST("a convolution whose state, weight or operands do not fit is refused", "[fi
           "unknown activation");
   refused([](Graph& graph) { graph.caches[0].kind = mote::convert::StateKind::recurrent; },
           "state 0 is of another kind");
+}
+
+TEST("a scan whose state, parameters or operands do not fit is refused", "[fixed_state]") {
+  const auto refused = [](const std::function<void(SsmScanNode&)>& change, const char* words) {
+    expect_refused(test::Mixer::ssm, [&](Graph& graph) { change(only_node<SsmScanNode>(graph)); }, words);
+  };
+  refused([](SsmScanNode& node) { node.groups = 3; }, "4 heads over 3 groups");
+  refused([](SsmScanNode& node) { node.groups = 0; }, "4 heads over 0 groups");
+  refused([](SsmScanNode& node) { node.groups = 4; }, "b has width 24, expected 48");
+  refused([](SsmScanNode& node) { node.dt.width = 3; }, "dt has width 3, expected 4");
+  refused([](SsmScanNode& node) { node.c.width = 23; }, "c has width 23");
+  refused([](SsmScanNode& node) { node.decay = -1; }, "decay names tensor -1");
+  refused([](SsmScanNode& node) { node.skip = 0; }, "skip is not f32 [4]");
+  refused([](SsmScanNode& node) { node.dt_min = NAN; }, "dt_min is above dt_max");
+  refused([](SsmScanNode& node) { node.dt_min = 2, node.dt_max = 1; }, "dt_min is above dt_max");
+  expect_refused(
+      test::Mixer::ssm, [](Graph& graph) { graph.caches[0].cols = 19; }, "x has width 80, expected 76");
+
+  const auto refused_selective = [](const std::function<void(SelectiveScanNode&)>& change,
+                                    const char* words) {
+    expect_refused(
+        test::Mixer::selective, [&](Graph& graph) { change(only_node<SelectiveScanNode>(graph)); }, words);
+  };
+  refused_selective([](SelectiveScanNode& node) { node.dt.width = 79; }, "dt has width 79");
+  refused_selective([](SelectiveScanNode& node) { node.b.width = 5; }, "b has width 5, expected 6");
+  refused_selective([](SelectiveScanNode& node) { node.decay = node.skip; }, "decay is not f32 [6, 80]");
+  expect_refused(
+      test::Mixer::selective, [](Graph& graph) { graph.caches[0].heads = 2; }, "state 0 is 2 x 6 x 80");
+}
+
+TEST("a delta rule whose heads, parameters or operands do not fit is refused", "[fixed_state]") {
+  const auto refused = [](const std::function<void(GatedDeltaNode&)>& change, const char* words) {
+    expect_refused(
+        test::Mixer::delta, [&](Graph& graph) { change(only_node<GatedDeltaNode>(graph)); }, words);
+  };
+  refused([](GatedDeltaNode& node) { node.key_heads = 3; }, "4 heads over 3 of keys");
+  refused([](GatedDeltaNode& node) { node.key_heads = 0; }, "4 heads over 0 of keys");
+  refused([](GatedDeltaNode& node) { node.k.width = 23; }, "k has width 23");
+  refused([](GatedDeltaNode& node) { node.beta.width = 3; }, "beta has width 3");
+  refused([](GatedDeltaNode& node) { node.eps = 0; }, "eps is not above 0");
+  refused([](GatedDeltaNode& node) { node.scale = NAN; }, "scale is not finite");
+  refused([](GatedDeltaNode& node) { node.state = 7; }, "names state 7 of 1");
 }
 
 TEST("attention over a state of a fixed size is refused", "[fixed_state]") {
