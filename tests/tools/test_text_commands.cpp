@@ -30,7 +30,7 @@ std::string text_model() {
   json config = json::parse(read_text(folder / "config.json"));
   config["max_position_embeddings"] = 32768;
   write_text(folder / "config.json", config.dump());
-  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 --chat-format chatml"));
+  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32 --chat-format llama2"));
   return path;
 }
 
