@@ -19,9 +19,9 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
   }
   int32_t bias = -1, weight = table_;
   if (!bias_name.empty()) {  // it may be stored under either name, or both
-    const bool own = tensors_.has(bias_name);
-    bias = add_vector("head.bias", tensors_.vector(own ? bias_name : name + ".bias", spec_.vocab));
-    tensors_.ignore(name + ".bias");
+    const bool own = tensors_.has(name + ".bias");
+    bias = add_vector("head.bias", tensors_.vector(own ? name + ".bias" : bias_name, spec_.vocab));
+    tensors_.ignore(bias_name);
   }
   if (spec_.tied_embedding) {
     tensors_.ignore(name + ".weight");
@@ -82,7 +82,8 @@ void TransformerBuilder::encoder_head() {
   graph_.output = features;
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);
-    linear("head", head.output, Role::head, features, graph_.output, Activation::none, false);
+    linear("head", head.output, Role::head, features, graph_.output, Activation::none,
+           !spec_.optional_biases);
   }
   if (head.normalize) add(NormNode{NormKind::l2, kSmallestLength, 1, -1, -1, graph_.output, graph_.output});
 }

@@ -122,13 +122,18 @@ bool Config::has(const std::string& key) const {
   return found != json_.end() && !found->is_null();
 }
 
+bool Config::is_null(const std::string& key) const { return json_.contains(key) && !has(key); }
+
 const nlohmann::json* Config::find(const std::string& key) {
   read_.insert(key);
   const auto found = json_.find(key);
-  return found == json_.end() || found->is_null() ? nullptr : &*found;
+  return found == json_.end() ? nullptr : &*found;
 }
 
-const nlohmann::json* Config::value(const std::string& key) { return find(key); }
+const nlohmann::json* Config::value(const std::string& key) {
+  const nlohmann::json* found = find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
 
 uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most) {
   const nlohmann::json* found = find(key);
@@ -144,23 +149,26 @@ uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most, uin
   return find(key) == nullptr ? fallback : size(key, least, most);
 }
 
-std::optional<double> Config::optional_number(const std::string& key) {
+std::optional<uint32_t> Config::optional_size(const std::string& key, uint32_t least, uint32_t most,
+                                              std::optional<uint32_t> fallback) {
+  if (find(key) == nullptr) return fallback;
+  return value(key) == nullptr ? std::nullopt : std::optional(size(key, least, most));
+}
+
+double Config::number(const std::string& key) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_number() || !std::isfinite(found->get<double>())) {
+  if (found == nullptr || !found->is_number() || !std::isfinite(found->get<double>())) {
     refuse_value(key, found, "a number");
   }
   return found->get<double>();
 }
 
-double Config::number(const std::string& key) {
-  const std::optional<double> found = optional_number(key);
-  if (!found) refuse_value(key, nullptr, "a number");
-  return *found;
+double Config::number(const std::string& key, double fallback) {
+  return find(key) == nullptr ? fallback : number(key);
 }
 
-double Config::number(const std::string& key, double fallback) {
-  return optional_number(key).value_or(fallback);
+std::optional<double> Config::optional_number(const std::string& key) {
+  return value(key) == nullptr ? std::nullopt : std::optional(number(key));
 }
 
 bool Config::flag(const std::string& key, bool fallback) {
@@ -180,11 +188,15 @@ std::string Config::text(const std::string& key, const std::string& fallback) {
   return find(key) == nullptr ? fallback : text(key);
 }
 
-int32_t Config::token_id(const std::string& key, uint32_t vocab) {
+std::optional<std::string> Config::optional_text(const std::string& key) {
+  return value(key) == nullptr ? std::nullopt : std::optional(text(key));
+}
+
+int32_t Config::token_id(const std::string& key, uint32_t vocab, int64_t fallback) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr || found->is_array()) return -1;
-  if (!found->is_number_integer()) refuse_value(key, found, "a token id");
-  const double id = found->get<double>();
+  if (found != nullptr && (found->is_null() || found->is_array())) return -1;
+  if (found != nullptr && !found->is_number_integer()) refuse_value(key, found, "a token id");
+  const double id = found == nullptr ? static_cast<double>(fallback) : found->get<double>();
   return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
 }
 

@@ -30,10 +30,16 @@ class Config {
 
   /// Whether the key is there and not null. Reading it is still to be done.
   bool has(const std::string& key) const;
+  bool is_null(const std::string& key) const;
+
+  // A fallback is what the original's config class has for a key that is absent. Null is no such key: it is
+  // refused, except by the members that return an optional, which have nothing for it.
 
   /// A whole number from `least` to `most`. Without a fallback the key must be there.
   uint32_t size(const std::string& key, uint32_t least, uint32_t most);
   uint32_t size(const std::string& key, uint32_t least, uint32_t most, uint32_t fallback);
+  std::optional<uint32_t> optional_size(const std::string& key, uint32_t least, uint32_t most,
+                                        std::optional<uint32_t> fallback = std::nullopt);
   /// A finite number.
   double number(const std::string& key);
   double number(const std::string& key, double fallback);
@@ -41,9 +47,9 @@ class Config {
   bool flag(const std::string& key, bool fallback);
   std::string text(const std::string& key);
   std::string text(const std::string& key, const std::string& fallback);
-  /// An id below `vocab`; -1 where the key is missing, null, a list or a number out of range (-1 stands for
-  /// none).
-  int32_t token_id(const std::string& key, uint32_t vocab);
+  std::optional<std::string> optional_text(const std::string& key);
+  /// An id below `vocab`; -1 where the key is null, a list or a number out of range (-1 stands for none).
+  int32_t token_id(const std::string& key, uint32_t vocab, int64_t fallback = -1);
   /// The value as it is, or null.
   const nlohmann::json* value(const std::string& key);
   [[noreturn]] void refuse_value(const std::string& key, const nlohmann::json* value,
@@ -56,6 +62,7 @@ class Config {
 
  private:
   Config(const nlohmann::json& json, JsonFile file, std::string prefix);
+  /// Null values too.
   const nlohmann::json* find(const std::string& key);
 
   const nlohmann::json& json_;

@@ -15,6 +15,7 @@
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
+#include "converter/tied_head.h"
 #include "runtime/file/xxh64.h"
 
 namespace mote::convert {
@@ -133,8 +134,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   choose_pooling(options, source);
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   const Architecture& architecture = find_architecture(config);
-  const TransformerSpec spec = architecture.read(source, config);
+  TransformerSpec spec = architecture.read(source, config);
   config.finish();
+  const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
@@ -166,6 +168,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
   ConvertReport report = begin_report(metadata, source, policy);
+  if (!tied_note.empty()) report.notes.push_back(tied_note);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

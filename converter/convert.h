@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pipeline: reader -> architecture -> graph -> fuse -> smooth -> quantize -> pack -> plan -> self test -> write.
+// The pipeline: reader -> architecture -> graph -> fuse -> smooth -> quantize -> pack -> plan -> self test ->
+// write.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,9 @@ struct MemoryReport {
 
 struct ConvertReport {
   std::string name, architecture, type;
-  std::string chat_format;  // empty: none
-  bool unknown_template;    // the model has a chat template that follows no known format
+  std::string chat_format;         // empty: none
+  bool unknown_template;           // the model has a chat template that follows no known format
+  std::vector<std::string> notes;  // what the user should know of the source
   std::vector<TensorReport> tensors;
   std::vector<MemoryReport> memory;
   uint64_t file_bytes;

@@ -8,7 +8,7 @@ namespace mote::convert {
 
 TransformerSpec read_albert(const Source& source, Config& config) {
   const std::string base = base_of(source, "albert.");
-  TransformerSpec spec = read_bert_like(source, config, base);
+  TransformerSpec spec = read_bert_like(source, config, base, {30000, 4096, 64, 16384, "gelu_new"});
   const uint32_t embedding = spec.embedding_width = config.size("embedding_size", 1, kMaxSize, 128);
   const uint32_t layers = static_cast<uint32_t>(spec.layers.size());
   const uint32_t groups = config.size("num_hidden_groups", 1, layers, 1);
@@ -18,7 +18,7 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   if (config.size("layers", 1, kMaxLayers, layers) != layers) {
     config.refuse("layers is not num_hidden_layers, {}", layers);
   }
-  const Activation activation = read_activation(config, "hidden_act", "gelu_new");
+  const Activation activation = spec.layers[0].ffn.activation;
   const std::string prefix = base + "encoder.albert_layer_groups.{}.albert_layers.0.";
   LayerNames names;
   names.q = prefix + "attention.query";
@@ -31,7 +31,6 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   names.ffn_norms.sum = prefix + "full_layer_layer_norm";
   for (uint32_t i = 0; i < layers; ++i) {
     spec.layers[i].weights = i * groups / layers;
-    spec.layers[i].ffn.activation = activation;
     spec.layers[i].names = names;
   }
   spec.names.embedding_projection = base + "encoder.embedding_hidden_mapping_in";

@@ -52,11 +52,12 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
 
 /// As Hugging Face's pipelines do; cross encoders of sentence-transformers may say otherwise.
 Probabilities read_probabilities(Config& config, size_t labels) {
-  const std::string problem = config.text("problem_type", "");
-  std::string cross = config.text("sbert_ce_default_activation_function", "");
+  const std::string problem = config.optional_text("problem_type").value_or("");
+  std::string cross = config.optional_text("sbert_ce_default_activation_function").value_or("");
   const nlohmann::json* own = config.value("sentence_transformers");
   if (own != nullptr && !own->is_object()) config.refuse_value("sentence_transformers", own, "an object");
-  if (own != nullptr) cross = config.inner(*own, "sentence_transformers.").text("activation_fn", cross);
+  if (own != nullptr)
+    cross = config.inner(*own, "sentence_transformers.").optional_text("activation_fn").value_or(cross);
   if (problem == "regression" || cross.ends_with(".Identity")) return Probabilities::none;
   if (problem == "multi_label_classification" || cross.ends_with(".Sigmoid")) return Probabilities::sigmoid;
   if (!cross.empty())

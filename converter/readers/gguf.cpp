@@ -203,6 +203,8 @@ void read_heads(Metadata& metadata, nlohmann::json& config, const std::string& w
     fail("{}: attention.value_length differs from the keys' {}, which is not supported", where, head_dim);
   }
   const uint32_t rotary = metadata.size("rope.dimension_count").value_or(head_dim);
+  config["head_dim"] = head_dim;
+  if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
   if (rotary != head_dim) config["partial_rotary_factor"] = static_cast<double>(rotary) / head_dim;
 }
 
@@ -255,8 +257,11 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, Metadata&
   }
   config["vocab_size"] = vocabulary(file, metadata);
   config["tie_word_embeddings"] = file.tensors.count("output.weight") == 0;
-  if (const auto bos = metadata.token("bos_token_id")) config["bos_token_id"] = *bos;
-  if (const auto eos = metadata.token("eos_token_id")) config["eos_token_id"] = *eos;
+  // Null is none; a key that is left out would be the config class's.
+  for (const char* key : {"bos_token_id", "eos_token_id"}) {
+    const auto id = metadata.token(key);
+    config[key] = id ? nlohmann::json(*id) : nlohmann::json();
+  }
   if (!family.has_rope) return config;
 
   read_heads(metadata, config, where);

@@ -91,9 +91,8 @@ class Opened {
 std::string convert_error(const TinyLlama& model, const std::string& type = "") {
   const TempDirectory directory;
   model.write(directory / "model");
-  const std::string message = message_of<Error>([&] {
-    convert::convert(directory / "model", directory / "out.mote", {type, {}});
-  });
+  const std::string message =
+      message_of<Error>([&] { convert::convert(directory / "model", directory / "out.mote", {type, {}}); });
   TEST_ASSERT_TRUE(names_in(directory.path()) == std::set<std::string>{"model"});
   return message;
 }
@@ -155,6 +154,23 @@ TEST("convert: the report has every tensor, its bits and its error, and the aren
   TEST_ASSERT_EQUAL(1.0, shares.back());
 }
 
+TEST("convert: a head that the config ties and the file does not is kept, and said") {
+  const TempDirectory directory;
+  const auto report_of = [&](const char* name) {
+    return convert::convert(golden(name), directory / "out.mote", {"f32", {}});
+  };
+  const auto has_head = [](const ConvertReport& report) {
+    return std::any_of(report.tensors.begin(), report.tensors.end(),
+                       [](const TensorReport& tensor) { return tensor.name == "head"; });
+  };
+  const ConvertReport two = report_of("llama_two_heads"), one = report_of("llama_head_only");
+  TEST_ASSERT_TRUE(has_head(two) && !has_head(one));
+  TEST_ASSERT_TRUE(one.notes.empty());
+  TEST_ASSERT_EQUAL_UINT64(1, two.notes.size());
+  TEST_ASSERT_TRUE(two.notes[0].find("ties lm_head.weight to model.embed_tokens.weight") !=
+                   std::string::npos);
+}
+
 TEST("convert: f32 weights come back bit for bit from their panels, transposed ones too") {
   const TempDirectory directory;
   convert::convert(golden("gpt2"), directory / "out.mote", {"f32", {}});
@@ -189,9 +205,8 @@ TEST("convert: what cannot be converted is said by name and leaves nothing behin
   TEST_ASSERT_EQUAL_STRING("", [&] {
     const TempDirectory directory;
     large.write(directory / "model");
-    return message_of<Error>([&] {
-      convert::convert(directory / "model", directory / "out.mote", {"f32", {}});
-    });
+    return message_of<Error>(
+        [&] { convert::convert(directory / "model", directory / "out.mote", {"f32", {}}); });
   }());
   TinyLlama architecture;
   architecture.config["model_type"] = "t5";
@@ -257,9 +272,8 @@ TEST("convert: a full disk is said and an older file survives it") {
   const rlimit small{20000, old_limit.rlim_max};
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  const std::string message = message_of<Error>([&] {
-    convert::convert(golden("llama"), output, {"f32", {}});
-  });
+  const std::string message =
+      message_of<Error>([&] { convert::convert(golden("llama"), output, {"f32", {}}); });
   setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
   TEST_ASSERT_TRUE(contains(message, "out.mote: File too large"));

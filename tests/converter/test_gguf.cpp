@@ -64,7 +64,7 @@ TEST("gguf: metadata of a llama becomes the keys of config.json") {
       {"num_hidden_layers", 1},   {"intermediate_size", 12},  {"max_position_embeddings", 64},
       {"num_attention_heads", 2}, {"num_key_value_heads", 1}, {"rms_norm_eps", double{1e-5f}},
       {"rope_theta", 5e5},        {"vocab_size", 100},        {"tie_word_embeddings", true},
-      {"bos_token_id", 1},        {"eos_token_id", 2}};
+      {"bos_token_id", 1},        {"eos_token_id", 2},        {"head_dim", 4}};
   TEST_ASSERT_EQUAL_STRING(expected.dump(), source.config->dump());
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({2, 9}));
 }

@@ -119,6 +119,7 @@ void convert_model(const Arguments& arguments) {
         human_bytes(report.file_bytes), arguments.output);
   print_memory(report);
   if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
+  for (const std::string& text : report.notes) note("{}", one_line(text));
   if (report.unknown_template) {
     note("the model's chat template follows no known format; mote chat needs --chat-format NAME ({})",
          fmt::join(convert::chat_format_names(), ", "));
