@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/exec/fork.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
@@ -163,6 +164,7 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   Run& run = session->run;
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   session->ids[run.rows] = id;
+  history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
   session->positions[run.rows] = static_cast<int32_t>(position);
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;

@@ -3,6 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
@@ -83,6 +84,7 @@ void take_tables(Arena& arena, mote_session* s) {
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
+  take_history(arena, s);
   take_pools(arena, s);
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
@@ -273,6 +274,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   if (status != MOTE_OK) return status;
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
   mote::clear_pages(&fresh);
+  mote::clear_history(&fresh);
   fresh.sampler.vocab = model->root->vocab();
   if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
   *session = static_cast<mote_session*>(arena);
@@ -323,6 +325,7 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
   }
   mote::end_run(session);
   for (uint32_t p = 0; p < session->pool_count; ++p) mote::share_pages(&session->pools[p], from, to);
+  mote::copy_history(session, from, to);
   session->lengths[to] = session->lengths[from];
   return MOTE_OK;
 }
@@ -337,6 +340,7 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
   }
   mote::end_run(session);
   mote::reorder_pages(session, from);
+  mote::reorder_history(session, from);
   for (uint32_t i = 0; i < batch; ++i) session->asked[i] = session->lengths[from[i]];
   for (uint32_t i = 0; i < batch; ++i) session->lengths[i] = session->asked[i];
   return MOTE_OK;

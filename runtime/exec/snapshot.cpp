@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
-// header, the lengths, each pool's table and pages (kv_snapshot.h), the sampler and the logits, and the XXH64
-// of all; it is proved in full before the session changes. What holds no state, behind the last token or id,
-// is written as zeros: equal sessions give equal snapshots.
+// header, the lengths, each pool's table and pages (kv_snapshot.h), the tokens' ids, the sampler and the
+// logits, and the XXH64 of all; it is proved in full before the session changes. What holds no state, behind
+// the last token or id, is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_snapshot.h"
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
@@ -16,7 +17,7 @@ namespace mote {
 namespace {
 
 constexpr char kMagic[8] = {'M', 'O', 'T', 'E', 'S', 'N', 'A', 'P'};
-constexpr uint32_t kSnapshotVersion = 3;
+constexpr uint32_t kSnapshotVersion = 4;
 
 struct Header {
   char magic[8];
@@ -118,6 +119,26 @@ void transfer_pages(Io& io, const mote_session& s, uint32_t p, const uint32_t* l
 
 /// What is behind the pages.
 template <class Io>
+void transfer_history(Io& io, const mote_session& s, uint32_t sequences) {
+  for (uint32_t i = 0; i < sequences; ++i) io.bytes(history_of(s, i), s.lengths[i] * sizeof(int32_t));
+}
+
+uint64_t history_bytes(const uint32_t* lengths, uint32_t sequences) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < sequences; ++i) bytes += lengths[i] * sizeof(int32_t);
+  return bytes;
+}
+
+bool is_history(const mote_session& s, const uint8_t* in, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += sizeof(int32_t)) {
+    int32_t id;
+    memcpy(&id, in + at, sizeof id);
+    if (id < kNoId || id >= static_cast<int32_t>(s.sampler.vocab)) return false;
+  }
+  return true;
+}
+
+template <class Io>
 void transfer_rest(Io& io, const mote_session& s, uint32_t logit_count, uint32_t selected_rows,
                    SavedSampler* sampler) {
   io.bytes(sampler, sizeof *sampler);
@@ -153,7 +174,8 @@ uint64_t snapshot_bytes(const mote_session& s, const Header& header) {
     bytes += saved_entries(s.pools[p], s.lengths, header.sequences) * sizeof(uint32_t) +
              saved_pages_bytes(s, p, count);
   }
-  return bytes + rest_bytes(s, header.logit_count, header.selected_rows);
+  return bytes + history_bytes(s.lengths, header.sequences) +
+         rest_bytes(s, header.logit_count, header.selected_rows);
 }
 
 /// Whether the snapshot is whole and belongs to a session like this one.
@@ -209,8 +231,12 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
     if (end - at < pages) return wrong("the snapshot is damaged");
     at += pages;
   }
-  if (end - at != rest_bytes(s, header.logit_count, header.selected_rows))
+  const uint64_t ids = history_bytes(lengths, header.sequences);
+  if (end - at != ids + rest_bytes(s, header.logit_count, header.selected_rows) ||
+      !is_history(s, in + at, ids)) {
     return wrong("the snapshot is damaged");
+  }
+  at += ids;
   SavedSampler sampler;
   memcpy(&sampler, in + at, sizeof sampler);
   bool sound = sampler.recent_count <= UINT32_MAX && sampling_problem(sampler.sampling) == nullptr;
@@ -275,6 +301,7 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   saver.bytes(&header, sizeof header);
   saver.bytes(session->lengths, header.sequences * sizeof(uint32_t));
   for (uint32_t p = 0; p < session->pool_count; ++p) mote::save_pool(&saver, *session, p, header.sequences);
+  mote::transfer_history(saver, *session, header.sequences);
   mote::transfer_rest(saver, *session, header.logit_count, header.selected_rows, &sampler);
   const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
   saver.bytes(&hash, sizeof hash);
@@ -302,6 +329,7 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   restorer.bytes(session->lengths, header.sequences * sizeof(uint32_t));
   for (uint32_t p = 0; p < session->pool_count; ++p)
     mote::restore_pool(&restorer, session, p, header.sequences);
+  mote::transfer_history(restorer, *session, header.sequences);
   mote::transfer_rest(restorer, *session, header.logit_count, header.selected_rows, &sampler);
   session->sampler.sampling = sampler.sampling;
   session->sampler.random_state = sampler.random_state;
