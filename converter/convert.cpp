@@ -2,7 +2,9 @@
 #include "converter/convert.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "converter/architectures/architecture.h"
 #include "converter/build_transformer.h"
@@ -83,7 +85,7 @@ DType coarsest_type(const Graph& graph) {
 std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Graph& graph,
                                                  const ConvertOptions& options) {
   if (options.no_tokenizer) return std::nullopt;
-  const auto spec = read_tokenizer(source);
+  const auto spec = read_tokenizer(source, is_encoder(graph.output_kind));
   if (!spec) return std::nullopt;
   std::optional<TokenizerTables> tables(*spec);
   if (tables->tokens() > graph.vocab) {
@@ -94,6 +96,30 @@ std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Gra
         tables->tokens(), graph.vocab);
   }
   return tables;
+}
+
+bool is_mote_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  constexpr std::string_view kIdentifier = "MOTE";
+  constexpr size_t kAt = 8;  // behind the size and the root's offset
+  return bytes.size() >= kAt + kIdentifier.size() &&
+         std::memcmp(bytes.data() + kAt, kIdentifier.data(), kIdentifier.size()) == 0;
+}
+
+/// Refuses to replace the source, or anything in its directory that is no .mote file.
+void check_target(const std::filesystem::path& path, const std::filesystem::path& target) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (fs::equivalent(path, target, none)) fail("{} would overwrite its own source", target.string());
+  if (!fs::is_directory(path, none) || !fs::is_regular_file(target, none) || is_mote_file(target)) return;
+  const fs::path root = fs::canonical(path, none);
+  const fs::path folder = fs::canonical(target.has_parent_path() ? target.parent_path() : ".", none);
+  const fs::path file = fs::canonical(target, none);
+  for (const fs::path& place : {folder / target.filename(), file}) {
+    if (std::mismatch(root.begin(), root.end(), place.begin(), place.end()).first != root.end()) continue;
+    fail("{} would overwrite a file of its own source; name another file", target.string());
+  }
 }
 
 /// What the options say in place of the source.
@@ -130,6 +156,7 @@ ConvertReport begin_report(const Metadata& metadata, const Source& source, const
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
                       const ConvertOptions& options) {
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
+  check_target(path, target);
   Source source = read_source(path);
   choose_pooling(options, source);
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
@@ -145,9 +172,6 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   Graph graph = build_transformer(spec, policy, tensors);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(source, graph, options);
 
-  std::error_code none;
-  if (std::filesystem::equivalent(path, target, none))
-    fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);
   double done = kHashed;

@@ -82,6 +82,7 @@ void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
 }
 
 void embed(const Arguments& arguments) {
+  convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
   const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);

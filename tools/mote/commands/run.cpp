@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "converter/error.h"
+#include "converter/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
@@ -66,7 +67,7 @@ std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& fil
   if (arguments.chat) return chat_ids(arguments, file, session, text);
   const bool continues = !arguments.load_state.empty();
   std::vector<int32_t> ids =
-      tokenize(session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
+      tokenize(file, session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
   if (ids.empty() && !continues) {
     if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
     ids.push_back(file.info().bos_id);
@@ -124,6 +125,8 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
 
 void run_model(const Arguments& arguments) {
   Timer timer;
+  convert::refuse_input(arguments.save_state,
+                        {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(arguments.session.threads);
   const mote_session_options options = session_options(file, arguments.session, pool);
