@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "converter/readers/json_file.h"
 
@@ -20,7 +23,11 @@ class Config {
   /// `json` must outlive the config. `where`: the file that messages name.
   explicit Config(const nlohmann::json& json, const std::string& where = "config");
   /// An object of the same file; `prefix` ("rope_parameters.") starts its keys in messages.
-  Config inner(const nlohmann::json& json, const std::string& prefix) const { return {json, file_, prefix}; }
+  Config inner(const nlohmann::json& json, const std::string& prefix) const {
+    Config result(json, file_, prefix);
+    result.ignored_ = ignored_;
+    return result;
+  }
 
   /// Throws Error "where: ...".
   template <class... Args>
@@ -57,8 +64,13 @@ class Config {
     file_.refuse_value(prefix_ + key, value, expected);
   }
 
-  /// Fails if a key was not read that is not known to leave the results alone.
+  /// Keys, with their prefix, that the user says to be harmless.
+  void ignore(const std::vector<std::string>& keys);
+
+  /// Fails if a key was not read that is not known to leave the results alone, nor said to be harmless.
   void finish() const;
+  /// Fails if a key that was said to be harmless is none that is left over. After all finish().
+  void check_ignored() const;
 
  private:
   Config(const nlohmann::json& json, JsonFile file, std::string prefix);
@@ -69,6 +81,7 @@ class Config {
   JsonFile file_;
   std::string prefix_;
   std::set<std::string> read_;
+  std::shared_ptr<std::map<std::string, bool>> ignored_;  // whether it was met; shared with inner objects
 };
 
 }  // namespace mote::convert

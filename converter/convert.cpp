@@ -131,9 +131,14 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind == kinds.end() && options.pooling != "none") {
     fail("pooling '{}' is unknown; there are mean, cls, max, last, none", options.pooling);
   }
-  const uint32_t max_tokens = source.pooling ? source.pooling->max_tokens : 0;
+  const std::vector<SentencePooling::Dense> unused =
+      source.pooling ? source.pooling->dense : std::vector<SentencePooling::Dense>();
+  for (const SentencePooling::Dense& dense : unused) {
+    source.tensors.erase(dense.name + ".weight");
+    source.tensors.erase(dense.name + ".bias");
+  }
   source.pooling.reset();
-  if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize, max_tokens};
+  if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};
 }
 
 /// What is known before the weights are converted.
@@ -160,9 +165,11 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   Source source = read_source(path);
   choose_pooling(options, source);
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
+  config.ignore(options.ignored_keys);
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
   config.finish();
+  config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
@@ -192,6 +199,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     choose_chat_format(options, source),
                     tokenizer ? &*tokenizer : nullptr};
   ConvertReport report = begin_report(metadata, source, policy);
+  report.notes = source.notes;
   if (!tied_note.empty()) report.notes.push_back(tied_note);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);

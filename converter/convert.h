@@ -25,6 +25,8 @@ struct ConvertOptions {
   std::string pooling = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
+  /// Keys of the config that are not understood and change nothing, says the user.
+  std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
 };

@@ -28,9 +28,7 @@ void set_positions(const Source& source, const Config& config, uint32_t rows, ui
   spec.position_rows = rows;
   spec.first_position = first;
   spec.context = rows - first;
-  if (source.pooling && source.pooling->max_tokens != 0) {
-    spec.context = std::min(spec.context, source.pooling->max_tokens);
-  }
+  if (source.max_tokens != 0) spec.context = std::min(spec.context, source.max_tokens);
 }
 
 namespace {
@@ -88,6 +86,7 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
 
 TransformerSpec read_bert(const Source& source, Config& config) {
   const std::string base = base_of(source, "bert.");
+  config.value("embedding_size");  // of some checkpoints; BERT has no narrower embedding
   TransformerSpec spec = read_bert_like(source, config, base, {});
   HeadNames names;
   names.base = base;

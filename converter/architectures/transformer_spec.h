@@ -98,12 +98,15 @@ struct DenseSpec {
   std::string name, norm;  // empty: there is none
   Activation activation = Activation::none;
   uint32_t width = 0;
+  bool bias = true;
 };
 
 /// What an encoder computes from its last hidden states: per token, or pooled per sequence.
 struct HeadSpec {
   OutputKind kind = OutputKind::next_token;  // a decoder's logits
   PoolKind pool = PoolKind::first;           // of outputs per sequence
+  std::vector<PoolKind> more_pools;          // whose vectors stand behind that one's
+  std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have

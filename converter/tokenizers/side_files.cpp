@@ -89,7 +89,7 @@ json as_entry(const json& token, bool special) {
 
 }  // namespace
 
-SideFiles::SideFiles(const Source& source) {
+SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
   const auto path_of = [&](const char* name) { return (source.directory / name).string(); };
   config_path_ = path_of("tokenizer_config.json");
   added_path_ = path_of("added_tokens.json");
@@ -101,7 +101,8 @@ SideFiles::SideFiles(const Source& source) {
   declared_ = JsonValues(config_path_).text(config_, "tokenizer_class", text_of(model, "tokenizer_class"));
   if (declared_.ends_with("Fast")) declared_.resize(declared_.size() - 4);
   registered_ = registered_class(text_of(model, "model_type"));
-  if (const auto vocab = model.find("vocab_size"); vocab != model.end() && vocab->is_number_integer() && *vocab > 0)
+  if (const auto vocab = model.find("vocab_size");
+      vocab != model.end() && vocab->is_number_integer() && *vocab > 0)
     vocab_ = vocab->get<uint64_t>();
   class_ = declared_.empty() ? registered_ : declared_;
   // A model whose type has no class of its own tokenizer takes the file as it is.
@@ -128,19 +129,16 @@ std::string SideFiles::named_token(const char* key, const char* otherwise) const
 
 void SideFiles::set_bert(json& tokenizer, const std::string& where) const {
   const JsonValues values(config_path_);
-  json& normalizer = tokenizer["normalizer"];
-  if (text_of(normalizer, "type") != "BertNormalizer" ||
-      text_of(tokenizer["pre_tokenizer"], "type") != "BertPreTokenizer") {
+  if (text_of(tokenizer["pre_tokenizer"], "type") != "BertPreTokenizer") {
     if (declared_.empty()) return;
-    values.refuse("tokenizer_class is {}, but {} has no BertNormalizer and BertPreTokenizer", declared_,
-                  where);
+    values.refuse("tokenizer_class is {}, but {} has no BertPreTokenizer", declared_, where);
   }
-  normalizer["clean_text"] = true;
+  json normalizer = {{"type", "BertNormalizer"}, {"clean_text", true}, {"strip_accents", nullptr}};
   normalizer["lowercase"] = values.flag(config_, "do_lower_case", true);
   normalizer["handle_chinese_chars"] = values.flag(config_, "tokenize_chinese_chars", true);
-  normalizer["strip_accents"] = nullptr;
   if (values.find(config_, "strip_accents") != nullptr)
     normalizer["strip_accents"] = values.flag(config_, "strip_accents", false);
+  tokenizer["normalizer"] = normalizer;
   if (class_ != "BertTokenizer" || !tokenizer["model"].is_object()) return;
   json& model = tokenizer["model"];
   model["unk_token"] = named_token("unk_token", "[UNK]");
@@ -180,6 +178,21 @@ void SideFiles::check_llama(const json& tokenizer, const std::string& where) con
   if (values.flag(config_, "add_prefix_space", true) == prepends) return;
   values.refuse("add_prefix_space {} of {} contradicts {}, which puts {} space before texts",
                 prepends ? "false" : "true", class_, where, prepends ? "a" : "no");
+}
+
+/// sentence-transformers' do_lower_case: before all other normalizers, unless one of them does it.
+void SideFiles::set_lowercase(json& tokenizer) const {
+  json& normalizer = tokenizer["normalizer"];
+  bool lowers = false;
+  each_part(normalizer, "normalizers", [&](json& part) {
+    const std::string type = text_of(part, "type");
+    lowers |= type == "Lowercase" || (type == "BertNormalizer" && part.value("lowercase", true));
+  });
+  if (lowers) return;
+  json steps = json::array();
+  steps.push_back({{"type", "Lowercase"}});
+  if (!normalizer.is_null()) steps.push_back(normalizer);
+  normalizer = {{"type", "Sequence"}, {"normalizers", steps}};
 }
 
 // ---- Added tokens ----
@@ -304,6 +317,7 @@ void SideFiles::apply(json& tokenizer, const std::string& where) const {
   if (is_any(class_, {"BertTokenizer", "MPNetTokenizer"})) set_bert(tokenizer, where);
   if (is_any(class_, {"GPT2Tokenizer", "RobertaTokenizer"})) set_prefix_space(tokenizer);
   if (class_ == "LlamaTokenizer") check_llama(tokenizer, where);
+  if (lowercase_) set_lowercase(tokenizer);
   add_tokens(tokenizer, where);
 }
 

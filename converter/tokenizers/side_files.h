@@ -30,6 +30,7 @@ class SideFiles {
   void set_bert(nlohmann::json& tokenizer, const std::string& where) const;
   void set_prefix_space(nlohmann::json& tokenizer) const;
   void check_llama(const nlohmann::json& tokenizer, const std::string& where) const;
+  void set_lowercase(nlohmann::json& tokenizer) const;
   void add_tokens(nlohmann::json& tokenizer, const std::string& where) const;
   nlohmann::json declared_tokens() const;
   nlohmann::json special_tokens() const;
@@ -39,6 +40,7 @@ class SideFiles {
   std::string config_path_, added_path_, map_path_;
   std::string declared_, registered_, class_;  // without "Fast"
   uint64_t vocab_ = 0;                         // of the model; 0: not known
+  bool lowercase_;                             // texts, before all else
 };
 
 }  // namespace mote::convert

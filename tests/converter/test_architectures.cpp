@@ -190,6 +190,46 @@ TEST("architectures: a key that nobody understands is an error, harmless ones ar
   TEST_ASSERT_EQUAL_STRING("", spec_error(config));
 }
 
+TEST("architectures: keys that real configs carry change nothing") {
+  const json carried = {{"pooler_fc_size", 768},
+                        {"pooler_num_attention_heads", 12},
+                        {"pooler_num_fc_layers", 3},
+                        {"pooler_size_per_head", 128},
+                        {"pooler_type", "first_token_transform"},
+                        {"language", "english"},
+                        {"name", "Bert"},
+                        {"auto_map", {{"AutoModel", "x--y"}}},
+                        {"attn_implementation", "sdpa"},
+                        {"model_max_length", 512},
+                        {"license", "mit"},
+                        {"sentence_transformers", {{"version", "5.1.0"}}}};
+  for (const char* type : {"bert", "llama"}) {
+    json config = carried;
+    config["model_type"] = type;
+    TEST_ASSERT_EQUAL_STRING("", spec_error(config));
+  }
+}
+
+TEST("architectures: a key is ignored at the user's word, but none that is understood or not there") {
+  const auto error_of = [](json keys, const std::vector<std::string>& ignored) {
+    keys["model_type"] = "llama";
+    return message_of<Error>([&] {
+      Config config(keys);
+      config.ignore(ignored);
+      find_architecture(config).read(Source{}, config);
+      config.finish();
+      config.check_ignored();
+    });
+  };
+  TEST_ASSERT_TRUE(contains(error_of({{"twist", 3}}, {}), "(--ignore-key twist says that it does not)"));
+  TEST_ASSERT_EQUAL_STRING("", error_of({{"twist", 3}}, {"twist"}));
+  const json rope = {{"rope_parameters", {{"twist", 3}}}};
+  TEST_ASSERT_TRUE(contains(error_of(rope, {}), "--ignore-key rope_parameters.twist"));
+  TEST_ASSERT_EQUAL_STRING("", error_of(rope, {"rope_parameters.twist"}));
+  TEST_ASSERT_TRUE(contains(error_of({{"twist", 3}}, {"turn", "twist"}), "--ignore-key turn"));
+  TEST_ASSERT_TRUE(contains(error_of({{"hidden_size", 64}}, {"hidden_size"}), "--ignore-key hidden_size"));
+}
+
 TEST("architectures: mistral has one window, none if it is null") {
   json config = with(llama_config(), "model_type", "mistral");
   config["num_key_value_heads"] = 2;

@@ -91,7 +91,7 @@ TEST("files that contradict a tokenizer.json are refused by what they say") {
   other.file("tokenizer.json", known().at("tokenizers").at("roberta"));
   TEST_ASSERT_EQUAL_STRING("", other.error());
   assert_contains(other.file("tokenizer_config.json", {{"tokenizer_class", "BertTokenizer"}}).error(),
-                  "no BertNormalizer");
+                  "no BertPreTokenizer");
   Directory llama({{"model_type", "llama"}, {"vocab_size", 300}});
   json prepended = known().at("tokenizers").at("bert");
   prepended["normalizer"] = {{"type", "Prepend"}, {"prepend", "\u2581"}};

@@ -2,6 +2,9 @@
 //
 // What commands take as input: texts from files, pipes and Windows, of any length; and that nothing which is
 // read is written over.
+#include <cmath>
+#include <sstream>
+
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -79,6 +82,98 @@ TEST_CASE("a long text without spaces is a text as any other") {
   const json line = assert_json(run("embed " + encoder() + " --truncate --file " + path));
   TEST_ASSERT_EQUAL_SIZE_T(word.size(), line.at("text").get<std::string>().size());
   assert_fails(run("embed " + encoder() + " --file " + path), 1, "--truncate cuts");
+}
+
+TEST_CASE(
+    "embed: a sentence-transformers directory gives its library's vectors, and cross encoders its scores") {
+  const fs::path sentence = golden("bert_sentence_dense"), cross = golden("bert_cross_encoder");
+  const json expected = json::parse(read_text(sentence / "golden.json"));
+  std::string lines;
+  for (const json& text : expected.at("texts")) lines += text.get<std::string>() + "\n";
+  // The second text has more than the 9 tokens that the tokenizer's model_max_length allows.
+  assert_fails(run("embed " + converted("bert_sentence_dense", "f32") + " --file " + text_file(lines)), 1,
+               "there is room for 9");
+  const Outcome outcome =
+      run("embed " + converted("bert_sentence_dense", "f32") + " --truncate --file " + text_file(lines));
+  std::istringstream in(assert_works(outcome));
+  TEST_ASSERT_TRUE(contains(outcome.err, "the first 9 of"));
+  for (const json& vector : expected.at("embeddings")) {
+    std::string line;
+    std::getline(in, line);
+    const json values = json::parse(line).at("embedding");
+    TEST_ASSERT_EQUAL_SIZE_T(vector.size(), values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      TEST_ASSERT_TRUE(std::abs(values[i].get<double>() - vector[i].get<double>()) < 1e-4);
+  }
+
+  const json ranked = json::parse(read_text(cross / "golden.json"));
+  lines.clear();
+  for (const json& line : ranked.at("lines")) lines += line.get<std::string>() + "\n";
+  const std::string rerank = " --rerank '" + ranked.at("query").get<std::string>() + "' --json --file ";
+  std::istringstream scores(
+      assert_works(run("embed " + converted("bert_cross_encoder", "f32") + rerank + text_file(lines))));
+  double before = 1e9;
+  size_t count = 0;
+  for (std::string line; std::getline(scores, line); ++count) {
+    const json score = json::parse(line);
+    const size_t index = score.at("line").get<size_t>() - 1;
+    TEST_ASSERT_TRUE(std::abs(score.at("score").get<double>() - ranked.at("scores")[index].get<double>()) <
+                     1e-4);
+    TEST_ASSERT_TRUE(score.at("score").get<double>() <= before);
+    before = score.at("score");
+  }
+  TEST_ASSERT_EQUAL_SIZE_T(ranked.at("lines").size(), count);
+  assert_fails(run("embed " + converted("bert_sentence_dense", "f32") + rerank + text_file(lines)), 1,
+               "no cross encoder");
+}
+
+TEST_CASE("embed: a prompt stands before each line") {
+  const std::string model = converted("bert_sentence_dense", "f32");
+  const json with = assert_json(run("embed " + model + " --prompt 'the ' --file " + text_file("cat\n")));
+  const json whole = assert_json(run("embed " + model + " --file " + text_file("the cat\n")));
+  TEST_ASSERT_TRUE(with.at("embedding") == whole.at("embedding"));
+  TEST_ASSERT_EQUAL_STRING("cat", with.at("text").get<std::string>());
+  const fs::path copy = scratch() / "prompted";
+  fs::copy(golden("bert_sentence_dense"), copy, fs::copy_options::recursive);
+  json library = json::parse(read_text(copy / "config_sentence_transformers.json"));
+  library["prompts"] = {{"query", "query: "}, {"document", ""}};
+  const auto note_of = [&] {
+    write_text(copy / "config_sentence_transformers.json", library.dump());
+    const Outcome outcome = run("convert " + copy.string() + " -o " + (scratch() / "prompted.mote").string());
+    assert_works(outcome);
+    return outcome.err;
+  };
+  TEST_ASSERT_TRUE(contains(note_of(), "query \"query: \"; mote embed --prompt TEXT"));
+  library["default_prompt_name"] = "query";
+  TEST_ASSERT_TRUE(contains(note_of(), "the original puts \"query: \" before every text"));
+}
+
+TEST_CASE("messages say what a file is and what to do") {
+  const auto file = [](const std::string& content) {
+    const std::string path = (scratch() / "other.bin").string();
+    write_text(path, content);
+    return path;
+  };
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n";
+  assert_fails(run("run " + file(pointer) + " -p x"), 1, "git lfs pull");
+  assert_fails(run("run " + file("GGUF\3___________") + " -p x"), 1,
+               "is a GGUF file, not a .mote file; mote convert");
+  assert_fails(run("inspect " + file("12345678{\"a\"")), 1, "is a safetensors file");
+  assert_fails(run("run " + file("") + " -p x"), 1, "is empty");
+  assert_fails(run("chat " + golden("llama")), 1, "is a directory, not a .mote file; mote convert");
+  assert_fails(run("run " + decoder() + " --file " + golden("llama")), 1, "it is a directory");
+  assert_fails(run("tokenize " + decoder() + " --file " + golden("llama")), 1, "it is a directory");
+  assert_fails(run("embed " + encoder() + " --file " + golden("llama")), 1, "it is a directory");
+  assert_fails(run("run " + decoder() + " --context 4 -p 'the cat sat on the mat'"), 1,
+               "exceed the context of 4: give more with --context, up to the model's");
+  assert_fails(run("run " + decoder() + " -p x --temp 1 --top-p 0"), 2, "0 is not above 0");
+  const fs::path copy = scratch() / "messages";
+  fs::copy(golden("llama"), copy, fs::copy_options::recursive);
+  write_text(copy / "model-00002-of-00003.safetensors", pointer);
+  const std::string convert = "convert " + copy.string() + " -o " + (scratch() / "messages.mote").string();
+  assert_fails(run(convert), 1, "model-00002-of-00003.safetensors is a Git LFS pointer");
+  write_text(copy / "adapter_config.json", "{}");
+  assert_fails(run(convert), 1, "merge_and_unload");
 }
 
 TEST_CASE("an output that is one of the inputs is refused") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -32,6 +33,11 @@ std::vector<int32_t> collect_ids(const ModelFile& file, const Session& session, 
 }
 
 }  // namespace
+
+void refuse_directory(const std::string& path) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) convert::fail("cannot read {}: it is a directory", path);
+}
 
 void require_tokenizer(const ModelFile& file, const char* instead) {
   if (file.info().tokens == 0) {
@@ -105,6 +111,7 @@ std::string TextStream::finish() {
 
 std::string read_text(const std::string& path) {
   if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  refuse_directory(path);
   std::ifstream in(path, std::ios::binary);
   if (!in) convert::fail("cannot read {}: is it there, and may it be read?", path);
   std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -43,6 +43,9 @@ class TextStream {
   std::string room_;
 };
 
+/// Throws convert::Error for a directory, which streams open as if it were a file.
+void refuse_directory(const std::string& path);
+
 /// A whole file, or standard input for "-". Throws convert::Error.
 std::string read_text(const std::string& path);
 

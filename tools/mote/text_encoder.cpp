@@ -135,6 +135,7 @@ std::vector<float> TextEncoder::probabilities(uint32_t index) const {
 void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take) {
   std::ifstream file;
   if (path != "-") {
+    refuse_directory(path);
     file.open(path, std::ios::binary);
     if (!file) convert::fail("cannot read {}: is it there, and may it be read?", path);
   }

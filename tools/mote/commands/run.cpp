@@ -135,6 +135,15 @@ void run_model(const Arguments& arguments) {
   if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
   const std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
 
+  const size_t held = mote_session_length(session.get(), 0);
+  if (held + prompt.size() > options.context) {
+    convert::fail(
+        "{} tokens{} exceed the context of {}: give more with --context, up to the model's {}, or a "
+        "shorter prompt",
+        held + prompt.size(), held == 0 ? " of the prompt" : ", those of the state among them,",
+        options.context, file.info().context);
+  }
+
   const bool text = file.info().tokens != 0;
   bool first = true;
   const OnToken on_token = [&](int32_t id, const std::string& part) {
