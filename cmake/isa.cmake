@@ -14,8 +14,19 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND MOTE_ISA_FLAGS_amx_int8 -Wno-uninitialized -Wno-maybe-uninitialized)
 endif()
 
+# Of AArch64, whose Advanced SIMD needs no flag.
+set(MOTE_ISA_FLAGS_neon "")
+set(MOTE_ISA_FLAGS_dotprod -march=armv8.2-a+dotprod)
+set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm)
+# In 32 bits: a Pi 2 and later.
+set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_ID:GNU>:-mfp16-format=ieee>)
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  set(MOTE_KERNEL_FAMILY arm)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|armv7l|armv8l)$")  # a kernel of 64 bits may have programs of 32
+  set(MOTE_KERNEL_FAMILY armv7)
 endif()
 
 # Sets `out` to the files of the INSTANCE lines of kernel_list.inc for the target's architecture, which it writes.
@@ -48,7 +59,7 @@ function(mote_isa_instances out)
     set(function ${CMAKE_MATCH_9})
     set(scratch_function "")
     if("${scratch}" STREQUAL "scratch")
-      string(REGEX REPLACE "^([a-z0-9_:]+)<" "\\1_scratch<" call "${function}")
+      string(REGEX REPLACE "^([a-z0-9_:]+)" "\\1_scratch" call "${function}")
       set(scratch_function "uint64_t ${name}_scratch(const ScratchShape& shape) { return mote::${call}(shape); }\n")
     endif()
     set(file ${PROJECT_BINARY_DIR}/kernels/${name}__${isa}.cpp)

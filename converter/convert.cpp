@@ -8,6 +8,8 @@
 
 #include "converter/architectures/architecture.h"
 #include "converter/build_transformer.h"
+#include "converter/chat_formats/special_tokens.h"
+#include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
 #include "converter/error.h"
 #include "converter/metadata.h"
@@ -70,9 +72,34 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Con
   }
 }
 
-std::optional<ChatFormat> choose_chat_format(const ConvertOptions& options, const Source& source) {
-  if (options.chat_format.empty()) return recognize_chat_format(source.chat_template);
-  return find_chat_format(options.chat_format);
+/// The format by name, or what the model's template is understood as; with what is to be said about it.
+UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Source& source,
+                                      const TokenizerSpec* tokenizer) {
+  if (source.chat_template.empty() && options.thinking) fail("--thinking: the model has no chat template");
+  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking};
+  if (options.chat_format.empty()) {
+    return source.chat_template.empty() ? UnderstoodTemplate{}
+                                        : understand_template(source.chat_template, setting);
+  }
+  UnderstoodTemplate chosen{find_chat_format(options.chat_format), ""};
+  if (tokenizer != nullptr) require_marks(*chosen.format, tokenizer->added);
+  if (source.chat_template.empty()) return chosen;
+  if (const auto difference = difference_to(*chosen.format, source.chat_template, setting)) {
+    chosen.remark = fmt::format("it is not {}: {}", options.chat_format, *difference);
+  }
+  return chosen;
+}
+
+/// The source's, and the end of the format's own turn.
+std::vector<int32_t> all_stop_ids(const Source& source, const std::optional<ChatFormat>& format,
+                                  const TokenizerSpec* tokenizer) {
+  std::vector<int32_t> ids = source.stop_ids;
+  if (!format || tokenizer == nullptr) return ids;
+  const std::optional<uint32_t> end = end_of_turn(*format, tokenizer->added);
+  if (end && std::find(ids.begin(), ids.end(), static_cast<int32_t>(*end)) == ids.end()) {
+    ids.push_back(static_cast<int32_t>(*end));
+  }
+  return ids;
 }
 
 /// The type that loses most, for the self test's tolerance.
@@ -82,10 +109,8 @@ DType coarsest_type(const Graph& graph) {
   return coarsest;
 }
 
-std::optional<TokenizerTables> compile_tokenizer(const Source& source, const Graph& graph,
-                                                 const ConvertOptions& options) {
-  if (options.no_tokenizer) return std::nullopt;
-  const auto spec = read_tokenizer(source, is_encoder(graph.output_kind));
+std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
+                                                 const Graph& graph) {
   if (!spec) return std::nullopt;
   std::optional<TokenizerTables> tables(*spec);
   if (tables->tokens() > graph.vocab) {
@@ -142,13 +167,14 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
 }
 
 /// What is known before the weights are converted.
-ConvertReport begin_report(const Metadata& metadata, const Source& source, const TypePolicy& policy) {
+ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
+                           const TypePolicy& policy) {
   ConvertReport report{};
   report.name = metadata.name;
   report.architecture = metadata.architecture;
   report.type = policy.name();
   if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
-  report.unknown_template = !metadata.chat_format && !source.chat_template.empty();
+  report.template_remark = chat.remark;
   if (metadata.tokenizer != nullptr) {
     report.tokens = metadata.tokenizer->tokens();
     report.tokenizer_bytes = metadata.tokenizer->bytes().size();
@@ -177,7 +203,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(source, graph, options);
+  const std::optional<TokenizerSpec> text =
+      options.no_tokenizer ? std::nullopt : read_tokenizer(source, spec.is_encoder());
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
+  const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);
@@ -191,14 +220,14 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     &plan,
                     source.name,
                     architecture.name,
-                    source.stop_ids,
+                    all_stop_ids(source, chat.format, text ? &*text : nullptr),
                     std::move(sources),
                     lay_out(graph),
                     {},
                     false,
-                    choose_chat_format(options, source),
+                    chat.format,
                     tokenizer ? &*tokenizer : nullptr};
-  ConvertReport report = begin_report(metadata, source, policy);
+  ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (!tied_note.empty()) report.notes.push_back(tied_note);
   const SelfTestPlan self_test = plan_self_test(graph);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct ConvertOptions {
   std::function<void(const std::string& stage, double share)> progress = {};
   /// Name of a chat format; empty: the one that the model's template follows, if it is known.
   std::string chat_format = {};
+  /// With the chat template's switch enable_thinking on or off; none: as the template does without it.
+  std::optional<bool> thinking = {};
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
@@ -47,8 +50,9 @@ struct MemoryReport {
 
 struct ConvertReport {
   std::string name, architecture, type;
-  std::string chat_format;         // empty: none
-  bool unknown_template;           // the model has a chat template that follows no known format
+  std::string chat_format;  // empty: none
+  /// Of the model's chat template: why it becomes no format, or what else is to be said; empty: nothing.
+  std::string template_remark;
   std::vector<std::string> notes;  // what the user should know of the source
   std::vector<TensorReport> tensors;
   std::vector<MemoryReport> memory;

@@ -14,8 +14,14 @@
 
 namespace mote::convert {
 
-enum class Unit : uint8_t { token, selected, sequence };
-inline constexpr size_t kUnitCount = 3;
+/// What a value has a row for; units from `group` on are the groups of its program, in their order.
+enum class Unit : uint8_t { token, selected, sequence, group };
+
+/// Rows for `ratio` neighbouring rows of another unit, of tokens or earlier groups.
+struct Groups {
+  Unit of;
+  uint32_t ratio;
+};
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
 struct Value {
@@ -51,12 +57,25 @@ struct Weight {
   std::vector<float> column_scales = {};  // [cols], what the parts' columns are multiplied by; or empty
 };
 
-/// Keys and values that a layer keeps: a state of the file.
+/// The schema's.
+enum class StateKind : uint8_t { kv, conv_tail, recurrent };
+
+/// What a layer keeps of each sequence: a state of the file, of keys and values or of a fixed size.
 struct Cache {
   uint32_t kv_heads, key_dim, window;
   bool bidirectional = false;
   uint32_t value_dim = 0;  // 0: key_dim
+  uint32_t ratio = 1;      // tokens of a position
+  int32_t source = -1;     // a program of whole sequences, whose rows it keeps
+  StateKind kind = StateKind::kv;
+  uint32_t heads = 0, rows = 0, cols = 0;  // of other kinds
 };
+inline Cache conv_tail(uint32_t taps, uint32_t width) {
+  return {0, 0, 0, false, 0, 1, -1, StateKind::conv_tail, 1, taps - 1, width};
+}
+inline Cache recurrent(uint32_t heads, uint32_t rows, uint32_t cols) {
+  return {0, 0, 0, false, 0, 1, -1, StateKind::recurrent, heads, rows, cols};
+}
 
 // The operations; weights are indices, -1 for none. kernels/ops.h says what they do. fields(f) calls f with
 // the fields of the schema's table, in its order.
@@ -150,6 +169,11 @@ struct InputNode {
 
   auto fields(auto&& f) const { return f(out); }
 };
+struct StackRowsNode {
+  View in, out;
+
+  auto fields(auto&& f) const { return f(in, out); }
+};
 struct ScaleRowsNode {
   View in, out;
   int32_t scale = -1;
@@ -157,6 +181,15 @@ struct ScaleRowsNode {
   std::optional<View> residual = std::nullopt;
 
   auto fields(auto&& f) const { return f(in, out, scale, factor, residual); }
+};
+
+struct CausalConvNode {
+  uint32_t state;
+  Activation activation;
+  int32_t weight, bias;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(state, activation, weight, bias, in, out); }
 };
 
 template <class First, class... Nodes>
@@ -199,12 +232,21 @@ struct ProgramGraph {
   View output;
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
+  std::vector<Groups> groups = {};
+  uint32_t context = 0;  // the most rows of a source; 0: the model's
+
+  size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
+  /// The unit of further groups.
+  Unit add_groups(Unit of, uint32_t ratio) {
+    groups.push_back({of, ratio});
+    return static_cast<Unit>(units() - 1);
+  }
 };
 
 /// A model: its first program, and what all programs share.
 struct Graph : ProgramGraph {
   std::vector<Weight> weights;
-  std::vector<Cache> caches;
+  std::vector<Cache> caches;        // the states of the file
   std::vector<std::string> labels;  // of the output's columns
   uint32_t token_types = 1;
   uint32_t vocab, width, context;

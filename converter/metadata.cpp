@@ -69,15 +69,41 @@ class NodeWriter {
 #include "kernels/op_list.inc"
 };
 
+/// The streams of a program, of those that hold something: all but tokens may have none.
+class Streams {
+ public:
+  Streams(FlatBufferBuilder& builder, const ProgramGraph& graph, const MemoryPlan& plan)
+      : numbers_(graph.units()) {
+    for (size_t i = 0; i < graph.units(); ++i) {
+      if (i != 0 && i < static_cast<size_t>(Unit::group) && plan.row_bytes[i] == 0) continue;
+      numbers_[i] = static_cast<uint32_t>(all.size());
+      if (i < static_cast<size_t>(Unit::group)) {
+        all.push_back(file::CreateStream(builder, static_cast<file::StreamKind>(i), plan.row_bytes[i]));
+        continue;
+      }
+      const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
+      all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
+                                       groups.ratio));
+    }
+  }
+  uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
+
+  std::vector<Offset<file::Stream>> all;
+
+ private:
+  std::vector<uint32_t> numbers_;  // [units]
+};
+
 Offset<file::Program> write_program(FlatBufferBuilder& builder, const ProgramGraph& graph,
                                     const MemoryPlan& plan) {
   const NodeWriter writer(builder, plan);
   std::vector<Offset<file::Op>> ops;
   for (const Node& node : graph.nodes) ops.push_back(std::visit(writer, node));
+  const Streams streams(builder, graph, plan);
   std::vector<Offset<file::Buffer>> buffers;
   for (const PlannedBuffer& buffer : plan.buffers) {
     buffers.push_back(file::CreateBuffer(builder, buffer.width, static_cast<file::DType>(buffer.dtype),
-                                         static_cast<file::RowUnit>(buffer.unit), buffer.offset));
+                                         streams.of(buffer.unit), buffer.offset));
   }
   std::vector<Offset<file::Probe>> probes;
   for (const GraphProbe& probe : graph.probes) {
@@ -89,9 +115,8 @@ Offset<file::Program> write_program(FlatBufferBuilder& builder, const ProgramGra
   const std::string name = !graph.name.empty() ? graph.name : whole ? "encode" : "decode";
   return file::CreateProgramDirect(
       builder, name.c_str(), whole ? file::ProgramKind::whole : file::ProgramKind::append, &ops, &buffers,
-      plan.bytes(Unit::token), plan.bytes(Unit::selected), &output, &probes, plan.bytes(Unit::sequence),
-      static_cast<file::OutputKind>(graph.output_kind),
-      static_cast<file::Probabilities>(graph.probabilities));
+      &streams.all, &output, &probes, static_cast<file::OutputKind>(graph.output_kind),
+      static_cast<file::Probabilities>(graph.probabilities), graph.context);
 }
 
 std::vector<Offset<file::Tensor>> write_tensors(FlatBufferBuilder& builder, const Metadata& metadata) {
@@ -130,7 +155,10 @@ file::Feature required_features(const Graph& graph) {
   for (const ProgramGraph& program : graph.more_programs) add_program(program);
   if (!graph.more_programs.empty()) features |= file::Feature::programs;
   for (const Cache& cache : graph.caches) {
+    if (cache.kind == StateKind::conv_tail) features |= file::Feature::conv_tail;
+    if (cache.kind == StateKind::recurrent) features |= file::Feature::recurrent;
     if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
+    if (cache.source != -1) features |= file::Feature::sources;
   }
   return features;
 }
@@ -145,8 +173,9 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   std::vector<Offset<file::State>> states;
   for (const Cache& cache : graph.caches) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
-    states.push_back(file::CreateState(builder, file::StateKind::kv, cache.kv_heads, cache.key_dim, value_dim,
-                                       cache.window, cache.bidirectional));
+    states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
+                                       cache.key_dim, value_dim, cache.window, cache.bidirectional,
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {

@@ -6,8 +6,6 @@
  */
 #include "common.h"
 
-#include <errno.h>
-#include <mote/posix.h>
 #include <string.h>
 
 enum { MAX_MESSAGES = 32, TEXT_BYTES = 16384, MAX_IDS = 4096, MAX_TOKENS = 256 };
@@ -80,8 +78,7 @@ int main(int argc, char** argv) {
   if (argc != 2) give_up("usage", "chat MODEL.mote");
   mote_model* model = open_model(argv[1]);
   if (mote_chat_format(model) == NULL) give_up(argv[1], "has no chat format: convert it with --chat-format");
-  mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
-  if (pool == NULL) give_up("threads", strerror(errno));
+  mote_posix_pool* pool = start_threads();
   mote_session_options options = mote_session_options_default(model);
   options.platform = mote_posix_pool_platform(pool);
   void* arena = NULL;

@@ -8,14 +8,17 @@
 #undef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "mote/mote.h"
+#include "mote/posix.h"
 
 static inline void give_up(const char* what, const char* why) {
   fprintf(stderr, "%s: %s\n", what, why);
@@ -57,6 +60,13 @@ static inline mote_model* open_model(const char* path) {
   mote_error error;
   check(mote_model_open(data, bytes, 0, storage, sizeof storage, &model, &error), &error);
   return model;
+}
+
+/* Threads are the application's to give: a pool of the processor's fast cores. */
+static inline mote_posix_pool* start_threads(void) {
+  mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
+  if (pool == NULL) give_up("threads", strerror(errno));
+  return pool;
 }
 
 /* Makes a session in memory of exactly the bytes that it takes, which free(*arena) gives back. */

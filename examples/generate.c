@@ -6,8 +6,6 @@
  */
 #include "common.h"
 
-#include <errno.h>
-#include <mote/posix.h>
 #include <string.h>
 
 enum { MAX_PROMPT = 1024, MAX_TOKENS = 32 };
@@ -41,9 +39,7 @@ int main(int argc, char** argv) {
   mote_model* model = open_model(argv[1]);
   mote_error error;
 
-  /* Threads are the application's to give: a pool of the processor's fast cores. */
-  mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());
-  if (pool == NULL) give_up("threads", strerror(errno));
+  mote_posix_pool* pool = start_threads();
   mote_session_options options = mote_session_options_default(model);
   options.platform = mote_posix_pool_platform(pool);
   void* arena = NULL;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <atomic>
+#elif (defined(__aarch64__) || defined(__arm__)) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 namespace mote {
@@ -106,7 +108,29 @@ bool cpu_halves_512() {
 #else
 
 #if defined(__aarch64__)
-Features cpu_features() { return kNeon | kFma; }  // part of the architecture
+// Advanced SIMD is part of the architecture. Linux tells of the rest
+// (Documentation/arch/arm64/elf_hwcaps.rst); elsewhere it is what the compiler was told.
+Features cpu_features() {
+  Features found = kNeon | kFma;
+#if defined(__linux__)
+  constexpr unsigned long kAsimdDp = 1ul << 20, kI8mm2 = 1ul << 13;
+  if (getauxval(AT_HWCAP) & kAsimdDp) found |= kDotprod;
+  if (getauxval(AT_HWCAP2) & kI8mm2) found |= kI8mm;
+#else
+#if defined(__ARM_FEATURE_DOTPROD)
+  found |= kDotprod;
+#endif
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  found |= kI8mm;
+#endif
+#endif
+  return found;
+}
+#elif defined(__arm__) && defined(__linux__)
+Features cpu_features() {
+  constexpr unsigned long kNeonVfp4 = 1ul << 12 | 1ul << 16;
+  return (getauxval(AT_HWCAP) & kNeonVfp4) == kNeonVfp4 ? kArmv7Neon | kFma : 0;
+}
 #else
 Features cpu_features() { return 0; }
 #endif

@@ -24,16 +24,17 @@ inline constexpr Features kAmxInt8 = 1u << 8;  // and its tiles
 inline constexpr Features kNeon = 1u << 9;
 inline constexpr Features kDotprod = 1u << 10;
 inline constexpr Features kI8mm = 1u << 11;
+inline constexpr Features kArmv7Neon = 1u << 12;  // in 32 bits, with VFPv4
 
 constexpr bool has_all(Features set, Features wanted) { return (set & wanted) == wanted; }
 
-/// What this CPU has and its operating system lets a process use. Found once. Linux gives a process AMX's
-/// tiles when it asks for them, which this does where the CPU has them: signal handlers' stacks then need
-/// 11 KiB more.
+/// The features that this CPU has and its operating system lets a process use, found once. Linux grants a
+/// process AMX's tiles on request. This function makes the request where the CPU has them; the stacks of
+/// signal handlers then need 11 KiB more.
 Features cpu_features();
 
-/// Whether this CPU runs vectors of 512 bits in two passes (Zen 4): those of 256 bits then do as much work,
-/// and reads that miss the cache come faster.
+/// Whether this CPU runs vectors of 512 bits in two passes (Zen 4). Vectors of 256 bits then compute at the
+/// same rate, and read memory faster.
 bool cpu_halves_512();
 
 }  // namespace mote

@@ -27,6 +27,11 @@
 #define MOTE_BUILT_dotprod(...)
 #define MOTE_BUILT_i8mm(...)
 #endif
+#if defined(MOTE_KERNELS_ARMV7)
+#define MOTE_BUILT_armv7_neon(...) __VA_ARGS__
+#else
+#define MOTE_BUILT_armv7_neon(...)
+#endif
 
 namespace mote {
 
@@ -54,7 +59,7 @@ namespace isa_of {
 [[maybe_unused]] constexpr Isa ref = Isa::kRef, sse = Isa::kSse, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
                                avx512_vnni = Isa::kAvx512Vnni, avx512_bf16 = Isa::kAvx512Bf16,
                                amx_int8 = Isa::kAmxInt8, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm;
+                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon;
 }
 
 #define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                       \

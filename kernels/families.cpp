@@ -8,14 +8,13 @@
 namespace mote {
 namespace {
 
-// Measured on the x86 processors of docs/lab. In lanes each thread reads all weights, at 60 to 120 billion
-// multiplications a second: with so many rows all threads together read no more than caches, or memory,
-// give. Integers from memory are worth reading twice where the rows are many beside what threads exchange,
-// which grows with the width as the multiplications do with its square. A pass of 128 rows for each thread
-// keeps what lies between an encoder's operations in an L2 of 1 MiB.
+// Measured on the x86 processors of docs/lab. In lanes each thread reads all weights: from these numbers of
+// rows on, the multiplications take longer than the reads from caches or memory. Integer weights that are not
+// cached are read by each thread where the rows are many for the width of the first weight. A pass of 128
+// rows for each thread keeps the buffers between an encoder's operations in an L2 of 1 MiB.
 constexpr Tuning kX86 = {128, true, {64u << 20, 8, 32}, {16u << 20, 4}, 8, 128};
 
-// Nothing was measured: no lanes.
+// No thresholds were measured for these families, so they have no lanes.
 constexpr Tuning kUntuned = {128, false, {}, {}, 1, 0};
 
 constexpr Features kAvx2Family = kSse41 | kAvx2 | kFma | kF16c;
@@ -47,6 +46,7 @@ constexpr Family kFamilies[kIsaCount] = {
     {Isa::kAvx512Vnni, "avx512_vnni", kAvx512Family, &kX86},
     {Isa::kAvx512Bf16, "avx512_bf16", kAvx512Family | kAvx512Bf16, &kX86},
     {Isa::kAmxInt8, "amx_int8", kAvx512Family | kAvx512Bf16 | kAmxInt8, &kX86},
+    {Isa::kArmv7Neon, "armv7_neon", kArmv7Neon | kFma, &kUntuned},
     {Isa::kNeon, "neon", kNeonFamily, &kUntuned},
     {Isa::kDotprod, "dotprod", kNeonFamily | kDotprod, &kUntuned},
     {Isa::kI8mm, "i8mm", kNeonFamily | kDotprod | kI8mm, &kUntuned},

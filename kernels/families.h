@@ -8,7 +8,7 @@
 
 namespace mote {
 
-/// In the order of mote_isa, which grows at its end and says nothing of what is better.
+/// In the order of mote_isa, which grows at its end; the order does not rank the families.
 enum class Isa : uint8_t {
   kRef,
   kAvx2,
@@ -19,9 +19,10 @@ enum class Isa : uint8_t {
   kI8mm,
   kAvx512Bf16,
   kAmxInt8,
-  kSse
+  kSse,
+  kArmv7Neon
 };
-inline constexpr uint32_t kIsaCount = 10;
+inline constexpr uint32_t kIsaCount = 11;
 
 /// Thresholds of the executor that were measured on processors of a family.
 struct Tuning {
@@ -37,8 +38,8 @@ struct Tuning {
     uint64_t cached_bytes;
     uint32_t cached_rows;  // of each thread
   } integers;
-  // Of all threads, where integers are not cached: a row for so many columns of the first weight, at most
-  // `most_rows`.
+  // Of all threads, where integer weights are not cached: one row for each so many columns of the first
+  // weight, at most `most_rows`.
   uint32_t columns_of_row, most_rows;
 };
 

@@ -141,17 +141,17 @@ inline constexpr uint32_t kLinearStreams = 4;
 /// kLinearStreams - 1: a call may go on where another ended in each of the streams.
 ///
 /// Weights f32, f16: in is f32; acc = fma(x[k], w[k], acc) for k = 0, 1, ..., from 0.
-/// Weights q8g32, q4g32: in is q8g32 activations; per group g in order, with the exact int32 dot product d of
-/// the
-///   group, acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
+/// Weights q8g32, q4g32: in is q8g32 activations; per group g in order, with the exact int32 dot product d,
+///   acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(minimum_w, scale_a * float(sum_a), acc). Groups cover K padded to 64.
 /// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
-/// Quantized activations may hold any bytes, -128 and what pads them too, and any scale. A sum that is not
-/// that of its bytes, where nothing was quantized, makes the outputs of its row, and of no other, differ by
-/// family. K may be 0 for f32, which leaves activation(bias) + residual: so the sums of a backend are
-/// finished. Then acc + bias, activation, + residual, each rounded. out may be residual (same rows), and
-/// nothing else.
+/// At the end acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing
+/// else.
+/// Quantized activations may hold any bytes, padding and -128 included, and any scale. In a buffer that
+/// nothing quantized, a stored sum may differ from the sum of its bytes: then the outputs of that row, and of
+/// no other, differ by family. K may be 0 for f32; the result is activation(bias) + residual, and a backend's
+/// sums are finished this way.
 struct LinearArgs {
   const void* weight;
   const float* bias;  // [N padded to 16] or null
@@ -232,8 +232,8 @@ struct KvQuad {
   uint8_t bytes[4];
 };
 
-/// The widest keys of a cache of i8: kernels add up their products, of queries of -127 to 127 and keys of
-/// -128 to 127, in an int32.
+/// The widest keys of a cache of i8: the products of queries from -127 to 127 and keys from -128 to 127 must
+/// add up in an int32.
 inline constexpr uint32_t kMaxKeyDimI8 = INT32_MAX / (128 * 127) / 4 * 4;
 
 /// Bytes that a key or value of so many columns takes; with i8, of a whole block of 16 positions, a 16th.
@@ -330,8 +330,18 @@ struct InputArgs {
   Rows out;                  // [T, width]
 };
 
-/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is one.
-/// Product and sum are rounded each. out may be in or residual. Unit: a row.
+/// out[t] = the rows firsts[t]..firsts[t + 1] - 1 of in side by side, 1 to `ratio` of them, then zeros. Unit:
+/// an output row.
+struct StackRowsArgs {
+  uint32_t width;
+  uint32_t ratio;
+  const uint32_t* firsts;  // [T + 1]
+  ConstRowsInLanes in;     // [firsts[T], width]
+  Rows out;                // [T, ratio * width]
+};
+
+/// out[t][k] = in[t][k] * scale[k], or * factor where scale is null; then + residual[t][k], where there is
+/// one. Product and sum are rounded each. out may be in or residual. Unit: a row.
 struct ScaleRowsArgs {
   uint32_t width;
   const float* scale;  // [width] or null
@@ -342,3 +352,5 @@ struct ScaleRowsArgs {
 };
 
 }  // namespace mote
+
+#include "kernels/recurrent_ops.h"

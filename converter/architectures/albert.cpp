@@ -18,17 +18,10 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   if (config.size("layers", 1, kMaxLayers, layers) != layers) {
     config.refuse("layers is not num_hidden_layers, {}", layers);
   }
-  const Activation activation = spec.layers[0].ffn.activation;
-  const std::string prefix = base + "encoder.albert_layer_groups.{}.albert_layers.0.";
-  LayerNames names;
-  names.q = prefix + "attention.query";
-  names.k = prefix + "attention.key";
-  names.v = prefix + "attention.value";
-  names.o = prefix + "attention.dense";
-  names.attention_norms.sum = prefix + "attention.LayerNorm";
-  names.up = prefix + "ffn";
-  names.down = prefix + "ffn_output";
-  names.ffn_norms.sum = prefix + "full_layer_layer_norm";
+  const LayerNames names =
+      post_norm_names(base + "encoder.albert_layer_groups.{}.albert_layers.0.",
+                      {"attention.query", "attention.key", "attention.value", "attention.dense",
+                       "attention.LayerNorm", "ffn", "ffn_output", "full_layer_layer_norm"});
   for (uint32_t i = 0; i < layers; ++i) {
     spec.layers[i].weights = i * groups / layers;
     spec.layers[i].names = names;
@@ -38,7 +31,7 @@ TransformerSpec read_albert(const Source& source, Config& config) {
   heads.base = base;
   heads.pooler = "pooler";
   heads.classifier = {base + "pooler", "", Activation::tanh, spec.width};
-  heads.masked = {"predictions.dense", "predictions.LayerNorm", activation, embedding};
+  heads.masked = {"predictions.dense", "predictions.LayerNorm", spec.layers[0].ffn.activation, embedding};
   heads.vocabulary = "predictions.decoder";
   heads.vocabulary_bias = "predictions.bias";
   read_head(source, config, heads, spec);

@@ -56,10 +56,16 @@ struct BertDefaults {
 TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base,
                                const BertDefaults& defaults);
 
-/// Attention of heads that share `width` equally, as many of keys and values as of queries. The keys' names
-/// are for messages.
+/// Attention of heads that share `width` equally, as many of keys and values as of queries, with biases. The
+/// keys' names are for messages.
 AttentionSpec equal_heads(const Config& config, uint32_t width, uint32_t heads, const std::string& width_key,
                           const std::string& heads_key);
+
+/// The names of the linears and norms of a layer whose norms follow the residual sums, each below one prefix.
+struct PostNormNames {
+  const char *q, *k, *v, *o, *attention_norm, *up, *down, *ffn_norm;
+};
+LayerNames post_norm_names(const std::string& prefix, const PostNormNames& names);
 
 /// Of the table of positions, which has `rows` whose first `first` stand for padding. The context is the rest
 /// of them, or fewer if a sentence pooling says so.
@@ -76,6 +82,9 @@ struct HeadNames {
   DenseSpec masked;  // before the vocabulary
   std::string vocabulary, vocabulary_bias;
 };
+
+/// Those of RoBERTa and MPNet.
+HeadNames roberta_heads(const std::string& base, uint32_t width);
 
 /// Chooses the head that config.json's `architectures` names and fills spec.head, spec.tied_embedding and the
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.

@@ -16,10 +16,24 @@ AttentionSpec equal_heads(const Config& config, uint32_t width, uint32_t heads, 
   AttentionSpec attention;
   attention.heads = attention.kv_heads = heads;
   attention.head_dim = width / heads;
+  attention.qkv_bias = attention.o_bias = true;
   if (attention.head_dim > kMaxHeadDim)
     config.refuse("heads of {}, at most {} are supported", attention.head_dim, kMaxHeadDim);
   attention.scale = static_cast<float>(1.0 / std::sqrt(attention.head_dim));
   return attention;
+}
+
+LayerNames post_norm_names(const std::string& prefix, const PostNormNames& names) {
+  LayerNames layer;
+  layer.q = prefix + names.q;
+  layer.k = prefix + names.k;
+  layer.v = prefix + names.v;
+  layer.o = prefix + names.o;
+  layer.attention_norms.sum = prefix + names.attention_norm;
+  layer.up = prefix + names.up;
+  layer.down = prefix + names.down;
+  layer.ffn_norms.sum = prefix + names.ffn_norm;
+  return layer;
 }
 
 void set_positions(const Source& source, const Config& config, uint32_t rows, uint32_t first,
@@ -39,19 +53,12 @@ LayerSpec read_bert_layer(Config& config, uint32_t width, const std::string& bas
   layer.attention =
       equal_heads(config, width, config.size("num_attention_heads", 1, kMaxSize, defaults.heads),
                   "hidden_size", "num_attention_heads");
-  layer.attention.qkv_bias = layer.attention.o_bias = true;
   layer.ffn = {Ffn::plain, read_activation(config, "hidden_act", defaults.activation),
                config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width), true};
-  const std::string prefix = base + "encoder.layer.{}.";
-  LayerNames& names = layer.names;
-  names.q = prefix + "attention.self.query";
-  names.k = prefix + "attention.self.key";
-  names.v = prefix + "attention.self.value";
-  names.o = prefix + "attention.output.dense";
-  names.attention_norms.sum = prefix + "attention.output.LayerNorm";
-  names.up = prefix + "intermediate.dense";
-  names.down = prefix + "output.dense";
-  names.ffn_norms.sum = prefix + "output.LayerNorm";
+  layer.names = post_norm_names(
+      base + "encoder.layer.{}.",
+      {"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
+       "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"});
   return layer;
 }
 

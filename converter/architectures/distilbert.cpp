@@ -9,19 +9,11 @@ namespace {
 LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("n_heads", 1, kMaxSize, 12), "dim", "n_heads");
-  layer.attention.qkv_bias = layer.attention.o_bias = true;
   layer.ffn = {Ffn::plain, read_activation(config, "activation", "gelu"),
                config.size("hidden_dim", 1, kMaxSize, 3072), true};
-  const std::string prefix = base + "transformer.layer.{}.";
-  LayerNames& names = layer.names;
-  names.q = prefix + "attention.q_lin";
-  names.k = prefix + "attention.k_lin";
-  names.v = prefix + "attention.v_lin";
-  names.o = prefix + "attention.out_lin";
-  names.attention_norms.sum = prefix + "sa_layer_norm";
-  names.up = prefix + "ffn.lin1";
-  names.down = prefix + "ffn.lin2";
-  names.ffn_norms.sum = prefix + "output_layer_norm";
+  layer.names = post_norm_names(base + "transformer.layer.{}.",
+                                {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
+                                 "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm"});
   return layer;
 }
 

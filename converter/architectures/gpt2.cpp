@@ -13,7 +13,6 @@ namespace {
 LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("n_head", 1, kMaxSize, 12), "n_embd", "n_head");
-  layer.attention.qkv_bias = layer.attention.o_bias = true;
   layer.ffn = {Ffn::plain, read_activation(config, "activation_function", "gelu_new"),
                config.optional_size("n_inner", 1, kMaxSize).value_or(4 * width), true};
   const std::string prefix = base + "h.{}.";

@@ -69,15 +69,7 @@ TransformerSpec read_mpnet(const Source& source, Config& config) {
     layer.names.o = prefix + "attn.o";
     layer.names.attention_norms.sum = prefix + "LayerNorm";
   }
-  HeadNames heads;
-  heads.base = base;
-  heads.pooler = "pooler.dense";
-  heads.classifier = {"classifier.dense", "", Activation::tanh, spec.width};
-  heads.labels = "classifier.out_proj";
-  heads.masked = {"lm_head.dense", "lm_head.layer_norm", Activation::gelu, spec.width};
-  heads.vocabulary = "lm_head.decoder";
-  heads.vocabulary_bias = "lm_head.bias";
-  read_head(source, config, heads, spec);
+  read_head(source, config, roberta_heads(base, spec.width), spec);
   return spec;
 }
 

@@ -12,7 +12,6 @@ namespace {
 LayerSpec read_layer(Config& config, uint32_t width) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("nhead", 1, kMaxSize), "d_model", "nhead");
-  layer.attention.qkv_bias = layer.attention.o_bias = true;
   layer.ffn = {Ffn::plain, read_activation(config, "activation", "relu"),
                config.size("dim_feedforward", 1, kMaxSize, 2048), true};
   const std::string prefix = "encoder.layers.{}.";

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chat formats: templates are programs in Jinja, the runtime only knows pieces of text around messages. So a
-// template is recognised by a text that it contains, and a table gives the pieces.
+// Chat formats: templates are programs in Jinja, the runtime only knows pieces of text around messages. A
+// table has known formats; understand.h finds out whether a template is one of them.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "converter/tokenizers/tokenizer_spec.h"
 
 namespace mote::convert {
 
@@ -24,13 +26,16 @@ struct ChatFormat {
   std::optional<std::string> default_system = std::nullopt;
 };
 
-/// The format that a model's template follows, with the default system message that the template carries;
-/// none if it follows no known one.
-std::optional<ChatFormat> recognize_chat_format(const std::string& chat_template);
-
 /// By name (`--chat-format`). Throws Error that lists the names.
 ChatFormat find_chat_format(const std::string& name);
 
 std::vector<std::string> chat_format_names();
+
+/// The token that ends the format's own turn, which stops an answer whatever else does; nothing where an
+/// answer is followed by plain text. Throws Error where it ends with a mark that the vocabulary lacks.
+std::optional<uint32_t> end_of_turn(const ChatFormat& format, const std::vector<AddedTokenSpec>& added);
+
+/// For a format by name: throws Error for a mark that the vocabulary lacks.
+void require_marks(const ChatFormat& format, const std::vector<AddedTokenSpec>& added);
 
 }  // namespace mote::convert

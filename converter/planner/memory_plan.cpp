@@ -63,7 +63,8 @@ MemoryPlan plan_memory(const ProgramGraph& graph) {
 
   MemoryPlan plan;
   plan.buffer_of.resize(graph.values.size());
-  std::vector<Placed> regions[kUnitCount];
+  plan.row_bytes.resize(graph.units());
+  std::vector<std::vector<Placed>> regions(graph.units());
   for (const uint32_t index : order) {
     const Value& value = graph.values[index];
     std::vector<Placed>& region = regions[static_cast<size_t>(value.unit)];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Places every value of a graph in the arena. There is a region for each unit, with a row per token of the
-// chunk, per selected token or per sequence; offsets are bytes per row, so one plan serves every chunk size.
+// chunk, per selected token, per sequence or per group of rows; offsets are bytes per row, so one plan serves
+// every chunk size.
 //
 // A value lives from the first node that touches it to the last, both included. Values are placed from the
 // widest to the narrowest (ties: the earlier first), each into the smallest gap that holds it between the
@@ -12,8 +13,6 @@
 // Values in one place with one shape become one buffer, so a file has as many buffers as a layer, not as all
 // layers.
 #pragma once
-
-#include <array>
 
 #include "converter/graph.h"
 
@@ -29,8 +28,8 @@ struct PlannedBuffer {
 
 struct MemoryPlan {
   std::vector<PlannedBuffer> buffers;
-  std::vector<uint32_t> buffer_of;                  // [values]
-  std::array<uint32_t, kUnitCount> row_bytes = {};  // by unit
+  std::vector<uint32_t> buffer_of;  // [values]
+  std::vector<uint32_t> row_bytes;  // by unit
   uint32_t bytes(Unit unit) const { return row_bytes[static_cast<size_t>(unit)]; }
 };
 

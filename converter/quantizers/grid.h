@@ -93,7 +93,36 @@ inline float fitted_scale(const Group& values, const Group& q) {
   return square == 0.0f ? 0.0f : sum_of([&](size_t i) { return q[i] * values[i]; }) / square;
 }
 
+/// The symmetric grid least..most that loses least of a group, of the scales tried.
+class ScaleSearch {
+ public:
+  /// Tries the scale that has the largest magnitude at `steps`.
+  ScaleSearch(const Group& values, float steps, float least, float most)
+      : values_(values), least_(least), most_(most) {
+    for (const float value : values) largest_ = std::max(largest_, std::fabs(value));
+    best_ = try_scale(values, largest_ / steps, least, most);
+  }
+  /// The same for other steps; below 0 the signs of the grid are exchanged.
+  void try_steps(float steps) { consider(largest_ / steps); }
+  /// The least-squares scale of the best choice of q so far.
+  void fit() { consider(fitted_scale(values_, best_.q)); }
+  const ScaledGroup& best() const { return best_; }
+
+ private:
+  void consider(float scale) {
+    const ScaledGroup candidate = try_scale(values_, scale, least_, most_);
+    if (candidate.error < best_.error) best_ = candidate;
+  }
+
+  const Group& values_;
+  float least_, most_, largest_ = 0;
+  ScaledGroup best_;
+};
+
 void store_group(size_t group, const Group& q, float scale, QuantRow& out);
+
+/// Every group of a row as best_of(group) gives it.
+void encode_symmetric(std::span<const float> row, ScaledGroup (*best_of)(const Group&), EncodedRow& out);
 
 /// value = scale * q for every group.
 void decode_symmetric(const EncodedRow& row, std::span<float> out);

@@ -13,32 +13,19 @@ constexpr float kMost = 7;
 constexpr std::array<float, 9> kSteps = {7.0f, 7.25f, 7.5f, 7.75f, 8.0f, 8.4f, 8.8f, 9.3f, 10.0f};
 
 ScaledGroup best_of(const Group& values) {
-  float largest = 0;
-  for (const float value : values) largest = std::max(largest, std::fabs(value));
-  ScaledGroup best = try_scale(values, largest / kSteps[0], kLeast, kMost);
-  const auto consider = [&](float scale) {
-    const ScaledGroup candidate = try_scale(values, scale, kLeast, kMost);
-    if (candidate.error < best.error) best = candidate;
-  };
+  ScaleSearch search(values, kSteps[0], kLeast, kMost);
   for (const float steps : kSteps) {
-    consider(largest / steps);
-    consider(-largest / steps);
+    search.try_steps(steps);
+    search.try_steps(-steps);
   }
-  consider(fitted_scale(values, best.q));
-  consider(fitted_scale(values, best.q));
-  return best;
+  search.fit();
+  search.fit();
+  return search.best();
 }
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) {
-  const size_t groups = group_count(row.size());
-  resize_groups(groups, out.quant, false);
-  for (size_t g = 0; g < groups; ++g) {
-    const ScaledGroup best = best_of(group_of(row, g));
-    store_group(g, best.q, best.scale, out.quant);
-  }
-}
+void encode(std::span<const float> row, EncodedRow& out) { encode_symmetric(row, best_of, out); }
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }
 

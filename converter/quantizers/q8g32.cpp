@@ -12,28 +12,15 @@ constexpr float kMost = 127;
 constexpr std::array<float, 5> kSteps = {127.0f, 126.5f, 126.0f, 127.5f, 128.0f};
 
 ScaledGroup best_of(const Group& values) {
-  float largest = 0;
-  for (const float value : values) largest = std::max(largest, std::fabs(value));
-  ScaledGroup best = try_scale(values, largest / kSteps[0], kLeast, kMost);
-  const auto consider = [&](float scale) {
-    const ScaledGroup candidate = try_scale(values, scale, kLeast, kMost);
-    if (candidate.error < best.error) best = candidate;
-  };
-  for (size_t i = 1; i < kSteps.size(); ++i) consider(largest / kSteps[i]);
-  consider(fitted_scale(values, best.q));
-  return best;
+  ScaleSearch search(values, kSteps[0], kLeast, kMost);
+  for (size_t i = 1; i < kSteps.size(); ++i) search.try_steps(kSteps[i]);
+  search.fit();
+  return search.best();
 }
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) {
-  const size_t groups = group_count(row.size());
-  resize_groups(groups, out.quant, false);
-  for (size_t g = 0; g < groups; ++g) {
-    const ScaledGroup best = best_of(group_of(row, g));
-    store_group(g, best.q, best.scale, out.quant);
-  }
-}
+void encode(std::span<const float> row, EncodedRow& out) { encode_symmetric(row, best_of, out); }
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }
 

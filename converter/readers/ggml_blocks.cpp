@@ -117,31 +117,29 @@ ScaleMin scale_min(const std::byte* packed, size_t j) {
           static_cast<float>(high(nibbles) | byte_at(packed, j) >> 6 << 4)};
 }
 
-// {f16 d, dmin; uint8 scales[12]; uint8 q[128]}, 32 elements a scale. Each 64 elements lie in 32 bytes, the
-// first 32 in the low nibbles.
-void block_q4_k(const std::byte* b, float* y) {
+// Q4_K and Q5_K: {f16 d, dmin; uint8 scales[12]}, 32 elements a scale, then q[128] from byte `nibbles` on.
+// Each 64 elements lie in 32 bytes of q, the first 32 in the low nibbles. high_bits(i, j): what byte i of the
+// group j adds.
+template <class HighBits>
+void block_of_scales(const std::byte* b, size_t nibbles, float* y, HighBits high_bits) {
   const float d = half_at(b), dmin = half_at(b + 2);
   for (size_t j = 0; j < 8; ++j) {
     const ScaleMin s = scale_min(b + 4, j);
     for (size_t i = 0; i < 32; ++i) {
-      const uint8_t byte = byte_at(b, 16 + j / 2 * 32 + i);
-      const int q = j % 2 == 0 ? low(byte) : high(byte);
+      const uint8_t byte = byte_at(b, nibbles + j / 2 * 32 + i);
+      const int q = (j % 2 == 0 ? low(byte) : high(byte)) | high_bits(i, j);
       y[32 * j + i] = d * s.scale * static_cast<float>(q) - dmin * s.minimum;
     }
   }
 }
 
-// {f16 d, dmin; uint8 scales[12]; uint8 fifth bits[32]; uint8 q[128]}: Q4_K with bit j of byte i % 32 on top.
+void block_q4_k(const std::byte* b, float* y) {
+  block_of_scales(b, 16, y, [](size_t, size_t) { return 0; });
+}
+
+// Between scales and q lie uint8 fifth bits[32]: bit j of byte i.
 void block_q5_k(const std::byte* b, float* y) {
-  const float d = half_at(b), dmin = half_at(b + 2);
-  for (size_t j = 0; j < 8; ++j) {
-    const ScaleMin s = scale_min(b + 4, j);
-    for (size_t i = 0; i < 32; ++i) {
-      const uint8_t byte = byte_at(b, 48 + j / 2 * 32 + i);
-      const int q = (j % 2 == 0 ? low(byte) : high(byte)) | (byte_at(b, 16 + i) >> j & 1) << 4;
-      y[32 * j + i] = d * s.scale * static_cast<float>(q) - dmin * s.minimum;
-    }
-  }
+  block_of_scales(b, 48, y, [b](size_t i, size_t j) { return (byte_at(b, 16 + i) >> j & 1) << 4; });
 }
 
 // {uint8 low[128]; uint8 high[64]; int8 scales[16]; f16 d}, 16 elements a scale. Of each half of 128

@@ -27,11 +27,6 @@ bool is_there(const fs::path& path) {
   return fs::status(path, ignored).type() != fs::file_type::not_found;
 }
 
-json read_json(const fs::path& path) {
-  const MappedFile file(path);
-  return parse_json_object(file.bytes(), path.string(), kConfigDepth);
-}
-
 int32_t token_id(const json& value, const fs::path& path) {
   if (!value.is_number_unsigned() || value.get<uint64_t>() > INT32_MAX) {
     JsonFile(path.string()).refuse_value("eos_token_id", &value, "a token id or a list of them");
@@ -52,7 +47,7 @@ std::vector<int32_t> eos_ids(const json& config, const fs::path& path) {
 std::vector<int32_t> stop_ids(const fs::path& directory, const json& config) {
   const fs::path generation = directory / "generation_config.json";
   if (is_there(generation)) {
-    auto ids = eos_ids(read_json(generation), generation);
+    auto ids = eos_ids(read_json_object(generation, kConfigDepth), generation);
     if (!ids.empty()) return ids;
   }
   return eos_ids(config, directory / "config.json");
@@ -88,7 +83,7 @@ NamedTensors map_file(Source& source, const fs::path& path) {
 }
 
 void read_shards(Source& source, const fs::path& directory, const fs::path& index_path) {
-  const json index = read_json(index_path);
+  const json index = read_json_object(index_path, kConfigDepth);
   const JsonFile file(index_path.string());
   std::map<std::string, NamedTensors> shards;
   for (const auto& [name, value] : file.object(index, "weight_map").items()) {
@@ -121,7 +116,7 @@ std::string chat_template(const fs::path& directory) {
     return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
   }
   if (!is_there(config)) return "";
-  const nlohmann::json values = read_json(config);
+  const nlohmann::json values = read_json_object(config, kConfigDepth);
   const JsonFile file(config.string());
   const json* found = file.find(values, "chat_template");
   if (found == nullptr) return "";
@@ -186,7 +181,7 @@ Source read_hf_directory(const fs::path& root) {
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) take_modules(source, *sentence);
-  const json config = read_json(config_path);
+  const json config = read_json_object(config_path, kConfigDepth);
   source.config = std::make_shared<const json>(config);
   source.config_path = config_path;
   source.stop_ids = stop_ids(directory, config);

@@ -10,6 +10,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/source.h"
 
 namespace mote::convert {
 
@@ -91,6 +92,11 @@ json parse_json_array(std::span<const std::byte> text, const std::string& where,
   json result = parse_json(text, where, max_depth);
   if (!result.is_array()) fail("{}: expected a JSON array, found {}", where, result.type_name());
   return result;
+}
+
+json read_json_object(const std::filesystem::path& path, int max_depth) {
+  const MappedFile file(path);
+  return parse_json_object(file.bytes(), path.string(), max_depth);
 }
 
 }  // namespace mote::convert

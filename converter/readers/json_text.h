@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -12,5 +13,7 @@ namespace mote::convert {
 /// no such thing, is nested deeper than `max_depth` (1: an object of plain values) or has a key twice.
 nlohmann::json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth);
 nlohmann::json parse_json_array(std::span<const std::byte> text, const std::string& where, int max_depth);
+/// The object that a file holds.
+nlohmann::json read_json_object(const std::filesystem::path& path, int max_depth);
 
 }  // namespace mote::convert

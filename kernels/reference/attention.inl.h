@@ -65,7 +65,7 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
   *result.sum = sum;
 }
 
-/// What is added to the scores of row t, from position 0 on; null for nothing.
+/// The bias of the scores of row t, from position 0 on; null for none.
 static inline const float* bias_of(const AttentionArgs& args, size_t t, size_t head) {
   if (args.bias == nullptr) return nullptr;
   const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Attention over a cache of bf16. Queries and weights stay floats: what faster kernels round, they state.
+// Attention over a cache of bf16. Queries and weights stay floats; faster kernels state what they round.
 #include "kernels/reference/attention.inl.h"
 
 namespace mote::ref {

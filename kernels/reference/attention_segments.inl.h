@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The segments of positions that a row sees, and how their partial softmaxes become one (ops.h). Kernels of
-// all families share it: a product and a sum for each element of a segment's output are little beside the
-// segment, and no family may round them otherwise.
+// The segments of positions that a row sees, and the fold of their partial softmaxes (ops.h). The kernels of
+// all families share this code, so that all of them round the fold alike; it takes little of the time of a
+// segment.
 #pragma once
 
 #include <math.h>
@@ -54,7 +54,7 @@ static inline void copy(const Softmax& to, const Softmax& from, uint32_t value_d
   for (uint32_t e = 0; e < value_dim; ++e) to.out[e] = from.out[e];
 }
 
-/// At last, unless it is done.
+/// The final division by the sum, unless it is done.
 static inline void divide(const Softmax& softmax, uint32_t value_dim) {
   const float sum = *softmax.sum;
   if (sum == 1.0f) return;

@@ -9,7 +9,7 @@
 namespace mote::ref {
 namespace {
 
-/// Head g of row t to where it lies in the cache, a Key or Value.
+/// Stores head g of row t in the cache, as a Key or Value.
 template <class Place>
 void store_head(const QuantizeArgs& rows, uint32_t t, uint32_t g, uint32_t columns, const Place& to) {
   const uint32_t first = g * columns;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
-// l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance is a second
-// pass over v - mean: no cancellation.
+// l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a
+// second pass over v - mean, which avoids cancellation.
 #include <math.h>
 
 #include "kernels/ops.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out[s] = mean, first, last or largest of the rows of sequence s. A mean of n rows is within (n + 1) 2^-24
-// of the mean of magnitudes. A row is read once for a whole model's work on it: no family has a kernel of its
-// own.
+// of the mean of magnitudes. Pooling reads each row once in a whole model's run, so no family has a faster
+// kernel.
 #include <math.h>
 #include <string.h>
 

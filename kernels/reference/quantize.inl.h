@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What quantizing does to a group, be it 32 columns or a row.
+// Quantizing a group, which is 32 columns or a row.
 #pragma once
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 namespace mote::ref {
 
-/// Column k of a row as it is quantized.
+/// Column k of a row, multiplied by its factor.
 static inline float quantized_value(const QuantizeArgs& args, uint32_t row, uint32_t k) {
   return args.columns == nullptr ? args.in[row][k] : args.in[row][k] * args.columns[k];
 }
@@ -33,8 +33,8 @@ static inline GroupScale group_scale(const QuantizeArgs& args, uint32_t row, uin
   return {absmax / 127.0f, 127.0f / absmax};
 }
 
-/// q of column k: round to nearest even(x * inverse). A file may let out lie over in; then x may have changed
-/// since the scale was found, and q is 0 where it does not fit.
+/// q of column k: round to nearest even(x * inverse). In a file out may overlap in; then x may have changed
+/// after the scale was computed, and q is 0 where it does not fit a byte.
 static inline int8_t quantized(const QuantizeArgs& args, uint32_t row, uint32_t k, const GroupScale& group) {
   if (group.inverse == 0.0f) return 0;
   const float q = rintf(quantized_value(args, row, k) * group.inverse);

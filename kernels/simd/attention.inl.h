@@ -4,17 +4,17 @@
 // when loaded, of bf16, multiplied in pairs (bf16_512.inl.h), or of i8, in quads (int8_512.inl.h). ops.h has
 // the recurrence and the shapes.
 //
-// A work unit walks the tiles outside and its 16 rows inside: a tile of keys and values (64 KiB at f32, E =
-// 64) comes from memory once and from the cache for the other rows. One row alone waits for memory: scoring
-// keys fetches the values of the same tile ahead, weighing values the keys of the next. To L2, which has
-// more requests in flight than L1. Many rows wait for their queries and outputs, which are as far away: these
-// are asked for ahead, too.
+// A work unit has the loop over tiles outside and the loop over its 16 rows inside: a tile of keys and values
+// (64 KiB at f32, E = 64) is read from memory once, and from the cache by the other rows. A single row is
+// bound by memory: scoring the keys prefetches the values of the same tile, weighing the values prefetches
+// the keys of the next tile. The prefetches go to L2, which keeps more requests in flight than L1. With many
+// rows the queries and outputs miss the caches as well, and are prefetched, too.
 //
 // Against the reference, but for bf16 and i8: scores have the same bits where V::kFused, else they are within
 // (E + 1) 2^-24 sum |q_e k_e| times the scale, as the reference's are. The weights differ by 2 ulp each
 // (exponential) and their sum by n 2^-24 (order), n the positions seen, so out by (n + 8) 2^-24 max |v| at
-// most, and by what the scores differ. With bf16 queries and weights are rounded, to 2^-9, and weights
-// computed to 2^-13. (Of i8: attention_weights_i8.inl.h.)
+// most, plus the effect of the difference in scores. With bf16, queries and weights are rounded to 2^-9, and
+// weights are computed to 2^-13. attention_weights_i8.inl.h has the bound for i8.
 #pragma once
 
 #include <assert.h>
@@ -24,7 +24,7 @@
 namespace mote {
 namespace {
 
-/// The tile of positions that starts at `begin`, of which the table has a page.
+/// The tile of positions that starts at `begin`; the page table holds a page for it.
 template <class V, class T>
 static inline Tile<T> tile_at(const KvCacheView& cache, uint32_t sequence, uint32_t kv_head, uint32_t begin) {
   const uint32_t page = cache.page_of(sequence, begin / kAttentionTile);
@@ -54,8 +54,12 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
 
   const uint32_t sequence = static_cast<uint32_t>(args.sequences[first->begin]);
   const Tile<T> tile = tile_at<V, T>(args.cache, sequence, block.kv_head, begin);
-  FetchAhead<T> ahead = {sees_next ? tile_at<V, T>(args.cache, sequence, block.kv_head, next_tile).keys
-                                   : tile.values};
+  FetchAhead<T> ahead = {tile.values};
+  if (sees_next) {
+    ahead.elements = tile_at<V, T>(args.cache, sequence, block.kv_head, next_tile).keys;
+  } else if (block.next_keys != nullptr && end == block.runs + block.run_count) {
+    ahead.elements = static_cast<const T*>(block.next_keys);
+  }
   score_rows<V>(args, block, first->begin, end[-1].end, all, tile);
   for (const RowRun *run = first, *next; run < end; run = next) {
     const Visible& own = seen[run - first];
@@ -67,7 +71,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
   }
 }
 
-/// What the rows of the block see of the segment.
+/// The positions of the segment that the rows of the block see.
 template <class V, class T>
 static void attend_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
   const RowRun* const end = block.runs + block.run_count;
@@ -87,7 +91,7 @@ static void attend_segment(const AttentionArgs& args, const RowBlock<V>& block, 
   }
 }
 
-/// A work unit, of which `segments` in a row have the same rows and KV head.
+/// A work unit; `segments` consecutive units have the same rows and KV head.
 struct UnitRows {
   uint32_t kv_head;
   uint32_t begin, end;
@@ -100,7 +104,18 @@ static inline UnitRows rows_of_unit(const AttentionArgs& args, uint32_t unit) {
   return {of_rows / row_blocks, begin, left < kAttentionRowBlock ? args.rows : begin + kAttentionRowBlock};
 }
 
-/// The queries of the next unit: those of many rows have left L2, or lie in that of another core. Always
+/// The keys that a unit begins with: those of the first tile that its first row sees. Null if it sees none.
+template <class V, class T>
+static const T* first_keys(const AttentionArgs& args, const UnitRows& rows, uint32_t unit) {
+  PositionRange seen = seen_by(args, rows.begin);
+  if (args.segments != 0) seen = seen_of_segment(seen, unit % args.segments);
+  if (seen.empty()) return nullptr;
+  const uint32_t tile = seen.begin / kAttentionTile * kAttentionTile;
+  return tile_at<V, T>(args.cache, static_cast<uint32_t>(args.sequences[rows.begin]), rows.kv_head, tile)
+      .keys;
+}
+
+/// Prefetches the queries of the next unit: with many rows they are no longer in this core's L2. Always
 /// inline, as above.
 MOTE_INLINE static inline void ask_for_queries(const AttentionArgs& args, const UnitRows& unit) {
   const uint32_t width = args.heads / args.cache.kv_heads * args.cache.key_dim;
@@ -144,7 +159,7 @@ static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
     }
   } while (++segment * kAttentionSegment < all.end);
   const bool same_last_tile = (least_end - 1) / kAttentionTile == (all.end - 1) / kAttentionTile;
-  if (segment == first + 1 && same_last_tile) return;  // with which all were divided
+  if (segment == first + 1 && same_last_tile) return;  // the last tile has divided the outputs
   each_query(block, [&](const RowRun& run, uint32_t row, uint32_t head) {
     divide(softmax_of(args, block, run, row, head, run.first_segment()), width);
   });
@@ -211,9 +226,11 @@ static void attention(const AttentionArgs& args, Range units, void* scratch) {
   for (uint32_t unit = units.begin; unit < units.end; ++unit) {
     const UnitRows rows = next;
     take_rows(args, rows, &block);
+    block.next_keys = nullptr;
     if (unit + 1 != units.end) {
       next = rows_of_unit(args, unit + 1);
       ask_for_queries(args, next);
+      block.next_keys = first_keys<V, T>(args, next, unit + 1);
     }
     if constexpr (V::kPacked != 1) pack_queries(args, block, rows.end);
     if (args.segments == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the rows of a work unit of attention do with one tile of positions: their scores, and its values
-// weighed into their outputs.
+// The work of the rows of an attention work unit on one tile of positions: the scores, and the weighted sum
+// of the values.
 #pragma once
 
 #include <float.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kLineFloats = kAlignment / sizeof(float);  // of a cache line
 
-/// What a row sees of a tile.
+/// The positions of a tile that a row sees.
 struct Visible {
   PositionRange span;  // from the tile's first position
   bool first;          // no earlier tile of the segment has any
@@ -34,8 +34,8 @@ static inline Visible visible(const PositionRange& seen, uint32_t tile) {
           only_segment && seen.end <= tile + kAttentionTile};
 }
 
-/// Neighbouring rows of one sequence that see the same positions: those of an encoder's sequence; of a
-/// prompt each row alone.
+/// Neighbouring rows of one sequence that see the same positions: all rows of an encoder's sequence, a single
+/// row of a causal prompt.
 struct RowRun {
   uint32_t begin, end;
   PositionRange seen;
@@ -56,6 +56,7 @@ struct RowBlock {
   float* sum;
   float* partials;
   typename V::Query* queries;  // [rows * heads][E / V::kPacked + V::kQueryTail], where they are packed
+  const void* next_keys;       // that the next unit begins with; null: none
 };
 
 /// Where the softmax of a query over a segment goes: to its partials, or at once to the output if it is the
@@ -121,7 +122,7 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
       }
     }
     float* scores = block.scores + in_block * kAttentionTile;
-    // Only the first queries wait for memory; what the others ask for has just been read.
+    // Only the first queries prefetch; the others find the lines in the cache.
     const FetchAhead<T> ahead = {begin == 0 ? tile.values : tile.keys};
     if (count < kFewQueries || begin == 0) {
       score_span<V, count, V::blocks(count)>(q, tile.keys, ahead, width, args.scale, span, scores);
@@ -140,8 +141,9 @@ static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, ui
 
 constexpr float kGoOn[kMaxQueries] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-/// Weighs values from position `begin` on into the outputs of Q queries, which end[i] bounds: together over
-/// what all of them see, the rest by halves. (A weight of 0 would not hide a NaN that a later row stored.)
+/// Adds the weighted values of the positions from `begin` to end[i] to the output of query i, for Q queries:
+/// together over the positions that all of them see, then over the rest with half as many queries at a time.
+/// A weight of 0 cannot stand for an invisible position, because a later row may have stored a NaN there.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_seen(const float* scores, const Softmax* softmax, const float* factors, bool last,
                        uint32_t begin, const uint32_t* end, const T* values, const Ahead& ahead,
@@ -173,8 +175,8 @@ static void weigh_seen(const float* scores, const Softmax* softmax, const float*
   }
 }
 
-/// Scores of Q queries to weights, and the values of a tile weighed into their outputs. `last`: no query sees
-/// another tile, and outputs are divided.
+/// Turns the scores of Q queries into weights and adds the weighted values of a tile to the outputs. `last`:
+/// no query sees another tile, and the outputs are divided by the sums.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_floats(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first,
                          bool last, const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
@@ -199,7 +201,7 @@ static void weigh_bytes(float* scores, const QuerySpans& spans, const Softmax* s
       scores, tile.values, ahead, width, quads, {softmax, first ? nullptr : factors, last, 0}, steps);
 }
 
-/// One or the other. With the last tile divided, the sums become 1.
+/// Calls weigh_floats or weigh_bytes. The last tile divides the outputs and sets the sums to 1.
 template <class V, uint32_t Q, class T, class Ahead>
 static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* softmax, bool first, bool last,
                         const Tile<T>& tile, const Ahead& ahead, uint32_t width) {
@@ -211,8 +213,8 @@ static void weigh_group(float* scores, const QuerySpans& spans, const Softmax* s
   for (uint32_t i = 0; i < Q && last; ++i) *softmax[i].sum = 1.0f;
 }
 
-/// The output of a query, before its first tile is weighed: stores that miss wait for one another. Always
-/// inline, because GCC drops calls of a function that only prefetches.
+/// Prefetches the output of a query before its first tile: stores that miss the cache wait for one another.
+/// Always inline, because GCC removes calls of a function that only prefetches.
 MOTE_INLINE static inline void ask_for_output(const Softmax& softmax, uint32_t width) {
   for (uint32_t column = 0; column < width; column += kLineFloats)
     __builtin_prefetch(softmax.out + column, 1, 3);

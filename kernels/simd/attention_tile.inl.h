@@ -3,16 +3,17 @@
 // The loops of attention over one tile of positions: scores, weights, weighted sums, over the vectors V
 // (floats.h, CheckAttention below).
 //
-// Scores: Q queries by B blocks of 16 positions, V::blocks. FMA has latency 4 at 2 a cycle, so 8 sums must
-// be in flight; of the other registers Q hold the queries' elements and one the keys of a vector. The heads
-// of a row and neighbouring rows share each load of keys, and a conversion, which on Intel's processors
-// takes two of the operations that an fma takes. Weighted sum: Q queries by C vectors of columns, by the same
-// count, over the positions that all of them see. The order of every sum is the same for all Q, and for all V
-// but that of the weights, which has the lanes of V::Total.
+// Scores: a tile is Q queries by B = V::blocks blocks of 16 positions. An fma has a latency of 4 cycles and a
+// throughput of 2 a cycle, so 8 sums must be in flight; Q registers hold the queries' elements and one holds
+// keys. The heads of a row and neighbouring rows share each load and conversion of keys.
 //
-// Tails: keys come in whole blocks, and scores of invisible positions become -inf whatever they are; values
-// are read for visible positions only; columns that do not fill C vectors are done by halves of C, the last
-// under a mask.
+// Weighted sum: a tile is Q queries by C vectors of columns, over the positions that all of the queries see.
+// The order of every sum is the same for all Q. It is the same for all V except in the sum of the weights,
+// which has the lanes of V::Total.
+//
+// Tails: keys are read in whole blocks, and the scores of invisible positions are set to -inf; values are
+// read for visible positions only; columns that do not fill C vectors take C / 2 vectors and so on, the last
+// vector under a mask.
 #pragma once
 
 #include "kernels/reference/attention_segments.inl.h"
@@ -26,21 +27,25 @@ constexpr uint32_t kBlock = 16;      // positions
 constexpr uint32_t kMaxQueries = 8;  // that share a load
 constexpr uint32_t kFewQueries = 4;  // where they are fewer than V::kQueries
 
-/// What a V has besides, for attention over a cache of elements T:
-///   kQueries, blocks(q)    queries that share a load, at most, and the blocks of 16 positions that q of them
-///   score;
-///                          of columns they sum as many vectors
-///   kPacked                columns of a key, or positions of values, that lie in an element; 1 of floats and
-///   halves kScales, kQueryTail    elements that each key and value has beside its columns, and a packed
-///   query behind its own Query, Dot, Total      an element of a query; sums of products; sums of weights, 0
-///   as Total{} dot_start(query, elements), fma(x, key, dot), score(dot, scale, query, elements, scales)
-///                          where a dot product starts, what an element adds, and what becomes of it
-///   shift_of(largest)      what weighing a score takes of the largest one
-///   weight(weights, at)    of a query's weights over a tile, what the values of element `at` are multiplied
-///   with add_weights(total, x)  and sum(total), in an order that depends on positions alone max_lanes(x) NaN
-///   or the largest of the others where a lane is a NaN where_within(begin, end, first, x, other)    x where
-///   begin <= first + lane < end, else the float `other`
-/// and of packed ones what bf16_512.inl.h and int8_floats.inl.h describe.
+/// What attention over a cache of elements T needs of V besides the members of floats.h:
+///
+///   kQueries             the most queries that share a load of keys or values
+///   blocks(q)            blocks of 16 positions that q queries score at a time; also the vectors of columns
+///                        that they sum at a time
+///   kPacked              columns of a key, or positions of values, in an element; 1 for floats and halves
+///   kScales              elements that each key and value has besides its columns
+///   kQueryTail           elements that a packed query has behind its columns
+///   Query, Dot, Total    an element of a query; a sum of products; a sum of weights, whose zero is Total{}
+///   dot_start(query, elements)                      the value that a dot product starts from
+///   fma(x, key, dot)                                adds an element's products
+///   score(dot, scale, query, elements, scales)      the score of a complete dot product
+///   shift_of(largest)    the shift that the exponential of a score takes, from the largest score
+///   weight(weights, at)  the factor of the values of element `at`, from a query's weights over a tile
+///   add_weights(total, x), sum(total)    in an order that depends on positions alone
+///   max_lanes(x)         the largest lane; a NaN lane gives NaN or the largest of the others
+///   where_within(begin, end, first, x, other)       x where begin <= first + lane < end, else `other`
+///
+/// Packed elements need what bf16_512.inl.h and int8_floats.inl.h describe.
 template <class V>
 struct CheckAttention : CheckFloats<V> {
   static_assert(V::kQueries <= 8 && V::kQueries <= V::kLanes,
@@ -56,7 +61,7 @@ struct CheckAttention : CheckFloats<V> {
   MOTE_NEEDS(V, v.x = v.where_within(0u, 1u, 0u, v.x, 0.0f));
 };
 
-/// What is needed next, asked for while as many elements are read.
+/// Prefetches what is needed next, as many elements as are read meanwhile.
 template <class T>
 struct FetchAhead {
   const T* elements;
@@ -69,15 +74,15 @@ struct FetchAhead {
   }
 };
 
-/// For queries behind others that have asked: asking for each line again takes time, too.
+/// Prefetches nothing: for queries that follow others of the same tile, which have prefetched the lines.
 struct FetchNothing {
   FetchNothing from(size_t) const { return {}; }
   template <uint32_t N>
   void prefetch(size_t) const {}
 };
 
-/// Elements of the cache that a key or value of so many columns takes, with its scale where it has one:
-/// before those of a block are its scales.
+/// Elements of the cache that a key or value of `columns` columns takes, its scale included. The scales of a
+/// block lie before its columns.
 template <class V>
 constexpr uint32_t elements_of(uint32_t columns) {
   return columns / V::kPacked + V::kScales;
@@ -129,8 +134,8 @@ MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, con
   }
 }
 
-/// Adds the bias of one query; scores and bias are the tile's. A pass of its own, a 2 E-th of the scores'
-/// work.
+/// Adds the bias of one query; scores and bias are the tile's. A separate pass, which takes 1 / (2 E) of the
+/// work of the scores.
 template <class V>
 static inline void add_bias(float* scores, const float* bias, PositionRange span) {
   for (uint32_t at = span.begin; at < span.end; at += V::kLanes) {
@@ -140,7 +145,7 @@ static inline void add_bias(float* scores, const float* bias, PositionRange span
   }
 }
 
-/// What Q queries see of a tile: all of them `shared`, which begins where each of theirs does.
+/// The positions of a tile that Q queries see. All of them see `shared`, which begins where each span does.
 struct QuerySpans {
   PositionRange shared;
   uint32_t end[kMaxQueries];
@@ -183,8 +188,8 @@ MOTE_INLINE static inline void find_largest(float* scores, const QuerySpans& spa
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) factors[i] = factor[i];
 }
 
-/// Turns V::kPacked vectors of scores, from `at` on, into weights exp(s - m) in place, m being what
-/// V::shift_of had; returns the total and they.
+/// Turns V::kPacked vectors of scores, from `at` on, into weights exp(s - m) in place, where V::shift_of gave
+/// the shift for m. Returns `total` plus the weights.
 template <class V>
 MOTE_INLINE static inline typename V::Total weigh(float* scores, uint32_t at, typename V::Float shift,
                                                   typename V::Total total) {
@@ -201,9 +206,9 @@ MOTE_INLINE static inline typename V::Total weigh(float* scores, uint32_t at, ty
 }
 
 /// Turns the scores of Q queries into weights exp(s - m') in place, adds them to the sums, moves each maximum
-/// from m to m' and gives the factors exp(m - m'). The lane that adds a weight depends on its position alone,
-/// that of 8 whatever V where weights are floats.
-/// Queries go together because one alone would wait for its maximum, an exponential and its sum.
+/// from m to m' and gives the factors exp(m - m'). The lane that sums a weight depends on its position alone;
+/// where weights are floats there are 8 such lanes for every V. Several queries are processed together
+/// because the maximum, the exponential and the sum of one query are a chain of dependent operations.
 template <class V, uint32_t Q>
 MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spans, const Softmax* softmax,
                                             float* factors) {
@@ -224,8 +229,8 @@ MOTE_OWN_REGISTERS static void weigh_scores(float* scores, const QuerySpans& spa
   }
 }
 
-/// Outputs of Q queries, from a column on. factor null: they start from 0 and are not read. `last`: nothing
-/// will be added to them, and they are divided by the queries' sums.
+/// Outputs of Q queries, from a column on. factor null: they start from 0 and are not read. `last`: they are
+/// complete, and are divided by the queries' sums.
 struct Outputs {
   const Softmax* query;
   const float* factor;

@@ -3,12 +3,13 @@
 // Weights and weighted sums of attention over one tile of a cache of i8, over the vectors V (int8_512.inl.h,
 // simd/int8_floats.inl.h).
 //
-// A weight takes the scale of its value with it, and becomes a byte: 255 stands for the largest of a query's
-// over the tile, or of what V::joint makes of them. (Not for the largest that it could be: the token that
-// most of a text looks at often has the smallest value.) A byte is within half a step, so the sum of n values
-// is within n j / 510 of their largest magnitude, divided by the sum of the weights in the end; j is 2 where
-// V::joint adds two, else 1. Sums of products are exact: what a query does not see has weight 0, and bytes
-// hide no NaN.
+// A weight is multiplied by the scale of its value and rounded to a byte. V::kMostWeight stands for the
+// largest product of a query over the tile, or the largest sum of two where V::joint adds pairs. The largest
+// product is the actual one and not a bound from the scales, because the token with the largest weight often
+// has the smallest scale. A byte is within half a step, so the sum of n values is within n j / 510 of their
+// largest magnitude, and is divided by the sum of the weights at the end; j is 2 where V::joint adds two, 255
+// / V::kMostWeight where that is less, else 1. Sums of products are exact, and an invisible position has
+// weight 0: bytes cannot be NaN.
 //
 // Against the reference: queries are rounded to bytes, too. The scores of a query q differ by
 // d = scale j max |q| / 254 sum |k_e| at most, so out by (2 d + n j / (510 sum of weights) + 2^-12 +
@@ -20,10 +21,8 @@
 namespace mote {
 namespace {
 
-constexpr float kMostWeight = 255.0f;
-
-/// As weigh_scores, but the weights are bytes, in the first quarter of the scores; steps[i] is what 1 stands
-/// for with query i. `values` is the tile's.
+/// As weigh_scores, but the weights are bytes, in the first quarter of the scores; steps[i] is the value of
+/// one step for query i. `values` is the tile's.
 template <class V, uint32_t Q, class T>
 MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* values, uint32_t width,
                                                      const QuerySpans& spans, const Softmax* softmax,
@@ -45,7 +44,7 @@ MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* val
       const typename V::Float weight = V::rough_exp(V::load(score), shift[i]);
       total[i] = V::add(total[i], weight);
       typename V::Float scaled = V::mul(weight, scales);
-      // 0 times a scale that is not seen may be NaN.
+      // The scale of an invisible position may be a NaN, and 0 times it would be one.
       if (!all_seen) scaled = V::where_within(spans.shared.begin, spans.end[i], at, scaled, 0.0f);
       V::store(score, scaled);
       largest[i] = V::max_magnitude(largest[i], V::joint(scaled));
@@ -55,8 +54,8 @@ MOTE_OWN_REGISTERS static void weigh_scores_to_bytes(float* scores, const T* val
   MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {
     *softmax[i].sum = *softmax[i].sum * factors[i] + V::sum(total[i]);
     const float most = V::max_magnitude(largest[i]);
-    steps[i] = most / kMostWeight;
-    inverse[i] = V::set(kMostWeight / most);
+    steps[i] = most / V::kMostWeight;
+    inverse[i] = V::set(V::kMostWeight / most);
   }
   for (uint32_t at = start; at < end; at += V::kLanes) {
     MOTE_UNROLL for (uint32_t i = 0; i < Q; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the concepts of floats.h, ints.h and dots.h are checked with: one error that names the missing member.
+// Checks of the concepts of floats.h, ints.h and dots.h: one error that names the missing member.
 #pragma once
 
 #include <stdint.h>

@@ -5,17 +5,18 @@
 
 #define MOTE_INLINE __attribute__((always_inline))
 
-/// Inner loops are functions of their own: inlined into one, they spill each other's pointers.
+/// For inner loops: inlined into one function, they spill each other's pointers.
 #define MOTE_OWN_REGISTERS __attribute__((noinline))
 
-/// Before a loop of at most 8 turns over an array of registers: without it GCC 12 keeps the array in memory.
+/// Before a loop of at most 8 iterations over an array of registers: without it GCC 12 keeps the array in
+/// memory.
 #define MOTE_UNROLL _Pragma("GCC unroll 8")
 
-/// Before a loop that is to stay one.
+/// Before a loop that must not be unrolled.
 #define MOTE_ROLLED _Pragma("GCC unroll 1")
 
-/// Before a loop over memory, unless the family multiplies so often in a turn that the rest of the turn, an
-/// eighth of its instructions, does not matter (MOTE_WIDE_TURNS, of cmake/isa.cmake).
+/// Before a loop over memory. Families whose iterations are mostly multiplications do not unroll it
+/// (MOTE_WIDE_TURNS of cmake/isa.cmake).
 #ifdef MOTE_WIDE_TURNS
 #define MOTE_UNROLL_2
 #define MOTE_UNROLL_4

@@ -6,9 +6,8 @@
 // Types and constants
 //   Int, Float      kPanelRows / kVectors words or int32, and as many floats
 //   kVectors        of a panel's outputs
-//   kWeightBias     128 where dot takes weights as unsigned: int8 weights then have 128 added, and what that
-//   adds
-//                   to a sum is subtracted where it starts. 0 where it takes them as signed.
+//   kWeightBias     128 where dot takes weights as unsigned: int8 weights then have 128 added, and the sum
+//                   starts at minus what that adds. 0 where dot takes weights as signed.
 //   kRowPanels      panels that a tile of one row reads side by side: kLinearStreams, or 1
 //   kPairRows       rows of a tile by two panels, kSingleRows by one: by the number of registers
 //   kUnpacks        whether many rows find their weights unpacked to bytes
@@ -19,23 +18,22 @@
 //   load(p), store(p, n)      aligned to their size
 //   zero(), set(i)            i in each lane
 //   broadcast_word(p)         4 bytes from anywhere in each lane
-//   dot(sum, w, a)            each lane of sum plus the 4 products of bytes, exactly, mod 2^32. w is unsigned
-//   or
-//                             signed, by kWeightBias; a is signed, and may be -128
+//   dot(sum, w, a)            each lane of sum plus the 4 products of bytes, exactly, mod 2^32. kWeightBias
+//                             says whether w is unsigned or signed; a is signed, and may be -128
 //   dot_word(sum, w, p)       the same with the word at p, where kVectors is 1
 //   add_128(w)                to each byte, where kWeightBias is 128
 //   low_nibbles(w), high_nibbles(w)    of each byte, as a byte
-//   high_nibbles_in_place(w), add_sixteenth(sum, n)    16 times the high nibble; sum + n / 16. Where
-//   kWeightBias is
-//                             128: a signed byte does not hold the first.
+//   high_nibbles_in_place(w)  16 times the high nibble of each byte, where kWeightBias is 128: a signed byte
+//                             cannot hold it
+//   add_sixteenth(sum, n)     sum + n / 16, where kWeightBias is 128
 //   minus_times<f>(n)         -f n, f a power of two, mod 2^32
 //   pin(n)                    keeps n in a register, or nothing
 //
-// Floats, as floats.h has them but for the names
-//   set(f), mul, add, load_first(p, n), store_first(p, n, x); load_f32(p), store_f32(p, x), load_f16(p),
-//   aligned convert(n)                an Int to floats, to nearest even fma(a, b, c)              rounded
-//   once, whatever the CPU: results equal the reference's bits finish(args, row, rows, panel, sums)
-//   linear_finish of the family's floats
+// Floats (DotFloats of linear_finish.inl.h has those of the first line)
+//   set(f), mul, add, load_first(p, n), store_first(p, n, x), finish    as in floats.h; linear_finish
+//   load_f32(p), store_f32(p, x), load_f16(p)    aligned to their size
+//   convert(n)                an Int to floats, to nearest even
+//   fma(a, b, c)              rounded once on every CPU, so that results equal the reference bitwise
 #pragma once
 
 #include "kernels/ops.h"

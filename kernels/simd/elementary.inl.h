@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exponential and activations over the vectors V (floats.h). A lane gets the same bits whatever the other
-// lanes hold, and whatever V, except from gelu and where V::kFused is false. Errors are the largest over all
-// floats, in units in the last place, where products are fused; else one more.
+// Exponential and activations over the vectors V (floats.h). A lane's bits do not depend on the other lanes,
+// nor on V, except in gelu and where V::kFused is false. Errors are the largest over all floats, in units in
+// the last place, where products are fused; elsewhere they are one unit larger.
 #pragma once
 
 #include <type_traits>
@@ -40,7 +40,7 @@ inline Float exp(Float x) {
   return V::where_less(V::set(0x1.62e42ep+6f), x, V::set(__builtin_inff()), exp_not_large<V>(x));
 }
 
-/// x / (1 + exp(-slope_x)), slope_x a multiple of x. No reciprocal estimate: makers of CPUs differ in it.
+/// x / (1 + exp(-slope_x)), slope_x a multiple of x. By a division: reciprocal estimates differ between CPUs.
 template <class V, class Float = typename V::Float>
 inline Float times_sigmoid(Float x, Float slope_x) {
   return V::div(x, V::add(V::set(1.0f), exp<V>(V::negate(slope_x))));
@@ -89,8 +89,8 @@ alignas(64) constexpr float kPhi[5][2][16] = {
       -0x1.37c082p-12f, -0x1.7ce642p-12f, -0x1.08d65ep-12f}},
 };
 
-/// Phi(x), the normal distribution's, by a table where V looks up 32 floats at once. To add kWhole is to
-/// round: i is what the sum has in its last bits.
+/// Phi(x) of the normal distribution, by a table where V looks up 32 floats at once. Adding kWhole rounds:
+/// the last bits of the sum are i.
 template <class V, class Float = typename V::Float>
 inline Float phi_by_table(Float x) {
   const Float kWhole = V::set(0x1.8p23f), scale = V::set(2.8125f), near = V::limit(x, V::set(5.375f));
@@ -176,7 +176,7 @@ inline Float activate(Activation kind, Float x) {
 template <Activation kind>
 using ActivationConstant = std::integral_constant<Activation, kind>;
 
-/// run(the activation as a constant): loops choose once, not for each vector.
+/// Calls run with the activation as a constant, so that a loop branches once and not for each vector.
 template <class Run>
 inline void with_activation(Activation kind, const Run& run) {
   switch (kind) {

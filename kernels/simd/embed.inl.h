@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// out[t] = table[ids[t]]: the reference's bits. A row of a row-major table is one stream. In panels a row's
-// columns are 4 bytes in every 64, so each word is a cache line of its own: the lookup is bound by these
-// misses, and words are fetched one by one. Tails: a group is decoded whole and stored as far as the width
-// goes.
+// out[t] = table[ids[t]], bitwise equal to the reference. A row of a row-major table is one stream. In panels
+// a row has 4 bytes in every 64, so each word lies in another cache line: the lookup is bound by cache
+// misses, and words are loaded one by one. Tails: a group is decoded whole and stored up to the width.
 #pragma once
 
 #include <string.h>
@@ -13,8 +12,8 @@
 namespace mote {
 namespace {
 
-/// Words of a row in the quads of a panel, which are 64 bytes apart, side by side. Stored two at a time, as
-/// vectors load them.
+/// Copies the words of a row, which lie 64 bytes apart in a panel, side by side. Two words are stored at a
+/// time, because vectors load them so.
 static inline void gather_words(const void* first, uint32_t count, uint64_t* to) {
   const char* from = static_cast<const char*>(first);
   for (uint32_t i = 0; i < count; i += 2, from += 128) {
@@ -42,7 +41,7 @@ static inline GroupBytes gather_nibbles(const uint8_t (&nibbles)[4][16][4], uint
   return to;
 }
 
-// ---- Formats with groups: the bytes of a row, and what columns they are. ----
+// ---- Formats with groups: the bytes of a row and group, and the values of its columns ----
 
 template <class V>
 struct EmbedQ8 {
@@ -57,12 +56,16 @@ struct EmbedQ8 {
   }
 };
 
-template <class V>
-struct EmbedQ4 {
-  using Supercell = SupercellQ4;
+template <class Cell>
+struct EmbedNibbles {
+  using Supercell = Cell;
   static GroupBytes bytes(const Supercell& cell, uint32_t g, uint32_t row) {
     return gather_nibbles(cell.nibbles[g], row);
   }
+};
+
+template <class V>
+struct EmbedQ4 : EmbedNibbles<SupercellQ4> {
   static auto value(const Supercell& cell, uint32_t g, uint32_t row, typename V::Float q) {
     return V::mul(V::set(V::half(cell.scale[g][row])), V::sub(q, V::set(8.0f)));
   }
@@ -70,11 +73,7 @@ struct EmbedQ4 {
 
 /// The product is exact, so there is one rounding.
 template <class V>
-struct EmbedQ4m {
-  using Supercell = SupercellQ4m;
-  static GroupBytes bytes(const Supercell& cell, uint32_t g, uint32_t row) {
-    return gather_nibbles(cell.nibbles[g], row);
-  }
+struct EmbedQ4m : EmbedNibbles<SupercellQ4m> {
   static auto value(const Supercell& cell, uint32_t g, uint32_t row, typename V::Float q) {
     return V::add(V::mul(V::set(V::half(cell.scale[g][row])), q), V::set(V::half(cell.minimum[g][row])));
   }
@@ -93,7 +92,7 @@ template <class V, class Format>
 void embed_groups(const EmbedArgs& args, Range rows, void*) {
   static_assert(CheckRows<V>::kPasses);
   using Supercell = typename Format::Supercell;
-  const size_t supercells = align_up(args.width, kSupercellColumns) / kSupercellColumns;
+  const auto supercells = static_cast<size_t>(align_up(args.width, kSupercellColumns) / kSupercellColumns);
   for (uint32_t t = rows.begin; t < rows.end; ++t) {
     const uint32_t id = static_cast<uint32_t>(args.ids[t]), row = id % kPanelRows;
     const Supercell* panel = static_cast<const Supercell*>(args.table) + id / kPanelRows * supercells;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of floats, as the templates of this folder take them: a struct V of types, constants and static
-// functions. A V is one register of a CPU (x86/floats_256.inl.h), or what stands for one. A new one is
-// written by this page; each template checks it and names what is missing.
+// Vectors of floats for the templates of this folder: a struct V of types, constants and static functions. A
+// V is one register of a CPU (x86/floats_256.inl.h) or emulates one. This page lists the members that a new V
+// needs; each template checks them, and the error names the missing one.
 //
 // Types and constants
 //   Float, Int     kLanes floats, and as many int32
@@ -15,9 +15,8 @@
 // Memory; no address need be aligned
 //   set(f)                       f in each lane
 //   load(p), store(p, x)         kLanes floats; load also takes IEEE halves, and converts them exactly
-//   load_first(p, n)             the first n lanes, all of them where n >= kLanes; the others are 0, and
-//   their
-//                                memory is not touched. Of halves, too.
+//   load_first(p, n)             the first n lanes, all of them where n >= kLanes, of floats or halves; the
+//                                other lanes are 0 and their memory is not touched
 //   store_first(p, n, x)         the first n lanes; other memory is not touched
 //
 // Arithmetic, lane by lane, each rounded to nearest even
@@ -26,11 +25,12 @@
 //   min(a, b), max(a, b)         b where either is a NaN, and where they are equal
 //   abs(x), negate(x), copy_sign(magnitude, x), of bits
 //   where_less(a, b, yes, no)    a < b ? yes : no
-//   to_int(x), to_float(n)       to nearest even; INT_MIN where x is no int32
+//   to_int(x), to_float(n)       to nearest even; where x is no int32, INT_MIN, or what is nearest and 0 for
+//   NaN.
+//                                (The last 9 bits of a NaN's are 0: it stays one in add_to_exponent.)
 //   add_to_exponent(x, n)        x 2^n by adding n to its exponent field
-//   look_up(table, i)            lane i mod 32 of the table, by the last bits of i; limit(x, most): x, or
-//   `most`
-//                                with x's sign where |x| is larger. Where kLooksUp.
+//   look_up(table, i)            where kLooksUp: lane i mod 32 of the table, by the last bits of i
+//   limit(x, most)               where kLooksUp: x, or `most` with x's sign where |x| is larger
 //
 // Of the kernels that work on rows (CheckRows)
 //   load_bytes(p)                kLanes int8 as floats
@@ -43,8 +43,8 @@
 //   transpose(x)                 kLanes vectors x in place: lane j of x[i] becomes lane i of x[j]
 //   store(p, x)                  also as IEEE halves, to nearest even
 //
-// linear_float.inl.h takes shapes of tiles, which follow from the number of registers; what attention takes
-// besides is in attention_tile.inl.h.
+// linear_float.inl.h needs the shapes of tiles, which follow from the number of registers.
+// attention_tile.inl.h lists the members that attention needs besides.
 #pragma once
 
 #include "kernels/ops.h"
@@ -84,8 +84,8 @@ struct CheckFloats {
   static constexpr bool kPasses = true;
 };
 
-/// What the kernels that work on rows need besides, but for transpose and store of halves, which kv_store
-/// alone takes.
+/// What the kernels that work on rows need besides, except transpose and the store of halves, which only
+/// kv_store needs.
 template <class V>
 struct CheckRows : CheckFloats<V> {
   MOTE_NEEDS(V, v.x = v.load(static_cast<const uint16_t*>(nullptr)));
@@ -97,6 +97,21 @@ struct CheckRows : CheckFloats<V> {
   MOTE_NEEDS(V, v.x = v.swap_neighbours(v.x));
   MOTE_NEEDS(V, v.x = v.load_twice(static_cast<const float*>(nullptr), 1u));
   MOTE_NEEDS(V, v.x = v.sub_add(v.x, v.x));
+};
+
+/// Members that attention needs (attention_tile.inl.h), for a V whose queries and sums of products are
+/// floats.
+template <class V>
+struct FloatScores {
+  using Query = float;
+  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
+  static auto dot_start(const float*, uint32_t) { return V::set(0.0f); }
+  template <class Dot, class T>
+  static auto score(Dot dot, float scale, const float*, uint32_t, const T*) {
+    return V::mul(V::set(scale), dot);
+  }
+  static auto shift_of(float largest) { return V::set(largest); }
+  static auto weight(const float* weights, uint32_t at) { return V::set(weights[at]); }
 };
 
 /// Calls step(i, left) for columns i = 0, kStep, ... below n, left being kStep, or in the end what is left.

@@ -2,7 +2,8 @@
 //
 // out = activation(gate) * up, a vector V of columns at a time, the last under a mask; out may be gate or up.
 // Against the reference: 2^-24 relative more than the activation's bound (elementary.inl.h).
-// No sum is carried from turn to turn, and the division of the activations bounds the loop: no unrolling.
+// The loop is not unrolled: no iteration depends on the one before, and the division of the activations
+// bounds it.
 #pragma once
 
 #include "kernels/simd/elementary.inl.h"

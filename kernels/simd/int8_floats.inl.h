@@ -3,17 +3,17 @@
 // What attention.inl.h takes over a cache of i8, made of vectors that have floats and integers (floats.h,
 // ints.h) and of Words, which multiplies bytes four to an int32:
 //
-//   set(i), load(p), load_first(p, n)    an int32_t in each lane; kLanes words; the first n, the others 0 and
-//   not
-//                                        touched
-//   dot(sum, u8, s8)       each lane of sum plus the four products of unsigned by signed bytes, exactly as
-//   long as
-//                          bytes do not exceed what joint lets them
-//   joint(x)               of a row's magnitudes, 4 a lane, what may not exceed the levels of a byte: each by
-//                          itself, or those together whose products are added in fewer than 32 bits
-//   store_quads(p, n, count)    the last bytes of the first `count` lanes, a multiple of 4, or of all
+//   set(i), load(p)           an int32_t in each lane; kLanes words
+//   load_first(p, n)          the first n words; the other lanes are 0 and their memory is not touched
+//   dot(sum, u8, s8)          each lane of sum plus four products of unsigned by signed bytes, exact while
+//                             the bytes stay within the limit that joint states
+//   joint(x)                  the magnitudes that a byte's levels must hold, from a row's magnitudes, 4 a
+//                             lane: each magnitude, or the sum of those whose products are added in fewer
+//                             than 32 bits
+//   store_quads(p, n, count)  the last byte of each of the first `count` lanes; count is a multiple of 4, or
+//                             kLanes
 //
-// Keys are unsigned, and so are weights.
+// Keys and weights are unsigned.
 #pragma once
 
 #include "kernels/simd/int8_queries.inl.h"
@@ -31,6 +31,7 @@ struct Int8Floats : Base {
   using Total = Float;
   static constexpr uint32_t kPacked = 4, kScales = 1;
   static constexpr uint32_t kQueryTail = 2;  // its scale, and where its dot products start
+  static constexpr float kMostWeight = 255.0f;
 
   using Base::fma;
   using Base::kLanes;
@@ -58,10 +59,10 @@ struct Int8Floats : Base {
   }
   static void store_quads(KvQuad* to, Int n, uint32_t count) { Words::store_quads(to, n, count); }
 
-  /// exp(x - m), m as shift_of had it and not less than x, to 1.02e-4. NaN stays NaN.
+  /// exp(x - m) within 1.02e-4, for x <= m; shift_of gave the shift for m. NaN stays NaN.
   ///
-  /// 2^t = 2^f 2^n, n the nearest integer to t = (x - m) / ln 2 and f from -1/2 to 1/2; 2^f is 1 and a cubic.
-  /// No weight is less than 2^-126: that is 0 beside one of 1, and as a byte.
+  /// 2^t = 2^f 2^n, n the nearest integer to t = (x - m) / ln 2 and f from -1/2 to 1/2; 2^f - 1 is a cubic
+  /// polynomial. The result is at least 2^-126, which rounds to the byte 0.
   static Float rough_exp(Float x, Float shift) {
     const Float t = Base::max(set(-126.0f), fma(x, set(kPerLn2), shift));
     const Int n = Base::to_int(t);
@@ -74,18 +75,18 @@ struct Int8Floats : Base {
   }
   static Float shift_of(float largest) { return set(-kPerLn2 * largest); }
 
-  /// Numbers that are not negative order as integers do, and NaN is the largest.
+  /// Floats that are not negative compare as their bits do as integers, and NaN is the largest.
   static Int max_magnitude(Int largest, Float x) { return Base::max(largest, Base::bits(x)); }
   static float max_magnitude(Int largest) {
     const int32_t bits = Base::max_lanes(largest);
     return word_of<float>(&bits);
   }
-  /// Of the kLanes positions of a tile's values from `at` on.
+  /// Scales of the kLanes positions of a tile's values from `at` on.
   static Float load_scales(const KvQuad* values, uint32_t width, uint32_t at) {
     return load_floats(values + static_cast<size_t>(at / 16) * 16 * (width / kPacked + kScales) + at % 16);
   }
-  /// Of the weights from position `at` on, in the bytes of their row: weight * step of 0 to 255, rounded.
-  /// 2^23 more has them as its last bits. NaN is 0.
+  /// Stores weight * step, from 0 to 255 and rounded, as bytes of the weights' row from position `at` on.
+  /// Adding 2^23 rounds and leaves the byte in the last bits. NaN becomes 0.
   static void store_weights(float* weights, uint32_t at, Float weight, Float step) {
     Words::store_quads(reinterpret_cast<KvQuad*>(weights) + at / kPacked,
                        Base::bits(fma(weight, step, set(0x1p23f))), kLanes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Queries as attention over a cache of i8 multiplies them, in the vectors V (int8_floats.inl.h, x86/int8_512.inl.h).
-// Everything has internal linkage: see "Kernels" in docs/design.md.
+// Queries as attention over a cache of i8 multiplies them, in the vectors V (int8_floats.inl.h,
+// x86/int8_512.inl.h). Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include <float.h>
@@ -12,10 +12,10 @@
 namespace mote {
 namespace {
 
-/// A query as bytes, then their scale times `factor`, then -128 times the sum of the bytes: keys are 128 more
-/// than they stand for. The scale is that of q8c, or less fine where V::joint is more than the largest
-/// magnitude. (Of halves, because a sum of two may overflow.) The start is mod 2^32, as the products are
-/// added to it: scores are exact up to kMaxKeyDimI8 columns.
+/// Packs a query: its bytes, then their scale times `factor`, then -128 times the sum of the bytes, because
+/// stored keys have 128 added. The scale is that of q8c, or coarser where V::joint exceeds the largest
+/// magnitude. Magnitudes are halved before V::joint, because a sum of two may overflow. The sum of the
+/// products is computed mod 2^32: scores are exact up to kMaxKeyDimI8 columns.
 template <class V>
 void pack_query(const float* from, uint32_t count, float factor, typename V::Query* to) {
   constexpr float kLevels = 127.0f / 2;
@@ -40,7 +40,7 @@ void pack_query(const float* from, uint32_t count, float factor, typename V::Que
   memcpy(to + count / V::kPacked + 1, &start, sizeof start);
 }
 
-/// One of them, which may be a word of that tail.
+/// An element of a packed query, which may be one of its tail.
 template <class T>
 T word_of(const void* query) {
   T word;

@@ -16,9 +16,8 @@
 //   store(p, n)              kLanes int32_t, anywhere
 //
 // Bytes
-//   round_to_bytes(x, by)    x[i] * by, rounded to nearest even, of 32 / kLanes vectors x; no product is
-//   beyond
-//                            127 unless `by` is 0
+//   round_to_bytes(x, by)    x[i] * by, rounded to nearest even, for 32 / kLanes vectors x; no magnitude of a
+//                            product exceeds 127 unless `by` is 0
 //   unless_zero(by, b)       b, or 0 where `by`, the same float in each lane, is 0
 //   sum_by_lane(b)           an Int whose lanes add up to the sum of all bytes
 //   store(p, b)              32 bytes to an address that is a multiple of 32

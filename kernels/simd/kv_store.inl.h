@@ -3,12 +3,12 @@
 // Stores k[t] and v[t] at positions[t] over the vectors V (floats.h, ints.h): the same bits as the reference.
 // The layouts are those of ops.h.
 //
-// f32, f16: an element of a key goes to a place of its own, 16 elements from the next: a store each. As many
-// neighbouring tokens as V has lanes fill part of a block, so their keys are transposed, a vector of columns
-// at a time, and stored in whole vectors. Values are contiguous.
+// f32, f16: the elements of a key lie 16 elements apart, so a single token takes a store for each element. As
+// many neighbouring tokens as V has lanes fill part of a block: their keys are transposed, a vector of
+// columns at a time, and stored as whole vectors. Values are contiguous.
 //
-// i8: each head is read twice, for its largest magnitude and to be rounded; each quad of a key is stored, and
-// each byte of a value, as another thread may store the others of its quad.
+// i8: each head is read twice, for its largest magnitude and for rounding. A key is stored by quads. A value
+// is stored by bytes, because another thread may store the other bytes of its quads.
 #pragma once
 
 #include <assert.h>
@@ -49,7 +49,7 @@ inline void store_neighbours(ConstRows k, uint32_t row, uint32_t column, uint32_
   for (uint32_t i = 0; i < V::kLanes; ++i) store_columns<V>(k[row + i] + column, e, width, to + i, kKeyStep);
 }
 
-/// Whether `count` rows from `row` on are neighbours, from a position on that is a multiple of it.
+/// Whether the `count` rows from `row` on are neighbours whose first position is a multiple of `count`.
 static inline bool are_neighbours(const KvStoreArgs& args, uint32_t row, uint32_t end, uint32_t count) {
   if (end - row < count || args.positions[row] % static_cast<int32_t>(count) != 0) return false;
   for (uint32_t i = 1; i < count; ++i) {
@@ -59,7 +59,7 @@ static inline bool are_neighbours(const KvStoreArgs& args, uint32_t row, uint32_
   return true;
 }
 
-/// Where a token goes: the number of its page, and its place in that.
+/// The place of a token: the number of its page, and the position in that page.
 struct KvPlace {
   uint32_t page, place;
 };
@@ -99,8 +99,8 @@ void kv_store(const KvStoreArgs& args, Range rows, void*) {
 
 // ---- i8 ----
 
-/// Calls step(column, bytes [32], count) for every 32 columns of one head, or `count` in the end, having
-/// stored its scale.
+/// Stores the scale of one head, then calls step(column, bytes [32], count) for every 32 columns of it; the
+/// last call may have fewer.
 template <class V, class Step>
 inline void each_group_of_bytes(const float* x, uint32_t width, KvQuad* scale, const Step& step) {
   const GroupScale head = scale_of(V::max_lanes(largest_of_row<V>(x, nullptr, width)));

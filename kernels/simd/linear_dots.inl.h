@@ -1,33 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Linear by dot products of bytes over the vectors V (dots.h): each int32 lane adds the products of 4 weights
-// with 4 activations, a word of them in every lane.
+// and 4 activations; a word of 4 activations is broadcast to every lane.
 //
 // Where the dot product takes weights as unsigned (dpbusd), int8 weights have 128 added; nibbles are
-// unsigned. What is too much, 128 or 8 times the sum of the activations, is where the int32 sum starts: mod
-// 2^32, so that the end is exact whatever lies between. The sum of an activation row is the row's own, which
-// only the quantize kernels write. Where nothing was quantized it may be any int32, and what is subtracted
-// wraps.
+// unsigned, those of q4g32 with an offset of 8. The int32 sum starts at minus 128 or 8 times the sum of the
+// activations, which cancels the excess. Arithmetic is mod 2^32, so the result is exact even if a partial sum
+// wraps. The sum of the activations is read from the activation row, where the quantize kernels store it. In
+// a buffer that nothing quantized it may be any int32, and the subtraction wraps.
 //
 // A tile is R rows by P panels, each of V::kVectors vectors:
 //
-//   one row: V::kRowPanels panels, 4 read side by side or 1. No weight is used twice, nothing is worth
-//   preparing. up to V::kPairRows rows: 2 panels read in place. Two streams are too few for memory: what
-//   comes next is
-//     asked for.
-//   up to kInPlaceRows of q8c in 512 bits: the same, in tiles of 8 x 2.
-//   more than kInPlaceRows in 512 bits: the first tile of 2 panels leaves their weights as unsigned bytes,
-//     quad by quad, in scratch, which stays in L1 or L2. An operation and a store beside 8 dpbusd cost it
-//     little; weights that are unpacked before they are multiplied are waited for. Tiles of 6 x 2: 12 int32
-//     and 12 float sums, 2 weights and a word are 27 of 32 registers, and 96 of a group's 134 vector
-//     operations, with minima 148, are dpbusd. q8c has no float sums: 8 x 2. Where the dot products of each
-//     group and row start, or what minima multiply, is worked out before all tiles: 12 operations less for a
-//     group.
-//   else, and for a panel that is left over: 1 panel read in place, by up to V::kSingleRows rows. In 512 bits
-//     dpbusd takes the words from memory: loads into every lane of a register are on Zen 4 in the way of what
-//     is not dpbusd. In 256 bits a port of its own does that, and nothing is unpacked.
+//   One row: V::kRowPanels panels side by side, read in place. Each weight is used once.
+//   Up to V::kPairRows rows: 2 panels, read in place. Two streams do not use the whole memory bandwidth, so
+//     the next panels are prefetched.
+//   Up to kInPlaceRows rows of q8c in 512 bits: the same, in tiles of 8 x 2.
+//   More than kInPlaceRows rows in 512 bits: the first tile of 2 panels also stores their weights as unsigned
+//     bytes, quad by quad, in scratch, which stays in L1 or L2; the stores take few of the tile's cycles.
+//     Tiles are 6 x 2: 12 int32 sums, 12 float sums, 2 weights and a word take 27 of 32 registers. q8c has no
+//     float sums, so its tiles are 8 x 2. The starts of the dot products, or the factors of the minima, are
+//     computed once for all tiles.
+//   Otherwise, and for a panel left over: 1 panel read in place, by up to V::kSingleRows rows. In 512 bits
+//     dpbusd takes the words from memory, because broadcast loads use the ports of the other operations on
+//     Zen 4.
 //
-// No other tails: K is padded to 64 and N to 16 in the file.
+// There are no other tails: K is padded to 64 and N to 16 in the file.
 #pragma once
 
 #include <stddef.h>
@@ -38,8 +35,8 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kInPlaceRows = 16;  // more are worth unpacked weights
-constexpr uint32_t kRowsToL1 = 17;     // so many and more ask for their next weights to L1
+constexpr uint32_t kInPlaceRows = 16;  // with more rows weights are unpacked
+constexpr uint32_t kRowsToL1 = 17;     // from so many rows on weights are prefetched to L1
 
 /// Where a tile finds its weights.
 enum class Weights {
@@ -55,7 +52,7 @@ constexpr uint64_t unpacked_panels_bytes(uint64_t inputs) {
   return 2 * kPanelRows * activation_padded(inputs);
 }
 
-/// Whether a tile prefetches the panels after its own: as many streams as one row has are enough.
+/// Whether a tile prefetches the panels after its own: a tile with as many streams as a single row needs not.
 template <uint32_t P>
 constexpr bool kAhead = P < kLinearStreams;
 
@@ -64,12 +61,12 @@ struct GroupAt {
   size_t q, scale, sum;
 };
 
-/// Where scratch has, behind the unpacked panels, what tiles need of the sums of the rows of the tile that
-/// begins with `row`, group by group: for weights with minima float(sum) * scale, else where the dot products
-/// start, -offset * sum.
+/// The place in scratch, behind the unpacked panels, of the values that a tile from `row` on needs of its
+/// rows' sums, group by group: float(sum) * scale for weights with minima, else -offset * sum, the start of
+/// the dot products.
 static inline size_t prepared_sums_at(const LinearArgs& args, uint32_t row) {
-  const size_t groups = activation_padded(args.inputs) / kGroupColumns;
-  return unpacked_panels_bytes(args.inputs) + row * groups * sizeof(float);
+  const size_t groups = padded_columns(args) / kGroupColumns;
+  return static_cast<size_t>(unpacked_panels_bytes(args.inputs)) + row * groups * sizeof(float);
 }
 
 /// Weights of Format by q8g32 activations: a float sum for each output and row, one or two fma a group.
@@ -78,11 +75,11 @@ struct GroupKernel {
   using Supercell = typename Format::Supercell;
   using Float = typename V::Float;
   static constexpr uint32_t kUnpackedRows = 6;
-  /// Of a tile of a pair in place, and of all that such tiles multiply.
+  /// Rows of a tile of two panels in place, and the most rows that such tiles multiply.
   static constexpr uint32_t kPairRows = V::kPairRows, kMostPairRows = V::kPairRows;
-  static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
+  static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // rounded up
 
-  /// What a tile needs of a group's sum of a row.
+  /// The value that a tile needs of a row's sum of a group.
   using Prepared = std::conditional_t<Format::kMinimum, float, int32_t>;
   static Prepared prepared([[maybe_unused]] float scale, int32_t sum) {
     if constexpr (Format::kMinimum) {
@@ -156,8 +153,8 @@ struct GroupKernel {
       });
     });
     for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
-    GroupAt at = {0, activation_scale_offset(args.inputs), activation_sum_offset(args.inputs)};
-    const size_t columns = activation_padded(args.inputs);
+    GroupAt at = {0, scales_at(args), sums_at(args)};
+    const size_t columns = padded_columns(args);
     const Prepared* sums = nullptr;
     if (kUnpacked) sums = reinterpret_cast<const Prepared*>(unpacked + prepared_sums_at(args, row));
     const uint32_t prefetches = kAhead<P> ? (kGroupLines * P * R + args.rows - 1) / args.rows : 0;
@@ -186,7 +183,7 @@ struct GroupKernel {
   static constexpr uint64_t prepared_bytes(const ScratchShape& shape) {
     return shape.rows * (activation_padded(shape.inputs) / kGroupColumns) * sizeof(Prepared);
   }
-  /// What tile finds in scratch whatever the panel.
+  /// Stores in scratch the values that do not depend on the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
     auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, 0));
     lay_out_groups<kUnpackedRows>(args, sums, prepared);
@@ -201,14 +198,14 @@ struct RowKernel {
   static constexpr uint32_t kUnpackedRows = 8;
   static constexpr uint32_t kPairRows = V::kUnpacks ? kUnpackedRows : V::kPairRows;
   static constexpr uint32_t kMostPairRows = V::kUnpacks ? kInPlaceRows : V::kPairRows;
-  static constexpr uint32_t kBlockQuads = 4;  // between requests, which cost too much for each quad
+  static constexpr uint32_t kBlockQuads = 4;  // between prefetches, which cost too much at every quad
 
   template <uint32_t R, uint32_t P, Weights kWeights>
   __attribute__((noinline)) static void tile(const LinearArgs& args, uint32_t panel, uint32_t stride,
                                              uint32_t row, uint8_t* unpacked) {
     constexpr bool kUnpacked = kWeights == Weights::unpacked;
     constexpr size_t kStep = (kUnpacked ? P : 1) * kQuadBytes;
-    const size_t columns = activation_padded(args.inputs);
+    const size_t columns = padded_columns(args);
     const char* w[P];
     const char* a[R];
     Dots<V, R, P> sum;
@@ -274,7 +271,7 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   });
 }
 
-/// Two unpacked panels, and behind them what is worked out for all tiles.
+/// Two unpacked panels, and behind them the values computed for all tiles.
 template <class V, class Kernel>
 constexpr uint64_t linear_dots_scratch(const ScratchShape& shape) {
   if (!V::kUnpacks || shape.rows <= kInPlaceRows) return 0;

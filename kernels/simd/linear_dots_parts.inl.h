@@ -16,8 +16,9 @@ namespace {
 
 constexpr size_t kQuadBytes = kPanelRows * 4;  // of a panel: 4 columns of int8, 8 of nibbles
 
-/// body(0), body(1), ... body(N - 1): a loop over arrays of registers. Not by "GCC unroll": where that meets
-/// a single turn, GCC 12 unrolls the loop around it, too. V::kUnrolls is false where nothing is gained.
+/// body(0), body(1), ... body(N - 1): a loop over arrays of registers. "GCC unroll" does not serve: for a
+/// single iteration GCC 12 unrolls the enclosing loop as well. V::kUnrolls is false where unrolling gains
+/// nothing.
 template <class V, uint32_t N, class Body>
 MOTE_INLINE inline void each(const Body& body) {
   if constexpr (V::kUnrolls) {
@@ -28,7 +29,7 @@ MOTE_INLINE inline void each(const Body& body) {
   }
 }
 
-/// The same over the quads of a group: V::kUnrollsQuads is false where small code is worth more.
+/// The same over the quads of a group. V::kUnrollsQuads is false where small code matters more than speed.
 template <class V, uint32_t N, class Body>
 MOTE_INLINE inline void each_quad(const Body& body) {
   if constexpr (V::kUnrollsQuads) {
@@ -38,32 +39,27 @@ MOTE_INLINE inline void each_quad(const Body& body) {
   }
 }
 
-// ---- The formats with groups. kOffset: the weights are too large by this; of int8, kBiased, by V::kWeightBias. ----
+// ---- The formats with groups ----
 
-struct Q4 {
-  using Supercell = SupercellQ4;
-  static constexpr DType kDType = DType::q4g32;
-  static constexpr bool kBiased = false;
-  static constexpr uint32_t kOffset = 8;
-  static constexpr bool kMinimum = false;
-  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
+/// kOffset: what is added to the stored weights; to int8 weights, kBiased, V::kWeightBias is added.
+template <class Cell, DType kType, bool kInt8, uint32_t kTooLarge, bool kHasMinimum>
+struct GroupFormat {
+  using Supercell = Cell;
+  static constexpr DType kDType = kType;
+  static constexpr bool kBiased = kInt8;
+  static constexpr uint32_t kOffset = kTooLarge;
+  static constexpr bool kMinimum = kHasMinimum;
+  static const auto& weights(const Supercell& cell, size_t g) {
+    if constexpr (kInt8) {
+      return cell.q[g];
+    } else {
+      return cell.nibbles[g];
+    }
+  }
 };
-struct Q4m {
-  using Supercell = SupercellQ4m;
-  static constexpr DType kDType = DType::q4mg32;
-  static constexpr bool kBiased = false;
-  static constexpr uint32_t kOffset = 0;
-  static constexpr bool kMinimum = true;
-  static const auto& weights(const Supercell& cell, size_t g) { return cell.nibbles[g]; }
-};
-struct Q8 {
-  using Supercell = SupercellQ8;
-  static constexpr DType kDType = DType::q8g32;
-  static constexpr bool kBiased = true;
-  static constexpr uint32_t kOffset = 0;
-  static constexpr bool kMinimum = false;
-  static const auto& weights(const Supercell& cell, size_t g) { return cell.q[g]; }
-};
+using Q4 = GroupFormat<SupercellQ4, DType::q4g32, false, 8, false>;
+using Q4m = GroupFormat<SupercellQ4m, DType::q4mg32, false, 0, true>;
+using Q8 = GroupFormat<SupercellQ8, DType::q8g32, true, 0, false>;
 
 template <class V, class Format>
 inline constexpr uint32_t kOffsetOf = Format::kBiased ? V::kWeightBias : Format::kOffset;
@@ -89,7 +85,8 @@ MOTE_INLINE inline T* part(T* first, uint32_t v) {
   return first + v * (kPanelRows / V::kVectors);
 }
 
-/// 4 columns, unsigned. A word that is multiplied once needs no register (one row's are, by several panels).
+/// 4 columns, unsigned. A word of activations that is multiplied once comes from memory; one that several
+/// panels multiply is broadcast to a register.
 template <class V, uint32_t R, uint32_t P>
 MOTE_INLINE inline void add_quad(const typename V::Int (&w)[P][V::kVectors], const char* const (&a)[R],
                                  size_t at, Dots<V, R, P>& dot) {
@@ -119,8 +116,8 @@ MOTE_INLINE inline void add_group(const int8_t (&q)[8][16][4], const char* const
   });
 }
 
-/// A group of nibbles: of 8 columns the first 4 are low. For one row, to shift the high nibbles into place
-/// costs more than to shift their sum, 16 times too large, where bytes are unsigned.
+/// A group of nibbles: of 8 columns the first 4 are the low nibbles. For one row of unsigned bytes the high
+/// nibbles stay in place, and their sum, 16 times too large, is shifted once.
 template <class V, uint32_t R>
 MOTE_INLINE inline void add_group(const uint8_t (&nibbles)[4][16][4], const char* const (&a)[R], size_t at,
                                   Dots<V, R, 1>& dot) {
@@ -174,8 +171,8 @@ MOTE_INLINE inline void start(const StartOf& start_of, Dots<V, R, P>& dot) {
   });
 }
 
-/// The same at -offset * sum of a row's activations, which is at a[r] + sum_at. By vectors: GCC has no
-/// registers left to do it by words.
+/// The same from -offset * sum of a row's activations, which lies at a[r] + sum_at. By vectors, because GCC
+/// spills registers if it is done by words.
 template <class V, uint32_t offset, uint32_t R, uint32_t P>
 MOTE_INLINE inline void start_by_sums(const char* const (&a)[R], size_t sum_at, Dots<V, R, P>& dot) {
   start<V>(
@@ -191,8 +188,8 @@ MOTE_INLINE inline void start_by_sums(const char* const (&a)[R], size_t sum_at, 
 
 // ---- The end of a tile: sum_of(r, v) gives vector v of row r. ----
 
-/// What linear_finish does without activation, in registers: through memory it is a good part of a narrow
-/// layer's time.
+/// linear_finish without an activation, in registers: in a narrow layer, passing the sums through memory
+/// takes a large part of the time.
 template <class V, uint32_t R, bool kResidual, class SumOf>
 MOTE_INLINE inline void add_bias_and_store(const LinearArgs& args, uint32_t row, uint32_t panel,
                                            const SumOf& sum_of) {
@@ -212,7 +209,7 @@ MOTE_INLINE inline void add_bias_and_store(const LinearArgs& args, uint32_t row,
 template <class V, uint32_t R, class SumOf>
 MOTE_INLINE inline void finish_tile(const LinearArgs& args, uint32_t row, uint32_t panel,
                                     const SumOf& sum_of) {
-  constexpr bool kInRegisters = V::kVectors <= 2;  // with more they are too many, and much code
+  constexpr bool kInRegisters = V::kVectors <= 2;  // more vectors need too many registers and too much code
   if (kInRegisters && args.activation == Activation::none) {
     if (args.residual.data == nullptr) return add_bias_and_store<V, R, false>(args, row, panel, sum_of);
     return add_bias_and_store<V, R, true>(args, row, panel, sum_of);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What ends a tile of Linear, over the vectors V (floats.h).
+// The end of a tile of Linear, over the vectors V (floats.h).
 #pragma once
 
 #include "kernels/simd/compiler.h"
@@ -31,19 +31,39 @@ void finish_rows(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t p
     };
     if constexpr (V::kVectors <= 2) {
       MOTE_UNROLL for (uint32_t v = 0; v < V::kVectors; ++v) finish(v);
-    } else {
-      MOTE_ROLLED for (uint32_t v = 0; v < V::kVectors; ++v) finish(v);  // seven activations are much code
+    } else {  // a loop, because the code of seven activations is large
+      MOTE_ROLLED for (uint32_t v = 0; v < V::kVectors; ++v) finish(v);
     }
   }
 }
 
-/// One call for all rows of a tile: inline it would take registers from the sums, and a row alone waits for
-/// its activation.
+template <class V>
+void finish_tile(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+  with_activation(args.activation, [&](auto kind) { finish_rows<V, kind>(args, row, rows, panel, sums); });
+}
+
+/// One call for all rows of a tile, not inlined: inlined, it would take registers from the sums, and each row
+/// would wait for its activation. It holds the code of every activation, so a family whose kernels share one
+/// copy specializes it for its vectors (x86/linear_finish.inl.h).
 template <class V>
 __attribute__((noinline)) void linear_finish(const LinearArgs& args, uint32_t row, uint32_t rows,
                                              uint32_t panel, const float* sums) {
-  with_activation(args.activation, [&](auto kind) { finish_rows<V, kind>(args, row, rows, panel, sums); });
+  finish_tile<V>(args, row, rows, panel, sums);
 }
+
+/// The members of dots.h that are those of the family's floats F.
+template <class F>
+struct DotFloats {
+  using Float = typename F::Float;
+  static Float set(float value) { return F::set(value); }
+  static Float mul(Float a, Float b) { return F::mul(a, b); }
+  static Float add(Float a, Float b) { return F::add(a, b); }
+  static Float load_first(const float* from, uint32_t lanes) { return F::load_first(from, lanes); }
+  static void store_first(float* to, uint32_t lanes, Float v) { F::store_first(to, lanes, v); }
+  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
+    linear_finish<F>(args, row, rows, panel, sums);
+  }
+};
 
 }  // namespace
 }  // namespace mote

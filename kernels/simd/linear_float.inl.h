@@ -3,16 +3,17 @@
 // Linear with f32 activations: out[t][n] = fma over k of x[t][k] * w[n][k], in the order of k.
 //
 // A tile is R rows by P panels; each k loads P x 16 weights and broadcasts R inputs. The order of k is fixed,
-// so the only independent chains are outputs, and few rows take several panels. V, the vectors (floats.h),
-// says how many by its registers: tiles are 1 row x kLinearStreams panels, up to V::kFewRows x V::kFewPanels,
-// and up to V::kRows x V::kPanels, or fewer panels for those left over. A single row is bound by memory. No
-// tail in k or in the columns: panels are padded to 16. Where V::kFused is false each product is rounded
-// before it is added: then the result is within (K + 1) 2^-24 sum |x w| of the exact one, as the reference's
-// is, and not the reference's.
+// so only the outputs are independent chains, and few rows take several panels. The number of registers of V
+// (floats.h) sets the tiles: 1 row x kLinearStreams panels, up to V::kFewRows x V::kFewPanels, up to
+// V::kRows x V::kPanels, and fewer panels for those left over. A single row is bound by memory. There are no
+// tails in k or in the columns: panels are padded to 16. Where V::kFused is false each product is rounded
+// before it is added: the result then differs from the reference's, and is within (K + 1) 2^-24 sum |x w| of
+// the exact sum, as the reference's is.
 //
-// Many rows pass over a block of columns of P panels, 192 KiB at most, which lies in L2 with what comes next,
-// before the next block; their sums wait in scratch. Each tile prefetches its share of the next block, of P
-// panels side by side: one stream after the other comes from memory more slowly.
+// Many rows multiply one block of columns of P panels before the next block. A block is at most 192 KiB, so
+// that it fits L2 together with the next one; the sums are kept in scratch between blocks. Each tile
+// prefetches its share of the next block from P panels side by side, because several streams use more of the
+// memory bandwidth than one.
 #pragma once
 
 #include <string.h>
@@ -24,14 +25,14 @@
 namespace mote {
 namespace {
 
-/// So many rows and more ask for weights to L1.
+/// From so many rows on weights are prefetched to L1.
 constexpr uint32_t kFloatL1Rows = 25;
-/// Columns multiplied in a turn of the loop: what else is in a turn takes ports from the multiply-adds.
+/// Columns multiplied in an iteration: the other instructions of an iteration compete with its multiply-adds.
 constexpr uint32_t kTurnColumns = 2;
-/// So many rows and more take columns by blocks of no more than this.
+/// From kBlockRows rows on columns are taken in blocks of at most kBlockColumns.
 constexpr uint32_t kBlockRows = 32, kBlockColumns = 1024;
 
-/// Columns [begin, end); as many follow, or what is left.
+/// Columns [begin, end) of a row.
 struct ColumnBlock {
   uint32_t begin, end;
   uint32_t next_columns(uint32_t inputs) const {
@@ -47,14 +48,15 @@ static inline uint32_t block_columns(const LinearArgs& args) {
   return static_cast<uint32_t>(align_up((args.inputs + blocks - 1) / blocks, kTurnColumns));
 }
 
-/// Columns after which a tile prefetches what comes next: the more, the less often it leaves its products.
-/// With few rows as much is asked for each time as the core has requests for.
+/// Columns between two prefetches of a tile. With many rows prefetches are rare, so that they interrupt the
+/// products less; with few rows they are frequent, so that the requests do not exceed those that a core keeps
+/// in flight.
 static inline uint32_t columns_of_asks(uint32_t rows) {
   return rows < 24 ? kTurnColumns : rows < 64 ? 8 : 32;
 }
 
-/// The weights that the next block of columns multiplies, of P panels, asked for a line of each at a time:
-/// the rows of a tile ask for their share.
+/// Prefetches the weights of the next block of columns, a line of each of P panels at a time. The rows of a
+/// tile prefetch their share.
 template <uint32_t P>
 struct BlockAhead {
   const char* at;
@@ -73,16 +75,19 @@ struct BlockAhead {
   }
 };
 
-/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, which
-/// the vectors Finish end: a family's are the same for one row and for many, so that the bits are. Of the
-/// columns a block, whose sums go on from `sums` unless it is the first, and to there unless it is the last.
+/// A tile of R rows by the P panels `panel`, `panel` + stride, ... of weights T, float or IEEE half, for one
+/// block of columns. The sums are read from `sums` unless the block is the first, and are stored there unless
+/// it is the last. Finish are the vectors of linear_finish: a family takes the same for one row and for many,
+/// so that the bits are equal.
 template <class V, class T, class Finish, uint32_t R, uint32_t P>
 void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_t row, ColumnBlock block,
                 PanelSums<R>* sums) {
   constexpr DType kDType = std::is_same_v<T, float> ? DType::f32 : DType::f16;
-  const size_t row_step = args.in_stride_bytes, panel_step = stride * panel_bytes(kDType, args.inputs);
-  // One pointer for three rows or panels: addresses hold the step, and twice it. With a pointer each GCC 12
-  // keeps some in vectors. The empty statements below keep it from making one out of another.
+  const size_t row_step = args.in_stride_bytes,
+               panel_step = static_cast<size_t>(stride * panel_bytes(kDType, args.inputs));
+  // One pointer serves three rows or panels: an address holds the step once or twice. With a pointer for
+  // each, GCC 12 keeps some of them in vector registers. The empty asm statements below keep GCC from
+  // deriving one pointer from another.
   const char* in[(R + 2) / 3];
   const char* weights[(P + 2) / 3];
   typename V::Float acc[R][P * V::kVectors];
@@ -116,8 +121,8 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
     ahead.step = (own + times - 1) / times;
     ahead.to_l1 = args.rows >= kFloatL1Rows;
   }
-  // The next columns, `turns` times so many. By copies of the pointers: GCC 12 keeps what is captured in
-  // memory.
+  // Multiplies `turns` times kColumns columns. It works on copies of the pointers, because GCC 12 keeps
+  // captured variables in memory.
   const auto multiply = [&](auto columns, uint32_t turns) MOTE_INLINE {
     constexpr uint32_t kColumns = columns;
     const char *x[(R + 2) / 3], *weight[(P + 2) / 3];
@@ -163,7 +168,7 @@ void float_tile(const LinearArgs& args, uint32_t panel, uint32_t stride, uint32_
     linear_finish<Finish>(args, row, R, panel + p * stride, sums[p].row[0]);
 }
 
-/// A block of columns of the weights of P panels is read by all rows, R of them at a time, before the next.
+/// All rows, R at a time, multiply a block of columns of P panels before the next block.
 template <class V, class T, class Finish, uint32_t R, uint32_t P>
 uint32_t float_panels(const LinearArgs& args, Range panels, void* scratch) {
   const uint32_t columns = block_columns(args);
@@ -182,7 +187,7 @@ uint32_t float_panels(const LinearArgs& args, Range panels, void* scratch) {
   return panels.begin;
 }
 
-/// Sums of a tile's panels by all rows, which go on with the next block of columns.
+/// The sums of a tile's panels by all rows, kept between blocks of columns.
 template <class V, class T, class Finish = V>
 constexpr uint64_t linear_float_scratch(const ScratchShape& shape) {
   if (shape.rows < kBlockRows || shape.inputs <= kBlockColumns) return 0;

@@ -2,15 +2,15 @@
 //
 // layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
 // l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a second
-// pass over v - mean: a single one loses it where the mean is large.
+// pass over v - mean: a single pass cancels where the mean is large.
 //
-// Sums run in kSums registers, as many as an addition's latency; the tail is masked, one register at a time.
-// A row is at most a few tens of KiB: the passes after the first read it from the L1 or L2 cache.
+// Sums take kSums registers, as many as the latency of an addition; the tail is masked, one register at a
+// time. A row is at most a few tens of KiB, so the passes after the first read it from L1 or L2.
 //
 // With L lanes a sum of n terms has at most n / (4 L) + 8 roundings, so the mean is within (n / (4 L) + 8)
 // 2^-24 mean |v|, the variance of its own mean within (n / (4 L) + 10) 2^-24 relative, one more where
 // V::kFused is false; out adds 4 roundings. The reference's sums, one after the other, have up to n
-// roundings: that, not these, is the larger part of a difference.
+// roundings and make the larger part of a difference.
 #pragma once
 
 #include <assert.h>
@@ -65,7 +65,7 @@ inline void scale_group(const float* v, uint32_t n, float centre, float factor, 
                         const float* bias, float* out) {
   using Float = typename V::Float;
   const Float c = V::set(centre), f = V::set(factor), one = V::set(1.0f);
-  const Float none = V::set(-0.0f);  // changes no sum
+  const Float none = V::set(-0.0f);  // x + -0 is x
   each_vector<V::kLanes>(n, [&](uint32_t i, uint32_t left) MOTE_INLINE {
     const Float scaled = V::mul(V::sub(V::load_first(v + i, left), c), f);
     const Float b = bias != nullptr ? V::load_first(bias + i, left) : none;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// x[t] += table[indices[t]], the table row-major of T, floats or halves: the same bits as the reference.
-// Bound by memory: no unrolling.
+// x[t] += table[indices[t]], the table row-major of T, floats or halves: bitwise equal to the reference. The
+// loop is bound by memory and not unrolled.
 #pragma once
 
 #include "kernels/simd/floats.h"

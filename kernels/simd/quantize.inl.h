@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Floats to bytes, by groups of 32 columns (q8g32) or by rows (q8c): the same bits as the reference.
+// Floats to bytes, by groups of 32 columns (q8g32) or by rows (q8c): bitwise equal to the reference.
 //
-// Reducing one group to its largest magnitude and its sum is a chain of shuffles and two divisions. So as
+// Reducing one group to its largest magnitude and its sum takes a chain of shuffles and two divisions. So as
 // many groups as a vector has lanes are reduced together: a tree of shuffles leaves the result of group i in
-// lane i, and two divisions serve all. A row of q8c takes two passes over it; the second finds it in L1 or
+// lane i, and two divisions serve all groups. A row of q8c takes two passes; the second reads it from L1 or
 // L2.
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace mote {
 namespace {
 
-/// How a group, or a row, is quantized: `inverse` 0 makes all its q 0.
+/// Scale and inverse of a group or row; `inverse` 0 makes every q 0.
 struct GroupScale {
   float scale, inverse;
 };
 
-/// Of one whose largest magnitude has these bits.
+/// Those of a group whose largest magnitude has these bits.
 static inline GroupScale scale_of(int32_t bits) {
   float absmax;
   memcpy(&absmax, &bits, 4);
@@ -42,7 +42,7 @@ inline void scales_of(typename V::Int bits, float* scale, float* inverse) {
   V::store(inverse, V::where_less(absmax, beyond, by, zero));
 }
 
-/// The 32 columns of a row from x on times those of `columns`, unless they are null.
+/// The 32 columns from x on, times the factors `columns` unless that is null.
 template <class V>
 MOTE_INLINE inline void load_group(const float* from, const float* columns,
                                    typename V::Float (&x)[kGroupVectors<V>]) {
@@ -52,7 +52,7 @@ MOTE_INLINE inline void load_group(const float* from, const float* columns,
       V::mul(x[i], V::load(columns + i * V::kLanes));
 }
 
-/// The same of fewer columns, which 0 follows.
+/// The same of fewer than 32 columns; the rest are 0.
 template <class V>
 inline void load_last_group(const float* from, const float* columns, uint32_t count,
                             typename V::Float (&x)[kGroupVectors<V>]) {

@@ -8,8 +8,8 @@
 //   x          a0 b0 a1 b1 | a2 b2 a3 b3
 //   swapped    b0 a0 b1 a1 | b2 a2 b3 a3
 //   cos, sin   c0 c0 c1 c1 | c2 c2 c3 c3
-// and x cos -+ swapped sin, minus in the even lanes. The last pairs are masked. Nothing is carried from one
-// step to the next and the loop is bound by its stores: no unrolling.
+// and x cos -+ swapped sin, minus in the even lanes. The last pairs are masked. The loop is not unrolled: no
+// iteration depends on the one before, and the stores bound it.
 #pragma once
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 // The tile registers of AMX-INT8, as linear_amx.inl.h uses them: 16 rows of 64 bytes each (Intel SDM volume
 // 1, chapter 18). Tiles 0 to 3 hold sums, 4 and 5 rows of activations, 6 and 7 weights.
 //
-// By asm: the intrinsics of GCC 12 do not say which memory they read.
+// Written in asm, because the intrinsics of GCC 12 do not declare the memory that they read.
 #pragma once
 
 #include <stddef.h>
@@ -13,14 +13,14 @@ namespace mote {
 namespace {
 
 struct AmxTiles {
-  /// Columns of int8 that a product adds up: rows of activations have so many bytes, weights a quarter as
-  /// many rows. Every tile is 0 afterwards.
+  /// Sets the columns of int8 that a product adds up: rows of activations have so many bytes, and weights a
+  /// quarter as many rows. Sets every tile to 0.
   template <uint32_t columns>
   static void configure() {
     static constexpr Shapes kShapes = shapes(columns);
     __asm__ volatile("ldtilecfg %0" : : "m"(kShapes));
   }
-  /// To be called where tiles are no longer needed: a switch to another thread would save them.
+  /// Called when the tiles are no longer needed, so that a context switch does not save them.
   static void release() { __asm__ volatile("tilerelease"); }
 
   template <uint32_t tile>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What attention.inl.h is made of over a cache of bf16: dpbf16, which adds two products of bf16 to each
-// float, the first of which is rounded before the second is added. Everything has internal linkage: see
-// "Kernels" in docs/design.md.
+// The vectors of attention.inl.h over a cache of bf16: dpbf16 adds two products of bf16 to each float, and
+// rounds the first sum before it adds the second product. Everything has internal linkage: see "Kernels" in
+// docs/design.md.
 //
-// Against the reference: queries and weights are rounded to bf16, too. The scores of a query q differ by
+// Against the reference: queries and weights are rounded to bf16. The scores of a query q differ by
 // d = scale 2^-9 sum |q_e k_e| at most, so out by (2 d + 2^-8 + (n + 8) 2^-24) max |v|.
 #pragma once
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dot products of simd/dots.h in 128 bits: SSE4.1. Bytes become int16 by shifts, those at even places and
-// those at odd ones, whose products madd adds in pairs: exact for all bytes, -128 too, so that weights need
-// no bias. The shifts of a weight serve all rows of a tile, those of a word of activations all its vectors.
-// Everything has internal linkage: see "Kernels" in docs/design.md.
+// Dot products of simd/dots.h in 128 bits: SSE4.1. Shifts turn the bytes at even and at odd places into
+// int16, and madd adds their products in pairs: exact for all bytes, -128 included, so that weights need no
+// bias. The shifts of a weight serve all rows of a tile, those of a word of activations serve all its
+// vectors. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/floats_128.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
 
-struct Dots128 {
+struct Dots128 : DotFloats<Floats128> {
   using Int = __m128i;  // 16 bytes or 4 int32
-  using Float = __m128;
   static constexpr uint32_t kVectors = 4;
   static constexpr uint32_t kWeightBias = 0;
   static constexpr uint32_t kRowPanels = 1;
@@ -25,6 +24,7 @@ struct Dots128 {
 
   static Int load(const void* bytes) { return _mm_load_si128(static_cast<const __m128i*>(bytes)); }
   static Int zero() { return _mm_setzero_si128(); }
+  using DotFloats::set;
   static Int set(int32_t value) { return _mm_set1_epi32(value); }
   static Int broadcast_word(const char* bytes) {
     int32_t word;
@@ -45,26 +45,17 @@ struct Dots128 {
     return _mm_sub_epi32(zero(), _mm_slli_epi32(v, __builtin_ctz(factor)));
   }
 
-  static Float set(float value) { return _mm_set1_ps(value); }
   static Float load_f32(const float* from) { return _mm_load_ps(from); }
   static void store_f32(float* to, Float v) { _mm_store_ps(to, v); }
   static Float load_f16(const uint16_t* from) { return Floats128::load(from); }
   static Float convert(Int v) { return _mm_cvtepi32_ps(v); }
-  static Float mul(Float a, Float b) { return _mm_mul_ps(a, b); }
-  static Float add(Float a, Float b) { return _mm_add_ps(a, b); }
-  static Float load_first(const float* from, uint32_t lanes) { return Floats128::load_first(from, lanes); }
-  static void store_first(float* to, uint32_t lanes, Float v) { Floats128::store_first(to, lanes, v); }
 
-  /// Rounded once, by doubles: see fma_odd. A function of its own: it is called in many places, once for each
-  /// 32 products.
+  /// Rounded once, by doubles: see fma_odd. Not inlined: it has many callers, and is called once for 32
+  /// products.
   MOTE_OWN_REGISTERS static Float fma(Float a, Float b, Float c) {
     const __m128d low = fma_odd(_mm_cvtps_pd(a), _mm_cvtps_pd(b), _mm_cvtps_pd(c));
     const __m128d high = fma_odd(upper(a), upper(b), upper(c));
     return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
-  }
-
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
-    linear_finish<Floats128>(args, row, rows, panel, sums);
   }
 
  private:
@@ -72,9 +63,9 @@ struct Dots128 {
   static Int odd(Int v) { return _mm_srai_epi16(v, 8); }
   static __m128d upper(Float x) { return _mm_cvtps_pd(_mm_movehl_ps(x, x)); }
 
-  /// a b + c of what were floats, rounded to odd: where the double is not exact, its last bit is 1. So
-  /// rounding it to a float rounds the exact sum (Boldo and Melquiond 2008). The product is exact; the sum's
-  /// error is by Knuth's two-sum.
+  /// a b + c of floats converted to doubles, rounded to odd: where the double is not exact, its last bit
+  /// is 1. Rounding it to a float then equals rounding the exact sum (Boldo and Melquiond 2008). The product
+  /// is exact; Knuth's two-sum gives the error of the sum.
   static __m128d fma_odd(__m128d a, __m128d b, __m128d c) {
     const __m128d product = _mm_mul_pd(a, b), sum = _mm_add_pd(product, c), part = _mm_sub_pd(sum, product);
     const __m128d error = _mm_add_pd(_mm_sub_pd(product, _mm_sub_pd(sum, part)), _mm_sub_pd(c, part));

@@ -13,7 +13,7 @@
 namespace mote {
 namespace {
 
-struct Floats128 {
+struct Floats128 : FloatScores<Floats128> {
   using Float = __m128;
   using Int = __m128i;  // int32
   static constexpr uint32_t kLanes = 4;
@@ -28,10 +28,8 @@ struct Floats128 {
   // Attention: 1 or 2 queries by 2 or 1 blocks of 16 positions.
   static constexpr uint32_t kQueries = 2;
   static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 2 : 1; }
-  using Query = float;
   using Dot = Float;
   using Total = Float;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
 
   static Float set(float value) { return _mm_set1_ps(value); }
   static Float load(const float* from) { return _mm_loadu_ps(from); }
@@ -79,13 +77,6 @@ struct Floats128 {
     x = _mm_max_ps(x, _mm_movehl_ps(x, x));
     return _mm_cvtss_f32(_mm_max_ss(x, _mm_shuffle_ps(x, x, 1)));
   }
-  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  template <class T>
-  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
-    return mul(set(scale), dot);
-  }
-  static Float shift_of(float largest) { return set(largest); }
-  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static Total add_weights(Total sums, Float x) { return add(sums, x); }
   /// (0 + 2) + (1 + 3).
   static float sum(Total sums) {
@@ -107,7 +98,7 @@ struct Floats128 {
   }
 
  private:
-  // There are no masked loads and stores. Not inline, because tails are many places and little time.
+  // SSE has no masked loads and stores. Not inlined: tails have many callers and take little time.
   template <class T>
   MOTE_OWN_REGISTERS static Float load_few(const T* from, uint32_t count) {
     T first[kLanes] = {};

@@ -4,12 +4,13 @@
 // sums or more must be in flight. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
+#include "kernels/simd/floats.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote {
 namespace {
 
-struct Floats256 {
+struct Floats256 : FloatScores<Floats256> {
   using Float = __m256;
   using Int = __m256i;  // int32
   static constexpr uint32_t kLanes = 8;
@@ -25,12 +26,8 @@ struct Floats256 {
   static constexpr uint32_t kQueries = 4;
   static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 4 : queries <= 3 ? 2 : 1; }
 
-  using Query = float;
   using Dot = Float;
   using Total = __m256;
-  static constexpr uint32_t kPacked = 1;
-  static constexpr uint32_t kScales = 0;
-  static constexpr uint32_t kQueryTail = 0;
 
   static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load(const float* from) { return _mm256_loadu_ps(from); }
@@ -73,13 +70,6 @@ struct Floats256 {
     return _mm256_blendv_ps(set(other), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, ahead)));
   }
   static float max_lanes(Float x) { return avx2::max_lanes(x); }
-  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  template <class T>
-  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
-    return mul(set(scale), dot);
-  }
-  static Float shift_of(float largest) { return set(largest); }
-  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static Total add_weights(Total sums, Float x) { return _mm256_add_ps(sums, x); }
   static float sum(Total sums) { return avx2::sum_lanes(sums); }
 };

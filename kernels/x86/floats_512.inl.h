@@ -4,21 +4,20 @@
 // in docs/design.md.
 #pragma once
 
+#include "kernels/simd/floats.h"
 #include "kernels/x86/math_avx2.inl.h"
 #include "kernels/x86/tile_shapes_512.h"
 
 namespace mote {
 namespace {
 
-struct Floats512 : TileShapes512 {
+struct Floats512 : TileShapes512, FloatScores<Floats512> {
   using Float = __m512;
   using Int = __m512i;
   static constexpr bool kFused = true;
   static constexpr bool kLooksUp = true;
-  using Query = float;
   using Dot = Float;
   using Total = __m256;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
 
   static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load(const float* from) { return _mm512_loadu_ps(from); }
@@ -68,14 +67,7 @@ struct Floats512 : TileShapes512 {
     const __mmask16 within = static_cast<__mmask16>(first_lanes(seen) & ~first_lanes(before));
     return _mm512_mask_mov_ps(set(other), within, x);
   }
-  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  template <class T>
-  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
-    return mul(set(scale), dot);
-  }
   static float max_lanes(Float x) { return avx2::max_lanes(_mm256_max_ps(low(x), high(x))); }
-  static Float shift_of(float largest) { return set(largest); }
-  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static Total add_weights(Total sums, Float x) {
     return _mm256_add_ps(_mm256_add_ps(sums, low(x)), high(x));
   }

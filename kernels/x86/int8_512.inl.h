@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// As simd/int8_floats.inl.h, which describes the members, in vectors of 512 bits: dpbusd adds four products
-// of bytes to each int32, and the exponential, the conversions to bytes and the masks are of AVX-512.
-// Everything has internal linkage: see "Kernels" in docs/design.md.
+// The vectors of attention over a cache of i8 in 512 bits; simd/int8_floats.inl.h describes the members.
+// dpbusd adds four products of bytes to each int32. The exponential, the conversions to bytes and the masks
+// use AVX-512. Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
 #include "kernels/simd/int8_queries.inl.h"
@@ -17,6 +17,7 @@ struct Int8Floats512 : RoughExp512 {
   using Total = Float;
   static constexpr uint32_t kPacked = 4;
   static constexpr uint32_t kScales = 1;
+  static constexpr float kMostWeight = 255.0f;
   static constexpr uint32_t kQueryTail = 2;
 
   using Floats512::add;
@@ -45,7 +46,7 @@ struct Int8Floats512 : RoughExp512 {
   static void pack(const float* from, uint32_t count, float factor, KvQuad* to) {
     pack_query<Int8Floats512>(from, count, factor, to);
   }
-  /// Stores under a mask of bytes are slow.
+  /// Masks are of 32 bits, because stores under a mask of bytes are slow.
   static void store_quads(KvQuad* to, Int x, uint32_t count) {
     const __m128i bytes = _mm512_cvtepi32_epi8(x);
     if (count >= kLanes) {
@@ -60,13 +61,13 @@ struct Int8Floats512 : RoughExp512 {
     const int32_t bits = _mm512_reduce_max_epi32(largest);
     return word_of<float>(&bits);
   }
-  /// Of the kLanes positions of a tile's values from `at` on.
+  /// Scales of the kLanes positions of a tile's values from `at` on.
   static Float load_scales(const KvQuad* values, uint32_t value_dim, uint32_t at) {
     return _mm512_castsi512_ps(load(values + static_cast<size_t>(at) * (value_dim / kPacked + kScales)));
   }
 
-  /// Of the weights from position `at` on, in the bytes of their row: weight * step of 0 to 255, rounded.
-  /// 2^23 more has them as its last bits. NaN is 0.
+  /// Stores weight * step, from 0 to 255 and rounded, as bytes of the weights' row from position `at` on.
+  /// Adding 2^23 rounds and leaves the byte in the last bits. NaN becomes 0.
   static void store_weights(float* weights, uint32_t at, Float weight, Float step) {
     store_quads(reinterpret_cast<KvQuad*>(weights) + at / kPacked,
                 _mm512_castps_si512(fma(weight, step, set(0x1p23f))), kLanes);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stores k[t] and v[t] at positions[t] as i8 in quads (ops.h): the same bits as the reference. A head is read
-// twice, for its largest magnitude and to be rounded. Eight neighbouring tokens fill half a block of keys,
-// which is transposed quad by quad, and two rows of quads of values; others are stored one by one
+// Stores k[t] and v[t] at positions[t] as i8 in quads (ops.h), bitwise equal to the reference. A head is read
+// twice, for its largest magnitude and for rounding. Eight neighbouring tokens fill half a block of keys,
+// which is transposed quad by quad, and two rows of quads of values. Other tokens are stored one by one
 // (simd/kv_store.inl.h).
 #include "kernels/simd/kv_store.inl.h"
 #include "kernels/x86/rows_256.inl.h"
@@ -17,7 +17,7 @@ struct Heads {
   const float* operator[](uint32_t i) const { return x[row + i] + column; }
 };
 
-/// How eight heads are quantized: what each is multiplied by.
+/// The factors that quantize eight heads.
 struct EightScales {
   float by[kLanes];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Linear in vectors of 512 bits; a single row, which is bound by memory, by halves where the CPU runs 512
-// bits in two passes.
+// Linear in vectors of 512 bits. A single row is bound by memory; where the CPU runs 512 bits in two passes
+// it takes vectors of 256 bits.
 #pragma once
 
 #include "kernels/cpu_features.h"

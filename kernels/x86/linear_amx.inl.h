@@ -4,21 +4,20 @@
 // activations times one of weights, which a P16K4 panel holds as tdpbssd reads them: 16 quads of 64 bytes are
 // 64 columns of 16 outputs.
 //
-// q8c: 2 tiles of rows by 2 panels, 64 columns at a time: 4 products of 16 cycles, for which 4 loads take 32.
+// q8c: 2 tiles of rows by 2 panels, 64 columns at a time: 4 products for 4 loads.
 //
-// Groups: 32 columns have sums and scales of their own. A product of them takes 16 cycles as well, and its
-// 256 sums go through memory to become floats: 16 cycles to store them, 3 operations for 16 of them, which
-// are 24 cycles. But for 220 cycles behind any tile operation the processor multiplies floats and converts in
-// one of its two ports, so both take turns: the products of kChunk groups, then their floats. 8 groups of 2
-// panels are 16 KiB of sums, which stay in L1. A sum is stored one group late: at once it would wait for its
-// product.
+// Groups: 32 columns have sums and scales of their own. The 256 int32 sums of a product are stored to memory,
+// and vectors convert them to floats and scale them. Vector operations run at half rate for some time after a
+// tile operation, so the two alternate by chunks: the products of kChunk groups, then their floats. The sums
+// of 8 groups of 2 panels take 16 KiB and stay in L1. The sums of a group are stored one group later, so that
+// the store does not wait for the product.
 //
-// Nibbles are unpacked for all rows, less 8 where they have an offset: 2 panels at a time, which stay in L1
-// or L2. int8 weights are read where they are. Scales of activations, by row, are turned into lists by group
-// once for all panels.
+// Nibbles are unpacked once for all rows, minus 8 where they have an offset: 2 panels at a time, which stay
+// in L1 or L2. int8 weights are read in place. The scales of activations, which lie by row, are copied into
+// lists by group once for all panels.
 //
-// The last tile of rows ends with the last row, and shares with the one before what it must: nothing of that
-// is stored twice, as out may be the residual.
+// The last tile of rows ends with the last row and may overlap the tile before. Rows of both are stored once,
+// because out may be the residual.
 #pragma once
 
 #include <stddef.h>
@@ -32,13 +31,13 @@ namespace mote {
 namespace {
 
 constexpr uint32_t kTileRows = 16;
-constexpr uint32_t kChunkGroups = 8;  // whose sums wait for their scales
+constexpr uint32_t kChunkGroups = 8;  // whose products come before their scaling
 constexpr size_t kTileBytes = kTileRows * kPanelRows * sizeof(int32_t);
 
 /// Sums of a chunk by 2 panels, or of q8c those of 2 tiles of rows by 2 panels.
 constexpr uint64_t kSumsBytes = kChunkGroups * 2 * kTileBytes;
 
-/// Tile `tile` of the rows: where it begins, and how many of its rows belong to the one before.
+/// Tile `tile` of the rows: its first row, and how many of its rows the tile before has as well.
 struct RowTile {
   uint32_t row, skip;
   RowTile(const LinearArgs& args, uint32_t tile)
@@ -148,7 +147,7 @@ struct AmxGroupKernel {
   using FewRows = GroupKernel<V, Format>;
   static constexpr size_t kGroupBytes = kGroupColumns * kPanelRows;  // of a panel, a byte for each weight
   static constexpr bool kUnpacks = Format::kDType != DType::q8g32;
-  static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
+  static constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // rounded up
 
   static size_t groups_of(const LinearArgs& args) { return activation_padded(args.inputs) / kGroupColumns; }
 

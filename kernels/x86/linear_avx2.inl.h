@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the AVX2 kernels of Linear share: products of signed bytes. Those of quantized activations, which are
-// -127 to 127, go by maddubs. A row that nothing quantized may hold -128, too: then by madd.
+// What the AVX2 kernels of Linear share: products of signed bytes. Quantized activations are -127 to 127 and
+// are multiplied by maddubs. A row that nothing quantized may hold -128, and is multiplied by madd.
 #pragma once
 
 #include <immintrin.h>
 #include <string.h>
 
-#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/floats_256.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 #include "kernels/x86/math_avx2.inl.h"
 
 namespace mote::avx2 {
@@ -31,8 +31,9 @@ static inline __m256i load_bytes(const void* bytes) {
 }
 
 /// dot[r][h] += the products of 4 columns: int8 weights of 16 outputs, a[r] the activations of row r. |w| is
-/// the unsigned operand of maddubs and a with the sign of w the signed one: pairs are at most 2 * 128 * 127 =
-/// 32512, inside int16 for a weight of -128 too. Two pairs are not, so each vector is widened to int32.
+/// the unsigned operand of maddubs, and a with the sign of w the signed one. A sum of two products is at most
+/// 2 * 128 * 127 = 32512 and fits int16, for a weight of -128 as well. A sum of four does not fit, so each
+/// vector is widened to int32.
 template <uint32_t R>
 MOTE_INLINE static inline void add_quad(const int8_t w[16][4], const int8_t* const a[R],
                                         __m256i dot[R][kHalves]) {
@@ -69,12 +70,12 @@ static inline void add_widened_quad(const int8_t w[16][4], const int8_t* const a
   }
 }
 
-/// Whether any byte is -128, of which `least` has the least of each lane.
+/// Whether any byte of `least`, the minima of each lane, is -128.
 static inline bool has_lowest(__m256i least) {
   return _mm256_movemask_epi8(_mm256_cmpeq_epi8(least, _mm256_set1_epi8(-128))) != 0;
 }
 
-/// Whether any activation is.
+/// Whether any activation is -128.
 static inline bool has_lowest(const LinearArgs& args) {
   const size_t columns = activation_padded(args.inputs);
   __m256i even = _mm256_setzero_si256(), odd = even;

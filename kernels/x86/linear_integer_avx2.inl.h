@@ -3,14 +3,14 @@
 // Linear with q8g32 activations: per group, the exact int32 dot product of 16 outputs with each row, then one
 // fma.
 //
-// A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, as many
-// as registers allow. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of 4 k is
-// broadcast once for P panels. 8 sums and more that do not wait for each other keep the ports busy: so one
-// row takes four panels side by side. The 2 R P float sums are touched once a group and live in memory. GCC
-// 12 has to be told: it keeps integer sums in memory too unless they are pinned, and joins the float parts of
-// all rows unless each store ends one.
+// A tile is R rows by P panels, read in place: P = 4 with one row, else R is at most Format::kRows, which the
+// number of registers sets. Each vector of weights (8 outputs x 4 k) is loaded once for R rows, each word of
+// 4 k is broadcast once for P panels. At least 8 independent sums are needed to hide the latency, so one row
+// takes four panels side by side. The 2 R P float sums are used once a group and are kept in memory. GCC 12
+// keeps the integer sums in memory as well unless they are pinned, and merges the float parts of all rows
+// unless a store ends each.
 //
-// A panel's stream is read once a tile: from memory by the first, from L1 or L2 by the rest. No tails: K is
+// Each tile reads a panel once: the first from memory, the others from L1 or L2. There are no tails: K is
 // padded to 64 and N to 16 in the file.
 #pragma once
 
@@ -57,8 +57,8 @@ MOTE_INLINE static inline void add_group(const typename Format::Supercell& cell,
   }
 }
 
-/// acc[p][r] = the products of row r with the panel at cells[p]. A function of its own, so that nothing else
-/// takes registers.
+/// acc[p][r] = the products of row r with the panel at cells[p]. Not inlined, so that all registers are free
+/// for the loop.
 template <class Format, uint32_t R, uint32_t P, class Ahead>
 __attribute__((noinline)) static void integer_sums(const typename Format::Supercell* const cells[P],
                                                    const int8_t* const rows[R],
@@ -104,7 +104,7 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   for (uint32_t p = 0; p < P; ++p) ask_for_outputs<R>(args, panel + p * stride, row);
   const ActivationLayout layout = {activation_scale_offset(args.inputs), activation_sum_offset(args.inputs),
                                    activation_padded(args.inputs) / kGroupColumns};
-  // With more rows the tile that waits for a panel is one of many, and not asking is worth more.
+  // With more rows only one of many tiles waits for a panel, and the prefetches would cost more.
   if (P < kLinearStreams && args.rows <= kMostAskingRows) {
     const WeightsAhead ahead(args, Format::kDType, panel, P, row, R, layout.groups * (Format::kAsks + 1) * P,
                              kL1Rows);
@@ -115,8 +115,8 @@ static inline void integer_tile(const LinearArgs& args, uint32_t panel, uint32_t
   for (uint32_t p = 0; p < P; ++p) linear_finish<Floats256>(args, row, R, panel + p * stride, acc[p][0]);
 }
 
-/// The weights of a panel are read by all rows before the next. A single row reads kLinearStreams panels side
-/// by side, two rows two: their sums would be too few for the latency of an addition.
+/// All rows multiply a panel before the next one. A single row reads kLinearStreams panels side by side, two
+/// rows read two, so that there are enough sums to hide the latency of an addition.
 template <class Format>
 static inline void integer_linear(const LinearArgs& args, Range panels) {
   if (args.rows == 1) {

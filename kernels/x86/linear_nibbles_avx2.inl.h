@@ -3,14 +3,14 @@
 // Linear with q8g32 activations and nibbles: maddubs takes them as unsigned bytes, and the int16 sums of its
 // products fit for a whole group.
 //
-// For 4 columns, 8 outputs and a row that is a product and an addition; for a group a madd, a conversion, a
-// multiplication and an fma more, with minima two. The offset of 8 is subtracted where the sums start and
-// costs nothing there. So 256 products are 20 operations (21) at least.
+// 4 columns of 8 outputs and a row take a maddubs and an addition. A group takes a madd, a conversion, a
+// multiplication and an fma more, and a second fma with minima. The offset of 8 is subtracted by the value
+// that the sums start from.
 //
-// A tile is 6 rows by one panel: 12 sums, two vectors of weights, a word and a product are 16 registers. Up
-// to kInPlaceRows rows it reads nibbles in place, 24 operations more for a group. For more rows each panel is
-// unpacked to scratch first, quad by quad behind each group's scales as floats, and what the rows of a tile
-// need of a group beside their bytes is laid out once for all panels.
+// A tile is 6 rows by one panel: 12 sums, two vectors of weights, a word and a product take 16 registers. Up
+// to kInPlaceRows rows it reads nibbles in place. For more rows each panel is first unpacked to scratch, quad
+// by quad behind each group's scales as floats; the scales and sums of the rows' groups are laid out once for
+// all panels.
 #pragma once
 
 #include <type_traits>
@@ -43,10 +43,10 @@ struct Nibbles {
     return _mm256_and_si256(w, _mm256_set1_epi8(15));
   }
 
-  /// sum[h] += the products of a quad. Where weights have an offset the first of a group starts at minus 4
-  /// times the sum of the group's activations, the offset's share of either int16 sum of an output. Then n
-  /// products are (nibble - 4) times an activation, and of the 32 - n others -4 times: at most
-  /// 128 (11 n + 4 (32 - n)), with all 16 of them 30720. Without an offset that is 128 * 15 * 16, as much.
+  /// sum[h] += the products of a quad. Where weights have an offset of 8, a group starts at minus 4 times the
+  /// sum of its activations: half of the offset's share for each of the two int16 sums of an output. After n
+  /// products a sum has n terms (nibble - 4) * a and 32 - n terms -4 * a, so its magnitude is at most 128 (11
+  /// n + 4 (32 - n)), which is 30720 for all 16. Without an offset it is at most 128 * 15 * 16 = 30720.
   MOTE_INLINE static void add_quad(const __m256i w[kHalves], __m256i word, bool first, __m256i four_sums,
                                    __m256i sum[kHalves]) {
     __m256i product[kHalves];
@@ -91,7 +91,8 @@ struct Nibbles {
     uint8_t quads[8][kPanelRows][4];
   };
 
-  /// Of a row: share is what minima are multiplied by, scale * sum, or four_times the sum, in 32 bits.
+  /// A row's values of a group: `share` is scale * sum, the factor of minima, or four_times the sum, in 32
+  /// bits.
   struct RowGroup {
     float scale;
     std::conditional_t<kMinimum, float, uint32_t> share;
@@ -164,7 +165,7 @@ struct Nibbles {
   }
 
   static void unpacked_linear(const LinearArgs& args, Range panels, void* scratch) {
-    constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // the last one begun
+    constexpr uint32_t kGroupLines = (sizeof(Supercell) / 2 + 63) / 64;  // rounded up
     auto* unpacked = static_cast<Unpacked*>(scratch);
     auto* row_groups = reinterpret_cast<RowGroup*>(unpacked + groups(args));
     if (!args.scratch_is_ready) lay_out_groups<kRows>(args, row_groups, row_group);
@@ -184,7 +185,7 @@ struct Nibbles {
   }
 };
 
-/// With many rows an unpacked panel, and what rows need of each group.
+/// Scratch of many rows: an unpacked panel, and the values that rows need of each group.
 template <class Format>
 constexpr uint64_t linear_nibbles_scratch(const ScratchShape& shape) {
   return shape.rows <= kInPlaceRows ? 0 : align_up(Format::scratch_bytes(shape), kAlignment);

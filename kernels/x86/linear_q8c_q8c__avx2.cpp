@@ -2,31 +2,31 @@
 //
 // Linear with q8c activations: the exact int32 dot product of all of K, then fma(scale_a * scale_w, dot, 0).
 //
-// Per 4 columns, 8 outputs and row, the product of signed bytes takes sign, maddubs, madd, add.
-// Most quads of columns need less (quad_plan_avx2.inl.h): weights plus 128 need no sign, and the int16 sums
-// of two such quads share a madd and an add. What the 128 added is known from the activations, and subtracted
-// at the end; int32 sums may wrap on the way.
+// The product of signed bytes takes sign, maddubs, madd and add for each 4 columns, 8 outputs and row. Most
+// quads of columns need fewer operations (quad_plan_avx2.inl.h): weights plus 128 need no sign, and the int16
+// sums of two such quads share a madd and an add. The excess of 128 times the sum of the activations is
+// subtracted at the end; int32 sums may wrap before that.
 //
 // A tile is R rows by one panel: with R = 4 the 8 sums, four vectors of weights, two words, the ones and a
-// temporary are 16 registers. Its quads are visited in the order of its plan, all of one kind after the
+// temporary take 16 registers. Quads are visited in the order of the tile's plan, all of one kind after the
 // other, so that no branch depends on data. A thread makes the plans of all rows before its first panel. A
-// single row is bound by memory: it is not planned, and reads kLinearStreams panels side by side. Rows with
-// an activation of -128 have no plan either, and go one by one. No tails: K is padded to 64 and N to 16 in
-// the file.
+// single row is bound by memory: it has no plan, and reads kLinearStreams panels side by side. Rows with an
+// activation of -128 have no plan either, and are multiplied one by one. There are no tails: K is padded to
+// 64 and N to 16 in the file.
 #include "kernels/x86/quad_plan_avx2.inl.h"
 
 namespace mote::avx2 {
 namespace {
 
 constexpr uint32_t kRows = 4;  // of a tile
-/// From here on the tile that waits for a panel is one of so many that not asking for the next is worth more.
+/// From so many rows on only one of many tiles waits for a panel, and prefetching the next would cost more.
 constexpr uint32_t kManyRows = 192;
 
 MOTE_INLINE inline __m256i load_plus_128(const int8_t w[][4]) {
   return _mm256_xor_si256(load_bytes(w), _mm256_set1_epi8(-128));
 }
 
-/// sum += x where sum is. In the loops below GCC 12 adds in another register and copies it back.
+/// sum += x in place: in the loops below GCC 12 adds in another register and copies the result back.
 MOTE_INLINE inline void add_in_place(__m256i& sum, __m256i x) {
   __asm__("vpaddd %1, %0, %0" : "+x"(sum) : "x"(x));
 }
@@ -63,8 +63,7 @@ MOTE_INLINE inline void add_one(const QuadQ8c& quad, const int8_t* const a[R], _
   }
 }
 
-/// dot[r] = row r times the panel. A function of its own with its sums in registers until the end: inlined
-/// into the tile, GCC 12 keeps them in memory.
+/// dot[r] = row r times the panel. Not inlined: inlined into the tile, GCC 12 keeps the sums in memory.
 template <uint32_t R, class Ahead>
 __attribute__((noinline)) void planned_dots(const QuadQ8c* quads, const int8_t* const rows[R],
                                             const QuadPlan& plan, Ahead ahead, __m256i dot[R][kHalves]) {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which way each quad (4 columns) of q8c activations can be multiplied: decided once for a tile of rows,
-// used with every panel of weights.
+// The plan says how each quad (4 columns) of q8c activations is multiplied. It is made once for a tile of
+// rows and used with every panel of weights.
 //
 // maddubs multiplies unsigned by signed bytes and adds pairs in int16, saturating. Weights plus 128 are
-// unsigned and at most 255, so sums of such products fit wherever the activations that one sum takes add up
-// to no more than 128, those above and those below 0 each by themselves: 255 * 128 = 32640. Per row a quad
-// makes two sums, of two products each. Activations are scaled by the largest of their row, so most are
-// small: most quads fit together with the quad beside them, most others alone, and few need the signs of the
-// weights.
+// unsigned and at most 255. A sum of their products fits int16 where the positive activations of the sum add
+// up to at most 128, and so do the magnitudes of the negative ones: 255 * 128 = 32640. A quad makes two sums
+// of two products for each row. Activations are scaled by the largest of their row, so most are small: most
+// quads fit together with the quad beside them, most others fit alone, and few need the signs of the weights.
 #pragma once
 
 #include "kernels/x86/linear_avx2.inl.h"
 
 namespace mote::avx2 {
 
-/// The quads of a tile of up to 4 rows by the way they are multiplied; the indices lie behind the plan.
-/// `twos` is null where an activation is -128, which nothing quantized: no way here takes it.
+/// The quads of a tile of up to 4 rows, grouped by how they are multiplied; the indices lie behind the plan.
+/// `twos` is null where an activation is -128, which no plan supports; quantize never stores it.
 struct QuadPlan {
   const uint16_t *twos, *twos_end;    // octets (two quads, 2 i and 2 i + 1) that fit together
   const uint16_t *ones, *ones_end;    // quads that fit alone
@@ -24,7 +23,7 @@ struct QuadPlan {
   uint32_t excess[4];                 // by row: the sum of the activations of twos and ones, modulo 2^32
 };
 
-/// Of a plan: its head, and 2 bytes for each 8 columns and each 4.
+/// Bytes of a plan: its head, 2 bytes for each 8 columns and 2 for each 4.
 constexpr uint64_t quad_plan_bytes(uint64_t columns) {
   return align_up(sizeof(QuadPlan) + (columns / 8 + columns / 4) * sizeof(uint16_t), alignof(QuadPlan));
 }
@@ -81,8 +80,7 @@ static void plan_quads(const int8_t* const a[R], size_t columns, QuadPlan* plan)
   plan->ones_end = one;
   plan->signs = sign;
   for (uint32_t r = 0; r < R; ++r) {
-    // Unsigned: a file may have a buffer multiplied that nothing was quantized to, and its sum is then
-    // anything.
+    // Unsigned: in a buffer that nothing quantized the stored sum may be any int32.
     plan->excess[r] = static_cast<uint32_t>(reinterpret_cast<const RowScale*>(a[r] + columns)->sum);
     for (const uint16_t* quad = plan->signs; quad != plan->signs_end; ++quad) {
       const int8_t* q = a[r] + size_t{4} * *quad;

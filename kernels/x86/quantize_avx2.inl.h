@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What quantizing takes of vectors of 8 integers: reductions, of one vector or of eight, and 32 floats as
-// bytes.
+// Operations of quantizing on vectors of 8 integers: reductions of one vector or of eight, and the conversion
+// of 32 floats to bytes.
 #pragma once
 
 #include "kernels/x86/math_avx2.inl.h"

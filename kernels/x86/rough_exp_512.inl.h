@@ -9,10 +9,11 @@ namespace mote {
 namespace {
 
 struct RoughExp512 : Floats512 {
-  /// exp(x - m), m as shift_of had it and not less than x, to 9e-5: a 22nd of the rounding to bf16, after
-  /// which exp(0) is 1, as it is as a byte. NaN stays NaN.
+  /// exp(x - m) within 9e-5, for x <= m; shift_of gave the shift for m. That is a 22nd of the rounding to
+  /// bf16. exp(0) rounds to 1, as bf16 and as a byte. NaN stays NaN.
   ///
-  /// 2^t = 2^f 2^floor(t), f the fraction of t = (x - m) / ln 2; 2^f is 1 and a cubic fitted to [0, 1).
+  /// 2^t = 2^f 2^floor(t), f the fraction of t = (x - m) / ln 2; 2^f - 1 is a cubic polynomial fitted to [0,
+  /// 1).
   static Float rough_exp(Float x, Float shift) {
     constexpr int kFraction = 1 | 8;  // less floor(t), without exceptions
     const Float t = fma(x, set(kPerLn2), shift);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tiles of linear_float.inl.h and attention.inl.h in vectors of 512 bits. 32 registers; an fma of latency
-// 4 at 2 a cycle, or 1 where 512 bits take two passes: 8 sums or more must be in flight, and larger tiles
-// load less for each. Apart from floats_512.inl.h, so that tests walk the same tiles where AVX-512 is
-// missing.
+// The tiles of linear_float.inl.h and attention.inl.h in vectors of 512 bits. There are 32 registers, and an
+// fma has a latency of 4 cycles and a throughput of 2 a cycle, or 1 where 512 bits take two passes: 8 sums or
+// more must be in flight, and larger tiles load less for each product. Not in floats_512.inl.h, so that tests
+// use the same tiles where AVX-512 is missing.
 #pragma once
 
 #include <stdint.h>

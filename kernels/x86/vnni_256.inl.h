@@ -5,15 +5,14 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/floats_256.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
 
-struct Vnni256 {
+struct Vnni256 : DotFloats<Floats256> {
   using Int = __m256i;  // 32 bytes or 8 int32
-  using Float = __m256;
   static constexpr uint32_t kVectors = 2;
   static constexpr uint32_t kWeightBias = 128;
   static constexpr uint32_t kRowPanels = kLinearStreams;
@@ -26,6 +25,7 @@ struct Vnni256 {
   static Int load(const void* bytes) { return _mm256_load_si256(static_cast<const __m256i*>(bytes)); }
   static void store(void* bytes, Int v) { _mm256_store_si256(static_cast<__m256i*>(bytes), v); }
   static Int zero() { return _mm256_setzero_si256(); }
+  using DotFloats::set;
   static Int set(int32_t value) { return _mm256_set1_epi32(value); }
   static Int broadcast_word(const char* bytes) {
     int32_t word;
@@ -45,23 +45,13 @@ struct Vnni256 {
   }
   static Int add_sixteenth(Int sum, Int v) { return _mm256_add_epi32(sum, _mm256_srai_epi32(v, 4)); }
 
-  static Float set(float value) { return _mm256_set1_ps(value); }
   static Float load_f32(const float* from) { return _mm256_load_ps(from); }
   static void store_f32(float* to, Float v) { _mm256_store_ps(to, v); }
   static Float load_f16(const uint16_t* from) {
     return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(from)));
   }
   static Float convert(Int v) { return _mm256_cvtepi32_ps(v); }
-  static Float mul(Float a, Float b) { return _mm256_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm256_fmadd_ps(a, b, c); }
-
-  static Float add(Float a, Float b) { return Floats256::add(a, b); }
-  static Float load_first(const float* from, uint32_t lanes) { return Floats256::load_first(from, lanes); }
-  static void store_first(float* to, uint32_t lanes, Float v) { Floats256::store_first(to, lanes, v); }
-
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
-    linear_finish<Floats256>(args, row, rows, panel, sums);
-  }
 };
 
 }  // namespace

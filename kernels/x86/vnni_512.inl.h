@@ -4,15 +4,14 @@
 // internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
-#include "kernels/simd/linear_finish.inl.h"
 #include "kernels/x86/floats_512.inl.h"
+#include "kernels/x86/linear_finish.inl.h"
 
 namespace mote {
 namespace {
 
-struct Vnni512 {
+struct Vnni512 : DotFloats<Floats512> {
   using Int = __m512i;  // 64 bytes or 16 int32
-  using Float = __m512;
   static constexpr uint32_t kVectors = 1;
   static constexpr uint32_t kWeightBias = 128;
   static constexpr uint32_t kRowPanels = kLinearStreams;
@@ -25,6 +24,7 @@ struct Vnni512 {
   static Int load(const void* bytes) { return _mm512_load_si512(bytes); }
   static void store(void* bytes, Int v) { _mm512_store_si512(bytes, v); }
   static Int zero() { return _mm512_setzero_si512(); }
+  using DotFloats::set;
   static Int set(int32_t value) { return _mm512_set1_epi32(value); }
   static Int broadcast_word(const char* bytes) {
     int32_t word;
@@ -38,7 +38,7 @@ struct Vnni512 {
   static Int minus_8(Int v) { return _mm512_sub_epi8(v, _mm512_set1_epi8(8)); }
   static Int add_128(Int v) { return _mm512_xor_si512(v, _mm512_set1_epi8(-128)); }
   static Int dot(Int sum, Int u8, Int s8) { return _mm512_dpbusd_epi32(sum, u8, s8); }
-  /// By a word, which dpbusd itself repeats in every lane.
+  /// By a word in memory, which dpbusd broadcasts to every lane.
   static Int dot_word(Int sum, Int u8, const char* word) {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0"
             : "+v"(sum)
@@ -52,27 +52,17 @@ struct Vnni512 {
   }
   static Int add_sixteenth(Int sum, Int v) { return _mm512_add_epi32(sum, _mm512_srai_epi32(v, 4)); }
 
-  static Float set(float value) { return _mm512_set1_ps(value); }
   static Float load_f32(const float* from) { return _mm512_load_ps(from); }
   static void store_f32(float* to, Float v) { _mm512_store_ps(to, v); }
   static Float load_f16(const uint16_t* from) {
     return _mm512_cvtph_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
   }
   static Float convert(Int v) { return _mm512_cvtepi32_ps(v); }
-  static Float mul(Float a, Float b) { return _mm512_mul_ps(a, b); }
   static Float fma(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
-
-  static Float add(Float a, Float b) { return Floats512::add(a, b); }
-  static Float load_first(const float* from, uint32_t lanes) { return Floats512::load_first(from, lanes); }
-  static void store_first(float* to, uint32_t lanes, Float v) { Floats512::store_first(to, lanes, v); }
-
-  static void finish(const LinearArgs& args, uint32_t row, uint32_t rows, uint32_t panel, const float* sums) {
-    linear_finish<Floats512>(args, row, rows, panel, sums);
-  }
 };
 
-/// For a single row where the CPU halves 512 bits (Zen 4): int8 weights that no cache holds come faster by
-/// loads of 256 bits. (Those in 4 bits do not: there are fewer of them, and more to do between them.)
+/// For a single row where the CPU runs 512 bits in two passes (Zen 4): int8 weights are read from memory
+/// faster by loads of 256 bits. 4-bit weights are not, because they take fewer loads and more operations.
 struct Vnni512InHalves : Vnni512 {
   static constexpr uint32_t kPairRows = 1, kSingleRows = 1;
   static constexpr bool kUnpacks = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words of simd/int8_floats.inl.h in 128 bits: SSE4.1. Bytes become int16, those at even places and those at
-// odd ones, whose products madd adds in pairs. Everything has internal linkage: see "Kernels" in
+// Words of simd/int8_floats.inl.h in 128 bits: SSE4.1. The bytes at even and at odd places become int16,
+// and madd adds their products in pairs. Everything has internal linkage: see "Kernels" in
 // docs/design.md.
 #pragma once
 

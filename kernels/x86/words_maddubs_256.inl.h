@@ -2,11 +2,11 @@
 //
 // Words of simd/int8_floats.inl.h by maddubs.
 //
-// Three operations for 32 multiply-adds, which floats take four fma for. vpmaddubsw adds two products of
-// bytes in 16 bits: a key of up to 255 times queries that make up 128 together, or a value of up to 128 times
-// weights that make up 256, is 32768 at most, and reached below zero only. So it is pairs of queries'
-// elements and of weights that share the levels of a byte (joint). Bytes as int16, which take four
-// operations, keep twice as many levels where both of a pair are as large as can be.
+// vpmaddubsw adds two products of bytes in int16. So the two elements of a pair share the levels of a byte
+// (joint): a key of at most 255 times a pair of query elements whose magnitudes add up to 128, or a pair of
+// weights that add up to 256 times values of at most 128 in magnitude, is at most 32768 in magnitude, and
+// 32768 only below zero. The product of a vector takes three operations; bytes widened to int16 would take
+// four.
 #pragma once
 
 #include "kernels/x86/words_256.inl.h"
@@ -19,7 +19,7 @@ struct PairedWords256 : Words256 {
     const __m256i pairs = _mm256_maddubs_epi16(u8, s8);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
-  /// In both lanes of a pair.
+  /// The sum of a pair, in both of its lanes.
   static __m256 joint(__m256 magnitudes) {
     return _mm256_add_ps(magnitudes, _mm256_permute_ps(magnitudes, 0b10110001));
   }

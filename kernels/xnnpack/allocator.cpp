@@ -11,7 +11,7 @@
 namespace mote::xnnpack {
 namespace {
 
-// Initial-exec: the general model may allocate when a thread first looks.
+// Initial-exec, because the general model may allocate at a thread's first access.
 __attribute__((tls_model("initial-exec"))) thread_local Placement* placement = nullptr;
 
 void* allocate(void*, size_t bytes) { return placement != nullptr ? placement->take(bytes) : malloc(bytes); }
@@ -34,7 +34,7 @@ const xnn_allocator kAllocator = {nullptr, allocate, reallocate, deallocate, ali
 xnn_status initialized = xnn_status_uninitialized;
 bool ours = false;  // XNNPACK uses kAllocator
 
-/// Initializes, and makes an operator to see whose allocator is asked.
+/// Initializes XNNPACK, and makes an operator to find out which allocator XNNPACK calls.
 void initialize_once() {
   initialized = xnn_initialize(&kAllocator);
   if (initialized != xnn_status_success) return;

@@ -15,11 +15,11 @@
 namespace mote::xnnpack {
 namespace {
 
-// Models that use a layer's weights again and again (ALBERT) need its operators once. An operation looks for
-// one that is equal to it among as many after it; a layer has about ten.
+// Models whose layers share weights (ALBERT) need the operators of a layer once. An operation looks for an
+// equal one among so many operations after it; a layer has about ten.
 constexpr uint32_t kLookAhead = 64;
 
-/// An operator and whose turn it is: setting it up for an input and running it change it.
+/// An operator and its lock: setting it up for an input and running it change its state.
 struct Slice {
   pthread_mutex_t mutex;
   xnn_operator_t op;

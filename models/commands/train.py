@@ -22,8 +22,11 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 HERE = pathlib.Path(__file__).resolve().parent
 SPECIAL = ["<|pad|>", "<|command|>", "<|json|>", "<|end|>"]
 PAD, COMMAND, JSON, END = range(4)
-TEMPLATE = ("{% for message in messages %}{% if message['role'] == 'user' %}<|command|>{{ message['content'] }}<|json|>"
-            "{% else %}{{ message['content'] }}<|end|>{% endif %}{% endfor %}")
+TEMPLATE = ("{% set last = namespace(index=0) %}{% for message in messages %}{% if message['role'] == 'user' %}"
+            "{% set last.index = loop.index0 %}{% elif message['role'] == 'system' %}"
+            "{{ raise_exception('The model takes no system message') }}{% endif %}{% endfor %}"
+            "{% for message in messages[last.index:] %}{% if message['role'] == 'user' %}<|command|>"
+            "{{ message['content'] }}<|json|>{% else %}{{ message['content'] }}<|end|>{% endif %}{% endfor %}")
 GROUP = 32  # columns that share a scale once the model is quantized
 
 

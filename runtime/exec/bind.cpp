@@ -38,11 +38,11 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t index, 
 }
 
 mote_status bind_slice(const mote_model& model, const Places& places, uint32_t op, const file::Slice* slice,
-                       ConstRows* rows, file::RowUnit* unit, mote_error* error) {
+                       ConstRows* rows, uint32_t* stream, mote_error* error) {
   Proofs proofs(model, places, op, error);
   const Operand operand = proofs.f32_slice(slice, "output");
   *rows = operand.const_rows();
-  *unit = operand.unit;
+  *stream = operand.stream;
   return proofs.status();
 }
 

@@ -14,7 +14,10 @@ namespace mote {
 /// An operation ready to run. Pointers are fixed for the session's life.
 struct Step {
   Op op;
-  file::RowUnit unit;  // what its rows are
+  uint8_t stream;  // of its rows
+  file::StreamKind kind;
+  uint8_t
+      reads_stream;  // of the rows that it reads: the same, or of tokens or groups that it takes to others
   const KernelEntry* kernel;
   const KernelEntry* merge;  // of attention; else null
   bool on_backend;           // run_on_backend instead; the kernel finishes and steps in
@@ -27,6 +30,23 @@ struct Step {
   };
 };
 
+inline constexpr uint32_t kTokens = 0;  // the first stream of a program
+
+/// Where a stream's buffers lie, and what the rows of a run are in it.
+struct StreamPlace {
+  uint8_t* buffers;
+  uint32_t rows;  // that they hold
+  // Of tokens and groups:
+  int32_t* positions;
+  int32_t* sequences;
+  int32_t* last_seen;  // of encoders: the last position of each row's sequence
+  uint32_t* starts;    // of encoders: the first row of each sequence of the run, then the number of rows
+  uint32_t*
+      firsts;  // of groups: the first row of each in the pass, of the stream that it is of; then the end
+};
+
+struct PagePool;
+
 /// Where a session's memory lies; all null and 0 when only proving.
 struct Places {
   const file::Program* program;
@@ -34,23 +54,18 @@ struct Places {
   bool finds_kernels;
   Isa isa;
   DType kv_dtype;
-  const mote_backend* backend;  // or null
-  uint8_t* token_buffers;       // of chunk rows
-  uint8_t* selected_buffers;    // of logit_rows rows
-  uint8_t* sequence_buffers;    // of batch rows; of encoders
-  uint32_t token_rows;
-  uint32_t selected_rows;
-  uint32_t sequence_rows;
+  const mote_backend* backend;       // or null
+  StreamPlace streams[kMaxStreams];  // of the program
   const int32_t* ids;
-  const int32_t* positions;
-  const int32_t* last_seen;    // of encoders: the last position of each row's sequence
   const int32_t* token_types;  // of encoders
-  const int32_t* sequences;
   const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
-  const uint32_t* starts;  // of encoders: the first row of each sequence, then the number of rows
   const KvCacheView* caches;
-  float* partials;  // of attention; null where it is never split by positions
+  const PagePool* pools;
+  const uint8_t* pool_of;  // [states]
+  float* partials;         // of attention; null where it is never split by positions
+  const FixedStateView* fixed_states;
+  SequenceRows by_sequence;
 };
 
 /// What decides the scratch of a call of the step with `rows` rows.
@@ -60,6 +75,6 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t op, Ste
 
 /// Proves a slice of f32 columns and resolves it.
 mote_status bind_slice(const mote_model& model, const Places& places, uint32_t op, const file::Slice* slice,
-                       ConstRows* rows, file::RowUnit* unit, mote_error* error);
+                       ConstRows* rows, uint32_t* stream, mote_error* error);
 
 }  // namespace mote

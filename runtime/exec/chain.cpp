@@ -23,19 +23,14 @@ uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
   return count;
 }
 
-uint32_t rows_of(const Places& places, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return places.sequence_rows;
-  return unit == file::RowUnit::selected ? places.selected_rows : places.token_rows;
-}
-
 /// Whether `later` may take a row as soon as `earlier` has.
 bool may_follow(const Places& places, const Step& earlier, const Step& later) {
   RowSpan before[kMaxOperands], after[kMaxOperands];
   const uint32_t before_count = row_operands(earlier, before), after_count = row_operands(later, after);
-  if (before_count == 0 || after_count == 0 || earlier.unit != later.unit) return false;
+  if (before_count == 0 || after_count == 0 || earlier.stream != later.stream) return false;
   for (uint32_t i = 0; i < before_count; ++i) {
     for (uint32_t j = 0; j < after_count; ++j) {
-      if (!rows_stay_apart(before[i], after[j], rows_of(places, later.unit))) return false;
+      if (!rows_stay_apart(before[i], after[j], places.streams[later.stream].rows)) return false;
     }
   }
   return true;
@@ -46,6 +41,12 @@ const void* state_read(const Step& step) {
 }
 const void* state_written(const Step& step) {
   return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
+}
+
+/// Whether the steps can be in one fork of lanes.
+bool may_be_in_lanes(const Step& one, const Step& other) {
+  return one.kind == file::StreamKind::token && other.kind == file::StreamKind::token &&
+         !traits_of(one.op).of_sequences() && !traits_of(other.op).of_sequences();
 }
 
 /// Whether rows of one step reach those of the other through a state: one writes what the other reads.
@@ -87,7 +88,7 @@ void part_steps(Step* steps, uint32_t count) {
     steps[first].needs_barrier = true;
     for (next = first + 1; next < count && next - first < kMaxFromBarrier; ++next) {
       steps[next].needs_barrier = false;
-      bool parted = steps[first].unit == file::RowUnit::token && steps[next].unit == file::RowUnit::token;
+      bool parted = may_be_in_lanes(steps[first], steps[next]);
       for (uint32_t i = first; i < next; ++i) parted = parted && !share_a_state(steps[i], steps[next]);
       if (!parted) break;
     }

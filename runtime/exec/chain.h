@@ -9,7 +9,8 @@
 // not follow each other.
 //
 // Where each thread has rows, and buffers for them, of its own (lane.h), it goes through linear operations
-// and attention, too, without waiting for anyone, until one reads keys and values that others store.
+// and attention, too, without waiting for anyone, until one reads keys and values that others store, or takes
+// whole sequences.
 #pragma once
 
 #include "runtime/exec/bind.h"

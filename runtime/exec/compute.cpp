@@ -30,7 +30,8 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   return MOTE_OK;
 }
 
-/// Whether a decoder can compute the rows. What they ask of each sequence is then in session->asked.
+/// Whether the rows can be appended, but for their room. What they ask of each sequence is then in
+/// session->asked.
 mote_status check_rows(const mote_session* session, const mote_row* rows, uint32_t count, mote_error* error) {
   uint32_t outputs = 0;
   memset(session->asked, 0, session->options.batch * sizeof session->asked[0]);
@@ -53,7 +54,7 @@ mote_status check_rows(const mote_session* session, const mote_row* rows, uint32
     return fail(error, MOTE_INVALID_ARGUMENT, outputs, " rows want outputs, the session has room for ",
                 session->options.logit_rows);
   }
-  return check_room(session, error);
+  return MOTE_OK;
 }
 
 }  // namespace
@@ -69,7 +70,9 @@ mote_status check_ids(const mote_session* session, const int32_t* ids, uint32_t 
   return MOTE_OK;
 }
 
-mote_status check_room(const mote_session* session, mote_error* error) {
+mote_status check_room(const mote_session* session, mote_error* error, uint32_t program) {
+  const mote_status sources = check_sources(session, program, session->asked, error);
+  if (sources != MOTE_OK) return sources;
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     const uint32_t present = session->lengths[sequence], context = session->options.context;
     if (session->asked[sequence] <= context - present) continue;
@@ -117,6 +120,8 @@ void mote_model_get_program(const mote_model* model, uint32_t program, mote_prog
   info->name = of.name()->c_str();
   info->input_width = mote::input_width(of);
   info->output_width = of.output()->width();
+  info->whole = mote::is_whole(of) ? 1 : 0;
+  info->context = mote::context_of(*model->root, of);
 }
 
 mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error) {
@@ -129,8 +134,11 @@ mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mot
   source.values = rows->values;
   source.stride = rows->value_stride;
   if (source.stride == 0) source.stride = session->programs[rows->program].input_width;
-  if (session->model->encoder) return mote::begin_encoding(session, source, rows->count, error);
+  if (mote::is_whole(*session->programs[rows->program].file)) {
+    return mote::begin_encoding(session, source, rows->count, error);
+  }
   status = mote::check_rows(session, rows->rows, rows->count, error);
+  if (status == MOTE_OK) status = mote::check_room(session, error, rows->program);
   if (status != MOTE_OK) return status;
   mote::end_run(session);
   mote::begin_rows(session, source, rows->count);
@@ -143,7 +151,8 @@ mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done
     return fail(error, MOTE_WRONG_STATE, "no computation is in progress");
   }
   *done = mote::continue_run(session, max_ops) ? 1 : 0;
-  if (*done != 0 && session->model->encoder) session->logit_count = session->run.outputs;
+  if (*done != 0 && mote::is_whole(*mote::current(*session).file))
+    session->logit_count = session->run.outputs;
   return MOTE_OK;
 }
 

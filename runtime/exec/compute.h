@@ -28,8 +28,9 @@ struct RowSource {
 /// MOTE_INVALID_ARGUMENT if an id is not of the vocabulary.
 mote_status check_ids(const mote_session* session, const int32_t* ids, uint32_t n, mote_error* error);
 
-/// MOTE_CONTEXT_FULL if asked[s] more tokens of each sequence s do not fit, asked being the session's.
-mote_status check_room(const mote_session* session, mote_error* error);
+/// MOTE_CONTEXT_FULL if asked[s] more tokens of each sequence s do not fit, asked being the session's;
+/// MOTE_WRONG_STATE if one lacks a source that the program attends to.
+mote_status check_room(const mote_session* session, mote_error* error, uint32_t program = 0);
 
 /// The same of n more tokens of one sequence.
 mote_status check_room(const mote_session* session, uint32_t sequence, uint32_t n, mote_error* error);

@@ -8,6 +8,7 @@
 #include "runtime/exec/compute.h"
 #include "runtime/exec/encode.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/kv_state.h"
 
 namespace mote {
 namespace {
@@ -28,6 +29,19 @@ mote_status check_types(const mote_session* session, const int32_t* types, uint3
   return MOTE_OK;
 }
 
+/// The program that mote_encode runs.
+const file::Program& encoding_program(const mote_session* session) {
+  return *session->programs[whole_program(*session->model)].file;
+}
+
+/// A sequence whose tokens were computed from a source cannot get another.
+mote_status check_source(const mote_session* session, uint32_t program, uint32_t sequence,
+                         mote_error* error) {
+  if (!session->programs[program].keeps || session->lengths[sequence] == 0) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "sequence ", sequence, " has ", session->lengths[sequence],
+              " tokens, which attend to its source; truncate it to 0 before it gets another");
+}
+
 /// Whether the sequences fit a run; *total is the number of their tokens.
 mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
                           mote_error* error) {
@@ -36,7 +50,7 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
     return fail(error, MOTE_INVALID_ARGUMENT, batch.count, " sequences, the session takes 1 to ",
                 options.batch);
   }
-  const uint32_t longest = options.context < options.chunk ? options.context : options.chunk;
+  const uint32_t longest = most_rows_of_sequence(*session, encoding_program(session));
   uint64_t tokens = 0;
   for (uint32_t i = 0; i < batch.count; ++i) {
     if (batch.lengths[i] == 0) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", i, " has no tokens");
@@ -45,6 +59,8 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
                   " tokens; this session reads at most ", longest, " at once");
     }
     tokens += batch.lengths[i];
+    const mote_status status = check_source(session, whole_program(*session->model), i, error);
+    if (status != MOTE_OK) return status;
   }
   if (tokens > options.chunk) {
     return fail(error, MOTE_INVALID_ARGUMENT, "the sequences have ", tokens,
@@ -54,15 +70,22 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
   return MOTE_OK;
 }
 
+/// Tokens with outputs: of a model that decodes, whose sources are encoded for what is kept of them, none
+/// unless asked for.
+uint32_t count_outputs(const mote_session* session, const mote_batch& batch, uint32_t total) {
+  if (batch.rows != nullptr) return batch.row_count;
+  return session->model->sources ? 0 : total;
+}
+
 /// Whether the rows asked for are tokens of the run and have room.
 mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
                        mote_error* error) {
-  if (of_sequences(*session->model->program)) {
+  if (of_sequences(encoding_program(session))) {
     if (batch.rows == nullptr) return MOTE_OK;
     return fail(error, MOTE_INVALID_ARGUMENT,
                 "this model's outputs are of sequences, not of tokens: rows must be null");
   }
-  const uint32_t count = batch.rows == nullptr ? total : batch.row_count;
+  const uint32_t count = count_outputs(session, batch, total);
   if (count > session->options.logit_rows) {
     return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", count, " tokens, the session has room for ",
                 session->options.logit_rows);
@@ -87,8 +110,8 @@ mote_status check_batch(const mote_session* session, const mote_batch& batch, ui
 /// Says which rows the public rows are.
 void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t total) {
   uint32_t count = batch.count;
-  if (!of_sequences(*session->model->program)) {
-    count = batch.rows == nullptr ? total : batch.row_count;
+  if (!of_sequences(encoding_program(session))) {
+    count = count_outputs(session, batch, total);
     for (uint32_t i = 0; i < count; ++i) session->selected[i] = batch.rows == nullptr ? i : batch.rows[i];
     session->run.selected_rows = count;
   }
@@ -103,22 +126,43 @@ uint32_t length_at(const mote_row* rows, uint32_t count, uint32_t first) {
   return end - first;
 }
 
-mote_status check_encoding(const mote_session* session, const file::Program& program, const mote_row* rows,
-                           uint32_t count, mote_error* error) {
-  const mote_session_options& options = session->options;
-  uint32_t outputs = 0, sequences = 0;
+/// Whether the rows are whole sequences: of encoders 0, 1, ..., else any, each once.
+mote_status check_sequences(const mote_session* session, uint32_t program, const mote_row* rows,
+                            uint32_t count, mote_error* error) {
+  const uint32_t batch = session->options.batch;
+  const uint32_t longest = most_rows_of_sequence(*session, *session->programs[program].file);
+  memset(session->asked, 0, batch * sizeof session->asked[0]);
+  uint32_t sequences = 0;
   for (uint32_t first = 0; first < count; ++sequences) {
-    const uint32_t length = length_at(rows, count, first);
-    if (rows[first].sequence != sequences || sequences == options.batch) {
-      return fail(error, MOTE_INVALID_ARGUMENT, "row ", first, " is of sequence ", rows[first].sequence,
-                  "; an encoder's rows are whole sequences 0, 1, ... in order, at most ", options.batch);
+    const uint32_t length = length_at(rows, count, first), sequence = rows[first].sequence;
+    if (session->model->encoder && (sequence != sequences || sequences == batch)) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", first, " is of sequence ", sequence,
+                  "; an encoder's rows are whole sequences 0, 1, ... in order, at most ", batch);
     }
-    if (length > options.context) {
-      return fail(error, MOTE_CONTEXT_FULL, "sequence ", sequences, " has ", length,
-                  " tokens; this session reads at most ", options.context, " at once");
+    if (sequence >= batch || session->asked[sequence] != 0) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "row ", first, " is of sequence ", sequence, " of ", batch,
+                  "; the program's rows are whole sequences, each once");
     }
+    session->asked[sequence] = length;
+    if (length > longest) {
+      return fail(error, MOTE_CONTEXT_FULL, "sequence ", sequence, " has ", length,
+                  " tokens; this session reads at most ", longest, " at once");
+    }
+    const mote_status status = check_source(session, program, sequence, error);
+    if (status != MOTE_OK) return status;
     first += length;
   }
+  return MOTE_OK;
+}
+
+mote_status check_encoding(const mote_session* session, const RowSource& source, uint32_t count,
+                           mote_error* error) {
+  const mote_session_options& options = session->options;
+  const mote_row* rows = source.rows;
+  const file::Program& program = *session->programs[source.program].file;
+  const mote_status sequences = check_sequences(session, source.program, rows, count, error);
+  if (sequences != MOTE_OK) return sequences;
+  uint32_t outputs = 0;
   const bool of_all = of_sequences(program);
   for (uint32_t i = 0; i < count; ++i) {
     mote_status status = check_ids(session, &rows[i].id, 1, error);
@@ -186,13 +230,14 @@ mote_status begin_encoding(mote_session* session, const RowSource& source, uint3
                            mote_error* error) {
   const mote_row* rows = source.rows;
   const file::Program& program = *session->programs[source.program].file;
-  const mote_status status = check_encoding(session, program, rows, count, error);
+  const mote_status status = check_encoding(session, source, count, error);
   if (status != MOTE_OK) return status;
+  end_run(session);
   begin_run(session, source.program);
   Run& run = session->run;
   for (uint32_t i = 0; i < count; ++i) {
     if (i == 0 || rows[i].sequence != rows[i - 1].sequence) {
-      begin_sequence(session, length_at(rows + i, count - i, 0));
+      begin_sequence(session, rows[i].sequence, length_at(rows + i, count - i, 0));
     }
     if (rows[i].wants_output != 0 && !of_sequences(program)) session->selected[run.selected_rows++] = i;
     if (source.values != nullptr) set_input(session, source.values + i * source.stride);
@@ -235,9 +280,10 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
   uint32_t total = 0;
   status = mote::check_batch(session, *batch, &total, error);
   if (status != MOTE_OK) return status;
-  mote::begin_run(session);
+  mote::end_run(session);
+  mote::begin_run(session, mote::whole_program(*session->model));
   for (uint32_t i = 0; i < batch->count; ++i) {
-    mote::begin_sequence(session, batch->lengths[i]);
+    mote::begin_sequence(session, i, batch->lengths[i]);
     for (uint32_t left = batch->lengths[i]; left > 0; --left) {
       const uint32_t row = session->run.rows;
       mote::add_token(session, batch->ids[row], batch->token_types == nullptr ? 0 : batch->token_types[row]);

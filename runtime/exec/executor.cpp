@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
+#include "runtime/exec/layout.h"
 #include "runtime/exec/passes.h"
 #include "runtime/ops/ops.h"
 
@@ -19,9 +21,22 @@ constexpr uint64_t kParallelWork = 1u << 17;
 
 bool last_pass(const Run& run) { return run.end_sequence == run.sequences; }
 
-uint32_t rows_of(const Run& run, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return run.sequences;
-  return unit == file::RowUnit::selected ? run.selected_rows : run.rows;
+/// Rows of the run, or of tokens and groups those of its pass, in a stream of its program.
+uint32_t rows_of(const mote_session& session, uint32_t stream) {
+  const Run& run = session.run;
+  switch (current(session).file->streams()->Get(stream)->kind()) {
+    case file::StreamKind::token:
+      break;
+    case file::StreamKind::selected:
+      return run.selected_rows;
+    case file::StreamKind::sequence:
+      return run.sequences;
+    case file::StreamKind::group: {
+      const uint32_t* starts = session.places.streams[stream].starts;
+      return starts[run.end_sequence] - starts[run.first_sequence];
+    }
+  }
+  return run.rows;
 }
 
 /// Rows of each lane, 0 where the run is not in lanes.
@@ -37,6 +52,7 @@ RunRows run_rows(const mote_session& session) {
   rows.first_token = session.model->encoder ? session.starts[run.first_sequence] : 0;
   rows.first_sequence = run.first_sequence;
   rows.end_sequence = run.end_sequence;
+  rows.sequences_with_rows = run.sequences_with_rows;
   rows.last_position = run.last_position;
   rows.lane_rows = lane_rows(session);
   rows.lane_bytes = session.lane_bytes;
@@ -48,7 +64,9 @@ RunRows run_rows(const mote_session& session) {
 /// Sets what in a step of `rows` rows depends on the run.
 Extent prepare(const RunRows& run, uint32_t rows, Step* step) {
   const Extent extent{rows, rows * step->work_per_row};
-  return visit_step(*step, [&](auto operation, auto& args) { return operation.prepare(args, run, extent); });
+  RunRows read = run;
+  if (step->reads_stream != kTokens) read.lane_rows = 0;  // lanes are of tokens
+  return visit_step(*step, [&](auto operation, auto& args) { return operation.prepare(args, read, extent); });
 }
 
 void finish(const Step& step) {
@@ -58,7 +76,7 @@ void finish(const Step& step) {
 
 /// Whether each lane ends where a sequence of an encoder does: then no lane reads keys and values of another.
 bool lanes_are_sequences(const mote_session& session, uint32_t of_lane) {
-  if (!session.model->encoder) return false;
+  if (!is_whole(*current(session).file)) return false;
   for (uint32_t row = of_lane; row < session.run.rows; row += of_lane) {
     if (session.sequences[row] == session.sequences[row - 1]) return false;
   }
@@ -73,7 +91,7 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
   Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
   const bool apart = lanes_are_sequences(*session, run.lane_rows);
   const auto follows = [apart](const Step& step) {
-    return apart ? step.unit == file::RowUnit::token : !step.needs_barrier;
+    return apart ? step.stream == kTokens : !step.needs_barrier;
   };
   do prepare(run, rows, &steps[fork.end++]);
   while (fork.end < end && follows(steps[fork.end]));
@@ -84,13 +102,15 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   const Step& first = session->steps[index];
-  const bool of_tokens = first.unit == file::RowUnit::token;
-  if (!of_tokens && !traits_of(first.op).leaves_tokens && !last_pass(session->run)) return index + 1;
+  const bool of_tokens = first.stream == kTokens;
+  if (!has_positions(first.kind) && !traits_of(first.op).leaves_tokens && !last_pass(session->run))
+    return index + 1;
   const bool lanes = run.lane_rows != 0;
-  if (lanes && of_tokens) return run_in_lanes(session, run, index, end);
+  if (lanes && of_tokens && !traits_of(first.op).of_sequences())
+    return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
-  const uint32_t rows = rows_of(session->run, step.unit);
+  const uint32_t rows = rows_of(*session, step.stream);
   Extent extent = prepare(run, rows, &step);
   Fork fork{session, steps, fork_kind(step, rows), index, index + 1, rows, extent.units, 1, 0, 1};
   while (fork.end < end && steps[fork.end].chained) {
@@ -113,28 +133,32 @@ void trace(const mote_session* session, uint32_t step) {
   const ProgramSteps& program = current(*session);
   const uint32_t index = step - program.first;
   Places places = session->places;
-  places.program = program.file;
+  set_program(*session, *program.file, &places);
   const auto* probes = program.file->probes();
   for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
     const file::Probe* probe = probes->Get(i);
     if (probe->op() != index) continue;
     ConstRows rows;
-    file::RowUnit unit;
-    if (bind_slice(*session->model, places, index, probe->value(), &rows, &unit, nullptr) != MOTE_OK)
+    uint32_t stream;
+    if (bind_slice(*session->model, places, index, probe->value(), &rows, &stream, nullptr) != MOTE_OK)
       continue;
     session->options.trace(session->options.trace_user, probe->name()->c_str(), rows.data,
-                           rows_of(session->run, unit), probe->value()->width(),
+                           rows_of(*session, stream), probe->value()->width(),
                            rows.stride_bytes / sizeof(float));
   }
 }
 
 void commit(mote_session* session) {
   session->run.active = false;
-  if (session->model->encoder) return;
+  if (is_whole(*current(*session).file)) {
+    if (session->model->sources) keep_sources(session);
+    return;
+  }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     if (session->added[sequence] == 0) continue;
     session->lengths[sequence] += session->added[sequence];
     slide_pages(session, sequence);
+    swap_fixed_states(session, sequence);
   }
 }
 
@@ -142,7 +166,10 @@ void commit(mote_session* session) {
 void drop_run(mote_session* session) {
   if (!session->run.active) return;
   session->run.active = false;
-  if (session->model->encoder) return;
+  if (is_whole(*current(*session).file)) {
+    if (session->model->sources) drop_sources(session);
+    return;
+  }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
     if (session->added[sequence] != 0) trim_pages(session, sequence);
   }
@@ -162,6 +189,7 @@ void begin_run(mote_session* session, uint32_t program) {
 
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
   Run& run = session->run;
+  link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   session->ids[run.rows] = id;
   history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
@@ -177,13 +205,13 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
 
 void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 
-void begin_sequence(mote_session* session, uint32_t length) {
+void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
   Run& run = session->run;
   const uint32_t first = run.rows;
   for (uint32_t i = 0; i < length; ++i) {
     session->positions[first + i] = static_cast<int32_t>(i);
     session->last_seen[first + i] = static_cast<int32_t>(length - 1);
-    session->sequences[first + i] = static_cast<int32_t>(run.sequences);
+    session->sequences[first + i] = static_cast<int32_t>(sequence);
   }
   session->starts[run.sequences++] = first;
   session->starts[run.sequences] = first + length;
@@ -195,6 +223,59 @@ void add_token(mote_session* session, int32_t id, int32_t token_type) {
   session->token_types[session->run.rows++] = token_type;
 }
 
+namespace {
+
+/// The rows of the pass that begin with its first sequence's take the place of earlier ones'.
+void move_pass_to_front(mote_session* session) {
+  const Run& run = session->run;
+  if (run.first_sequence == 0) return;
+  const uint32_t first = session->starts[run.first_sequence];
+  for (int32_t* of_rows :
+       {session->ids, session->positions, session->last_seen, session->token_types, session->sequences}) {
+    memmove(of_rows, of_rows + first, run.rows * sizeof(int32_t));
+  }
+  if (session->inputs != nullptr) {
+    memmove(session->inputs, session->inputs + first, run.rows * sizeof session->inputs[0]);
+  }
+  for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones
+    session->sequences[row] -= static_cast<int32_t>(run.first_sequence);
+  }
+}
+
+/// The rows of a pass in a stream that has a row for `ratio` rows of stream `of`.
+void group_rows(const mote_session& session, const StreamPlace& of, uint32_t ratio,
+                const StreamPlace& groups) {
+  const Run& run = session.run;
+  groups.starts[0] = 0;
+  for (uint32_t s = 0; s < run.sequences; ++s) {
+    groups.starts[s + 1] = groups.starts[s] + (of.starts[s + 1] - of.starts[s] + ratio - 1) / ratio;
+  }
+  uint32_t row = 0;
+  const uint32_t first_row = of.starts[run.first_sequence];
+  for (uint32_t s = run.first_sequence; s < run.end_sequence; ++s) {
+    const uint32_t count = groups.starts[s + 1] - groups.starts[s], first = of.starts[s] - first_row;
+    for (uint32_t i = 0; i < count; ++i, ++row) {
+      groups.positions[row] = static_cast<int32_t>(i);
+      groups.last_seen[row] = static_cast<int32_t>(count - 1);
+      groups.sequences[row] = of.sequences[first];
+      groups.firsts[row] = first + i * ratio;
+    }
+  }
+  groups.firsts[row] = of.starts[run.end_sequence] - first_row;
+}
+
+void group_rows(const mote_session& session) {
+  const auto& streams = *current(session).file->streams();
+  const StreamPlace* places = session.places.streams;
+  for (uint32_t i = 0; i < streams.size(); ++i) {
+    const file::Stream* stream = streams.Get(i);
+    if (stream->kind() != file::StreamKind::group) continue;
+    group_rows(session, places[stream->of()], stream->ratio(), places[i]);
+  }
+}
+
+}  // namespace
+
 void begin_pass(mote_session* session) {
   Run& run = session->run;
   const uint32_t* starts = session->starts;
@@ -202,19 +283,13 @@ void begin_pass(mote_session* session) {
   run.end_sequence = end_of_pass(starts, run.first_sequence, run.sequences, session->pass_rows);
   run.rows = starts[run.end_sequence] - starts[run.first_sequence];
   run.next_op = current(*session).first;
-  hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
-  if (run.first_sequence == 0) return;
-  for (int32_t* of_rows :
-       {session->ids, session->positions, session->last_seen, session->token_types, session->sequences}) {
-    memmove(of_rows, of_rows + starts[run.first_sequence], run.rows * sizeof(int32_t));
+  if (session->model->sources) {
+    hold_sources(session);
+  } else {
+    hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
   }
-  if (session->inputs != nullptr) {
-    memmove(session->inputs, session->inputs + starts[run.first_sequence],
-            run.rows * sizeof session->inputs[0]);
-  }
-  for (uint32_t row = 0; row < run.rows; ++row) {  // their keys and values take the place of earlier ones
-    session->sequences[row] -= static_cast<int32_t>(run.first_sequence);
-  }
+  move_pass_to_front(session);
+  group_rows(*session);
 }
 
 bool continue_run(mote_session* session, uint32_t max_ops) {

@@ -16,8 +16,9 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
 /// Floats in the id's place, of the row added next; valid until the run ends.
 void set_input(mote_session* session, const float* values);
 
-/// Begins the next sequence of an encoder; then its `length` tokens are added.
-void begin_sequence(mote_session* session, uint32_t length);
+/// Begins the next sequence of a program of whole ones; then its `length` tokens are added. Without sources
+/// the sequences are 0, 1, ...
+void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length);
 void add_token(mote_session* session, int32_t id, int32_t token_type);
 
 /// Once all sequences are added: the first of them, or the next (passes.h), are what continue_run computes.

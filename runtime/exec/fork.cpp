@@ -108,6 +108,7 @@ uint32_t units_in_one(const Step& step) {
     case WorkUnit::panel:
       return kLanePanels;
     case WorkUnit::head_block:
+    case WorkUnit::sequence_block:  // never in lanes
       return 1;
     case WorkUnit::row:
       break;
@@ -273,6 +274,7 @@ ForkKind fork_kind(const Step& step, uint32_t rows) {
     case WorkUnit::panel:
       return rows == 1 ? ForkKind::streams : ForkKind::panels;
     case WorkUnit::head_block:
+    case WorkUnit::sequence_block:
       return ForkKind::panels;
     case WorkUnit::row:
       break;

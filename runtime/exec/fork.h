@@ -9,9 +9,9 @@ namespace mote {
 
 /// What a unit of a fork is.
 enum class ForkKind : uint8_t {
-  rows,     // a row, through a chain of steps
-  panels,   // a unit across all rows of one step: a panel, or a KV head of a block of rows
-  lanes,    // some kernels' units of a lane's rows, of one step after the other (lane.h)
+  rows,    // a row, through a chain of steps
+  panels,  // a unit across all rows of one step: a panel, a KV head of a block of rows, a block of a sequence
+  lanes,   // some kernels' units of a lane's rows, of one step after the other (lane.h)
   streams,  // a panel of each of the streams that a single row is multiplied with
   backend,  // a panel: its owner runs the backend's slices that begin there
 };

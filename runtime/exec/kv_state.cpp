@@ -8,21 +8,47 @@
 namespace mote {
 namespace {
 
+constexpr uint8_t kNoPool = UINT8_MAX;  // of a state that has no pages
+static_assert(kMaxPools < kNoPool);
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
+uint32_t groups_of(uint32_t rows, uint32_t ratio) { return (rows + ratio - 1) / ratio; }
+
+/// The most positions of a sequence.
+uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
+  if (kind.appends()) return s.options.context;
+  uint32_t rows = 0;
+  const auto* programs = s.model->root->programs();
+  for (uint32_t i = 0; i < programs->size(); ++i) {
+    if (!is_whole(*programs->Get(i)) || (kind.source != -1 && static_cast<uint32_t>(kind.source) != i))
+      continue;
+    const uint32_t of_program = most_rows_of_sequence(s, *programs->Get(i));
+    rows = of_program > rows ? of_program : rows;
+  }
+  return groups_of(rows, kind.ratio);
+}
+
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
-PagePool pool_shape(const mote_session& s, uint32_t window) {
+PagePool pool_shape(const mote_session& s, const CacheKind& kind) {
   const mote_session_options& options = s.options;
-  const bool whole = s.model->encoder;
-  const uint32_t context = whole && options.chunk < options.context ? options.chunk : options.context;
+  const uint32_t context = most_positions(s, kind);
   PagePool pool{};
-  pool.window = window;
+  pool.kind = kind;
+  pool.window = kind.window;
+  pool.positions = context;
   pool.page_positions = page_positions(context);
   pool.tiles = pages_for(context, pool.page_positions);
-  uint64_t pages = uint64_t{options.batch} * most_pages_of_sequence(window, options.chunk, context);
-  // A pass of an encoder has at most token_rows tokens, and each sequence begins a page.
-  uint64_t most = uint64_t{s.token_rows} / pool.page_positions + options.batch;
-  if (!whole) most = options.kv_positions == 0 ? pages : pages_for(options.kv_positions, pool.page_positions);
+  const uint64_t pages =
+      uint64_t{options.batch} * most_pages_of_sequence(kind.window, options.chunk, context);
+  uint64_t most = pages;
+  if (kind.of_run) {
+    // A run or pass has at most token_rows tokens, and each sequence may end in a part of a group and of a
+    // page.
+    const uint64_t positions = s.token_rows / kind.ratio + (kind.ratio == 1 ? 0 : options.batch);
+    most = positions / pool.page_positions + options.batch;
+  } else if (kind.appends() && options.kv_positions != 0) {
+    most = pages_for(options.kv_positions, pool.page_positions);
+  }
   pool.holds_all = most >= pages;
   pool.pages = static_cast<uint32_t>(pool.holds_all ? pages : most);
   return pool;
@@ -51,15 +77,21 @@ void copy_page(mote_session* s, uint32_t pool, const PageCopy& copy) {
 
 }  // namespace
 
+uint32_t most_rows_of_sequence(const mote_session& s, const file::Program& program) {
+  const uint32_t context = s.model->encoder ? s.options.context : context_of(*s.model->root, program);
+  return context < s.options.chunk ? context : s.options.chunk;
+}
+
 void take_pools(Arena& arena, mote_session* s) {
-  uint32_t windows[kMaxWindows];
+  uint16_t firsts[kMaxPools];
   const auto* states = s->model->root->states();
-  s->pool_count = windows_of(*s->model->root, windows);
+  s->pool_count = first_of_kinds(*s->model->root, firsts);
   s->pools = arena.take<PagePool>(s->pool_count);
   s->pool_of = arena.take<uint8_t>(states->size());
   s->caches = arena.take<KvCacheView>(states->size());
   for (uint32_t p = 0; p < s->pool_count; ++p) {
-    PagePool pool = pool_shape(*s, windows[p]);
+    const CacheKind kind = cache_kind(*states->Get(firsts[p]));
+    PagePool pool = pool_shape(*s, kind);
     const uint64_t entries = saturating_multiply(s->options.batch, pool.tiles);
     pool.table = arena.take<uint32_t>(entries);
     pool.next_table = arena.take<uint32_t>(s->options.batch > 1 ? entries : 0);
@@ -67,12 +99,20 @@ void take_pools(Arena& arena, mote_session* s) {
     pool.free_pages = arena.take<uint32_t>(pool.pages);
     pool.used = arena.take<uint32_t>(pool.pages);
     pool.numbers = arena.take<uint32_t>(pool.pages);
+    pool.lengths = kind.appends() ? s->lengths : nullptr;
+    if (kind.source != -1) {
+      pool.lengths = arena.take<uint32_t>(s->options.batch);
+      pool.last_seen = arena.take<int32_t>(s->options.chunk);
+    }
     if (s->pools != nullptr) s->pools[p] = pool;
   }
   for (uint32_t i = 0; s->caches != nullptr && i < states->size(); ++i) {
     const file::State* state = states->Get(i);
+    s->pool_of[i] = kNoPool;
+    s->caches[i] = {};
+    if (is_fixed(*state)) continue;
     uint32_t p = 0;
-    while (windows[p] != state->window()) ++p;
+    while (!(s->pools[p].kind == cache_kind(*state))) ++p;
     s->pool_of[i] = static_cast<uint8_t>(p);
     const PagePool& pool = s->pools[p];
     s->caches[i] = {nullptr,           nullptr,          pool.table,        pool.tiles, pool.page_positions,
@@ -84,7 +124,8 @@ void take_caches(Arena& arena, mote_session* s) {
   const auto* states = s->model->root->states();
   for (uint32_t i = 0; i < states->size(); ++i) {
     const file::State* state = states->Get(i);
-    const PagePool pool = pool_shape(*s, state->window());
+    if (is_fixed(*state)) continue;
+    const PagePool pool = pool_shape(*s, cache_kind(*state));
     const auto bytes = [&](uint32_t width) {
       return saturating_multiply(pool.pages, state->kv_heads(), pool.page_positions,
                                  kv_bytes(s->kv_dtype, width));
@@ -98,13 +139,17 @@ void take_caches(Arena& arena, mote_session* s) {
 }
 
 void clear_pages(mote_session* s) {
-  for (uint32_t p = 0; p < s->pool_count; ++p) clear_pages(&s->pools[p], s->options.batch);
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    PagePool& pool = s->pools[p];
+    clear_pages(&pool, s->options.batch);
+    if (pool.kind.source != -1) memset(pool.lengths, 0, s->options.batch * sizeof pool.lengths[0]);
+  }
 }
 
 mote_status check_pages(const mote_session* s, const uint32_t* counts, mote_error* error) {
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
-    if (pool.holds_all) continue;
+    if (pool.holds_all || !pool.kind.appends()) continue;
     uint64_t missing = 0, tokens = 0;
     for (uint32_t sequence = 0; sequence < s->options.batch; ++sequence) {
       missing += pages_missing(pool, sequence, s->lengths[sequence], counts[sequence], s->options.chunk);
@@ -120,6 +165,11 @@ mote_status check_pages(const mote_session* s, const uint32_t* counts, mote_erro
 
 void hold_pages(mote_session* s) {
   for (uint32_t p = 0; p < s->pool_count; ++p) {
+    const PagePool& pool = s->pools[p];
+    for (uint32_t row = 0; pool.last_seen != nullptr && row < s->run.rows; ++row) {
+      pool.last_seen[row] = static_cast<int32_t>(pool.lengths[s->sequences[row]]) - 1;
+    }
+    if (!pool.kind.appends()) continue;
     for (uint32_t sequence = 0; sequence < s->options.batch; ++sequence) {
       const uint32_t count = s->added[sequence];
       PageCopy copy;
@@ -134,8 +184,74 @@ void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
   clear_pages(s);
   PageCopy none;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
-    for (uint32_t i = 0; i < count; ++i) append_pages(&s->pools[p], i, 0, starts[i + 1] - starts[i], &none);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t length = groups_of(starts[i + 1] - starts[i], s->pools[p].kind.ratio);
+      append_pages(&s->pools[p], i, 0, length, &none);
+    }
   }
+}
+
+namespace {
+
+/// Calls f(pool, sequence, positions) for the sequences of a run of whole sequences, in the pools of its
+/// source or, of_run, those that nothing survives in.
+template <class F>
+void each_source(mote_session* s, bool of_run, F&& f) {
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    PagePool& pool = s->pools[p];
+    const bool its_own = pool.kind.source != -1 && static_cast<uint32_t>(pool.kind.source) == s->program;
+    if (of_run ? !pool.kind.of_run : !its_own) continue;
+    for (uint32_t i = 0; i < s->run.sequences; ++i) {
+      const uint32_t rows = s->starts[i + 1] - s->starts[i];
+      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]), groups_of(rows, pool.kind.ratio));
+    }
+  }
+}
+
+}  // namespace
+
+void hold_sources(mote_session* s) {
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    if (s->pools[p].kind.of_run) clear_pages(&s->pools[p], s->options.batch);
+  }
+  PageCopy none;
+  each_source(s, true, [&](PagePool* pool, uint32_t sequence, uint32_t positions) {
+    append_pages(pool, sequence, 0, positions, &none);
+  });
+  drop_sources(s);
+  each_source(s, false, [&](PagePool* pool, uint32_t sequence, uint32_t positions) {
+    append_pages(pool, sequence, 0, positions, &none);
+  });
+}
+
+void keep_sources(mote_session* s) {
+  each_source(s, false, [](PagePool* pool, uint32_t sequence, uint32_t positions) {
+    pool->lengths[sequence] = positions;
+  });
+}
+
+void drop_sources(mote_session* s) {
+  each_source(s, false, [](PagePool* pool, uint32_t sequence, uint32_t) {
+    pool->lengths[sequence] = 0;
+    truncate_pages(pool, sequence, 0);
+  });
+}
+
+mote_status check_sources(const mote_session* s, uint32_t program, const uint32_t* counts,
+                          mote_error* error) {
+  const uint32_t sources = s->programs[program].sources;
+  if (sources == 0) return MOTE_OK;
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    const PagePool& pool = s->pools[p];
+    if (pool.kind.source == -1 || (sources >> pool.kind.source & 1) == 0) continue;
+    for (uint32_t sequence = 0; sequence < s->options.batch; ++sequence) {
+      if (counts[sequence] == 0 || pool.lengths[sequence] != 0) continue;
+      const auto source = static_cast<uint32_t>(pool.kind.source);
+      return fail(error, MOTE_WRONG_STATE, "sequence ", sequence, " has no source: compute program ",
+                  s->programs[source].file->name()->c_str(), " for it first");
+    }
+  }
+  return MOTE_OK;
 }
 
 void slide_pages(mote_session* s, uint32_t sequence) {
@@ -145,20 +261,47 @@ void slide_pages(mote_session* s, uint32_t sequence) {
 }
 
 void trim_pages(mote_session* s, uint32_t sequence) {
-  for (uint32_t p = 0; p < s->pool_count; ++p) truncate_pages(&s->pools[p], sequence, s->lengths[sequence]);
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    PagePool& pool = s->pools[p];
+    if (pool.kind.appends()) truncate_pages(&pool, sequence, pool.lengths[sequence]);
+  }
 }
 
-bool holds_window(const mote_session* s, uint32_t sequence, uint32_t length) {
+uint32_t shortest_kv(const mote_session* s, uint32_t sequence) {
+  const uint32_t length = s->lengths[sequence];
+  uint32_t shortest = length == 0 ? 0 : 1;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
-    if (length != 0 && pool.window != 0 && first_held(pool, sequence, length) > first_seen(pool, length))
-      return false;
+    const uint32_t held = pool.window == 0 ? 0 : first_held(pool, sequence, length);
+    const uint32_t of_pool = held == 0 ? 0 : held + pool.window - 1;  // its next token sees `held` first
+    if (of_pool > shortest) shortest = of_pool;
   }
-  return true;
+  return shortest;
 }
 
-void reorder_pages(mote_session* s, const uint32_t* from) {
-  for (uint32_t p = 0; p < s->pool_count; ++p) reorder_pages(&s->pools[p], s->options.batch, from);
+void copy_sequence(mote_session* s, uint32_t from, uint32_t to) {
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    PagePool& pool = s->pools[p];
+    if (pool.kind.of_run) continue;
+    share_pages(&pool, from, to);
+    pool.lengths[to] = pool.lengths[from];
+  }
+  s->lengths[to] = s->lengths[from];
+}
+
+void reorder_sequences(mote_session* s, const uint32_t* from) {
+  const uint32_t batch = s->options.batch;
+  const auto reorder_lengths = [&](uint32_t* lengths) {
+    for (uint32_t i = 0; i < batch; ++i) s->asked[i] = lengths[from[i]];
+    memcpy(lengths, s->asked, batch * sizeof lengths[0]);
+  };
+  for (uint32_t p = 0; p < s->pool_count; ++p) {
+    PagePool& pool = s->pools[p];
+    if (pool.kind.of_run) continue;
+    reorder_pages(&pool, batch, from);
+    if (pool.kind.source != -1) reorder_lengths(pool.lengths);
+  }
+  reorder_lengths(s->lengths);
 }
 
 }  // namespace mote

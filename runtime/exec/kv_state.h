@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys and values of a session: a pool of page numbers for each window of its model, and the pages of the
-// caches. All caches of a pool have the same pages.
+// Keys and values of a session: a pool of page numbers for each kind of states of its model, and the pages of
+// the caches. All caches of a pool have the same pages.
 #pragma once
 
 #include "runtime/exec/arena.h"
@@ -32,10 +32,32 @@ void slide_pages(mote_session* session, uint32_t sequence);
 /// Drops what is behind the sequence's tokens.
 void trim_pages(mote_session* session, uint32_t sequence);
 
-/// Whether the sequence, cut to `length` tokens, has all that its next token sees.
-bool holds_window(const mote_session* session, uint32_t sequence, uint32_t length);
+/// The fewest tokens, but for none, to which the sequence can be cut so that the next one finds all that it
+/// sees.
+uint32_t shortest_kv(const mote_session* session, uint32_t sequence);
+
+/// Sequence `to` becomes a copy of `from`.
+void copy_sequence(mote_session* session, uint32_t from, uint32_t to);
 
 /// Sequence s becomes a copy of what from[s] was, for each s.
-void reorder_pages(mote_session* session, const uint32_t* from);
+void reorder_sequences(mote_session* session, const uint32_t* from);
+
+/// Pages for a run of whole sequences in a model that decodes. What the program kept of them before is
+/// dropped.
+void hold_sources(mote_session* session);
+
+/// After such a run: its sequences have their sources.
+void keep_sources(mote_session* session);
+
+/// Or, if it is broken off, none.
+void drop_sources(mote_session* session);
+
+/// MOTE_WRONG_STATE if a sequence s to which counts[s] rows are appended lacks a source that the program
+/// attends to.
+mote_status check_sources(const mote_session* session, uint32_t program, const uint32_t* counts,
+                          mote_error* error);
+
+/// The most rows that a sequence of a program of whole sequences has in the session.
+uint32_t most_rows_of_sequence(const mote_session& session, const file::Program& program);
 
 }  // namespace mote

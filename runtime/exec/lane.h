@@ -9,7 +9,8 @@
 // own are not enough for a thread: the memory plan gives the bytes of one operand to later operands with rows
 // of another width, so the lines would still be shared. A lane is therefore a whole set of buffers for some
 // of the rows. In lanes, steps follow each other without a barrier up to one that reads keys and values that
-// another lane stores; where lanes are whole sequences of an encoder, there is no such step.
+// another lane stores, and one that takes a sequence's rows in order, which is a fork over the rows of all
+// lanes; where lanes are whole sequences of an encoder, there is no such step.
 #pragma once
 
 #include "runtime/exec/bind.h"

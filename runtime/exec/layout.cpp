@@ -3,6 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
@@ -38,10 +39,33 @@ void choose_lanes(mote_session* s) {
 
 bool has_lanes(const mote_session& s) { return s.least_lane != UINT32_MAX; }
 
-/// The rows that a step of this unit can have at once.
-uint32_t most_rows(const mote_session& s, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return s.options.batch;
-  return unit == file::RowUnit::selected ? s.options.logit_rows : s.token_rows;
+/// The rows that the program's stream can have at once.
+uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
+  switch (program.streams()->Get(stream)->kind()) {
+    case file::StreamKind::token:
+      return s.token_rows;
+    case file::StreamKind::selected:
+      return s.options.logit_rows;
+    case file::StreamKind::sequence:
+      return s.options.batch;
+    case file::StreamKind::group:
+      break;
+  }
+  const uint64_t ratio = tokens_of_row(program, stream);
+  const uint64_t sequences = s.options.batch < s.token_rows ? s.options.batch : s.token_rows;
+  return static_cast<uint32_t>((s.token_rows + sequences * (ratio - 1)) / ratio);  // each may end in a part
+}
+
+/// A bit for each program of whose rows this one, which appends, reads what was kept.
+uint32_t sources_of(const mote_model& model, const file::Program& program) {
+  uint32_t sources = 0;
+  for (const file::Op* op : *program.ops()) {
+    const auto* attention = op->args_as_Attention();
+    if (attention == nullptr || is_whole(program)) continue;
+    const int32_t source = model.root->states()->Get(attention->state())->source();
+    if (source != -1) sources |= 1u << source;
+  }
+  return sources;
 }
 
 /// The programs, and how many steps they have.
@@ -52,8 +76,14 @@ void take_programs(Arena& arena, mote_session* s) {
   for (uint32_t i = 0; i < programs->size(); ++i) {
     const uint32_t first = s->step_count;
     s->step_count += programs->Get(i)->ops()->size();
-    if (s->programs != nullptr)
-      s->programs[i] = {programs->Get(i), first, s->step_count, input_width(*programs->Get(i)), {nullptr, 0}};
+    if (s->programs == nullptr) continue;
+    const file::Program& program = *programs->Get(i);
+    const auto index = static_cast<int32_t>(i);
+    bool keeps = false;
+    for (const file::State* state : *s->model->root->states()) keeps = keeps || state->source() == index;
+    s->programs[i] = {
+        &program, first,       s->step_count, input_width(program), sources_of(*s->model, program),
+        keeps,    {nullptr, 0}};
   }
 }
 
@@ -62,6 +92,27 @@ bool takes_floats(const mote_model& model) {
     if (input_width(*program) != 0) return true;
   }
   return false;
+}
+
+/// What the rows of groups are; those of tokens have the session's tables.
+void take_groups(Arena& arena, mote_session* s) {
+  uint32_t rows[kMaxStreams] = {};
+  for (const file::Program* program : *s->model->root->programs()) {
+    for (uint32_t i = 0; i < program->streams()->size(); ++i) {
+      if (program->streams()->Get(i)->kind() != file::StreamKind::group) continue;
+      const uint32_t most = most_rows(*s, *program, i);
+      rows[i] = most > rows[i] ? most : rows[i];
+    }
+  }
+  for (uint32_t i = 0; i < kMaxStreams; ++i) {
+    if (rows[i] == 0) continue;
+    StreamPlace& place = s->places.streams[i];
+    place.positions = arena.take<int32_t>(rows[i]);
+    place.sequences = arena.take<int32_t>(rows[i]);
+    place.last_seen = arena.take<int32_t>(rows[i]);
+    place.starts = arena.take<uint32_t>(uint64_t{s->options.batch} + 1);
+    place.firsts = arena.take<uint32_t>(uint64_t{rows[i]} + 1);
+  }
 }
 
 void take_tables(Arena& arena, mote_session* s) {
@@ -79,31 +130,35 @@ void take_tables(Arena& arena, mote_session* s) {
   s->lengths = arena.take<uint32_t>(options.batch);
   s->added = arena.take<uint32_t>(options.batch);
   s->asked = arena.take<uint32_t>(options.batch);
-  if (s->model->encoder) {
+  if (s->model->encoder || s->model->sources) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
+  s->places.streams[kTokens] = {nullptr, 0, s->positions, s->sequences, s->last_seen, s->starts, nullptr};
+  take_groups(arena, s);
   take_history(arena, s);
   take_pools(arena, s);
+  take_fixed_tables(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
-  const mote_session_options& options = s->options;
-  uint32_t token_bytes = 0, selected_bytes = 0, sequence_bytes = 0;  // of a row, of the program with the most
-  const auto raise = [](uint32_t* most, uint32_t bytes) { *most = bytes > *most ? bytes : *most; };
+  const uint32_t lanes = has_lanes(*s) ? s->options.threads : 1;
+  uint64_t bytes[kMaxStreams] = {};  // of the program with the most; of tokens, of a lane
   for (const file::Program* program : *s->model->root->programs()) {
-    raise(&token_bytes, program->token_row_bytes());
-    raise(&selected_bytes, program->selected_row_bytes());
-    raise(&sequence_bytes, program->sequence_row_bytes());
+    for (uint32_t i = 0; i < program->streams()->size(); ++i) {
+      const uint32_t most = most_rows(*s, *program, i);
+      const uint32_t rows = i == kTokens ? rows_of_lane(most, lanes) : most;
+      const uint64_t of_stream = uint64_t{program->streams()->Get(i)->row_bytes()} * rows;
+      bytes[i] = of_stream > bytes[i] ? of_stream : bytes[i];
+    }
   }
-  const uint32_t lanes = has_lanes(*s) ? options.threads : 1;
   // No gaps between lanes: the buffers of a run too short for lanes take their place as a whole.
-  const uint64_t lane_bytes = uint64_t{token_bytes} * rows_of_lane(s->token_rows, lanes);
-  s->lane_bytes = static_cast<size_t>(lane_bytes);
-  s->token_buffers = arena.take<uint8_t>(saturating_multiply(lane_bytes, lanes));
-  s->selected_buffers = arena.take<uint8_t>(uint64_t{selected_bytes} * options.logit_rows);
-  s->sequence_buffers = arena.take<uint8_t>(uint64_t{sequence_bytes} * options.batch);
+  s->lane_bytes = static_cast<size_t>(bytes[kTokens]);
+  bytes[kTokens] = saturating_multiply(bytes[kTokens], lanes);
+  for (uint32_t i = 0; i < kMaxStreams; ++i) {
+    if (bytes[i] != 0) s->places.streams[i].buffers = arena.take<uint8_t>(bytes[i]);
+  }
 }
 
 /// What the steps ask of the executor, the largest of all.
@@ -124,7 +179,7 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
   const mote_status status = bind(*s.model, nowhere, index, &step, error);
   if (status != MOTE_OK) return status;
   const mote_backend* backend = s.options.backend;
-  const uint32_t rows = most_rows(s, step.unit);
+  const uint32_t rows = most_rows(s, program, step.stream);
   uint64_t bytes = step.kernel->scratch_bytes(scratch_shape(step, rows));
   if (backend != nullptr && &program == s.model->program && is_for_backend(*s.model, index))
     bytes = backend_scratch_bytes(*s.model, index, backend->slices, *step.kernel);
@@ -151,8 +206,13 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
 mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   const mote_session_options& options = s->options;
   const bool shares_positions = options.threads > 1 && !s->model->encoder;
-  const uint64_t segments =
-      shares_positions ? (uint64_t{options.context} + kAttentionSegment - 1) / kAttentionSegment : 0;
+  uint64_t longest = options.context;
+  for (const file::Program* program : *s->model->root->programs()) {
+    if (!shares_positions || !is_whole(*program)) continue;
+    const uint32_t rows = most_rows_of_sequence(*s, *program);
+    longest = rows > longest ? rows : longest;
+  }
+  const uint64_t segments = shares_positions ? (longest + kAttentionSegment - 1) / kAttentionSegment : 0;
   Needs needs;
   for (const file::Program* program : *s->model->root->programs()) {
     for (uint32_t i = 0; i < program->ops()->size(); ++i) {
@@ -190,6 +250,8 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
   part(&memory->scratch);
   take_caches(arena, s);
   part(&memory->kv_cache);
+  take_fixed_states(arena, s);
+  part(&memory->states);
   s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
   s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);
   part(&memory->sampler);
@@ -208,6 +270,13 @@ mote_status count_bytes(mote_session* session, mote_memory* memory, uint64_t* by
   return fail(error, MOTE_INVALID_ARGUMENT, "a context of ", session->options.context, ", ",
               session->options.batch, " sequences and a chunk of ", session->options.chunk,
               " take more memory than this machine can address; lower them");
+}
+
+void set_program(const mote_session& s, const file::Program& program, Places* places) {
+  places->program = &program;
+  for (uint32_t i = 0; i < program.streams()->size(); ++i) {
+    places->streams[i].rows = most_rows(s, program, i);
+  }
 }
 
 }  // namespace mote

@@ -16,4 +16,7 @@ mote_status lay_out(Arena& arena, mote_session* session, mote_memory* memory, mo
 /// The same without an arena: *bytes is what the arena takes. Fails where no arena could be so large.
 mote_status count_bytes(mote_session* session, mote_memory* memory, uint64_t* bytes, mote_error* error);
 
+/// Makes `places`, those of the session, the program's.
+void set_program(const mote_session& session, const file::Program& program, Places* places);
+
 }  // namespace mote

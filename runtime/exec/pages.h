@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "kernels/ops.h"
+#include "runtime/file/model.h"
 
 namespace mote {
 
@@ -30,6 +30,10 @@ struct PagePool {
   // For snapshots, which count pages in the order of the table.
   uint32_t* used;     // [pages]: positions that hold a token
   uint32_t* numbers;  // [pages]
+  CacheKind kind = {};
+  uint32_t positions = 0;        // that a sequence has at most
+  uint32_t* lengths = nullptr;   // [batch] positions of each sequence; null for a pool of a run
+  int32_t* last_seen = nullptr;  // [chunk] of each row of a run that appends, the last position of its source
 
   uint32_t* pages_of(uint32_t sequence) const { return table + uint64_t{sequence} * tiles; }
 };

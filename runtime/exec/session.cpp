@@ -9,6 +9,7 @@
 #include "runtime/exec/backend.h"
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
@@ -47,6 +48,7 @@ constexpr struct {
 
 bool heads_fit(const mote_model& model, mote_kv_dtype type) {
   for (const file::State* cache : *model.root->states()) {
+    if (is_fixed(*cache)) continue;
     const uint32_t side_by_side = kKvTypes[type].side_by_side;
     if (cache->key_dim() % side_by_side != 0 || cache->value_dim() % side_by_side != 0) return false;
   }
@@ -154,44 +156,37 @@ mote_status bind_steps(const mote_session& s, const Places& places, Step* steps,
 }
 
 mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
-  s->places.program = program->file;
+  set_program(*s, *program->file, &s->places);
   const uint32_t count = program->end - program->first;
   mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
   if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
     Places first_lane = s->places;
-    first_lane.token_rows = rows_of_lane(s->token_rows, s->options.threads);
+    first_lane.streams[kTokens].rows = rows_of_lane(s->token_rows, s->options.threads);
     status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
     if (status == MOTE_OK) part_steps(s->lane_steps + program->first, count);
   }
   if (status != MOTE_OK) return status;
-  file::RowUnit unit;
-  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &unit,
+  uint32_t stream;
+  return bind_slice(*s->model, s->places, count - 1, program->file->output(), &program->outputs, &stream,
                     error);
 }
 
 mote_status bind_all(mote_session* s, mote_error* error) {
-  s->places = {nullptr,
-               false,
-               true,
-               s->isa,
-               s->kv_dtype,
-               s->options.backend,
-               s->token_buffers,
-               s->selected_buffers,
-               s->sequence_buffers,
-               s->token_rows,
-               s->options.logit_rows,
-               s->options.batch,
-               s->ids,
-               s->positions,
-               s->last_seen,
-               s->token_types,
-               s->sequences,
-               s->inputs,
-               s->selected,
-               s->starts,
-               s->caches,
-               s->partials};
+  Places& places = s->places;  // whose streams have their places
+  places.finds_kernels = true;
+  places.isa = s->isa;
+  places.kv_dtype = s->kv_dtype;
+  places.backend = s->options.backend;
+  places.ids = s->ids;
+  places.token_types = s->token_types;
+  places.inputs = s->inputs;
+  places.selected = s->selected;
+  places.caches = s->caches;
+  places.pools = s->pools;
+  places.pool_of = s->pool_of;
+  places.partials = s->partials;
+  places.fixed_states = s->fixed.views;
+  places.by_sequence = {s->fixed.sequences, s->fixed.first, s->fixed.next, s->positions};
   for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
     const mote_status status = bind_program(s, &s->programs[i], error);
     if (status != MOTE_OK) return status;
@@ -201,13 +196,17 @@ mote_status bind_all(mote_session* s, mote_error* error) {
 
 }  // namespace
 
+const float* next_token_logits(const mote_session& session, uint32_t row) {
+  return is_whole(*current(session).file) ? nullptr : mote_session_output(&session, row);
+}
+
 mote_status check_decoder(const mote_session* session, mote_error* error) {
   if (!session->model->encoder) return MOTE_OK;
   return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
 }
 
 mote_status check_encoder(const mote_session* session, mote_error* error) {
-  if (session->model->encoder) return MOTE_OK;
+  if (session->model->encoder || session->model->sources) return MOTE_OK;
   return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
 }
 
@@ -220,7 +219,8 @@ extern "C" {
 mote_session_options mote_session_options_default(const mote_model* model) {
   mote_session_options options{};
   const uint32_t trained = model->root->context();
-  options.context = trained < mote::kDefaultContext ? trained : mote::kDefaultContext;
+  options.context = trained;
+  if (mote::has_kv(*model->root) && trained > mote::kDefaultContext) options.context = mote::kDefaultContext;
   options.chunk = mote::kDefaultChunk;
   options.batch = 1;
   options.logit_rows = 1;
@@ -229,6 +229,11 @@ mote_session_options mote_session_options_default(const mote_model* model) {
     const bool masked = model->program->output_kind() == mote::file::OutputKind::masked_token;
     const uint32_t rows = masked ? mote::kDefaultMaskedRows : options.chunk;
     options.logit_rows = rows < options.chunk ? rows : options.chunk;
+  }
+  for (const mote::file::Program* program : *model->root->programs()) {  // so does that of a source
+    if (!model->sources || !mote::is_whole(*program)) continue;
+    const uint32_t rows = mote::context_of(*model->root, *program);
+    if (rows > options.chunk) options.chunk = rows < mote::kMaxChunk ? rows : mote::kMaxChunk;
   }
   options.text_bytes = model->tokenizer.tokens == 0 ? 0 : mote::kDefaultTextBytes;
   options.platform = mote_platform_default();
@@ -248,7 +253,7 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
   mote_memory memory;
   if (mote_session_memory(model, options, &memory, nullptr) != MOTE_OK) return 0;
   return static_cast<size_t>(memory.session + memory.activations + memory.scratch + memory.kv_cache +
-                             memory.sampler + memory.text);
+                             memory.states + memory.sampler + memory.text);
 }
 
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
@@ -289,7 +294,7 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence) {
 }
 
 const float* mote_session_logits(const mote_session* session, uint32_t row) {
-  return mote_session_output(session, row);
+  return session->model->sources ? mote::next_token_logits(*session, row) : mote_session_output(session, row);
 }
 
 const float* mote_session_output(const mote_session* session, uint32_t row) {
@@ -305,7 +310,12 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
   const uint32_t present = session->lengths[sequence];
   if (length > present)
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length);
-  if (!mote::holds_window(session, sequence, length)) {
+  const char* kind = mote::kind_without_past(*session->model->root);
+  if (kind != nullptr && length != 0 && length != present) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length,
+                ": a state of kind ", kind, " keeps no earlier tokens; truncate to 0");
+  }
+  if (length != 0 && length < mote_session_shortest(session, sequence)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
                 ": the sliding window has dropped earlier tokens; truncate to 0 or by less than ",
                 mote::kRollback);
@@ -316,6 +326,12 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
   return MOTE_OK;
 }
 
+uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence) {
+  const uint32_t length = mote_session_length(session, sequence);
+  if (length == 0 || mote::kind_without_past(*session->model->root) != nullptr) return length;
+  return mote::shortest_kv(session, sequence);
+}
+
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error) {
   const mote_status status = mote::check_decoder(session, error);
   if (status != MOTE_OK) return status;
@@ -324,9 +340,9 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
                 session->options.batch);
   }
   mote::end_run(session);
-  for (uint32_t p = 0; p < session->pool_count; ++p) mote::share_pages(&session->pools[p], from, to);
   mote::copy_history(session, from, to);
-  session->lengths[to] = session->lengths[from];
+  mote::copy_fixed_states(session, from, to);
+  mote::copy_sequence(session, from, to);
   return MOTE_OK;
 }
 
@@ -339,10 +355,9 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
     if (from[i] >= batch) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", from[i], " of ", batch);
   }
   mote::end_run(session);
-  mote::reorder_pages(session, from);
   mote::reorder_history(session, from);
-  for (uint32_t i = 0; i < batch; ++i) session->asked[i] = session->lengths[from[i]];
-  for (uint32_t i = 0; i < batch; ++i) session->lengths[i] = session->asked[i];
+  mote::reorder_fixed_states(session, from);
+  mote::reorder_sequences(session, from);
   return MOTE_OK;
 }
 
@@ -350,6 +365,7 @@ uint32_t mote_session_free_positions(const mote_session* session) {
   uint64_t least = UINT32_MAX;
   for (uint32_t p = 0; p < session->pool_count; ++p) {
     const mote::PagePool& pool = session->pools[p];
+    if (pool.kind.source != -1 || (pool.kind.of_run && !session->model->encoder)) continue;
     const uint64_t positions = uint64_t{pool.free_count} * pool.page_positions;
     if (positions < least) least = positions;
   }

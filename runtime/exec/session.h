@@ -23,7 +23,8 @@ struct Run {
   uint32_t sequences;       // of an encoder's run
   uint32_t first_sequence;  // of the pass
   uint32_t end_sequence;
-  uint32_t outputs;  // public rows of outputs that an encoder's run will have
+  uint32_t sequences_with_rows;  // of models with states of a fixed size
+  uint32_t outputs;              // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   bool active;
@@ -34,7 +35,19 @@ struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
   uint32_t input_width;  // floats of a row; 0: ids
+  uint32_t sources;      // a bit for each program whose rows it attends to
+  bool keeps;            // sequences keep its rows as their source
   ConstRows outputs;     // [logit_rows or batch, output width]
+};
+
+/// States of a fixed size, and the run's rows by sequence (fixed_state.h); all null for a model without.
+struct FixedStates {
+  FixedStateView* views;  // [states], without slots those of other kinds
+  uint8_t* current;       // [batch]
+  uint32_t* sequences;    // [batch] that have rows in the run
+  uint32_t* first;        // [batch] the first row of each of them
+  uint32_t* last;         // [batch] the last
+  uint32_t* next;         // [chunk] the next row of a row's sequence
 };
 
 /// A generation in progress on sequence 0.
@@ -89,9 +102,7 @@ struct mote_session {
   uint8_t* pool_of;           // [states], into pools
   mote::PagePool* pools;      // one for each window
   uint32_t pool_count;
-  uint8_t* token_buffers;
-  uint8_t* selected_buffers;
-  uint8_t* sequence_buffers;
+  mote::FixedStates fixed;
   uint8_t* scratch;  // of each thread scratch_bytes, the next scratch_stride bytes on
   uint64_t scratch_bytes;
   uint64_t scratch_stride;
@@ -111,7 +122,10 @@ namespace mote {
 /// What the session's last run, or the one in progress, is of.
 inline const ProgramSteps& current(const mote_session& session) { return session.programs[session.program]; }
 
-/// MOTE_WRONG_STATE for a model of the other kind.
+/// A row of logits of a program that appends, or null.
+const float* next_token_logits(const mote_session& session, uint32_t row);
+
+/// MOTE_WRONG_STATE for a model whose first program, or all of whose programs, are of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 

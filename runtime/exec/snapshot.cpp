@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
-// header, the lengths, each pool's table and pages (kv_snapshot.h), the tokens' ids, the sampler and the
-// logits, and the XXH64 of all; it is proved in full before the session changes. What holds no state, behind
-// the last token or id, is written as zeros: equal sessions give equal snapshots.
+// header, the lengths of the tokens and of sources, each pool's table and pages (kv_snapshot.h), the states
+// of a fixed size of each sequence that has tokens, the tokens' ids, the sampler and the logits, and the
+// XXH64 of all; it is proved in full before the session changes. What holds no state, behind the last token
+// or id, is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/fixed_state.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_snapshot.h"
+#include "runtime/exec/kv_state.h"
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
 
@@ -17,7 +20,7 @@ namespace mote {
 namespace {
 
 constexpr char kMagic[8] = {'M', 'O', 'T', 'E', 'S', 'N', 'A', 'P'};
-constexpr uint32_t kSnapshotVersion = 4;
+constexpr uint32_t kSnapshotVersion = 5;
 
 struct Header {
   char magic[8];
@@ -117,7 +120,31 @@ void transfer_pages(Io& io, const mote_session& s, uint32_t p, const uint32_t* l
   });
 }
 
-/// What is behind the pages.
+/// Tokens of each sequence, then positions of its sources.
+template <class Io>
+void transfer_lengths(Io& io, const mote_session& s, uint32_t sequences) {
+  io.bytes(s.lengths, sequences * sizeof(uint32_t));
+  for (uint32_t p = 0; p < s.pool_count; ++p) {
+    if (s.pools[p].kind.source != -1) io.bytes(s.pools[p].lengths, sequences * sizeof(uint32_t));
+  }
+}
+
+/// The states of a fixed size, of the sequences that have tokens.
+template <class Io>
+void transfer_fixed(Io& io, const mote_session& s, uint32_t sequences) {
+  for (uint32_t i = 0; i < sequences; ++i) {
+    if (s.lengths[i] == 0) continue;
+    for_each_fixed_state(s, i, [&](float* data, uint64_t bytes) { io.bytes(data, bytes); });
+  }
+}
+
+uint64_t fixed_bytes(const mote_session& s, const uint32_t* lengths, uint32_t sequences) {
+  uint64_t with_tokens = 0;
+  for (uint32_t i = 0; i < sequences; ++i) with_tokens += lengths[i] != 0;
+  return with_tokens * saved_fixed_bytes(s);
+}
+
+/// What is behind the states.
 template <class Io>
 void transfer_history(Io& io, const mote_session& s, uint32_t sequences) {
   for (uint32_t i = 0; i < sequences; ++i) io.bytes(history_of(s, i), s.lengths[i] * sizeof(int32_t));
@@ -162,19 +189,28 @@ Header header_of(const mote_session& s) {
   header.model_hash = s.model->root->content_hash();
   header.kv_dtype = static_cast<uint32_t>(s.options.kv_dtype);
   header.sequences = s.options.batch;
-  header.logit_count = s.logit_count;
+  header.logit_count = is_whole(*current(s).file) ? 0 : s.logit_count;  // what encodes has no logits
   header.selected_rows = header.logit_count == 0 ? 0 : s.run.selected_rows;
   return header;
 }
 
+/// Lists of lengths: of the tokens, then of the sources in each pool that keeps some.
+uint64_t saved_lengths(const mote_session& s) {
+  uint64_t lists = 1;
+  for (uint32_t p = 0; p < s.pool_count; ++p) lists += s.pools[p].kind.source != -1;
+  return lists;
+}
+
 uint64_t snapshot_bytes(const mote_session& s, const Header& header) {
-  uint64_t bytes = sizeof(Header) + header.sequences * sizeof(uint32_t) + sizeof(uint64_t);
+  uint64_t bytes = sizeof(Header) + header.sequences * sizeof(uint32_t) * saved_lengths(s) + sizeof(uint64_t);
   for (uint32_t p = 0; p < s.pool_count; ++p) {
-    const uint32_t count = number_pages(s.pools[p], s.lengths, header.sequences);
-    bytes += saved_entries(s.pools[p], s.lengths, header.sequences) * sizeof(uint32_t) +
+    if (s.pools[p].kind.of_run) continue;
+    const uint32_t* lengths = s.pools[p].lengths;
+    const uint32_t count = number_pages(s.pools[p], lengths, header.sequences);
+    bytes += saved_entries(s.pools[p], lengths, header.sequences) * sizeof(uint32_t) +
              saved_pages_bytes(s, p, count);
   }
-  return bytes + history_bytes(s.lengths, header.sequences) +
+  return bytes + fixed_bytes(s, s.lengths, header.sequences) + history_bytes(s.lengths, header.sequences) +
          rest_bytes(s, header.logit_count, header.selected_rows);
 }
 
@@ -210,15 +246,28 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
   const auto wrong = [&](const char* why) { return fail(error, MOTE_WRONG_SNAPSHOT, why); };
   const uint64_t end = header.bytes - sizeof(uint64_t);
   uint64_t at = sizeof(Header);
-  if (end - at < header.sequences * sizeof(uint32_t)) return wrong("the snapshot is damaged");
-  const uint32_t* lengths = reinterpret_cast<const uint32_t*>(in + at);
-  at += header.sequences * sizeof(uint32_t);
+  if (end - at < header.sequences * sizeof(uint32_t) * saved_lengths(s))
+    return wrong("the snapshot is damaged");
+  const uint32_t* of_tokens = reinterpret_cast<const uint32_t*>(in + at);
+  const uint32_t* of_sources = of_tokens + header.sequences;
+  at += header.sequences * sizeof(uint32_t) * saved_lengths(s);
   for (uint32_t i = 0; i < header.sequences; ++i) {
-    if (lengths[i] <= s.options.context) continue;
-    return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot has ", lengths[i],
+    if (of_tokens[i] <= s.options.context) continue;
+    return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot has ", of_tokens[i],
                 " tokens, the session's context is ", s.options.context);
   }
   for (uint32_t p = 0; p < s.pool_count; ++p) {
+    if (s.pools[p].kind.of_run) continue;
+    const uint32_t* lengths = of_tokens;
+    if (s.pools[p].kind.source != -1) {
+      lengths = of_sources;
+      of_sources += header.sequences;
+    }
+    for (uint32_t i = 0; i < header.sequences; ++i) {
+      if (lengths[i] <= s.pools[p].positions) continue;
+      return fail(error, MOTE_WRONG_SNAPSHOT, "the snapshot has a source of ", lengths[i],
+                  " positions, the session has room for ", s.pools[p].positions);
+    }
     const uint64_t bytes = saved_entries(s.pools[p], lengths, header.sequences) * sizeof(uint32_t);
     if (end - at < bytes) return wrong("the snapshot is damaged");
     uint32_t count;
@@ -231,7 +280,10 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
     if (end - at < pages) return wrong("the snapshot is damaged");
     at += pages;
   }
-  const uint64_t ids = history_bytes(lengths, header.sequences);
+  const uint64_t fixed = fixed_bytes(s, of_tokens, header.sequences);
+  if (end - at < fixed) return wrong("the snapshot is damaged");
+  at += fixed;
+  const uint64_t ids = history_bytes(of_tokens, header.sequences);
   if (end - at != ids + rest_bytes(s, header.logit_count, header.selected_rows) ||
       !is_history(s, in + at, ids)) {
     return wrong("the snapshot is damaged");
@@ -252,24 +304,24 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
 /// The pool's table, then its pages.
 void save_pool(Saver* saver, const mote_session& s, uint32_t p, uint32_t sequences) {
   const PagePool& pool = s.pools[p];
-  number_pages(pool, s.lengths, sequences);
+  number_pages(pool, pool.lengths, sequences);
   const uint8_t* table = saver->at();
-  for_each_entry(pool, s.lengths, sequences, [&](uint32_t sequence, uint32_t tile, uint64_t, uint32_t) {
+  for_each_entry(pool, pool.lengths, sequences, [&](uint32_t sequence, uint32_t tile, uint64_t, uint32_t) {
     const uint32_t page = pool.pages_of(sequence)[tile];
     const uint32_t number = page == kNoPage ? kNoPage : pool.numbers[page];
     saver->bytes(&number, sizeof number);
   });
-  transfer_pages(*saver, s, p, s.lengths, sequences, table);
+  transfer_pages(*saver, s, p, pool.lengths, sequences, table);
 }
 
 void restore_pool(Restorer* restorer, mote_session* s, uint32_t p, uint32_t sequences) {
   PagePool& pool = s->pools[p];
   const uint8_t* table = restorer->at();
   uint32_t count;
-  check_numbers(pool, s->lengths, sequences, table, &count);  // for used[]
-  load_table(&pool, s->options.batch, s->lengths, sequences, table, count);
-  restorer->skip(saved_entries(pool, s->lengths, sequences) * sizeof(uint32_t));
-  transfer_pages(*restorer, *s, p, s->lengths, sequences, table);
+  check_numbers(pool, pool.lengths, sequences, table, &count);  // for used[]
+  load_table(&pool, s->options.batch, pool.lengths, sequences, table, count);
+  restorer->skip(saved_entries(pool, pool.lengths, sequences) * sizeof(uint32_t));
+  transfer_pages(*restorer, *s, p, pool.lengths, sequences, table);
 }
 
 }  // namespace
@@ -299,8 +351,11 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
   memset(sampler.sampling.reserved, 0, sizeof sampler.sampling.reserved);
   mote::Saver saver(out);
   saver.bytes(&header, sizeof header);
-  saver.bytes(session->lengths, header.sequences * sizeof(uint32_t));
-  for (uint32_t p = 0; p < session->pool_count; ++p) mote::save_pool(&saver, *session, p, header.sequences);
+  mote::transfer_lengths(saver, *session, header.sequences);
+  for (uint32_t p = 0; p < session->pool_count; ++p) {
+    if (!session->pools[p].kind.of_run) mote::save_pool(&saver, *session, p, header.sequences);
+  }
+  mote::transfer_fixed(saver, *session, header.sequences);
   mote::transfer_history(saver, *session, header.sequences);
   mote::transfer_rest(saver, *session, header.logit_count, header.selected_rows, &sampler);
   const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
@@ -322,13 +377,16 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   if (status != MOTE_OK) return status;
 
   mote::end_run(session);
-  session->program = 0;  // all programs of decoders have outputs of one width
+  session->program = 0;  // all programs that append have outputs of one width
   memset(session->lengths, 0, session->options.batch * sizeof(uint32_t));
+  mote::clear_pages(session);
   mote::SavedSampler sampler;
   mote::Restorer restorer(start + sizeof header);
-  restorer.bytes(session->lengths, header.sequences * sizeof(uint32_t));
-  for (uint32_t p = 0; p < session->pool_count; ++p)
-    mote::restore_pool(&restorer, session, p, header.sequences);
+  mote::transfer_lengths(restorer, *session, header.sequences);
+  for (uint32_t p = 0; p < session->pool_count; ++p) {
+    if (!session->pools[p].kind.of_run) mote::restore_pool(&restorer, session, p, header.sequences);
+  }
+  mote::transfer_fixed(restorer, *session, header.sequences);
   mote::transfer_history(restorer, *session, header.sequences);
   mote::transfer_rest(restorer, *session, header.logit_count, header.selected_rows, &sampler);
   session->sampler.sampling = sampler.sampling;

@@ -5,6 +5,8 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/rows.h"
+#include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
 #include "runtime/ops/ops.h"
 
@@ -72,25 +74,6 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   return MOTE_OK;
 }
 
-mote_status check_states(const file::Model& root, mote_error* error) {
-  uint32_t windows[kMaxWindows];
-  for (uint32_t i = 0; i < root.states()->size(); ++i) {
-    const file::State* state = root.states()->Get(i);
-    if (state->kind() > file::StateKind::MAX) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
-                  " is of an unknown kind; a newer mote made this file");
-    }
-    const uint32_t wider = state->key_dim() > state->value_dim() ? state->key_dim() : state->value_dim();
-    if (state->kv_heads() == 0 || state->key_dim() == 0 || state->value_dim() == 0 || wider > kMaxHeadDim ||
-        state->kv_heads() > kMaxWidth / wider) {
-      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
-                  state->key_dim(), " and ", state->value_dim());
-    }
-  }
-  if (windows_of(root, windows) <= kMaxWindows) return MOTE_OK;
-  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxWindows, " windows");
-}
-
 mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mote_error* error) {
   const file::Tensor* tensor = model.root->tensors()->Get(index);
   const char* name = tensor->name()->c_str();
@@ -122,40 +105,8 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
   return MOTE_OK;
 }
 
-/// Bytes of a row of the unit's buffers together.
-uint32_t plan_bytes(const file::Program& program, file::RowUnit unit) {
-  if (unit == file::RowUnit::sequence) return program.sequence_row_bytes();
-  return unit == file::RowUnit::selected ? program.selected_row_bytes() : program.token_row_bytes();
-}
-
-mote_status check_buffers(const file::Program& program, mote_error* error) {
-  const auto* buffers = program.buffers();
-  if (buffers->size() > kMaxBuffers) return fail(error, MOTE_CORRUPT_FILE, buffers->size(), " buffers");
-  for (const file::RowUnit unit : file::EnumValuesRowUnit()) {
-    const uint32_t bytes = plan_bytes(program, unit);
-    if (bytes > kMaxRowBytes || bytes % kAlignment != 0) {
-      return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", bytes, " bytes a row");
-    }
-  }
-  for (uint32_t i = 0; i < buffers->size(); ++i) {
-    const file::Buffer* buffer = buffers->Get(i);
-    if (buffer->width() == 0 || buffer->width() > kMaxWidth) {
-      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " of width ", buffer->width());
-    }
-    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
-    if (row == 0 || buffer->unit() > file::RowUnit::MAX) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
-    }
-    const uint64_t room = plan_bytes(program, buffer->unit());
-    if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
-      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
-    }
-  }
-  return MOTE_OK;
-}
-
 /// Whether the output's rows are what the program says they are.
-mote_status check_output(const mote_model& model, const file::Program& program, file::RowUnit unit,
+mote_status check_output(const mote_model& model, const file::Program& program, file::StreamKind rows,
                          mote_error* error) {
   const uint32_t width = program.output()->width();
   const file::OutputKind kind = program.output_kind();
@@ -166,8 +117,8 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   const bool of_sequences = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::embedding;
   const bool of_vocab = kind == file::OutputKind::next_token || kind == file::OutputKind::masked_token;
   const bool of_labels = kind == file::OutputKind::sequence_labels || kind == file::OutputKind::token_labels;
-  bool fits = unit == (of_sequences ? file::RowUnit::sequence : file::RowUnit::selected);
-  fits = fits && model.encoder == (kind != file::OutputKind::next_token);
+  bool fits = rows == (of_sequences ? file::StreamKind::sequence : file::StreamKind::selected);
+  fits = fits && is_whole(program) == (kind != file::OutputKind::next_token);
   if (of_vocab) fits = fits && width == model.root->vocab();
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
@@ -176,17 +127,25 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
               ", says");
 }
 
-/// Keys and values outlive a run in decoders only; a window is for them alone.
+/// Keys and values outlive a run where rows are appended, or where they are a source; a window is for the
+/// former alone.
 mote_status check_caches(const mote_model& model, mote_error* error) {
+  const auto* programs = model.root->programs();
   for (const file::State* cache : *model.root->states()) {
-    if (cache->bidirectional() != model.encoder || (model.encoder && cache->window() != 0)) {
-      return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
+    if (model.encoder && is_fixed(*cache)) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "an encoder with a state of kind ",
+                  file::EnumNameStateKind(cache->kind()), "; a newer mote made this file");
     }
-  }
-  for (const file::Program* program : *model.root->programs()) {
-    if (!model.encoder && program->sequence_row_bytes() != 0) {
-      return fail(error, MOTE_CORRUPT_FILE, "a decoder with rows for sequences");
+    if (is_fixed(*cache)) continue;
+    const bool of_whole = cache->bidirectional();
+    const int32_t source = cache->source();
+    bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
+    if (source != -1) {
+      fits = fits && of_whole && model.sources && source > 0 &&
+             static_cast<uint32_t>(source) < programs->size() &&
+             is_whole(*programs->Get(static_cast<uint32_t>(source)));
     }
+    if (!fits) return fail(error, MOTE_CORRUPT_FILE, "a KV cache is of another kind than the program");
   }
   return MOTE_OK;
 }
@@ -196,8 +155,8 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
 class PassCheck {
  public:
   void add(const Step& step) {
-    const bool sequences = step.unit == file::RowUnit::sequence;
-    if (step.unit == file::RowUnit::token) {
+    const bool sequences = step.kind == file::StreamKind::sequence;
+    if (has_positions(step.kind)) {
       allowed_ = allowed_ && !left_;
     } else if (traits_of(step.op).leaves_tokens) {
       allowed_ = allowed_ && !begun_[sequences];
@@ -224,11 +183,13 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   bool found_linear = &program != model->program;
   uint32_t inputs = 0;
   PassCheck passes;
+  FixedStateUses uses(*model->root);
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
+    uses.add(step);
     if (step.op == Op::kInput) {
       if (inputs != 0 && inputs != step.input.width) {
         return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
@@ -243,19 +204,23 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
     }
   }
+  if (!is_whole(program)) {
+    const mote_status used = uses.check(program.name()->c_str(), error);
+    if (used != MOTE_OK) return used;
+  }
   model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
-  file::RowUnit unit;
-  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &unit, error);
+  uint32_t stream;
+  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &stream, error);
   if (status != MOTE_OK) return status;
-  status = check_output(*model, program, unit, error);
+  status = check_output(*model, program, program.streams()->Get(stream)->kind(), error);
   if (status != MOTE_OK) return status;
   for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
     if (probe->op() > last)
       return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
-    status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &unit, error);
+    status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &stream, error);
     if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
@@ -274,23 +239,39 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
-/// All programs, which are of one kind.
+/// Which kinds of programs there are.
+mote_status check_kinds(mote_model* model, mote_error* error) {
+  const auto* programs = model->root->programs();
+  model->encoder = is_whole(*model->program);
+  for (const file::Program* program : *programs) {
+    if (program->kind() > file::ProgramKind::MAX || (model->encoder && !is_whole(*program))) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
+                  " is of an unknown kind, or appends rows but is not the first");
+    }
+    model->sources = model->sources || (!model->encoder && is_whole(*program));
+  }
+  for (const file::Program* program : *programs) {
+    if (program->context() == 0) continue;
+    if (program->context() <= kMaxContext && model->sources && is_whole(*program)) continue;
+    return fail(error, MOTE_CORRUPT_FILE, "program ", program->name()->c_str(), " has a context of ",
+                program->context());
+  }
+  return MOTE_OK;
+}
+
+/// All programs.
 mote_status check_programs(mote_model* model, mote_error* error) {
   const auto* programs = model->root->programs();
   if (programs->size() == 0 || programs->size() > kMaxPrograms) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
-  model->encoder = model->program->kind() == file::ProgramKind::whole;
-  model->in_passes = true;
-  mote_status status = check_caches(*model, error);
+  mote_status status = check_kinds(model, error);
+  model->in_passes = model->encoder;
+  if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    if (program.kind() > file::ProgramKind::MAX || program.kind() != model->program->kind()) {
-      return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program.name()->c_str(),
-                  " is of another kind than the first; a newer mote made this file");
-    }
-    status = check_buffers(program, error);
+    status = check_rows(program, error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
   return status;
@@ -316,16 +297,14 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 
 }  // namespace
 
-uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]) {
-  uint32_t count = 0;
-  for (const file::State* state : *root.states()) {
-    uint32_t i = 0;
-    while (i < count && windows[i] != state->window()) ++i;
-    if (i < count) continue;
-    if (count == kMaxWindows) return kMaxWindows + 1;
-    windows[count++] = state->window();
-  }
-  return count;
+uint32_t context_of(const file::Model& root, const file::Program& program) {
+  return program.context() == 0 ? root.context() : program.context();
+}
+
+uint32_t whole_program(const mote_model& model) {
+  uint32_t i = 0;
+  while (!is_whole(*model.root->programs()->Get(i))) ++i;
+  return i;
 }
 
 uint32_t input_width(const file::Program& program) {

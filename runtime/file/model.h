@@ -14,7 +14,8 @@
 struct mote_model {
   const mote::file::Model* root;
   const mote::file::Program* program;  // the first: what generation and encoding run
-  bool encoder;                        // programs take whole sequences
+  bool encoder;                        // all programs take whole sequences
+  bool sources;  // some do, beside the first, which appends to sequences that have them as their sources
   const uint8_t* segment;
   bool in_passes;             // encoders: runs of all programs may be split (passes.h)
   mote::DType first_linear;   // weight type: decides the default cache type
@@ -37,15 +38,58 @@ inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
+inline constexpr uint32_t kMaxStreams = 8;
+inline constexpr uint32_t kMaxRatio = 1u << 12;  // tokens of a row
 inline constexpr uint32_t kMaxStates = 1u << 12;
-inline constexpr uint32_t kMaxWindows = 64;  // of different length, among the states
+inline constexpr uint32_t kMaxPools = 64;  // of keys and values
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
-/// The windows of the states, each once, in order: their number, kMaxWindows + 1 if there are more.
-uint32_t windows_of(const file::Model& root, uint32_t windows[kMaxWindows]);
+inline bool is_whole(const file::Program& program) { return program.kind() == file::ProgramKind::whole; }
+
+/// What states have in common whose pages are one pool.
+struct CacheKind {
+  uint32_t window;  // 0: none
+  uint32_t ratio;   // tokens of a position
+  int32_t source;   // the program whose rows they keep, -1: none
+  bool of_run;      // nothing outlives a run
+
+  bool appends() const { return source == -1 && !of_run; }
+  bool operator==(const CacheKind& other) const {
+    return window == other.window && ratio == other.ratio && source == other.source && of_run == other.of_run;
+  }
+};
+CacheKind cache_kind(const file::State& state);
+
+/// Of each kind of the states of keys and values, in order, the first state: their number, kMaxPools + 1 if
+/// there are more. Indices, because a stack may be small.
+uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]);
+
+/// The most rows of a sequence of the program.
+uint32_t context_of(const file::Model& root, const file::Program& program);
+
+/// The program that encodes: the first of whole sequences. The model has one.
+uint32_t whole_program(const mote_model& model);
+
+/// Whether rows of such a stream follow each other in sequences.
+inline bool has_positions(file::StreamKind kind) {
+  return kind == file::StreamKind::token || kind == file::StreamKind::group;
+}
+
+/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
+uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
+
+/// Whether a state is as large for any number of tokens: of every kind but keys and values.
+inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
+
+inline bool has_kv(const file::Model& root) {
+  for (const file::State* state : *root.states()) {
+    if (!is_fixed(*state)) return true;
+  }
+  return false;
+}
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);

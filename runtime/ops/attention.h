@@ -34,9 +34,10 @@ struct Attention : Operation {
   /// The product of units and segments fits: layout.cpp refuses sessions whose units would not.
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
     args.rows = extent.units;
-    const bool windowed = args.window != 0 && args.window <= run.last_position;
-    const uint32_t seen = windowed ? args.window : run.last_position + 1, all = units(args, args.rows);
-    args.segments = split_positions(args, run, all);
+    const uint32_t last = last_position(args, run);
+    const bool windowed = args.window != 0 && args.window <= last;
+    const uint32_t seen = windowed ? args.window : last + 1, all = units(args, args.rows);
+    args.segments = split_positions(args, run, last, all);
     return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
   }
 
@@ -67,14 +68,24 @@ struct Attention : Operation {
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (cache.bidirectional()) to.detail("bidirectional");
+    if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     to.tensor(op.bias());
     to.attends(op.state(), op.heads());
   }
 
  private:
+  /// The largest of last_seen.
+  static uint32_t last_position(const AttentionArgs& args, const RunRows& run) {
+    if (args.last_seen == args.positions) return run.last_position;
+    int32_t last = 0;
+    for (uint32_t i = 0; i < args.rows; ++i) last = args.last_seen[i] > last ? args.last_seen[i] : last;
+    return static_cast<uint32_t>(last);
+  }
+
   /// Segments, where the KV heads of a decoding step would leave threads idle; else 0: no split.
-  static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t units) {
-    const uint32_t segments = run.last_position / kAttentionSegment + 1;
+  static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t last,
+                                  uint32_t units) {
+    const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
     return few && args.window == 0 && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
@@ -88,8 +99,16 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   KvCacheView view{};
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
-  of_tokens(q, "q");
-  of_tokens(out, "out");
+  const bool own = is_own(*cache);
+  if (own) {
+    of_positions(q, cache->ratio(), "q");
+  } else {
+    check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
+          " keeps rows of another program");
+    of_tokens(q, "q");
+    check(op.bias() == -1, "a bias is by distances, which a source has none of");
+  }
+  same_stream(q, out, "out");
   finite(op.scale(), "scale");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
@@ -99,11 +118,13 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
   const float* bias = attention_bias(op, &reach);
-  const int32_t* last_seen = cache->bidirectional() ? places_.last_seen : places_.positions;
-  step->attention = {view, op.heads(),        cache->window(), op.scale(),        bias,           reach,
-                     0,    places_.positions, last_seen,       places_.sequences, q.const_rows(), out.rows(),
+  const StreamPlace& rows = place(q);
+  const int32_t* last_seen = rows.positions;
+  if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
+  step->attention = {view, op.heads(),      cache->window(), op.scale(),     bias,           reach,
+                     0,    rows.positions,  last_seen,       rows.sequences, q.const_rows(), out.rows(),
                      0,    places_.partials};
-  step->unit = q.unit;
+  set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }

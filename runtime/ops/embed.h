@@ -36,7 +36,7 @@ inline void Binder::bind(const file::Embed& op, Step* step) {
         model_.root->vocab());
   step->embed = {data(table), table->cols(), table->packing() == file::Packing::rows, places_.ids,
                  out.rows()};
-  step->unit = out.unit;
+  set_rows(step, out);
   kernel(step, Op::kEmbed, DType::f32, static_cast<DType>(table->dtype()));
 }
 

@@ -34,14 +34,14 @@ inline void Binder::bind(const file::Gate& op, Step* step) {
   const Operand up = f32_slice(op.up(), "up");
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  same_unit(gate, up, "up");
-  same_unit(gate, out, "out");
+  same_stream(gate, up, "up");
+  same_stream(gate, out, "out");
   width(up, gate.width, "up");
   width(out, gate.width, "out");
   check(op.activation() <= file::Activation::MAX, "unknown activation");
   step->gate = {static_cast<Activation>(op.activation()), gate.width, gate.const_rows(), up.const_rows(),
                 out.rows()};
-  step->unit = gate.unit;
+  set_rows(step, gate);
   kernel(step, Op::kGate, DType::f32, DType::f32);
 }
 

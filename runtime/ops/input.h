@@ -30,7 +30,7 @@ inline void Binder::bind(const file::Input& op, Step* step) {
   if (status_ != MOTE_OK) return;
   of_tokens(out, "out");
   step->input = {out.width, places_.inputs, out.rows()};
-  step->unit = out.unit;
+  set_rows(step, out);
   kernel(step, Op::kInput, DType::f32, DType::f32);
 }
 

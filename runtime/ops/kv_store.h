@@ -36,14 +36,16 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   const Operand k = f32_slice(op.k(), "k");
   const Operand v = f32_slice(op.v(), "v");
   KvCacheView view{};
-  cache(op.state(), &view);
+  const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
-  of_tokens(k, "k");
-  of_tokens(v, "v");
+  of_positions(k, cache->ratio(), "k");
+  of_positions(v, cache->ratio(), "v");
+  same_stream(k, v, "v");
+  check(is_own(*cache), "state ", op.state(), " keeps rows of another program");
   width(k, view.kv_heads * view.key_dim, "k");
   width(v, view.kv_heads * view.value_dim, "v");
-  step->kv_store = {view, places_.positions, places_.sequences, k.const_rows(), v.const_rows()};
-  step->unit = k.unit;
+  step->kv_store = {view, place(k).positions, place(k).sequences, k.const_rows(), v.const_rows()};
+  set_rows(step, k);
   kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
 }
 

@@ -83,9 +83,9 @@ inline void Binder::bind(const file::Linear& op, Step* step) {
   check(weight->cols() == in.width, "weight columns ", weight->cols(), " != input width ", in.width);
   check(weight->rows() == out.width, "weight rows ", weight->rows(), " != output width ", out.width);
   check(op.activation() <= file::Activation::MAX, "unknown activation");
-  same_unit(in, out, "out");
+  same_stream(in, out, "out");
   if (op.residual() != nullptr) {
-    same_unit(in, residual, "residual");
+    same_stream(in, residual, "residual");
     width(residual, out.width, "residual");
   }
   step->linear = {data(weight),
@@ -101,7 +101,7 @@ inline void Binder::bind(const file::Linear& op, Step* step) {
                   false,
                   0};
   if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
-  step->unit = in.unit;
+  set_rows(step, in);
   kernel(step, Op::kLinear, in.dtype, dtype);
   step->on_backend =
       places_.backend != nullptr && places_.program == model_.program && is_for_backend(model_, op_);

@@ -37,7 +37,7 @@ inline void Binder::bind(const file::Norm& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  same_unit(in, out, "out");
+  same_stream(in, out, "out");
   width(out, in.width, "out");
   finite(op.eps(), "eps");
   check(op.kind() <= file::NormKind::MAX, "unknown kind");
@@ -54,7 +54,7 @@ inline void Binder::bind(const file::Norm& op, Step* step) {
                 optional_vector(op.bias(), part, "bias"),
                 in.const_rows(),
                 out.rows()};
-  step->unit = in.unit;
+  set_rows(step, in);
   kernel(step, Op::kNorm, DType::f32, DType::f32);
 }
 

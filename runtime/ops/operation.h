@@ -14,10 +14,11 @@
 namespace mote {
 
 /// What a kernel's work unit is: a row of outputs, a panel of 16 outputs of all rows (Call::stream included),
-/// or a KV head of a block of rows. The last two are across rows.
-enum class WorkUnit : uint8_t { row, panel, head_block };
+/// a KV head of a block of rows, or a block of columns of a sequence's rows. All but the first are across
+/// rows; the last takes the rows of all lanes.
+enum class WorkUnit : uint8_t { row, panel, head_block, sequence_block };
 
-/// What a row of outputs is made of: the same row of the operands, rows of tokens, or keys and values too.
+/// What a row of outputs is made of: the same row of the operands, rows of tokens, or a state too.
 enum class Reads : uint8_t { own_row, tokens, state };
 
 struct Traits {
@@ -26,6 +27,7 @@ struct Traits {
   bool leaves_tokens = false;  // its rows are of another unit than those it reads (passes.h)
 
   constexpr bool across_rows() const { return unit != WorkUnit::row; }
+  constexpr bool of_sequences() const { return unit == WorkUnit::sequence_block; }
   /// It can be a part of a chain (chain.h).
   constexpr bool by_rows() const { return unit == WorkUnit::row && reads == Reads::own_row; }
 };
@@ -36,8 +38,9 @@ struct RunRows {
   uint32_t first_token;     // of the pass, among those of the run
   uint32_t first_sequence;  // of the pass
   uint32_t end_sequence;
-  uint32_t last_position;  // the largest of the rows
-  uint32_t lane_rows;      // 0: no lanes
+  uint32_t sequences_with_rows;  // of models with states of a fixed size
+  uint32_t last_position;        // the largest of the rows
+  uint32_t lane_rows;            // 0: no lanes
   size_t lane_bytes;
   uint32_t batch;
   uint32_t threads;
@@ -46,6 +49,7 @@ struct RunRows {
     if (lane_rows == 0) return in_one_lane(of_tokens);
     return {of_tokens, lane_rows, lane_bytes};
   }
+  Lanes lanes() const { return lane_rows == 0 ? kOneLane : Lanes{lane_rows, lane_bytes}; }
 };
 
 /// Work units of a step, and its rough multiply-adds.
@@ -63,6 +67,8 @@ struct Call {
   bool scratch_is_ready;  // the thread's last call was for other units of the same rows and step
   uint32_t stream;        // panels from one stream to the next, or 0
 };
+
+inline constexpr uint32_t kNoState = UINT32_MAX;
 
 /// The answers of most operations: units are rows, there is no scratch and no state.
 struct Operation {
@@ -103,6 +109,12 @@ struct Operation {
     return nullptr;
   }
 
+  /// The number of the state of a fixed size that it takes from row to row; kNoState for none.
+  template <class Args>
+  static uint32_t fixed_state(const Args&) {
+    return kNoState;
+  }
+
  protected:
   /// An operand with rows of `width` floats: f(data, stride_bytes, bytes), a reference to the pointer to the
   /// first row (null for one left out), the distance of rows and what is used of each.
@@ -114,6 +126,29 @@ struct Operation {
   static AnyRows from_row(AnyRows rows, uint32_t first) {
     if (rows.data != nullptr) rows.data = rows[first];
     return rows;
+  }
+};
+
+/// The answers of operations with a state of a fixed size (kernels/recurrent_ops.h).
+struct Recurrent : Operation {
+  static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::state};
+
+  template <class Args>
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.lanes = run.lanes();
+    return {run.sequences_with_rows * args.units_of_sequence(), extent.work};
+  }
+  template <class Args>
+  static const void* state_read(const Args& args) {
+    return args.state.slots;
+  }
+  template <class Args>
+  static const void* state_written(const Args& args) {
+    return args.state.slots;
+  }
+  template <class Args>
+  static uint32_t fixed_state(const Args& args) {
+    return args.state.index;
   }
 };
 

@@ -39,13 +39,13 @@ inline void Binder::bind(const file::Pool& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  of_tokens(in, "in");
-  check(out.unit == file::RowUnit::sequence, "out is not per sequence");
+  of_positions(in, "in");
+  check(out.kind == file::StreamKind::sequence, "out is not per sequence");
   check(op.kind() <= file::PoolKind::MAX, "unknown kind");
   width(out, in.width, "out");
-  step->pool = {static_cast<PoolKind>(op.kind()), in.width,   places_.starts,
+  step->pool = {static_cast<PoolKind>(op.kind()), in.width,   place(in).starts,
                 in_one_lane(in.const_rows()),     out.rows(), 0};
-  step->unit = out.unit;
+  set_rows(step, out, in);
   kernel(step, Op::kPool, DType::f32, DType::f32);
 }
 

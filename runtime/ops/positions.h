@@ -30,13 +30,13 @@ inline void Binder::bind(const file::Positions& op, Step* step) {
   const Operand x = f32_slice(op.x(), "x");
   const file::Tensor* table = tensor(op.table(), "table");
   if (status_ != MOTE_OK) return;
-  of_tokens(x, "x");
+  of_positions(x, "x");
   width(x, table->cols(), "x");
   const DType dtype = static_cast<DType>(table->dtype());
   check(table->packing() == file::Packing::rows, "table is not row-major");
   check(activation_dtype(dtype) == DType::f32, "table is quantized");
-  step->positions = {data(table), table->cols(), index(op.index(), table), x.rows()};
-  step->unit = x.unit;
+  step->positions = {data(table), table->cols(), index(op.index(), table, x), x.rows()};
+  set_rows(step, x);
   kernel(step, Op::kPositions, DType::f32, dtype);
 }
 

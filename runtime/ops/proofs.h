@@ -8,6 +8,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/exec/pages.h"
 
 namespace mote {
 
@@ -22,7 +23,8 @@ struct Operand {
   size_t stride_bytes;
   uint32_t width;
   DType dtype;
-  file::RowUnit unit;
+  uint8_t stream;
+  file::StreamKind kind;
   Rows rows() const { return {reinterpret_cast<float*>(data), stride_bytes}; }
   ConstRows const_rows() const { return {reinterpret_cast<const float*>(data), stride_bytes}; }
 };
@@ -58,14 +60,15 @@ class Proofs {
     const file::Buffer* buffer = buffers->Get(slice->buffer());
     operand.width = slice->width();
     operand.dtype = static_cast<DType>(buffer->dtype());
-    operand.unit = buffer->unit();
+    operand.stream = static_cast<uint8_t>(buffer->stream());
+    operand.kind = places_.program->streams()->Get(buffer->stream())->kind();
     check(slice->width() > 0 && slice->column() <= buffer->width() &&
               slice->width() <= buffer->width() - slice->column(),
           what, " takes columns ", slice->column(), " + ", slice->width(), " of a buffer of width ",
           buffer->width());
     operand.stride_bytes = static_cast<size_t>(buffer_row_bytes(operand.dtype, buffer->width()));
-    const Region region = region_of(operand.unit);
-    operand.data = at(region.buffers, buffer->offset() * region.rows + uint64_t{slice->column()} * 4);
+    const StreamPlace& rows = place(operand);
+    operand.data = at(rows.buffers, uint64_t{buffer->offset()} * rows.rows + uint64_t{slice->column()} * 4);
     return operand;
   }
   Operand f32_slice(const file::Slice* from, const char* what) {
@@ -94,37 +97,61 @@ class Proofs {
   const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
 
   /// A row-major table that a row index looks up: positions of sequences or types of tokens.
-  const int32_t* index(file::RowIndex kind, const file::Tensor* table) {
-    const uint32_t context = model_.root->context(), types = model_.root->token_types();
+  const int32_t* index(file::RowIndex kind, const file::Tensor* table, const Operand& rows) {
+    const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
       check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
-      return places_.positions;
+      return place(rows).positions;
     }
-    check(model_.encoder, "only encoders know token types");
+    check(is_whole(*places_.program), "only programs of whole sequences know token types");
+    of_tokens(rows, "x");
     check(table->rows() >= types, "table has ", table->rows(), " rows for ", types, " token types");
     return places_.token_types;
   }
 
-  /// A row-major f32 tensor of one row.
+  /// A row-major f32 tensor.
+  const float* matrix(int32_t index, uint32_t rows, uint32_t width, const char* what) {
+    const file::Tensor* found = tensor(index, what);
+    if (found == nullptr) return nullptr;
+    check(is_f32(*found, rows, width), what, " is not f32 [", rows, ", ", width, "]");
+    return static_cast<const float*>(data(found));
+  }
+  /// Of one row.
   const float* vector(int32_t index, uint32_t width, const char* what) {
     const file::Tensor* found = tensor(index, what);
     if (found == nullptr) return nullptr;
-    check(found->dtype() == file::DType::f32 && found->packing() == file::Packing::rows &&
-              found->rows() == 1 && found->cols() == width,
-          what, " is not f32 [", width, "]");
+    check(is_f32(*found, 1, width), what, " is not f32 [", width, "]");
     return static_cast<const float*>(data(found));
   }
   const float* optional_vector(int32_t index, uint32_t width, const char* what) {
     return index == -1 ? nullptr : vector(index, width, what);
   }
 
-  void same_unit(const Operand& a, const Operand& b, const char* what) {
-    check(a.unit == b.unit, what, " has rows for something else");
+  void same_stream(const Operand& a, const Operand& b, const char* what) {
+    check(a.stream == b.stream, what, " has rows for something else");
   }
   void of_tokens(const Operand& a, const char* what) {
-    check(a.unit == file::RowUnit::token, what, " is not per token");
+    check(a.kind == file::StreamKind::token, what, " is not per token");
   }
+  /// Rows that have positions in a sequence.
+  bool of_positions(const Operand& a, const char* what) {
+    return check(has_positions(a.kind), what, " is neither per token nor per group of tokens");
+  }
+  void of_positions(const Operand& a, uint32_t ratio, const char* what) {
+    if (!of_positions(a, what)) return;
+    const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
+    check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
+  }
+  const StreamPlace& place(const Operand& a) const { return places_.streams[a.stream]; }
+
+  /// The step has a row for each of `rows`. `read`: another stream, of which it is made.
+  static void set_rows(Step* step, const Operand& rows, const Operand& read) {
+    step->stream = rows.stream;
+    step->kind = rows.kind;
+    step->reads_stream = read.stream;
+  }
+  static void set_rows(Step* step, const Operand& rows) { set_rows(step, rows, rows); }
   void width(const Operand& a, uint32_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
@@ -134,11 +161,42 @@ class Proofs {
     const auto* caches = model_.root->states();
     if (!check(index < caches->size(), "names state ", index, " of ", caches->size())) return nullptr;
     const file::State* cache = caches->Get(index);
+    if (!check(cache->kind() == file::StateKind::kv, "state ", index, " is of another kind")) return nullptr;
     if (!places_.proving) *view = places_.caches[index];
     view->kv_heads = cache->kv_heads();
     view->key_dim = cache->key_dim();
     view->value_dim = cache->value_dim();
     return cache;
+  }
+  /// Whether the state counts rows of the step's program.
+  bool is_own(const file::State& state) const {
+    const auto* programs = model_.root->programs();
+    if (state.source() != -1) return programs->Get(static_cast<uint32_t>(state.source())) == places_.program;
+    return state.bidirectional() == is_whole(*places_.program);
+  }
+  /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
+  const int32_t* last_of_source(uint32_t state) const {
+    return places_.proving ? nullptr : places_.pools[places_.pool_of[state]].last_seen;
+  }
+
+  /// A state of a fixed size.
+  FixedStateView fixed_state(uint32_t index, file::StateKind kind) {
+    const auto* states = model_.root->states();
+    FixedStateView view{};
+    if (!check(index < states->size(), "names state ", index, " of ", states->size())) return view;
+    const file::State* state = states->Get(index);
+    if (!check(state->kind() == kind, "state ", index, " is of another kind")) return view;
+    check(!is_whole(*places_.program), "state ", index, " is not of whole sequences");
+    if (!places_.proving) return places_.fixed_states[index];
+    view.heads = state->heads();
+    view.rows = state->rows();
+    view.cols = state->cols();
+    view.index = index;
+    return view;
+  }
+  void shape(const FixedStateView& state, uint32_t heads, uint32_t rows, uint32_t cols) {
+    check(state.heads == heads && state.rows == rows && state.cols == cols, "state ", state.index, " is ",
+          state.heads, " x ", state.rows, " x ", state.cols, ", expected ", heads, " x ", rows, " x ", cols);
   }
 
   /// The kernel for the step, where kernels are asked for.
@@ -165,20 +223,16 @@ class Proofs {
           "bias is not f32 in rows");
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= model_.root->context(), "bias has ", table->cols(),
-          " columns for a context of ", model_.root->context());
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
+          " columns for a context of ", context);
     return static_cast<const float*>(data(table));
   }
 
  protected:
-  struct Region {
-    uint8_t* buffers;
-    uint64_t rows;
-  };
-  Region region_of(file::RowUnit unit) const {
-    if (unit == file::RowUnit::sequence) return {places_.sequence_buffers, places_.sequence_rows};
-    if (unit == file::RowUnit::selected) return {places_.selected_buffers, places_.selected_rows};
-    return {places_.token_buffers, places_.token_rows};
+  static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
+    return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
+           tensor.rows() == rows && tensor.cols() == cols;
   }
 
   const mote_model& model_;

@@ -31,11 +31,11 @@ inline void Binder::bind(const file::Quantize& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = quantized_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  same_unit(in, out, "out");
+  same_stream(in, out, "out");
   width(out, in.width, "out");
   step->quantize = {in.width, optional_vector(op.columns(), in.width, "columns"), in.const_rows(), out.data,
                     out.stride_bytes};
-  step->unit = in.unit;
+  set_rows(step, in);
   kernel(step, Op::kQuantize, DType::f32, out.dtype);
 }
 

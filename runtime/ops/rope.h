@@ -34,7 +34,7 @@ inline void Binder::bind(const file::Rope& op, Step* step) {
   const Operand table = f32_slice(op.table(), "table");
   const Operand x = f32_slice(op.x(), "x");
   if (status_ != MOTE_OK) return;
-  same_unit(table, x, "x");
+  same_stream(table, x, "x");
   check(op.kind() <= file::RopeKind::MAX, "unknown kind");
   if (!check(op.heads() > 0 && x.width % op.heads() == 0, "width ", x.width, " in ", op.heads(), " heads"))
     return;
@@ -43,7 +43,7 @@ inline void Binder::bind(const file::Rope& op, Step* step) {
         " columns");
   step->rope = {
       static_cast<RopeKind>(op.kind()), op.heads(), head_dim, table.width, table.const_rows(), x.rows()};
-  step->unit = x.unit;
+  set_rows(step, x);
   kernel(step, Op::kRope, DType::f32, DType::f32);
 }
 

@@ -30,12 +30,12 @@ struct RopeTable : Operation {
 inline void Binder::bind(const file::RopeTable& op, Step* step) {
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  of_tokens(out, "out");
+  of_positions(out, "out");
   finite(op.scale(), "scale");
   check(out.width % 2 == 0, "odd width ", out.width);
   step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"), out.width, op.scale(),
-                      places_.positions, out.rows()};
-  step->unit = out.unit;
+                      place(out).positions, out.rows()};
+  set_rows(step, out);
   kernel(step, Op::kRopeTable, DType::f32, DType::f32);
 }
 

@@ -36,10 +36,10 @@ inline void Binder::bind(const file::ScaleRows& op, Step* step) {
   Operand residual{};
   if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
   if (status_ != MOTE_OK) return;
-  same_unit(in, out, "out");
+  same_stream(in, out, "out");
   width(out, in.width, "out");
   if (op.residual() != nullptr) {
-    same_unit(in, residual, "residual");
+    same_stream(in, residual, "residual");
     width(residual, in.width, "residual");
   }
   finite(op.factor(), "factor");
@@ -51,7 +51,7 @@ inline void Binder::bind(const file::ScaleRows& op, Step* step) {
                       residual.const_rows(),
                       out.rows()};
   if (op.residual() == nullptr) step->scale_rows.residual = {nullptr, 0};
-  step->unit = in.unit;
+  set_rows(step, in);
   kernel(step, Op::kScaleRows, DType::f32, DType::f32);
 }
 

@@ -37,10 +37,10 @@ inline void Binder::bind(const file::Select& op, Step* step) {
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
   of_tokens(in, "in");
-  check(out.unit == file::RowUnit::selected, "out is not per selected row");
+  check(out.kind == file::StreamKind::selected, "out is not per selected row");
   width(out, in.width, "out");
   step->select = {in.width, places_.selected, in_one_lane(in.const_rows()), out.rows(), 0, 0};
-  step->unit = out.unit;
+  set_rows(step, out, in);
   kernel(step, Op::kSelect, DType::f32, DType::f32);
 }
 

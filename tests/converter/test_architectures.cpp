@@ -10,14 +10,11 @@
 
 using namespace mote;
 using namespace mote::convert;
+using mote::test::contains;
 using mote::test::message_of;
 using nlohmann::json;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 RopeSpec rope_of(const json& keys, uint32_t head_dim = 16, uint32_t context = 128) {
   Config config(keys);

@@ -23,16 +23,9 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::message_of;
-using mote::test::read_text;
-using mote::test::TempDirectory;
-using mote::test::TinyLlama;
+using namespace mote::test;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 std::filesystem::path golden(const std::string& name) {
   return std::filesystem::path(MOTE_SOURCE_DIR) / "tests/golden/models" / name;

@@ -61,12 +61,7 @@ class Bytes {
 /// A llama of one layer: width 64, 2 heads over 1, feed-forward 96, tied.
 GgufBuilder tiny_gguf(uint32_t q_type, uint32_t v_type) {
   Bytes bytes;
-  GgufBuilder builder;
-  builder.key("general.architecture", "llama").key("llama.embedding_length", uint32_t{64});
-  builder.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", uint32_t{96});
-  builder.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
-  builder.key("llama.attention.head_count_kv", uint32_t{1});
-  builder.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  GgufBuilder builder = one_layer_llama(64, 96);
   const auto matrix = [&](const char* name, uint32_t type, uint64_t rows, uint64_t cols) {
     builder.tensor(name, {cols, rows}, type, bytes.matrix(type, rows, cols));
   };
@@ -158,8 +153,7 @@ TEST("convert: Q8_0, Q4_0 and Q4_1 keep their numbers, interleaved heads put in 
   for (const uint32_t type : {kQ8_0, kQ4_0, kQ4_1}) {
     const Converted converted(tiny_gguf(type, type), "");
     TEST_ASSERT_EQUAL_STRING("as in the file", converted.report.type);
-    for (const TensorReport& tensor : converted.report.tensors)
-      TEST_ASSERT_EQUAL(0.0, tensor.relative_error);
+    for (const TensorReport& tensor : converted.report.tensors) TEST_ASSERT_EQUAL(0.0, tensor.relative_error);
     converted.check_equal("embedding", 0, "model.embed_tokens.weight");
     converted.check_equal("layer.0.q+k+v", 0, layer + "self_attn.q_proj.weight");
     converted.check_equal("layer.0.q+k+v", 64, layer + "self_attn.k_proj.weight");

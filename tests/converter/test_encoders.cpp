@@ -11,18 +11,11 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::message_of;
-using mote::test::read_text;
-using mote::test::TempDirectory;
-using mote::test::write_text;
+using namespace mote::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// A golden model copied, to be changed.
 class Directory {

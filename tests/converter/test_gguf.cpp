@@ -54,10 +54,6 @@ std::string error_of(const std::string& file) {
 }
 std::string error_of(const GgufBuilder& builder) { return error_of(builder.bytes()); }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST("gguf: metadata of a llama becomes the keys of config.json") {

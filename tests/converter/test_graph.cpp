@@ -10,9 +10,7 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::message_of;
-using mote::test::TempDirectory;
-using mote::test::TinyLlama;
+using namespace mote::test;
 
 namespace {
 
@@ -45,10 +43,6 @@ std::vector<std::string> weight_names(const Graph& graph, const std::string& pre
     if (weight.name.starts_with(prefix)) names.push_back(weight.name);
   }
   return names;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -20,10 +20,6 @@ std::string error_of(const TempDirectory& directory) {
   return message_of<Error>([&] { read_hf_directory(directory.path()); });
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 void write_model(const TempDirectory& directory, const std::string& config) {
   write_text(directory / "config.json", config);
   write_safetensors(directory / "model.safetensors",

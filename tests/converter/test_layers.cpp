@@ -13,6 +13,7 @@
 
 using namespace mote;
 using namespace mote::convert;
+using mote::test::contains;
 using mote::test::message_of;
 using ::test::Matrix;
 using ::test::PlainTransformer;
@@ -21,10 +22,6 @@ using ::test::RandomWeights;
 namespace {
 
 constexpr uint32_t kLength = 13;
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// As llama's; the names say what they are of.
 LayerSpec plain_layer() {

@@ -33,10 +33,6 @@ std::string error_of(const std::filesystem::path& path) {
   return message_of<Error>([&] { read_source(path); });
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST("source: every ggml type gives ggml's values bit for bit") {

@@ -12,10 +12,12 @@
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
 #include "tests/support/gguf_builder.h"
+#include "tests/support/source_model.h"
 #include "tests/support/tiny_llama.h"
 
 namespace fs = std::filesystem;
 using mote::test::GgufBuilder;
+using mote::test::one_layer_llama;
 using mote::test::raw;
 using mote::test::read_text;
 using mote::test::write_text;
@@ -110,6 +112,19 @@ void make_caches_of_2_to_the_64(const fs::path& models) {
                  choices({14, 7, 11, 0, 0, MOTE_KV_F32, 1}, fuzz::kModelChoices));
 }
 
+/// Tokens that attend to sources of ids, and to ones whose positions are pairs of rows of floats.
+void make_sources(const fs::path& models) {
+  for (const bool pairs : {false, true}) {
+    const auto rows = pairs ? test::SourceRows::pairs : test::SourceRows::ids;
+    const test::AlignedBytes file = test::graph_file(test::source_graph(rows, true), "sources");
+    const std::string bytes(reinterpret_cast<const char*>(file.data()), file.size());
+    for (uint32_t seed = 0; seed < 4; ++seed) {
+      write_text(models / ((pairs ? "sources_of_pairs" : "sources") + std::to_string(seed)),
+                 bytes + random_choices(seed, fuzz::kModelChoices));
+    }
+  }
+}
+
 void make_models(const fs::path& out) {
   const fs::path models = folder(out, "model");
   mote::convert::ConvertOptions options;
@@ -127,6 +142,7 @@ void make_models(const fs::path& out) {
   make_model(sliding.path(), models, "sliding", options);
   make_encoders(models);
   make_caches_of_2_to_the_64(models);
+  make_sources(models);
   smallest_llama(58).write(text.path());
   fs::copy(kGolden / "tokenizers/small/tokenizer.json", text.path());
   options.type = "q4";
@@ -160,12 +176,7 @@ std::string array(uint32_t type, const std::vector<T>& values) {
 }
 
 void make_ggufs(const fs::path& out) {
-  GgufBuilder model;
-  model.key("general.architecture", "llama").key("llama.embedding_length", uint32_t{32});
-  model.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", uint32_t{32});
-  model.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
-  model.key("llama.attention.head_count_kv", uint32_t{1});
-  model.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  GgufBuilder model = one_layer_llama(32, 32);
   model.tensor("token_embd.weight", {32, 4}, 8, std::string(4 * 34, '\1'));    // Q8_0
   model.tensor("blk.0.attn_q.weight", {32, 2}, 2, std::string(2 * 18, '\2'));  // Q4_0
   model.tensor("blk.0.attn_k.weight", {256, 1}, 12, std::string(144, '\3'));   // Q4_K

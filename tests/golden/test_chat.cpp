@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/chat_formats/chat_format.h"
+#include "converter/error.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -59,7 +60,8 @@ mote_role role_of(const std::string& name) {
 const char* const kTemplate =
     "{% for m in messages %}{% if loop.first and m.role != 'system' %}{{ '<|im_start|>system\n"
     "You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n' }}{% endif %}"
-    "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}";
+    "{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
 }  // namespace
 
@@ -134,12 +136,42 @@ TEST("a conversation that is none is refused") {
 }
 
 TEST("an unknown template is no format and an unknown name is refused with the known ones") {
-  TEST_ASSERT_FALSE(mote::convert::recognize_chat_format("{{ messages }}").has_value());
-  TEST_ASSERT_EQUAL_STRING("mistral", mote::convert::recognize_chat_format("{{ '[INST] ' }}")->name);
+  const test::AlignedBytes file = file_with("{{ '[INST] ' }}{{ messages }}", "");
+  const test::OpenModel unknown(file);
+  TEST_ASSERT_NULL(mote_chat_format(unknown.get()));
   try {
     mote::convert::find_chat_format("chatnl");
     FAIL("found");
   } catch (const std::exception& error) {
     TEST_ASSERT_TRUE(std::string(error.what()).find("chatml") != std::string::npos);
+  }
+}
+
+TEST("the end of the format's own turn stops an answer, whatever else the model calls an end") {
+  const std::filesystem::path folder = test::temporary_folder() / "chat_end";
+  std::filesystem::copy(test::golden_folder() / "llama", folder);
+  std::filesystem::copy(test::golden_folder() / "../tokenizers/small/tokenizer.json", folder);
+  std::ofstream(folder / "generation_config.json") << R"({"eos_token_id": 1})";
+  mote::convert::ConvertOptions options;
+  options.chat_format = "zephyr";  // an answer ends with </s>, token 2
+  mote::convert::convert(folder, folder / "out.mote", options);
+  const test::AlignedBytes file = test::read_file(folder / "out.mote");
+  const test::OpenModel model(file);
+  const mote_model_info info = model.info();
+  TEST_ASSERT_TRUE(std::vector<int32_t>(info.stop_ids, info.stop_ids + info.stop_count) ==
+                   std::vector<int32_t>({1, 2}));
+}
+
+TEST("a format by name whose marks the vocabulary lacks is refused with the mark") {
+  const std::filesystem::path folder = test::temporary_folder() / "chat_marks";
+  std::filesystem::copy(test::golden_folder() / "llama", folder);
+  std::filesystem::copy(test::golden_folder() / "../tokenizers/small/tokenizer.json", folder);
+  mote::convert::ConvertOptions options;
+  options.chat_format = "chatml";
+  try {
+    mote::convert::convert(folder, folder / "out.mote", options);
+    FAIL("converted");
+  } catch (const mote::convert::Error& error) {
+    TEST_ASSERT_TRUE(std::string(error.what()).find("<|im_start|>") != std::string::npos);
   }
 }

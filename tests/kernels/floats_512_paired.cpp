@@ -9,7 +9,7 @@ namespace mote::test {
 namespace {
 
 /// Floats512, but each vector is two of Floats256.
-struct PairedFloats : TileShapes512 {
+struct PairedFloats : TileShapes512, FloatScores<PairedFloats> {
   using Half = Floats256;
   struct Float {
     __m256 low, high;
@@ -20,9 +20,7 @@ struct PairedFloats : TileShapes512 {
   static constexpr bool kFused = true;
   static constexpr bool kLooksUp = true;
 
-  using Query = float;
   using Dot = Float;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
   using Total = __m256;
 
   static Float set(float value) { return {Half::set(value), Half::set(value)}; }
@@ -81,14 +79,7 @@ struct PairedFloats : TileShapes512 {
   static Float add_to_exponent(Float x, Int n) {
     return {Half::add_to_exponent(x.low, n.low), Half::add_to_exponent(x.high, n.high)};
   }
-  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  template <class T>
-  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
-    return mul(set(scale), dot);
-  }
   static float max_lanes(Float x) { return Half::max_lanes(Half::max(x.low, x.high)); }
-  static Float shift_of(float largest) { return set(largest); }
-  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static Total add_weights(Total sums, Float x) {
     return Half::add_weights(Half::add_weights(sums, x.low), x.high);
   }

@@ -6,7 +6,7 @@
 // every batch. Positions of pages that no row sees hold NaN. Over a cache of bf16 queries and weights may be
 // rounded, too, to 2^-9 of themselves, and weights be computed to 2^-13. Over one of i8 queries may be
 // rounded to bytes, which those here are already, and weights to a 510th of the largest, or where neighbours
-// share 255 levels of their sum: n of them to n / (510 sum of weights), or twice that.
+// share 255 levels of their sum, or bytes are signed: n of them to n / (510 sum of weights), or twice that.
 #include <float.h>
 
 #include "tests/support/attention_scene.h"
@@ -39,7 +39,10 @@ double rounding_to_bf16(const KernelEntry& entry, uint32_t head_dim) {
 }
 
 /// Half a step of weights that become bytes, of the largest.
-double half_step(const KernelEntry& entry) { return 1.0 / (entry.isa == Isa::kAvx2 ? 255 : 510); }
+double half_step(const KernelEntry& entry) {
+  if (entry.isa == Isa::kDotprod) return 1.0 / 254;
+  return 1.0 / (entry.isa == Isa::kAvx2 ? 255 : 510);
+}
 
 /// The same of weights that become bytes, of row t and query head h. They are computed to 2^-13.
 double rounding_to_bytes(const KernelEntry& entry, Scene* scene, size_t t, uint32_t h) {

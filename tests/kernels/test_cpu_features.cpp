@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/families.h"
 
+#include <set>
+
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
 namespace {
 
-bool has_kernel_of(Isa isa) {
+/// Those that have a kernel in this build.
+std::set<Isa> built_families() {
   uint32_t count;
   const KernelEntry* kernels = kernel_list(&count);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (kernels[i].isa == isa) return true;
-  }
-  return false;
+  std::set<Isa> built;
+  for (uint32_t i = 0; i < count; ++i) built.insert(kernels[i].isa);
+  return built;
 }
 
 }  // namespace
@@ -33,9 +35,9 @@ TEST("every family has a name that leads back to it, and other names lead nowher
 TEST("the reference is always available", "[cpu_features]") { TEST_ASSERT_TRUE(isa_available(Isa::kRef)); }
 
 TEST("a family without a kernel in this build is not available", "[cpu_features]") {
-  for (uint32_t i = 1; i < kIsaCount; ++i) {
+  for (uint32_t i = 0; i < kIsaCount; ++i) {
     const Isa isa = static_cast<Isa>(i);
-    if (!has_kernel_of(isa)) TEST_ASSERT_FALSE(isa_available(isa));
+    if (built_families().count(isa) == 0) TEST_ASSERT_FALSE(isa_available(isa));
   }
 }
 
@@ -75,11 +77,11 @@ TEST("what is found of the CPU is what the compiler's run-time finds", "[cpu_fea
   TEST_ASSERT_EQUAL(__builtin_cpu_supports("sse4.1") != 0, has_all(cpu_features(), kSse41));
   const bool avx2 =
       __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");  // F16C is older than both
-  TEST_ASSERT_EQUAL(avx2 && has_kernel_of(Isa::kAvx2), isa_available(Isa::kAvx2));
+  TEST_ASSERT_EQUAL(avx2 && built_families().count(Isa::kAvx2) != 0, isa_available(Isa::kAvx2));
   const bool vnni = avx2 && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl");
-  TEST_ASSERT_EQUAL(vnni && has_kernel_of(Isa::kAvx512Vnni), isa_available(Isa::kAvx512Vnni));
+  TEST_ASSERT_EQUAL(vnni && built_families().count(Isa::kAvx512Vnni) != 0, isa_available(Isa::kAvx512Vnni));
   const bool bf16 = vnni && __builtin_cpu_supports("avx512bf16");
-  TEST_ASSERT_EQUAL(bf16 && has_kernel_of(Isa::kAvx512Bf16), isa_available(Isa::kAvx512Bf16));
+  TEST_ASSERT_EQUAL(bf16 && built_families().count(Isa::kAvx512Bf16) != 0, isa_available(Isa::kAvx512Bf16));
 }
 #endif
 

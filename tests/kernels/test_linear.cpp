@@ -31,6 +31,7 @@ void each_linear(Check check) {
       check(kernels[i]);
     }
   };
+  if (!kTestsPlainVectors) return;
   each_of("16 plain lanes", kVnniKernels<PlainVnni<16>, Isa::kAvx512Vnni>);
   each_of("8 plain lanes", kVnniKernels<PlainVnni<8>, Isa::kAvxVnni>);
   each_of("4 plain lanes of signed weights", kVnniKernels<PlainVnni<4, 0>, Isa::kSse>);

@@ -7,6 +7,25 @@
 using test::calls;
 using test::counting;
 
+#ifndef MOTE_SANITIZED
+namespace {
+
+/// Opens a model and a session on it; change(options) sets what is not the default.
+template <class Change>
+mote_status open(const test::AlignedBytes& file, test::AlignedBytes& storage, test::AlignedBytes& arena,
+                 Change change, mote_model** model, mote_session** session, mote_error* error) {
+  const mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage.data(),
+                                             storage.size(), model, error);
+  if (status != MOTE_OK) return status;
+  mote_session_options options = mote_session_options_default(*model);
+  change(options);
+  const size_t bytes = mote_session_bytes(*model, &options);
+  return mote_session_init(*model, &options, arena.data(), bytes, session, error);
+}
+
+}  // namespace
+#endif
+
 TEST("nothing allocates between opening a model and restoring a session") {
 #ifdef MOTE_SANITIZED
   SUCCEED("the sanitizer owns malloc; counted in the plain build");
@@ -25,13 +44,11 @@ TEST("nothing allocates between opening a model and restoring a session") {
     mote_error error{};
     mote_model* model = nullptr;
     mote_session* session = nullptr;
-    mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage.data(),
-                                         storage.size(), &model, &error);
-    mote_session_options options = mote_session_options_default(model);
-    options.platform = platform;
-    options.text_bytes = 4096;
-    const size_t bytes = mote_session_bytes(model, &options);
-    if (status == MOTE_OK) status = mote_session_init(model, &options, arena.data(), bytes, &session, &error);
+    const auto change = [&](mote_session_options& options) {
+      options.platform = platform;
+      options.text_bytes = 4096;
+    };
+    mote_status status = open(file, storage, arena, change, &model, &session, &error);
     if (status == MOTE_OK) status = mote_prefill(session, 0, prompt.data(), 40, MOTE_LOGITS_LAST, &error);
     const int32_t id = 3;
     if (status == MOTE_OK) status = mote_decode(session, &id, &error);
@@ -97,13 +114,11 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     mote_error error{};
     mote_model* model = nullptr;
     mote_session* session = nullptr;
-    mote_status status = mote_model_open(file.data(), file.size(), MOTE_OPEN_CHECK_HASHES, storage.data(),
-                                         storage.size(), &model, &error);
-    mote_session_options options = mote_session_options_default(model);
-    options.batch = 2;
-    options.text_bytes = 4096;
-    const size_t bytes = mote_session_bytes(model, &options);
-    if (status == MOTE_OK) status = mote_session_init(model, &options, arena.data(), bytes, &session, &error);
+    const auto change = [&](mote_session_options& options) {
+      options.batch = 2;
+      options.text_bytes = 4096;
+    };
+    mote_status status = open(file, storage, arena, change, &model, &session, &error);
     const uint32_t lengths[] = {12, 8};
     const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, {}};
     if (status == MOTE_OK) status = mote_encode(session, &batch, &error);

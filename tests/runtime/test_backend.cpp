@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/support/linear_model.h"
+#include "tests/support/thread_pool.h"
 
 namespace {
 
@@ -102,18 +103,17 @@ TEST("backend: every slice is computed once however many threads the session has
   const test::OpenLinearModel model(test::LinearModel{36, 330});  // 21 panels
   const std::vector<float> expected = run_linear_model(model, options_of(model), 40);
   for (const uint32_t threads : {1u, 2u, 3u, 5u}) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
+    const test::ThreadPool pool(threads);
     for (const uint32_t slices : {1u, 2u, 3u, 4u, 21u, 100u}) {
       CAPTURE(threads, slices);
       Doubles backend(model, slices);
-      mote_session_options options = options_of(model, pool);
+      mote_session_options options = options_of(model, pool.get());
       options.backend = backend.get();
       check_near(expected, run_linear_model(model, options, 40), 1e-5f);
       std::multiset<uint32_t> once;
       for (uint32_t i = 0; i < std::min(slices, 21u); ++i) once.insert(i);
       TEST_ASSERT_TRUE(backend.slices == once);
     }
-    mote_posix_pool_destroy(pool);
   }
 }
 

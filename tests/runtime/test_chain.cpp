@@ -52,7 +52,7 @@ Step linear() {
 
 std::vector<bool> chained(std::vector<Step> steps) {
   Places places{};
-  places.token_rows = places.selected_rows = kRows;
+  for (StreamPlace& place : places.streams) place.rows = kRows;
   chain_steps(places, steps.data(), static_cast<uint32_t>(steps.size()));
   std::vector<bool> result;
   for (const Step& step : steps) result.push_back(step.chained);
@@ -107,7 +107,7 @@ TEST("a step that writes where earlier ones of its chain have rows begins a new 
 TEST("steps over different rows are no chain", "[chain]") {
   Buffers b(500);
   Step other = norm(b.const_rows(64), b.rows(128));
-  other.unit = file::RowUnit::selected;
+  other.stream = 1;
   const auto steps = chained({norm(b.const_rows(0), b.rows(64)), other});
   TEST_ASSERT_TRUE((steps == std::vector<bool>{false, false}));
 }
@@ -130,7 +130,8 @@ TEST(
   };
   Step select{};
   select.op = Op::kSelect;
-  select.unit = file::RowUnit::selected;
+  select.stream = 1;
+  select.kind = file::StreamKind::selected;
   Buffers b(500);
   const std::pair<Step, bool> expected[] = {
       {norm(b.const_rows(0), b.rows(0)), true},

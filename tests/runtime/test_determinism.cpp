@@ -3,6 +3,7 @@
 // The same file, ids and kernel family give the same bits whatever the threads, the chunks, the batch and the
 // bounds of the steps.
 #include "tests/support/test_model.h"
+#include "tests/support/thread_pool.h"
 
 namespace {
 
@@ -28,23 +29,31 @@ std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
   return all;
 }
 
-template <class Change>
-void same_bits(Change change) {
+/// Calls f(model, options) for each model on each family.
+template <class F>
+void each_model(F f) {
   for (const mote_isa isa : test::all_families()) {
     for (const auto& [name, type, cache] : kModels) {
       CAPTURE(mote_isa_name(isa), name, type, static_cast<int>(cache));
       const test::OpenModel model(test::golden_file(name, type));
-      const uint32_t vocab = model.info().vocab;
       mote_session_options options = mote_session_options_default(model.get());
       options.isa = isa;
       options.kv_dtype = cache;
-      const std::vector<float> expected = trajectory(test::OpenSession(model, options).get(), vocab);
-      change(options, [&](const mote_session_options& changed) {
-        const std::vector<float> actual = trajectory(test::OpenSession(model, changed).get(), vocab);
-        REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
-      });
+      f(model, options);
     }
   }
+}
+
+template <class Change>
+void same_bits(Change change) {
+  each_model([&](const test::OpenModel& model, const mote_session_options& options) {
+    const uint32_t vocab = model.info().vocab;
+    const std::vector<float> expected = trajectory(test::OpenSession(model, options).get(), vocab);
+    change(options, [&](const mote_session_options& changed) {
+      const std::vector<float> actual = trajectory(test::OpenSession(model, changed).get(), vocab);
+      REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
+    });
+  });
 }
 
 }  // namespace
@@ -82,14 +91,12 @@ TEST("logits are bitwise equal where the last of three threads does the work of 
 TEST("logits are bitwise equal for 1, 2 and 3 threads") {
   same_bits([](mote_session_options options, auto compare) {
     for (const uint32_t threads : {1u, 2u, 3u}) {
-      mote_posix_pool* pool = mote_posix_pool_create(threads);
-      REQUIRE(pool != nullptr);
+      const test::ThreadPool pool(threads);
       const mote_isa isa = options.isa;
-      options.platform = mote_posix_pool_platform(pool);
+      options.platform = pool.platform();
       options.isa = isa;
       options.threads = threads;
       compare(options);
-      mote_posix_pool_destroy(pool);
     }
   });
 }
@@ -103,9 +110,9 @@ TEST("decoding far into a text gives the same bits where threads share the posit
     std::vector<float> expected;
     for (const uint32_t threads : {1u, 2u, 3u}) {
       CAPTURE(mote_isa_name(isa), threads);
-      mote_posix_pool* pool = mote_posix_pool_create(threads);
+      const test::ThreadPool pool(threads);
       mote_session_options options = mote_session_options_default(model.get());
-      options.platform = mote_posix_pool_platform(pool);
+      options.platform = pool.platform();
       options.isa = isa;
       const test::OpenSession session(model, options);
       std::vector<float> all;
@@ -120,7 +127,6 @@ TEST("decoding far into a text gives the same bits where threads share the posit
       }
       if (threads == 1) expected = all;
       TEST_ASSERT_EQUAL_MEMORY(expected.data(), all.data(), expected.size() * sizeof(float));
-      mote_posix_pool_destroy(pool);
     }
   }
 }
@@ -135,9 +141,9 @@ TEST("logits of a long chunk are bitwise equal where each of 1, 2 and 3 threads 
       std::vector<float> expected;
       for (const uint32_t threads : {1u, 2u, 3u}) {
         CAPTURE(type, mote_isa_name(isa), threads);
-        mote_posix_pool* pool = mote_posix_pool_create(threads);
+        const test::ThreadPool pool(threads);
         mote_session_options options = mote_session_options_default(model.get());
-        options.platform = mote_posix_pool_platform(pool);
+        options.platform = pool.platform();
         options.isa = isa;
         options.threads = threads;
         options.chunk = options.logit_rows = 401;
@@ -151,7 +157,6 @@ TEST("logits of a long chunk are bitwise equal where each of 1, 2 and 3 threads 
         }
         if (threads == 1) expected = all;
         TEST_ASSERT_EQUAL_MEMORY(expected.data(), all.data(), expected.size() * sizeof(float));
-        mote_posix_pool_destroy(pool);
       }
     }
   }
@@ -167,27 +172,20 @@ TEST("logits are bitwise equal for chunks of 1, 7 and 64") {
 }
 
 TEST("logits are bitwise equal after saving and restoring in the middle") {
-  for (const mote_isa isa : test::all_families()) {
-    for (const auto& [name, type, cache] : kModels) {
-      CAPTURE(mote_isa_name(isa), name, type, static_cast<int>(cache));
-      const test::OpenModel model(test::golden_file(name, type));
-      const uint32_t vocab = model.info().vocab;
-      mote_session_options options = mote_session_options_default(model.get());
-      options.isa = isa;
-      options.kv_dtype = cache;
-      const test::OpenSession first(model, options), second(model, options);
-      const auto ids = test::some_ids(kTokens, vocab);
-      const std::vector<int32_t> head(ids.begin(), ids.begin() + 20), tail(ids.begin() + 20, ids.end());
-      test::prefill(first.get(), head, vocab);
-      test::AlignedBytes state(mote_session_state_bytes(first.get()));
-      mote_error error{};
-      REQUIRE(mote_session_save(first.get(), state.data(), state.size(), nullptr, &error) == MOTE_OK);
-      const auto expected = test::prefill(first.get(), tail, vocab);
-      REQUIRE(mote_session_restore(second.get(), state.data(), state.size(), &error) == MOTE_OK);
-      const auto actual = test::prefill(second.get(), tail, vocab);
-      REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
-    }
-  }
+  each_model([](const test::OpenModel& model, const mote_session_options& options) {
+    const uint32_t vocab = model.info().vocab;
+    const test::OpenSession first(model, options), second(model, options);
+    const auto ids = test::some_ids(kTokens, vocab);
+    const std::vector<int32_t> head(ids.begin(), ids.begin() + 20), tail(ids.begin() + 20, ids.end());
+    test::prefill(first.get(), head, vocab);
+    test::AlignedBytes state(mote_session_state_bytes(first.get()));
+    mote_error error{};
+    REQUIRE(mote_session_save(first.get(), state.data(), state.size(), nullptr, &error) == MOTE_OK);
+    const auto expected = test::prefill(first.get(), tail, vocab);
+    REQUIRE(mote_session_restore(second.get(), state.data(), state.size(), &error) == MOTE_OK);
+    const auto actual = test::prefill(second.get(), tail, vocab);
+    REQUIRE(std::memcmp(expected.data(), actual.data(), expected.size() * sizeof(float)) == 0);
+  });
 }
 
 TEST("a sequence in a batch gives the bits it gives alone") {
@@ -254,8 +252,7 @@ TEST("tokens before a prompt that broke off are there, or refused where a window
   const test::AlignedBytes file = test::file_with_context_600("mistral", 58);
   const test::OpenModel model(file);
   const auto ids = test::some_ids(480, 100);
-  const mote_session_options options =
-      mote_session_options_default(model.get());  // chunks of 64
+  const mote_session_options options = mote_session_options_default(model.get());  // chunks of 64
   const mote_generation generation = mote_generation_default();
   uint32_t truncated = 0;
   for (const uint32_t present : {40u, 128u, 192u, 256u, 330u, 400u}) {

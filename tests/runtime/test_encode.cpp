@@ -5,17 +5,22 @@
 #include <cmath>
 
 #include "kernels/dispatch.h"
+#include "tests/support/encode.h"
 #include "tests/support/test_model.h"
+#include "tests/support/thread_pool.h"
 
 namespace {
+
+using test::encode;
+using test::same_bits;
+using test::Sequences;
 
 const char* const kModels[] = {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence",
                                "distilbert_classifier"};
 
 /// Three sequences of a golden encoder's vocabulary.
 struct Texts {
-  std::vector<std::vector<int32_t>> sequences = {test::some_ids(23, 100, 1), test::some_ids(1, 100, 2),
-                                                 test::some_ids(17, 100, 3)};
+  Sequences sequences = {test::some_ids(23, 100, 1), test::some_ids(1, 100, 2), test::some_ids(17, 100, 3)};
 };
 
 mote_session_options options_for(const test::OpenModel& model, uint32_t batch, uint32_t threads = 1) {
@@ -32,45 +37,15 @@ mote_output_info output_of(const test::OpenModel& model) {
   return info;
 }
 
-/// All rows of outputs of some sequences in one run.
-std::vector<float> encode(mote_session* session, const mote_output_info& output,
-                          const std::vector<std::vector<int32_t>>& sequences) {
-  std::vector<int32_t> ids;
-  std::vector<uint32_t> lengths;
-  for (const auto& sequence : sequences) {
-    ids.insert(ids.end(), sequence.begin(), sequence.end());
-    lengths.push_back(static_cast<uint32_t>(sequence.size()));
-  }
-  const auto count = static_cast<uint32_t>(sequences.size());
-  const mote_batch batch{ids.data(), nullptr, lengths.data(), count, nullptr, 0, {}};
-  mote_error error{};
-  const mote_status status = mote_encode(session, &batch, &error);
-  INFO(error.text);
-  REQUIRE(status == MOTE_OK);
-  std::vector<float> rows;
-  const size_t row_count = output.of_sequences != 0 ? sequences.size() : ids.size();
-  for (uint32_t row = 0; row < row_count; ++row) {
-    const float* values = mote_session_output(session, row);
-    REQUIRE(values != nullptr);
-    rows.insert(rows.end(), values, values + output.width);
-  }
-  REQUIRE(mote_session_output(session, static_cast<uint32_t>(row_count)) == nullptr);
-  return rows;
-}
-
-/// The same, each sequence in a run of its own.
+/// All rows of outputs, each sequence in a run of its own.
 std::vector<float> encode_alone(mote_session* session, const mote_output_info& output,
-                                const std::vector<std::vector<int32_t>>& sequences) {
+                                const Sequences& sequences) {
   std::vector<float> all;
   for (const auto& sequence : sequences) {
     const std::vector<float> rows = encode(session, output, {sequence});
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 mote_status try_batch(mote_session* session, mote_batch batch) {
@@ -98,12 +73,11 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
         const std::vector<float> alone = encode_alone(one.get(), output, texts.sequences);
         REQUIRE(same_bits(together, alone));
         for (const uint32_t threads : {2u, 3u}) {
-          mote_posix_pool* pool = mote_posix_pool_create(threads);
-          options.platform = mote_posix_pool_platform(pool);
+          const test::ThreadPool pool(threads);
+          options.platform = pool.platform();
           options.threads = threads;
           const bool same =
               same_bits(together, encode(test::OpenSession(model, options).get(), output, texts.sequences));
-          mote_posix_pool_destroy(pool);
           REQUIRE(same);
         }
       }
@@ -113,7 +87,7 @@ TEST("an encoder gives the same bits for any threads and any company in the run"
 
 TEST("a batch so large that each thread has rows of its own has the bits of its sequences alone") {
   // 185 tokens, of which lanes part a sequence, and 180, of which two lanes are five sequences each.
-  std::vector<std::vector<int32_t>> parted, whole;
+  Sequences parted, whole;
   for (uint32_t i = 0; i < 10; ++i) {
     parted.push_back(test::some_ids(14 + i, 100, i));
     whole.push_back(test::some_ids(18, 100, i));
@@ -130,14 +104,13 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
         options.isa = isa;
         const test::OpenSession one(model, options);
         const std::vector<float> alone = encode_alone(one.get(), output, *sequences);
-        mote_posix_pool* pool = mote_posix_pool_create(2);
-        options.platform = mote_posix_pool_platform(pool);
+        const test::ThreadPool pool(2);
+        options.platform = pool.platform();
         options.isa = isa;
         options.threads = 2;
         const test::OpenSession session(model, options);
         const bool same = same_bits(alone, encode(session.get(), output, *sequences)) &&
                           same_bits(alone, encode(session.get(), output, *sequences));
-        mote_posix_pool_destroy(pool);
         REQUIRE(same);
       }
     }
@@ -145,7 +118,7 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
 }
 
 TEST("a batch of more rows than a pass has the bits of its sequences alone, whole or step by step") {
-  std::vector<std::vector<int32_t>> sequences;
+  Sequences sequences;
   for (uint32_t i = 0; i < 24; ++i) sequences.push_back(test::some_ids(1 + i * 5 % 23, 100, i));
   for (const char* name : kModels) {
     CAPTURE(name);

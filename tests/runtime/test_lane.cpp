@@ -79,10 +79,10 @@ TEST("every operand of every step of a session lies in the lane, and what is lef
   const mote_session* session = opened.get();
   const bool lanes = family(session->isa).tuning->lanes;
   TEST_ASSERT_EQUAL(lanes, session->lane_steps != nullptr);
-  const auto* begin = session->token_buffers + session->lane_bytes;
+  const auto* begin = session->places.streams[kTokens].buffers + session->lane_bytes;
   for (uint32_t i = 0; lanes && i < session->step_count; ++i) {
     const Step& step = session->lane_steps[i];
-    if (step.unit != file::RowUnit::token) continue;
+    if (step.stream != kTokens) continue;
     Step moved = in_lane(step, session->lane_bytes, 32);
     uint32_t operands = 0;
     for_each_operand(moved, [&](const void* data, size_t stride_bytes, size_t) {

@@ -14,6 +14,7 @@
 
 #include "mote/posix.h"
 #include "tests/support/failing_threads.h"
+#include "tests/support/thread_pool.h"
 #include "tests/support/unity_style.h"
 
 static void setUp() { unsetenv("MOTE_ISA"); }
@@ -100,11 +101,9 @@ TEST("an unknown name in MOTE_ISA is no kernel family") {
 
 TEST("a pool of one thread runs nothing in other threads") {
   for (uint32_t threads : {0u, 1u}) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
-    TEST_ASSERT_TRUE(pool != nullptr);
-    TEST_ASSERT_EQUAL(1u, mote_posix_pool_platform(pool).threads);
-    TEST_ASSERT_TRUE(mote_posix_pool_platform(pool).parallel_for == nullptr);
-    mote_posix_pool_destroy(pool);
+    const test::ThreadPool pool(threads);
+    TEST_ASSERT_EQUAL(1u, pool.platform().threads);
+    TEST_ASSERT_TRUE(pool.platform().parallel_for == nullptr);
   }
   TEST_ASSERT_EQUAL(1u, mote_posix_pool_platform(nullptr).threads);
   mote_posix_pool_destroy(nullptr);
@@ -126,9 +125,8 @@ struct Meeting {
 
 TEST("every thread of a pool takes part, the caller with index 0") {
   for (uint32_t threads = 2; threads <= 5; ++threads) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
-    TEST_ASSERT_TRUE(pool != nullptr);
-    const mote_platform platform = mote_posix_pool_platform(pool);
+    const test::ThreadPool pool(threads);
+    const mote_platform platform = pool.platform();
     for (uint32_t times = 0; times < 3; ++times) {
       Meeting meeting(threads);
       platform.parallel_for(platform.user, Meeting::task, &meeting, threads);
@@ -138,7 +136,6 @@ TEST("every thread of a pool takes part, the caller with index 0") {
           TEST_ASSERT_TRUE(meeting.calls.threads[i] != meeting.calls.threads[j]);
       }
     }
-    mote_posix_pool_destroy(pool);
   }
 }
 
@@ -146,9 +143,8 @@ TEST(
     "parallel_for runs every index once, those alike modulo the threads on one thread, index 0 on the "
     "caller") {
   for (uint32_t threads = 2; threads <= 5; ++threads) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
-    TEST_ASSERT_TRUE(pool != nullptr);
-    const mote_platform platform = mote_posix_pool_platform(pool);
+    const test::ThreadPool pool(threads);
+    const mote_platform platform = pool.platform();
     TEST_ASSERT_EQUAL(threads, platform.threads);
     for (uint32_t count = 0; count <= 3 * threads; ++count) {
       Calls calls(count);
@@ -159,7 +155,6 @@ TEST(
       }
       if (count) TEST_ASSERT_TRUE(calls.threads[0] == std::this_thread::get_id());
     }
-    mote_posix_pool_destroy(pool);
   }
 }
 
@@ -167,9 +162,8 @@ TEST(
     "what a call wrote is seen by the next one, over many calls of changing width and pauses long enough to "
     "park") {
   constexpr uint32_t kThreads = 3;
-  mote_posix_pool* pool = mote_posix_pool_create(kThreads);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  const mote_platform platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(kThreads);
+  const mote_platform platform = pool.platform();
   struct Chain {
     uint64_t value[kThreads + 1];  // plain memory: a missing barrier is a race
     uint32_t step;
@@ -189,7 +183,6 @@ TEST(
     if (step % 1000 == 0) sleep_ms(3);
   }
   TEST_ASSERT_EQUAL(expected, chain.value[0] + chain.value[1] + chain.value[2]);
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("the caller waits for the slowest thread") {
@@ -197,9 +190,8 @@ TEST("the caller waits for the slowest thread") {
     std::atomic<bool> caller_is_done{false};
     std::atomic<uint32_t> finished{0};
   };
-  mote_posix_pool* pool = mote_posix_pool_create(3);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  const mote_platform platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(3);
+  const mote_platform platform = pool.platform();
   for (uint32_t times = 0; times < 5; ++times) {
     Work work;
     platform.parallel_for(
@@ -217,7 +209,6 @@ TEST("the caller waits for the slowest thread") {
         &work, 3);
     TEST_ASSERT_EQUAL(3u, work.finished.load(std::memory_order_relaxed));
   }
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("idle threads fall asleep and use no processor time until the next call") {
@@ -225,9 +216,8 @@ TEST("idle threads fall asleep and use no processor time until the next call") {
     Meeting meeting{4};
     Observed seen[4];
   } threads;
-  mote_posix_pool* pool = mote_posix_pool_create(4);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  const mote_platform platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(4);
+  const mote_platform platform = pool.platform();
   platform.parallel_for(
       platform.user,
       [](void* context, uint32_t index) {
@@ -246,7 +236,6 @@ TEST("idle threads fall asleep and use no processor time until the next call") {
     TEST_ASSERT_TRUE(threads.seen[i].sleeps());
     TEST_ASSERT_EQUAL(used[i], threads.seen[i].processor_ns());
   }
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("a call that comes while the pool serves another thread's runs on its caller, each index once") {
@@ -255,11 +244,10 @@ TEST("a call that comes while the pool serves another thread's runs on its calle
     Calls other{5};
     std::thread::id other_caller;
   } work;
-  mote_posix_pool* pool = mote_posix_pool_create(3);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  work.platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(3);
+  work.platform = pool.platform();
   work.platform.parallel_for(
-      pool,
+      work.platform.user,
       [](void* context, uint32_t index) {
         if (index != 0) return;
         auto* w = static_cast<Work*>(context);
@@ -275,8 +263,7 @@ TEST("a call that comes while the pool serves another thread's runs on its calle
     TEST_ASSERT_TRUE(work.other.threads[i] == work.other_caller);
   }
   Meeting meeting(3);  // all threads are there for the next call
-  work.platform.parallel_for(pool, Meeting::task, &meeting, 3);
-  mote_posix_pool_destroy(pool);
+  work.platform.parallel_for(work.platform.user, Meeting::task, &meeting, 3);
 }
 
 TEST("a task may call its own pool: the calls run in it, one after the other") {
@@ -285,11 +272,10 @@ TEST("a task may call its own pool: the calls run in it, one after the other") {
     Calls inner[3] = {Calls(4), Calls(4), Calls(4)};
     Calls outer{3};
   } work;
-  mote_posix_pool* pool = mote_posix_pool_create(3);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  work.platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(3);
+  work.platform = pool.platform();
   work.platform.parallel_for(
-      pool,
+      work.platform.user,
       [](void* context, uint32_t index) {
         auto* w = static_cast<Work*>(context);
         Calls::task(&w->outer, index);
@@ -302,13 +288,11 @@ TEST("a task may call its own pool: the calls run in it, one after the other") {
       TEST_ASSERT_TRUE(work.inner[task].threads[i] == work.outer.threads[task]);
     }
   }
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("threads that call one pool again and again have every index of every call run once") {
-  mote_posix_pool* pool = mote_posix_pool_create(3);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  const mote_platform platform = mote_posix_pool_platform(pool);
+  const test::ThreadPool pool(3);
+  const mote_platform platform = pool.platform();
   std::atomic<uint32_t> wrong{0};
   std::vector<std::thread> callers;
   for (uint32_t caller = 0; caller < 3; ++caller) {
@@ -322,7 +306,6 @@ TEST("threads that call one pool again and again have every index of every call 
   }
   for (std::thread& caller : callers) caller.join();
   TEST_ASSERT_EQUAL(0u, wrong.load());
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("a pool that does not get all its threads is not made, says why and leaves none behind") {
@@ -342,21 +325,18 @@ TEST("a pool that does not get all its threads is not made, says why and leaves 
       TEST_ASSERT_EQUAL(sigismember(&before, signal), sigismember(&after, signal));
   }
   const test::ThreadLimit limit(4);
-  mote_posix_pool* pool = mote_posix_pool_create(5);
-  TEST_ASSERT_TRUE(pool != nullptr);
-  TEST_ASSERT_EQUAL(5u, mote_posix_pool_platform(pool).threads);
+  const test::ThreadPool pool(5);
+  TEST_ASSERT_EQUAL(5u, pool.platform().threads);
   TEST_ASSERT_TRUE(has_threads(threads + 4));
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("pool threads take no signals and leave the caller's mask alone") {
   sigset_t before, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
-  mote_posix_pool* pool = mote_posix_pool_create(2);
-  TEST_ASSERT_TRUE(pool != nullptr);
+  const test::ThreadPool pool(2);
   pthread_sigmask(SIG_SETMASK, nullptr, &after);
   TEST_ASSERT_EQUAL(sigismember(&before, SIGINT), sigismember(&after, SIGINT));
-  const mote_platform platform = mote_posix_pool_platform(pool);
+  const mote_platform platform = pool.platform();
   struct Masks {
     Meeting meeting{2};
     int blocked[2] = {-1, -1};
@@ -373,7 +353,6 @@ TEST("pool threads take no signals and leave the caller's mask alone") {
       &masks, 2);
   TEST_ASSERT_EQUAL(sigismember(&before, SIGINT), masks.blocked[0]);
   TEST_ASSERT_EQUAL(1, masks.blocked[1]);
-  mote_posix_pool_destroy(pool);
 }
 
 TEST("the big cores are among those that the process may use") {

@@ -4,12 +4,14 @@
 // rows than a pass, as many, and far more.
 #include <functional>
 
+#include "tests/support/encode.h"
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/test_model.h"
+#include "tests/support/thread_pool.h"
 
 namespace {
 
-using Sequences = std::vector<std::vector<int32_t>>;
+using test::Sequences;
 
 #ifdef __SANITIZE_THREAD__  // whose subject is the threads: they share work alike in all types
 const char* const kTypes[] = {"q4g32"};
@@ -21,46 +23,12 @@ const char* const kTypes[] = {"f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"};
 const char* const kOfSelectedRows = "roberta_masked_lm";
 const char* const kOfSequences = "bert_classifier";
 
-/// A session in an arena that ends where memory does.
-class GuardedSession {
- public:
-  GuardedSession(const test::OpenModel& model, const mote_session_options& options)
-      : arena_(mote_session_bytes(model.get(), &options), mote::test::Edge::end) {
-    mote_error error{};
-    const mote_status status =
-        mote_session_init(model.get(), &options, arena_.data(), arena_.bytes(), &session_, &error);
-    INFO(error.text);
-    REQUIRE(status == MOTE_OK);
-  }
-  mote_session* get() const { return session_; }
-
- private:
-  mote::test::GuardedBuffer arena_;
-  mote_session* session_ = nullptr;
+/// Memory that ends where the last accessible byte does.
+struct LastBytes : mote::test::GuardedBuffer {
+  explicit LastBytes(size_t count) : GuardedBuffer(count, mote::test::Edge::end) {}
+  size_t size() const { return bytes(); }
 };
-
-/// All outputs of one run.
-std::vector<float> encode(mote_session* session, const mote_output_info& output, const Sequences& sequences) {
-  std::vector<int32_t> ids;
-  std::vector<uint32_t> lengths;
-  for (const auto& sequence : sequences) {
-    ids.insert(ids.end(), sequence.begin(), sequence.end());
-    lengths.push_back(static_cast<uint32_t>(sequence.size()));
-  }
-  const mote_batch batch{ids.data(), nullptr, lengths.data(), static_cast<uint32_t>(lengths.size()), nullptr,
-                         0,          {}};
-  mote_error error{};
-  const mote_status status = mote_encode(session, &batch, &error);
-  INFO(error.text);
-  REQUIRE(status == MOTE_OK);
-  std::vector<float> rows;
-  const size_t count = output.of_sequences != 0 ? sequences.size() : ids.size();
-  for (uint32_t row = 0; row < count; ++row) {
-    const float* values = mote_session_output(session, row);
-    rows.insert(rows.end(), values, values + output.width);
-  }
-  return rows;
-}
+using GuardedSession = test::SessionIn<LastBytes>;
 
 /// Each distinct sequence alone, in a session that holds no more.
 std::vector<float> encode_alone(const test::OpenModel& model, const mote_output_info& output, mote_isa isa,
@@ -74,7 +42,7 @@ std::vector<float> encode_alone(const test::OpenModel& model, const mote_output_
   std::vector<float> all;
   for (const auto& sequence : sequences) {
     std::vector<float>& rows = known[sequence];
-    if (rows.empty()) rows = encode(session.get(), output, {sequence});
+    if (rows.empty()) rows = test::encode(session.get(), output, {sequence});
     all.insert(all.end(), rows.begin(), rows.end());
   }
   return all;
@@ -93,17 +61,11 @@ uint32_t tokens_of(const Sequences& sequences) {
   return static_cast<uint32_t>(tokens);
 }
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 /// Calls f(threads, platform) for pools of 1, 2 and 3 threads.
 void each_pool(const std::function<void(uint32_t, const mote_platform&)>& f) {
   for (const uint32_t threads : {1u, 2u, 3u}) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
-    REQUIRE(pool != nullptr);
-    f(threads, mote_posix_pool_platform(pool));
-    mote_posix_pool_destroy(pool);
+    const test::ThreadPool pool(threads);
+    f(threads, pool.platform());
   }
 }
 
@@ -130,7 +92,7 @@ TEST("a batch of any size has the bits of its sequences alone and stays inside i
             options.batch = count;
             options.chunk = options.logit_rows = tokens_of(sequences);
             const GuardedSession session(model, options);
-            REQUIRE(same_bits(alone, encode(session.get(), output, sequences)));
+            REQUIRE(test::same_bits(alone, test::encode(session.get(), output, sequences)));
           });
         }
       }
@@ -170,7 +132,7 @@ TEST("a prompt of any length has the logits of its tokens one by one and stays i
               actual.insert(actual.end(), logits.begin(), logits.end());
             }
           }
-          REQUIRE(same_bits(expected, actual));
+          REQUIRE(test::same_bits(expected, actual));
         });
       }
     }

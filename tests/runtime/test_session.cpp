@@ -36,9 +36,9 @@ TEST("the parts of the memory report add up to the arena") {
   const mote_session_options options = test::small_options(llama());
   mote_memory memory{};
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_memory(llama().get(), &options, &memory, nullptr));
-  TEST_ASSERT_EQUAL_UINT64(
-      mote_session_bytes(llama().get(), &options),
-      memory.session + memory.activations + memory.scratch + memory.kv_cache + memory.sampler);
+  TEST_ASSERT_EQUAL_UINT64(mote_session_bytes(llama().get(), &options), memory.session + memory.activations +
+                                                                            memory.scratch + memory.kv_cache +
+                                                                            memory.states + memory.sampler);
 }
 
 TEST("f32 weights take an f32 cache by default and half of it with f16") {

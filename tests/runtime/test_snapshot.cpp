@@ -200,13 +200,23 @@ std::vector<float> next_logits(mote_session* session) {
   return logits;
 }
 
-/// Calls f(life, options) for each life and type of cache.
+/// Two sessions of the same options, whose arenas hold different bytes before.
+struct Pair {
+  test::AnySession first, second;
+  explicit Pair(const mote_session_options& options) {
+    REQUIRE(first.open(long_model().get(), options, 0xEE) == MOTE_OK);
+    REQUIRE(second.open(long_model().get(), options, 0x11) == MOTE_OK);
+  }
+};
+
+/// Calls f(life, first, second) with a pair of sessions for each life and type of cache.
 template <class F>
 void each_life(F f) {
   for (const mote_kv_dtype kv_dtype : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16, MOTE_KV_I8}) {
     for (const Life& life : kLives) {
       CAPTURE(static_cast<int>(kv_dtype), life.name);
-      f(life, options_of_lives(kv_dtype));
+      Pair pair(options_of_lives(kv_dtype));
+      f(life, pair.first, pair.second);
     }
   }
 }
@@ -214,10 +224,7 @@ void each_life(F f) {
 }  // namespace
 
 TEST("sessions of one life give one snapshot, whatever their arenas held before") {
-  each_life([](const Life& life, const mote_session_options& options) {
-    test::AnySession first, second;
-    REQUIRE(first.open(long_model().get(), options, 0xEE) == MOTE_OK);
-    REQUIRE(second.open(long_model().get(), options, 0x11) == MOTE_OK);
+  each_life([](const Life& life, test::AnySession& first, test::AnySession& second) {
     life.live(first.get());
     life.live(second.get());
     expect_same_bytes(saved(first.get()), saved(second.get()));
@@ -225,10 +232,7 @@ TEST("sessions of one life give one snapshot, whatever their arenas held before"
 }
 
 TEST("a session that was emptied gives the snapshot of a new one") {
-  each_life([](const Life& life, const mote_session_options& options) {
-    test::AnySession used, fresh;
-    REQUIRE(used.open(long_model().get(), options) == MOTE_OK);
-    REQUIRE(fresh.open(long_model().get(), options) == MOTE_OK);
+  each_life([](const Life& life, test::AnySession& used, test::AnySession& fresh) {
     prefill(used.get(), 0, 400, MOTE_LOGITS_LAST);
     sample(used.get(), 270);
     prefill(used.get(), 1, 90, MOTE_LOGITS_LAST);
@@ -243,10 +247,7 @@ TEST("a session that was emptied gives the snapshot of a new one") {
 }
 
 TEST("a restored session is saved the same again and goes on with the same bits") {
-  each_life([](const Life& life, const mote_session_options& options) {
-    test::AnySession session, restored;
-    REQUIRE(session.open(long_model().get(), options, 0xEE) == MOTE_OK);
-    REQUIRE(restored.open(long_model().get(), options, 0x11) == MOTE_OK);
+  each_life([](const Life& life, test::AnySession& session, test::AnySession& restored) {
     life.live(session.get());
     const test::AlignedBytes state = saved(session.get());
     REQUIRE(mote_session_restore(restored.get(), state.data(), state.size(), nullptr) == MOTE_OK);

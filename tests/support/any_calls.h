@@ -50,6 +50,7 @@ class AnyCalls {
         &AnyCalls::sample,  &AnyCalls::generate, &AnyCalls::save_and_restore, &AnyCalls::copy,
         &AnyCalls::go_back, &AnyCalls::prefill,  &AnyCalls::call_wrong_kind,  &AnyCalls::compute,
         &AnyCalls::compute, &AnyCalls::fork,     &AnyCalls::reorder};
+    if (model_->sources && choices_->below(3) == 0) return encode_sources();
     const Call call = encoder_ ? choices_->one_of(kOfEncoders) : choices_->one_of(kOfDecoders);
     (this->*call)();
   }
@@ -176,6 +177,32 @@ class AnyCalls {
     if (done != 0 && output_.of_sequences == 0) read_row(0);
   }
 
+  /// Sources of some sequences, by any program, perhaps left in the middle.
+  void encode_sources() {
+    mote_rows call{};
+    call.program = choices_->below(mote_model_programs(model_));
+    mote_program_info info{};
+    mote_model_get_program(model_, call.program, &info);
+    const uint32_t most = options_.chunk / std::max(info.input_width / 64, 1u);
+    std::vector<mote_row> rows(afford(std::min(choices_->one_of(kCounts), most)));
+    const uint32_t length = 1 + choices_->below(40), first = choices_->below(options_.batch + 1);
+    const std::vector<int32_t> ids = some_ids(static_cast<uint32_t>(rows.size()));
+    for (uint32_t i = 0; i < rows.size(); ++i)
+      rows[i] = {first + i / length, info.input_width == 0 ? ids[i] : 0, 0, length % 2};
+    if (choices_->below(2) == 0) mote_session_truncate(session_, first, 0, &error_);
+    const std::vector<float> values(rows.size() * info.input_width, 0.5f);
+    call.rows = rows.data();
+    call.count = static_cast<uint32_t>(rows.size());
+    if (info.input_width != 0) call.values = values.data();
+    if (mote_compute_begin(session_, &call, &error_) != MOTE_OK) return;
+    int done = 0;
+    const uint32_t ops = choices_->below(8);
+    for (uint32_t left = choices_->below(100); left > 0 && done == 0; --left)
+      must(mote_compute_step(session_, ops, &done, &error_) == MOTE_OK);
+    if (done == 0) mote_session_truncate(session_, first, 0, &error_);  // the values end here
+    if (done != 0 && length % 2 == 1) must(mote_session_output(session_, 0) != nullptr);
+  }
+
   mote_sampling choose_sampling() {
     mote_sampling sampling = mote_sampling_default();
     sampling.temperature = static_cast<float>(choices_->below(4)) * 0.5f;
@@ -284,6 +311,7 @@ class AnyCalls {
 
   /// Refused with a reason.
   void call_wrong_kind() {
+    if (model_->sources) return;
     const int32_t ids[] = {0};
     const uint32_t lengths[] = {1};
     mote_batch batch{};

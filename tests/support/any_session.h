@@ -79,8 +79,8 @@ class AnySession {
  private:
   static uint64_t sum(const mote_memory& memory) {
     uint64_t all = 0;
-    for (const uint64_t part :
-         {memory.session, memory.activations, memory.scratch, memory.kv_cache, memory.sampler, memory.text}) {
+    for (const uint64_t part : {memory.session, memory.activations, memory.scratch, memory.kv_cache,
+                                memory.states, memory.sampler, memory.text}) {
       must(!__builtin_add_overflow(all, part, &all));
     }
     return all;

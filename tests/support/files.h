@@ -53,6 +53,10 @@ inline std::span<const std::byte> as_bytes(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// The message of the Error that `action` throws, or "" if it throws none.
 template <class Exception, class Action>
 std::string message_of(Action&& action) {

@@ -73,4 +73,15 @@ class GgufBuilder {
   uint64_t key_count_ = 0, tensor_count_ = 0;
 };
 
+/// The metadata of a llama of one layer and 2 heads over 1, with a context of 64.
+inline GgufBuilder one_layer_llama(uint32_t width, uint32_t feed_forward) {
+  GgufBuilder file;
+  file.key("general.architecture", "llama").key("llama.embedding_length", width);
+  file.key("llama.block_count", uint32_t{1}).key("llama.feed_forward_length", feed_forward);
+  file.key("llama.context_length", uint32_t{64}).key("llama.attention.head_count", uint32_t{2});
+  file.key("llama.attention.head_count_kv", uint32_t{1});
+  file.key("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  return file;
+}
+
 }  // namespace mote::test

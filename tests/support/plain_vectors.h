@@ -14,7 +14,7 @@ namespace {
 
 /// Vectors of `lanes` floats, whose products are added with one rounding or with two.
 template <uint32_t lanes, bool fused>
-struct PlainFloats {
+struct PlainFloats : FloatScores<PlainFloats<lanes, fused>> {
   struct Float {
     float lane[lanes];
   };
@@ -29,10 +29,8 @@ struct PlainFloats {
   // Of attention.inl.h, over a cache of floats or halves.
   static constexpr uint32_t kQueries = lanes / 2;
   static constexpr uint32_t blocks(uint32_t queries) { return queries == 1 ? 2 : 1; }
-  using Query = float;
   using Dot = Float;
   using Total = Float;
-  static constexpr uint32_t kPacked = 1, kScales = 0, kQueryTail = 0;
 
   static constexpr uint32_t kRows = 3, kPanels = 2, kFewRows = 2, kFewPanels = 3;  // of linear_float.inl.h
 
@@ -202,13 +200,6 @@ struct PlainFloats {
     for (const float lane : x.lane) most = lane > most ? lane : most;
     return most;
   }
-  static Dot dot_start(const Query*, uint32_t) { return set(0.0f); }
-  template <class T>
-  static Float score(Dot dot, float scale, const Query*, uint32_t, const T*) {
-    return mul(set(scale), dot);
-  }
-  static Float shift_of(float largest) { return set(largest); }
-  static Float weight(const float* weights, uint32_t at) { return set(weights[at]); }
   static Total add_weights(Total sums, Float x) { return add(sums, x); }
   static float sum(Total sums) { return sum_lanes(sums); }
 

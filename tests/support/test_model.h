@@ -143,9 +143,10 @@ class OpenModel {
 };
 
 /// A session in an arena of exactly the bytes it says it takes.
-class OpenSession {
+template <class Arena>
+class SessionIn {
  public:
-  OpenSession(const OpenModel& model, const mote_session_options& options)
+  SessionIn(const OpenModel& model, const mote_session_options& options)
       : arena_(mote_session_bytes(model.get(), &options)) {
     mote_error error{};
     const mote_status status =
@@ -156,9 +157,10 @@ class OpenSession {
   mote_session* get() const { return session_; }
 
  private:
-  AlignedBytes arena_;
+  Arena arena_;
   mote_session* session_ = nullptr;
 };
+using OpenSession = SessionIn<AlignedBytes>;
 
 inline mote_session_options small_options(const OpenModel& model) {
   mote_session_options options = mote_session_options_default(model.get());

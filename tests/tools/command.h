@@ -38,10 +38,6 @@ inline Outcome run(const std::string& arguments, const std::string& before = "",
           read_text(err_path)};
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// A failure: exit code, nothing that looks like a result, one line "mote: ..." that holds `part`.
 inline void assert_fails(const Outcome& outcome, int code, const std::string& part) {
   CAPTURE(outcome.err, outcome.out);

@@ -258,9 +258,10 @@ TEST_CASE("inspect: operations, plan and tensors as tables and as JSON") {
   TEST_ASSERT_TRUE(result.at("vocab") == 100);
   TEST_ASSERT_TRUE(result.at("tensor_list").size() > 10);
   TEST_ASSERT_TRUE(result.at("programs").at(0).at("ops").size() > 10);
+  TEST_ASSERT_TRUE(result.at("states").at(0).at("kind") == "kv");
   uint64_t sum = 0;
   const json& memory = result.at("memory");
-  for (const char* part : {"session", "activations", "scratch", "kv_cache", "sampler"})
+  for (const char* part : {"session", "activations", "scratch", "kv_cache", "states", "sampler"})
     sum += memory.at(part).get<uint64_t>();
   TEST_ASSERT_EQUAL_UINT64(memory.at("arena_bytes").get<uint64_t>(), sum);
 }

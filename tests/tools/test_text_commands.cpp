@@ -124,6 +124,21 @@ class Terminal {
   std::string seen_;
 };
 
+void assert_ends(Terminal& terminal) {
+  int status = 0;
+  TEST_ASSERT_TRUE(terminal.ends(&status));
+  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/// After Ctrl-C: the prompt is there again, and the conversation can be ended.
+void assert_goes_on(Terminal& terminal, const char* answered) {
+  TEST_ASSERT_TRUE(terminal.shows("stopped"));
+  TEST_ASSERT_TRUE(terminal.shows(answered));
+  TEST_ASSERT_TRUE(terminal.shows("> "));
+  terminal.type("/exit\n");
+  assert_ends(terminal);
+}
+
 }  // namespace
 
 TEST_CASE("run: a prompt is the same from an argument, a file and standard input") {
@@ -246,13 +261,7 @@ TEST_CASE("chat: Ctrl-C stops the answer, and the conversation goes on") {
   TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
   TEST_ASSERT_TRUE(terminal.shows_more());  // of the answer
   terminal.type("\x03");
-  TEST_ASSERT_TRUE(terminal.shows("stopped"));
-  TEST_ASSERT_TRUE(terminal.shows("tokens, "));
-  TEST_ASSERT_TRUE(terminal.shows("> "));
-  terminal.type("/exit\n");
-  int status = 0;
-  TEST_ASSERT_TRUE(terminal.ends(&status));
-  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_goes_on(terminal, "tokens, ");
 }
 
 TEST_CASE("chat: Ctrl-C stops a prompt that is still being computed, and the conversation goes on") {
@@ -268,13 +277,7 @@ TEST_CASE("chat: Ctrl-C stops a prompt that is still being computed, and the con
   TEST_ASSERT_TRUE(terminal.shows("the cat sat\r\n"));
   TEST_ASSERT_TRUE(terminal.computes(kBusy));
   terminal.type("\x03");
-  TEST_ASSERT_TRUE(terminal.shows("stopped"));
-  TEST_ASSERT_TRUE(terminal.shows("(0 tokens"));
-  TEST_ASSERT_TRUE(terminal.shows("> "));
-  terminal.type("/exit\n");
-  int status = 0;
-  TEST_ASSERT_TRUE(terminal.ends(&status));
-  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_goes_on(terminal, "(0 tokens");
 }
 
 TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
@@ -285,9 +288,7 @@ TEST_CASE("chat: Ctrl-C at the prompt drops the line, Ctrl-D ends") {
   TEST_ASSERT_TRUE(terminal.shows("(/exit or Ctrl-D ends)"));
   TEST_ASSERT_TRUE(terminal.shows("> "));
   terminal.type("\x04");
-  int status = 0;
-  TEST_ASSERT_TRUE(terminal.ends(&status));
-  TEST_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  assert_ends(terminal);
 }
 
 TEST_CASE("chat: a terminal that closes ends the program, in an answer and at the prompt") {

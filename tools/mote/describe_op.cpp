@@ -18,7 +18,8 @@ std::string words(const file::Slice& slice) {
 
 class Describer : public OpVisitor {
  public:
-  Describer(const file::Model& model, const char* name) : OpVisitor(model), text{name, "", "", ""} {}
+  Describer(const file::Model& model, const file::Program& program, const char* name)
+      : OpVisitor(model, program), text{name, "", "", ""} {}
 
   template <class... Pieces>
   void detail(const Pieces&... pieces) {
@@ -59,8 +60,8 @@ class Describer : public OpVisitor {
 
 }  // namespace
 
-OpText describe_op(const file::Model& model, const file::Op& op) {
-  Describer describer(model, file::EnumNameOpArgs(op.args_type()));
+OpText describe_op(const file::Model& model, const file::Program& program, const file::Op& op) {
+  Describer describer(model, program, file::EnumNameOpArgs(op.args_type()));
   visit_op(op, describer);
   return describer.text;
 }

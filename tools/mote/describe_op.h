@@ -8,6 +8,7 @@
 namespace mote::file {
 struct Model;
 struct Op;
+struct Program;
 }  // namespace mote::file
 
 namespace mote::cli {
@@ -18,6 +19,7 @@ struct OpText {
   std::string details;  // weights by name, parameters
 };
 
-OpText describe_op(const file::Model& model, const file::Op& op);
+/// Of an operation of the model's program.
+OpText describe_op(const file::Model& model, const file::Program& program, const file::Op& op);
 
 }  // namespace mote::cli

@@ -110,7 +110,7 @@ DotRate dot_rate(const ThreadPool& pool) {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return {rate(int8_avx2, pool), rate(f32_avx2, pool)};
 #endif
-  (void)rate;
+  (void)rate, (void)pool;
   return {};
 }
 

@@ -150,4 +150,13 @@ void add_generation_flags(Command command, GenerationFlags& flags, uint32_t toke
   command.flag("--ignore-stop", &flags.ignore_stop, "Go on after the model's stop ids");
 }
 
+void add_context_full_flag(Command command, std::string& what, const std::string& forgotten) {
+  command
+      .option("--context-full", &what,
+              fmt::format("When the context is full: stop, or slide, which forgets {} (default: {})",
+                          forgotten, what))
+      .type("WHAT")
+      .one_of({"stop", "slide"});
+}
+
 }  // namespace mote::cli

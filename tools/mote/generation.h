@@ -24,6 +24,9 @@ struct GenerationFlags {
 /// -n, --greedy, --temp and so on, --stop, --ignore-stop, with these defaults.
 void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens, float repetition_penalty);
 
+/// --context-full: stop, or slide, which forgets `forgotten`. `what` holds the default.
+void add_context_full_flag(Command command, std::string& what, const std::string& forgotten);
+
 struct Answer {
   std::vector<int32_t> ids;  // a stop id included
   std::string text;          // without what stopped it

@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   mote::cli::add_inspect(line);
   mote::cli::add_eval(line);
   mote::cli::add_tokenize(line);
+  mote::cli::add_template(line);
   mote::cli::add_verify(line);
   line.run(argc, argv);
   mote::cli::flush_output();

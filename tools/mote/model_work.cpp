@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/ops.h"
+#include "runtime/file/model.h"
 
 namespace mote::cli {
 namespace {
@@ -26,12 +26,17 @@ uint64_t weight_bytes(const file::Model& model) {
   return bytes;
 }
 
-uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type) {
+uint64_t state_bytes(const file::Model& model, uint64_t position, DType type) {
   uint64_t bytes = 0;
   for (const file::State* cache : *model.states()) {
+    if (cache->kind() != file::StateKind::kv) {
+      bytes += 2 * sizeof(float) * uint64_t{cache->heads()} * cache->rows() * cache->cols();
+      continue;
+    }
     const uint64_t seen =
         cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
-    const uint64_t of_head = mote::kv_bytes(type, cache->key_dim()) + mote::kv_bytes(type, cache->value_dim());
+    const uint64_t of_head =
+        mote::kv_bytes(type, cache->key_dim()) + mote::kv_bytes(type, cache->value_dim());
     bytes += seen * cache->kv_heads() * of_head;
   }
   return bytes;
@@ -45,8 +50,13 @@ LinearWork linear_work(const file::Model& model) {
     const file::Linear* linear = op->args_as_Linear();
     if (linear == nullptr) continue;
     const double macs = static_cast<double>(linear->in()->width()) * linear->out()->width();
-    const bool token = program.buffers()->Get(linear->in()->buffer())->unit() == file::RowUnit::token;
-    (token ? work.per_token : work.per_output) += macs;
+    const uint32_t stream = program.buffers()->Get(linear->in()->buffer())->stream();
+    const file::StreamKind kind = program.streams()->Get(stream)->kind();
+    if (has_positions(kind)) {
+      work.per_token += macs / tokens_of_row(program, stream);
+    } else {
+      work.per_output += macs;
+    }
     const file::DType type = model.tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype();
     if (type != file::DType::f32 && type != file::DType::f16) integer += macs;
   }

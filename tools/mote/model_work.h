@@ -3,8 +3,8 @@
 // What a model takes: bytes to read and multiply-adds to do.
 #pragma once
 
+#include "runtime/file/file.h"
 #include "schema/block_formats.h"
-#include "schema/mote_generated.h"
 
 namespace mote::cli {
 
@@ -12,8 +12,9 @@ namespace mote::cli {
 /// count.
 uint64_t weight_bytes(const file::Model& model);
 
-/// Keys and values that attention reads for a token at this position.
-uint64_t kv_bytes(const file::Model& model, uint64_t position, DType type);
+/// Keys and values that attention reads for a token at this position, and states of a fixed size, which are read
+/// and written.
+uint64_t state_bytes(const file::Model& model, uint64_t position, DType type);
 
 /// Multiply-adds of the linear layers.
 struct LinearWork {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "runtime/exec/passes.h"
+#include "runtime/file/model.h"
 #include "runtime/isa.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/output.h"
@@ -20,20 +21,21 @@ namespace {
 class Profile {
  public:
   explicit Profile(const ModelFile& file)
-      : model_(*file::GetSizePrefixedModel(file.bytes().data())), ops_(*model_.programs()->Get(0)->ops()) {}
+      : model_(*file::GetSizePrefixedModel(file.bytes().data())), program_(*model_.programs()->Get(0)) {}
 
   /// A run of so many rows, or a pass of one; `step` does its next operation.
   template <class Step>
   void run(uint64_t tokens, uint64_t selected, uint64_t sequences, uint64_t seen, DType kv, Step step) {
-    for (const file::Op* op : ops_) {
+    for (const file::Op* op : *program_.ops()) {
       Timer timer;
       step();
       const double ms = timer.ms();
-      const file::RowUnit unit = op_unit(model_, *op);
-      const uint64_t rows = unit == file::RowUnit::token      ? tokens
-                            : unit == file::RowUnit::selected ? selected
-                                                              : sequences;
-      if (rows != 0) add(op_work(model_, *op, {rows, seen, kv}), ms);
+      const uint32_t stream = op_stream(model_, program_, *op);
+      const file::StreamKind kind = program_.streams()->Get(stream)->kind();
+      const uint64_t rows = kind == file::StreamKind::selected   ? selected
+                            : kind == file::StreamKind::sequence ? sequences
+                                                                 : tokens / tokens_of_row(program_, stream);
+      if (rows != 0) add(op_work(model_, program_, *op, {rows, seen, kv}), ms);
     }
   }
 
@@ -58,7 +60,7 @@ class Profile {
 
  private:
   const file::Model& model_;
-  const flatbuffers::Vector<flatbuffers::Offset<file::Op>>& ops_;
+  const file::Program& program_;
   std::vector<OpTime> times_;
 };
 

@@ -13,7 +13,8 @@ namespace {
 
 class Worker : public OpVisitor {
  public:
-  Worker(const file::Model& model, const char* name, const OpRun& run) : OpVisitor(model), run_(run) {
+  Worker(const file::Model& model, const file::Program& program, const char* name, const OpRun& run)
+      : OpVisitor(model, program), run_(run) {
     work.kind = name;
   }
 
@@ -24,11 +25,11 @@ class Worker : public OpVisitor {
   }
   void reads(const file::Slice* slice) {
     rows_of(*slice);
-    if (!writes_) unit = buffer(*slice).unit();
+    if (!writes_) stream = buffer(*slice).stream();
   }
   void writes(const file::Slice* slice) {
     rows_of(*slice);
-    unit = buffer(*slice).unit();
+    stream = buffer(*slice).stream();
     writes_ = true;
   }
   void updates(const file::Slice* slice) {
@@ -59,8 +60,15 @@ class Worker : public OpVisitor {
     work.multiply_adds += run_.rows * seen * heads * (keys.key_dim() + keys.value_dim());
   }
 
+  /// Read and written once: the rows are taken as of one sequence.
+  void carries(uint32_t index, uint64_t multiply_adds) {
+    const file::State& state = cache(index);
+    work.bytes += 2 * sizeof(float) * uint64_t{state.heads()} * state.rows() * state.cols();
+    work.multiply_adds += run_.rows * multiply_adds;
+  }
+
   OpWork work;
-  file::RowUnit unit = file::RowUnit::token;
+  uint32_t stream = 0;
 
  private:
   void rows_of(const file::Slice& slice) {
@@ -76,18 +84,20 @@ class Worker : public OpVisitor {
   bool writes_ = false;
 };
 
-Worker examine(const file::Model& model, const file::Op& op, const OpRun& run) {
-  Worker worker(model, file::EnumNameOpArgs(op.args_type()), run);
+Worker examine(const file::Model& model, const file::Program& program, const file::Op& op, const OpRun& run) {
+  Worker worker(model, program, file::EnumNameOpArgs(op.args_type()), run);
   visit_op(op, worker);
   return worker;
 }
 
 }  // namespace
 
-OpWork op_work(const file::Model& model, const file::Op& op, const OpRun& run) {
-  return examine(model, op, run).work;
+OpWork op_work(const file::Model& model, const file::Program& program, const file::Op& op, const OpRun& run) {
+  return examine(model, program, op, run).work;
 }
 
-file::RowUnit op_unit(const file::Model& model, const file::Op& op) { return examine(model, op, {}).unit; }
+uint32_t op_stream(const file::Model& model, const file::Program& program, const file::Op& op) {
+  return examine(model, program, op, {}).stream;
+}
 
 }  // namespace mote::cli

@@ -11,14 +11,14 @@
 namespace mote::file {
 struct Model;
 struct Op;
-enum class RowUnit : uint8_t;
+struct Program;
 }  // namespace mote::file
 
 namespace mote::cli {
 
 /// What an operation is run over.
 struct OpRun {
-  uint64_t rows;  // of the operation's unit
+  uint64_t rows;  // of the operation's stream
   uint64_t seen;  // positions that a row's attention sees, on average, windows aside
   DType kv;
 };
@@ -30,9 +30,10 @@ struct OpWork {
   bool integer = false;
 };
 
-OpWork op_work(const file::Model& model, const file::Op& op, const OpRun& run);
+/// Of an operation of the model's program.
+OpWork op_work(const file::Model& model, const file::Program& program, const file::Op& op, const OpRun& run);
 
-/// What it has a row for.
-file::RowUnit op_unit(const file::Model& model, const file::Op& op);
+/// The stream that it has a row for, of the program's.
+uint32_t op_stream(const file::Model& model, const file::Program& program, const file::Op& op);
 
 }  // namespace mote::cli

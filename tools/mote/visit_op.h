@@ -11,7 +11,7 @@ namespace mote::cli {
 /// be null, indices of tensors -1.
 class OpVisitor {
  public:
-  explicit OpVisitor(const file::Model& model) : model_(model) {}
+  OpVisitor(const file::Model& model, const file::Program& program) : model_(model), program_(program) {}
 
   // ---- For describe to read ----
   const char* type(int32_t index) const {
@@ -41,16 +41,18 @@ class OpVisitor {
   void multiplies(int32_t) {}          // rows with this weight, which was named as a tensor
   void stores(uint32_t) {}             // keys and values in this cache
   void attends(uint32_t, uint32_t) {}  // over this cache with so many heads
+  void carries(uint32_t, uint64_t) {}  // this state from row to row, with so many multiply-adds each
 
  protected:
   const file::Tensor* tensor_at(int32_t index) const {
     return index < 0 ? nullptr : model_.tensors()->Get(static_cast<uint32_t>(index));
   }
   const file::Buffer& buffer(const file::Slice& slice) const {
-    return *model_.programs()->Get(0)->buffers()->Get(slice.buffer());
+    return *program_.buffers()->Get(slice.buffer());
   }
 
   const file::Model& model_;
+  const file::Program& program_;
 };
 
 template <class Visitor>

@@ -113,9 +113,10 @@ typedef struct mote_session_options {
   uint64_t reserved[6];        /* 0 */
 } mote_session_options;
 
-/* The model's context but at most 4096, chunk 64, one sequence, words of 64 KiB if the model has a tokenizer,
-   mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is the context, and there
-   is room for the outputs of all tokens, or of 16 where each is a row of logits over the vocabulary. */
+/* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if
+   the model has a tokenizer, mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is
+   the context, and there is room for the outputs of all tokens, or of 16 where each is a row of logits over the
+   vocabulary. Where tokens have sources the chunk has room for the longest. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -124,7 +125,8 @@ size_t mote_session_bytes(const mote_model* model, const mote_session_options* o
 /* Bytes of the arena by what they are for; they add up to mote_session_bytes. */
 typedef struct mote_memory {
   uint64_t session, activations, scratch, kv_cache, sampler, text;
-  uint64_t reserved[6];
+  uint64_t states; /* of convolutions and recurrent layers, the same for any context */
+  uint64_t reserved[5];
 } mote_memory;
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
@@ -139,13 +141,18 @@ mote_isa mote_session_isa(const mote_session* session);
 /* ---- Rows in, outputs out ---- */
 
 /* A program of a model: operations that a row goes through. The first, which all calls below run but
-   mote_compute, takes ids. Others work on the same sequences, for example on rows of floats that another model
-   made of a picture. */
+   mote_compute, takes ids. Others work on the same sequences, for example on rows of floats that another
+   model made of a picture. Where the first appends tokens and another takes whole sequences, that one
+   encodes: what it makes of a sequence, its source, is kept until it computes the sequence again, and tokens
+   attend to it. mote_encode runs the first that does. Save, restore, fork and reorder take sources along;
+   truncation leaves them. */
 typedef struct mote_program_info {
   const char* name;     /* zero-terminated, in the file */
   uint32_t input_width; /* floats that a row is; 0: it is an id */
   uint32_t output_width;
-  uint64_t reserved[4];
+  uint32_t whole;   /* 1: its rows are whole sequences; 0: they are appended */
+  uint32_t context; /* the most rows of a sequence; of whole sequences also at most the session's chunk */
+  uint64_t reserved[3];
 } mote_program_info;
 
 uint32_t mote_model_programs(const mote_model* model);
@@ -171,16 +178,18 @@ typedef struct mote_rows {
   uint64_t reserved[4];
 } mote_rows;
 
-/* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in the
-   order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order. An
-   encoder's rows are whole sequences 0, 1, ..., one after the other; where its outputs are of sequences, there
-   is a row for each. All calls below that compute are made of this one: a server that serves many sequences
-   mixes prompts and single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all
-   together kv_positions. */
+/* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in
+   the order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order.
+   An encoder's rows are whole sequences 0, 1, ..., one after the other; where its outputs are of sequences,
+   there is a row for each. Sources (mote_program_info) are whole sequences too, of any numbers, each once.
+   All calls below that compute are made of this one: a server that serves many sequences mixes prompts and
+   single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all together kv_positions.
+   MOTE_WRONG_STATE: a sequence has no source yet, or has tokens when it is given another. */
 mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error);
 
-/* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops operations
-   (0: all) and sets *done when the outputs are there. A call that begins another computation drops this one. */
+/* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops
+   operations (0: all) and sets *done when the outputs are there. A call that begins another computation drops
+   this one. */
 mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error);
 mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 
@@ -208,18 +217,26 @@ const float* mote_session_output(const mote_session* session, uint32_t row);
 uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 
 /* Drops the tokens of a sequence from `length` on. With a sliding window at least the last 128 tokens can be
-   dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT. */
+   dropped, or all; what needs tokens that the window has left behind is MOTE_INVALID_ARGUMENT.
+   The state of a convolution or of a recurrent layer keeps no earlier one: with it, all can be dropped, or
+   none. */
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
 
+/* The shortest length, 0 aside, that mote_session_truncate can give the sequence now: tokens from there on may
+   be a guess that is taken back. */
+uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence);
+
 /* Sequence `to` becomes a copy of `from`. Both hold the same pages; the first to append to a page that is not
-   full copies it. A run in progress ends and logits are dropped. */
+   full copies it. What convolutions and recurrent layers keep is copied at once. A run in progress ends and
+   logits are dropped. */
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error);
 
-/* The same for all at once: sequence i becomes a copy of what from[i], [batch], was. A step of beam search. */
+/* The same for all at once: sequence i becomes a copy of what from[i], [batch], was. A step of beam search.
+ */
 mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mote_error* error);
 
-/* Positions in pages that no sequence holds, of the model's fullest caches. */
+/* Positions in pages that no sequence holds, of the model's fullest caches; UINT32_MAX where it has none. */
 uint32_t mote_session_free_positions(const mote_session* session);
 
 /* ---- Whole sequences in, outputs out: encoders ---- */
@@ -267,8 +284,10 @@ typedef struct mote_batch {
 } mote_batch;
 
 /* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for
-   each token asked for, in order. Nothing is kept for later calls. A sequence's outputs do not depend on the
-   others. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the model is a decoder. */
+   each token asked for, in order. A sequence's outputs do not depend on the others. Nothing is kept for later
+   calls, but the sources of a model that also decodes: those of sequences 0 to count - 1, which may not have
+   tokens; null rows then mean no outputs. MOTE_CONTEXT_FULL: a sequence is too long; MOTE_WRONG_STATE: the
+   model only decodes. */
 mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_error* error);
 
 /* The same in bounded parts: begin computes nothing and copies what it needs of the batch; a step does at
@@ -464,16 +483,16 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
-/* Writes the tokens' keys, values and ids, the sampler and the last logits, and zeros where there are none: sessions
-   that hold the same give the same bytes. */
+/* Writes the tokens' keys, values, ids and other states, the sampler and the last logits, and zeros where there
+   are none: sessions that hold the same give the same bytes. */
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 
 /* Continues exactly where the saved session was; a generation in progress ends. `in` is 8-byte aligned
    (MOTE_NOT_ALIGNED). MOTE_WRONG_SNAPSHOT: it is truncated, damaged or of another version, model, kernel
-   family or cache type, or has more sequences, tokens of one or of all, or rows of logits than the session has
-   room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before
-   the first change: after any failure the session is as it was, a generation in progress included. */
+   family or cache type, or has more sequences, tokens of one or of all, or rows of logits than the session
+   has room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before the first
+   change: after any failure the session is as it was, a generation in progress included. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
 
 typedef struct mote_self_test {

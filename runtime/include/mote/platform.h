@@ -21,8 +21,9 @@ typedef enum mote_isa {
   MOTE_ISA_DOTPROD = 6,
   MOTE_ISA_I8MM = 7,
   MOTE_ISA_AVX512_BF16 = 8,
-  MOTE_ISA_AMX_INT8 = 9, /* Linux is asked for AMX's tiles: alternate signal stacks then take 11 KiB more */
-  MOTE_ISA_SSE = 10      /* SSE4.1 */
+  MOTE_ISA_AMX_INT8 = 9,   /* Linux is asked for AMX's tiles: alternate signal stacks then take 11 KiB more */
+  MOTE_ISA_SSE = 10,       /* SSE4.1 */
+  MOTE_ISA_ARMV7_NEON = 11 /* 32 bits, with VFPv4 */
 } mote_isa;
 
 /* "avx2" and so on; "auto" for MOTE_ISA_AUTO. Never null. */
@@ -42,7 +43,7 @@ typedef struct mote_platform {
   void (*parallel_for)(void* user, mote_task task, void* context, uint32_t count);
   uint32_t threads; /* that parallel_for runs at once; 0 is 1 */
 
-  mote_isa isa; /* kernel family to use, of sessions that leave it open */
+  mote_isa isa;         /* kernel family to use, of sessions that leave it open */
   uint64_t reserved[4]; /* 0 */
 } mote_platform;
 

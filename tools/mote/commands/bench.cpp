@@ -207,7 +207,7 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   const uint64_t position = uint64_t{work.depth} + work.decode / 2;
   result.bytes_per_token =
       weight_bytes(model) +
-      (work.encoder ? 0 : work.batch * kv_bytes(model, position, kv_type(file, options)));
+      (work.encoder ? 0 : work.batch * state_bytes(model, position, kv_type(file, options)));
   result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
   const LinearWork linear = linear_work(model);
   mote_output_info output;

@@ -219,11 +219,7 @@ void add_chat(CommandLine& line) {
       .type("TEXT");
   // Small models repeat themselves without a penalty.
   add_generation_flags(command, arguments->generation, 1024, 1.1f);
-  command
-      .option("--context-full", &arguments->context_full,
-              "When the context is full: stop, or slide, which forgets the oldest turns (default: slide)")
-      .type("WHAT")
-      .one_of({"stop", "slide"});
+  add_context_full_flag(command, arguments->context_full, "the oldest turns");
   add_session_flags(command, arguments->session);
   command.flag("--json", &arguments->json, "Print a JSON object for each answer instead of streaming");
   command.callback([arguments] { chat(*arguments); });

@@ -18,6 +18,7 @@ void add_bench(CommandLine& line);
 void add_inspect(CommandLine& line);
 void add_eval(CommandLine& line);
 void add_tokenize(CommandLine& line);
+void add_template(CommandLine& line);
 void add_verify(CommandLine& line);
 
 }  // namespace mote::cli

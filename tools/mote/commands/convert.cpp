@@ -17,7 +17,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling;
+  std::string source, output, type, chat_format, pooling, thinking;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
@@ -109,6 +109,7 @@ void convert_model(const Arguments& arguments) {
   convert::ConvertOptions options;
   options.type = arguments.type;
   options.chat_format = arguments.chat_format;
+  if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
@@ -122,9 +123,12 @@ void convert_model(const Arguments& arguments) {
   print_memory(report);
   if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
   for (const std::string& text : report.notes) note("{}", one_line(text));
-  if (report.unknown_template) {
-    note("the model's chat template follows no known format; mote chat needs --chat-format NAME ({})",
-         fmt::join(convert::chat_format_names(), ", "));
+  if (report.template_remark.empty()) return;
+  if (report.chat_format.empty()) {
+    note("the model's chat template becomes no format: {}; mote chat needs --chat-format NAME ({})",
+         one_line(report.template_remark), fmt::join(convert::chat_format_names(), ", "));
+  } else {
+    note("the model's chat template: {}", one_line(report.template_remark));
   }
 }
 
@@ -149,6 +153,11 @@ void add_convert(CommandLine& line) {
       .option("--chat-format", &arguments->chat_format,
               "How conversations become text (default: as the model's template says, if it is known)")
       .type("NAME");
+  command
+      .option("--thinking", &arguments->thinking,
+              "The chat template's switch enable_thinking (default: as the template does without it)")
+      .type("WHAT")
+      .one_of({"on", "off"});
   Option pooling =
       command
           .option(

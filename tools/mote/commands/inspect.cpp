@@ -95,6 +95,7 @@ json memory_info(const ModelFile& file, const mote_session_options& options) {
           {"activations", memory.activations},
           {"scratch", memory.scratch},
           {"kv_cache", memory.kv_cache},
+          {"states", memory.states},
           {"sampler", memory.sampler},
           {"text", memory.text},
           {"arena_bytes", mote_session_bytes(file.model(), &options)},
@@ -105,10 +106,39 @@ void print_memory(const json& memory) {
   print("arena for a context of {}, chunks of {} and {} threads\n", memory.at("context").get<uint32_t>(),
         memory.at("chunk").get<uint32_t>(), memory.at("threads").get<uint32_t>());
   Table table({{"part"}, {"bytes", right}, {"", right}});
-  for (const char* key :
-       {"session", "activations", "scratch", "kv_cache", "sampler", "text", "arena_bytes", "backend_bytes"}) {
+  for (const char* key : {"session", "activations", "scratch", "kv_cache", "states", "sampler", "text",
+                          "arena_bytes", "backend_bytes"}) {
     const auto bytes = memory.at(key).get<uint64_t>();
     table.row({key, std::to_string(bytes), human_bytes(bytes)});
+  }
+  table.print();
+}
+
+/// What keys and values take depends on the session: the memory of its kv_cache says it.
+json state_list(const file::Model& model) {
+  json states = json::array();
+  for (const file::State* state : *model.states()) {
+    json part = {{"kind", file::EnumNameStateKind(state->kind())}};
+    if (state->kind() == file::StateKind::kv) {
+      part["shape"] = fmt::format("{} x {} and {}", state->kv_heads(), state->key_dim(), state->value_dim());
+      part["window"] = state->window();
+    } else {
+      part["shape"] = fmt::format("{} x {} x {}", state->heads(), state->rows(), state->cols());
+      part["bytes_per_sequence"] = sizeof(float) * uint64_t{state->heads()} * state->rows() * state->cols();
+    }
+    states.push_back(std::move(part));
+  }
+  return states;
+}
+
+void print_states(const json& states) {
+  Table table({{"state", right}, {"kind"}, {"shape"}, {"window", right}, {"bytes per sequence", right}});
+  for (size_t i = 0; i < states.size(); ++i) {
+    const auto cell = [&](const char* key) {
+      return states[i].contains(key) ? states[i].at(key).dump() : "";
+    };
+    table.row({std::to_string(i), states[i].at("kind").get<std::string>(),
+               states[i].at("shape").get<std::string>(), cell("window"), cell("bytes_per_sequence")});
   }
   table.print();
 }
@@ -116,7 +146,7 @@ void print_memory(const json& memory) {
 json op_list(const file::Model& model, const file::Program& program) {
   json ops = json::array();
   for (const file::Op* op : *program.ops()) {
-    const OpText line = describe_op(model, *op);
+    const OpText line = describe_op(model, program, *op);
     ops.push_back({{"op", line.name}, {"in", line.in}, {"out", line.out}, {"details", line.details}});
   }
   return ops;
@@ -134,28 +164,39 @@ void print_ops(const json& ops) {
 json plan_list(const file::Program& program) {
   json buffers = json::array();
   for (const file::Buffer* buffer : *program.buffers()) {
-    buffers.push_back({{"unit", file::EnumNameRowUnit(buffer->unit())},
+    buffers.push_back({{"stream", buffer->stream()},
                        {"dtype", file::EnumNameDType(buffer->dtype())},
                        {"width", buffer->width()},
                        {"offset", buffer->offset()}});
   }
-  return {{"token_row_bytes", program.token_row_bytes()},
-          {"selected_row_bytes", program.selected_row_bytes()},
-          {"sequence_row_bytes", program.sequence_row_bytes()},
-          {"buffers", std::move(buffers)}};
+  json streams = json::array();
+  for (const file::Stream* stream : *program.streams()) {
+    json one = {{"rows", file::EnumNameStreamKind(stream->kind())}, {"row_bytes", stream->row_bytes()}};
+    if (stream->kind() == file::StreamKind::group) one["of"] = stream->of(), one["ratio"] = stream->ratio();
+    streams.push_back(std::move(one));
+  }
+  return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
 }
 
 void print_plan(const json& plan) {
-  Table table({{"buffer", right}, {"unit"}, {"dtype"}, {"width", right}, {"offset", right}});
+  Table streams({{"stream", right}, {"a row for each"}, {"arena bytes of a row", right}});
+  for (size_t i = 0; i < plan.at("streams").size(); ++i) {
+    const json& stream = plan.at("streams")[i];
+    const bool group = stream.contains("of");
+    streams.row({std::to_string(i),
+                 group ? fmt::format("{} rows of stream {}", stream.at("ratio").get<uint32_t>(),
+                                     stream.at("of").get<uint32_t>())
+                       : stream.at("rows").get<std::string>(),
+                 stream.at("row_bytes").dump()});
+  }
+  streams.print();
+  Table table({{"buffer", right}, {"stream", right}, {"dtype"}, {"width", right}, {"offset", right}});
   const json& buffers = plan.at("buffers");
   for (size_t i = 0; i < buffers.size(); ++i) {
-    table.row({std::to_string(i), buffers[i].at("unit").get<std::string>(),
-               buffers[i].at("dtype").get<std::string>(), buffers[i].at("width").dump(),
-               buffers[i].at("offset").dump()});
+    table.row({std::to_string(i), buffers[i].at("stream").dump(), buffers[i].at("dtype").get<std::string>(),
+               buffers[i].at("width").dump(), buffers[i].at("offset").dump()});
   }
   table.print();
-  print("arena bytes for each token of a chunk {}, for each selected row {}\n",
-        plan.at("token_row_bytes").get<uint32_t>(), plan.at("selected_row_bytes").get<uint32_t>());
 }
 
 json tensor_list(const file::Model& model) {
@@ -196,7 +237,10 @@ void inspect_model(const Arguments& arguments) {
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
   const ThreadPool pool(arguments.session.threads);
   json all = model_info(file, model);
-  if (arguments.plan) all["memory"] = memory_info(file, session_options(file, arguments.session, pool));
+  if (arguments.plan) {
+    all["states"] = state_list(model);
+    all["memory"] = memory_info(file, session_options(file, arguments.session, pool));
+  }
   if (arguments.tensors) all["tensor_list"] = tensor_list(model);
   for (const file::Program* program : *model.programs()) {
     json part = {{"name", text(program->name())}};
@@ -212,7 +256,10 @@ void inspect_model(const Arguments& arguments) {
     if (arguments.ops) print_ops(program.at("ops"));
     if (arguments.plan) print_plan(program.at("plan"));
   }
-  if (arguments.plan) print("\n"), print_memory(all.at("memory"));
+  if (arguments.plan) {
+    print("\n"), print_states(all.at("states"));
+    print("\n"), print_memory(all.at("memory"));
+  }
   if (arguments.tensors) print("\n"), print_tensors(all.at("tensor_list"));
 }
 

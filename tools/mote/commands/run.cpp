@@ -195,11 +195,7 @@ void add_run(CommandLine& line) {
                    "The prompt is a message: wrap it in the model's chat format, as mote chat does");
   command.option("--system", &arguments->system, "The system message before it").type("TEXT").needs(chat);
   add_generation_flags(command, arguments->generation, 128, 1.0f);
-  command
-      .option("--context-full", &arguments->context_full,
-              "When the context is full: stop, or slide, which forgets the older half (default: stop)")
-      .type("WHAT")
-      .one_of({"stop", "slide"});
+  add_context_full_flag(command, arguments->context_full, "the older half");
   command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");
   command
       .option("--load-state", &arguments->load_state,

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/file/rows.h"
+
+#include "runtime/error.h"
+
+namespace mote {
+namespace {
+
+/// Whether a stream of groups, `index`, is of rows of an earlier one, so that none is of itself.
+mote_status check_groups(const file::Program& program, uint32_t index, mote_error* error) {
+  const auto* streams = program.streams();
+  const file::Stream* stream = streams->Get(index);
+  if (program.kind() != file::ProgramKind::whole) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " is of groups, in a program that appends rows");
+  }
+  if (stream->of() >= index || !has_positions(streams->Get(stream->of())->kind())) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of stream ", stream->of(),
+                ", which is no earlier one of tokens or groups");
+  }
+  if (stream->ratio() < 2 || stream->ratio() > kMaxRatio / tokens_of_row(program, stream->of())) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of ", stream->ratio(), " rows");
+  }
+  return MOTE_OK;
+}
+
+mote_status check_streams(const file::Program& program, mote_error* error) {
+  const auto* streams = program.streams();
+  if (streams->size() == 0 || streams->size() > kMaxStreams) {
+    return fail(error, MOTE_CORRUPT_FILE, streams->size(), " streams of rows");
+  }
+  uint32_t counts[static_cast<uint32_t>(file::StreamKind::MAX) + 1] = {};
+  for (uint32_t i = 0; i < streams->size(); ++i) {
+    const file::StreamKind kind = streams->Get(i)->kind();
+    const uint32_t bytes = streams->Get(i)->row_bytes();
+    if (kind > file::StreamKind::MAX) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "stream ", i,
+                  " is of an unknown kind; a newer mote made this file");
+    }
+    if (bytes > kMaxRowBytes || bytes % kAlignment != 0) {
+      return fail(error, MOTE_CORRUPT_FILE, "memory plan of ", bytes, " bytes a row");
+    }
+    const bool again = ++counts[static_cast<uint32_t>(kind)] > 1 && kind != file::StreamKind::group;
+    if (again || (i == 0) != (kind == file::StreamKind::token)) {
+      return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " is of ", file::EnumNameStreamKind(kind),
+                  " rows; the first and no other is of tokens, and no two are of the same rows");
+    }
+    if (kind == file::StreamKind::sequence && program.kind() != file::ProgramKind::whole) {
+      return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " is of sequences, in a program that appends rows");
+    }
+    if (kind != file::StreamKind::group) continue;
+    const mote_status status = check_groups(program, i, error);
+    if (status != MOTE_OK) return status;
+  }
+  return MOTE_OK;
+}
+
+mote_status check_buffers(const file::Program& program, mote_error* error) {
+  const auto* buffers = program.buffers();
+  if (buffers->size() > kMaxBuffers) return fail(error, MOTE_CORRUPT_FILE, buffers->size(), " buffers");
+  for (uint32_t i = 0; i < buffers->size(); ++i) {
+    const file::Buffer* buffer = buffers->Get(i);
+    if (buffer->width() == 0 || buffer->width() > kMaxWidth) {
+      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " of width ", buffer->width());
+    }
+    const uint64_t row = buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width());
+    if (row == 0) return fail(error, MOTE_UNSUPPORTED_FILE, "buffer ", i, " of an unknown type");
+    if (buffer->stream() >= program.streams()->size()) {
+      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " names stream ", buffer->stream(), " of ",
+                  program.streams()->size());
+    }
+    const uint64_t room = program.streams()->Get(buffer->stream())->row_bytes();
+    if (buffer->offset() % kAlignment != 0 || row > room || buffer->offset() > room - row) {
+      return fail(error, MOTE_CORRUPT_FILE, "buffer ", i, " lies outside the memory plan");
+    }
+  }
+  return MOTE_OK;
+}
+
+}  // namespace
+
+mote_status check_rows(const file::Program& program, mote_error* error) {
+  const mote_status status = check_streams(program, error);
+  return status != MOTE_OK ? status : check_buffers(program, error);
+}
+
+uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
+  uint32_t tokens = 1;
+  const file::Stream* at = program.streams()->Get(stream);
+  for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) tokens *= at->ratio();
+  return tokens;
+}
+
+}  // namespace mote

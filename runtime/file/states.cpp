@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/file/states.h"
+
+#include "runtime/error.h"
+#include "runtime/exec/saturating.h"
+#include "runtime/ops/ops.h"
+
+namespace mote {
+namespace {
+
+bool is_sound_kv(const file::State& state) {
+  const uint32_t wider = state.key_dim() > state.value_dim() ? state.key_dim() : state.value_dim();
+  return state.kv_heads() != 0 && state.key_dim() != 0 && state.value_dim() != 0 && wider <= kMaxHeadDim &&
+         state.kv_heads() <= kMaxWidth / wider && state.heads() == 0 && state.rows() == 0 &&
+         state.cols() == 0;
+}
+
+/// Also that nothing is said which is of keys and values alone.
+bool is_sound_fixed(const file::State& state) {
+  const uint64_t floats = saturating_multiply(state.heads(), state.rows(), state.cols());
+  const bool only_fixed = state.kv_heads() == 0 && state.key_dim() == 0 && state.value_dim() == 0 &&
+                          state.window() == 0 && !state.bidirectional() && state.ratio() == 1 &&
+                          state.source() == -1;
+  return floats != 0 && floats <= kMaxRowBytes / sizeof(float) && only_fixed;
+}
+
+mote_status refuse(const char* program, const char* has, uint32_t state, mote_error* error) {
+  return fail(error, MOTE_CORRUPT_FILE, "program ", program, " has ", has, " state ", state);
+}
+
+}  // namespace
+
+mote_status check_states(const file::Model& root, mote_error* error) {
+  uint16_t firsts[kMaxPools];
+  for (uint32_t i = 0; i < root.states()->size(); ++i) {
+    const file::State* state = root.states()->Get(i);
+    if (state->kind() > file::StateKind::MAX) {
+      return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
+                  " is of an unknown kind; a newer mote made this file");
+    }
+    if (!is_fixed(*state) && !is_sound_kv(*state)) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
+                  state->key_dim(), " and ", state->value_dim());
+    }
+    if (state->ratio() == 0 || state->ratio() > kMaxRatio) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
+    }
+    if (is_fixed(*state) && !is_sound_fixed(*state)) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->heads(), " x ", state->rows(), " x ",
+                  state->cols());
+    }
+  }
+  if (first_of_kinds(root, firsts) <= kMaxPools) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxPools, " windows and kinds");
+}
+
+void FixedStateUses::add(const Step& step) {
+  const uint32_t index =
+      visit_step(step, [](auto operation, const auto& args) { return operation.fixed_state(args); });
+  if (index == kNoState) return;
+  const auto bit = static_cast<uint8_t>(1u << index % 8);
+  uint8_t& byte = used_[index / 8];
+  if ((byte & bit) != 0) twice_ = index;
+  byte = static_cast<uint8_t>(byte | bit);
+}
+
+mote_status FixedStateUses::check(const char* program, mote_error* error) const {
+  if (twice_ != kNoState) return refuse(program, "more than one operation for", twice_, error);
+  for (uint32_t i = 0; i < states_.size(); ++i) {
+    const bool used = (used_[i / 8] >> i % 8 & 1) != 0;
+    if (is_fixed(*states_.Get(i)) && !used) return refuse(program, "no operation for", i, error);
+  }
+  return MOTE_OK;
+}
+
+CacheKind cache_kind(const file::State& state) {
+  return {state.window(), state.ratio(), state.source(), state.bidirectional() && state.source() == -1};
+}
+
+uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]) {
+  static_assert(kMaxStates <= UINT16_MAX);
+  uint32_t count = 0;
+  const auto& states = *root.states();
+  for (uint32_t index = 0; index < states.size(); ++index) {
+    if (is_fixed(*states.Get(index))) continue;
+    const CacheKind kind = cache_kind(*states.Get(index));
+    uint32_t i = 0;
+    while (i < count && !(cache_kind(*states.Get(firsts[i])) == kind)) ++i;
+    if (i < count) continue;
+    if (count == kMaxPools) return kMaxPools + 1;
+    firsts[count++] = static_cast<uint16_t>(index);
+  }
+  return count;
+}
+
+}  // namespace mote

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file may say of states of a fixed size and of the operations that carry them.
+#include <cstring>
+#include <functional>
+
+#include "tests/support/state_model.h"
+
+using namespace mote::convert;
+using mote::file::StateKind;
+
+namespace {
+
+constexpr uint32_t kWidth = test::StateLayers::kWidth;
+
+using Change = std::function<void(Graph&)>;
+
+/// The status of a decoder of one layer that `change` makes another, and the message.
+mote_status status_of(
+    test::Mixer mixer, const Change& change, mote_error* error,
+    const std::function<void(mote::file::Model*)>& patch = [](mote::file::Model*) {}) {
+  test::AlignedBytes file = test::decoder_file(kWidth, 64, [&](Graph& graph, const View& x) {
+    test::StateLayers(graph, x).add(mixer);
+    change(graph);
+  });
+  patch(mote::file::GetMutableSizePrefixedModel(file.data()));
+  std::vector<uint64_t> storage(mote_model_bytes() / 8);
+  mote_model* opened = nullptr;
+  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
+}
+
+template <class T>
+T& only_node(Graph& graph) {
+  for (auto& node : graph.nodes) {
+    if (auto* found = std::get_if<T>(&node)) return *found;
+  }
+  FAIL("no such node");
+  std::abort();
+}
+
+void expect_refused(test::Mixer mixer, const Change& change, const char* words,
+                    mote_status status = MOTE_CORRUPT_FILE) {
+  mote_error error{};
+  CAPTURE(words);
+  const mote_status given = status_of(mixer, change, &error);
+  CAPTURE(error.text);
+  TEST_ASSERT_EQUAL_INT(status, given);
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, words));
+}
+
+}  // namespace
+
+TEST("a file says what a reader must know of its states", "[fixed_state]") {
+  using mote::file::Feature;
+  const test::AlignedBytes file = test::state_file({test::Mixer::conv});
+  TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() == Feature::conv_tail);
+}
+
+TEST("states of no size, of too large a size or with the fields of another kind are refused",
+     "[fixed_state]") {
+  using Field = std::function<void(Cache&)>;
+  for (const Field& spoil : std::initializer_list<Field>{
+           [](Cache& s) { s.heads = 0; }, [](Cache& s) { s.rows = 0; }, [](Cache& s) { s.cols = 0; },
+           [](Cache& s) { s.heads = s.rows = s.cols = UINT32_MAX; },
+           [](Cache& s) { s.heads = s.rows = 1u << 16, s.cols = 1u << 31; },
+           [](Cache& s) { s.rows = 1u << 22; }, [](Cache& s) { s.kv_heads = 1; },
+           [](Cache& s) { s.key_dim = 1; }, [](Cache& s) { s.value_dim = 1; }, [](Cache& s) { s.window = 1; },
+           [](Cache& s) { s.bidirectional = true; }}) {
+    expect_refused(test::Mixer::conv, [&](Graph& graph) { spoil(graph.caches[0]); }, "state 0: ");
+  }
+  for (const Field& spoil : std::initializer_list<Field>{
+           [](Cache& s) { s.heads = 1; }, [](Cache& s) { s.rows = 1; }, [](Cache& s) { s.cols = 1; }}) {
+    expect_refused(test::Mixer::attention, [&](Graph& graph) { spoil(graph.caches[0]); }, "state 0: ");
+  }
+}
+
+TEST("a convolution whose state, weight or operands do not fit is refused", "[fixed_state]") {
+  const auto refused = [](const Change& change, const char* words) {
+    expect_refused(test::Mixer::conv, change, words);
+  };
+  refused([](Graph& graph) { graph.caches[0].rows = 2; }, "weight is not f32 [3, 80]");
+  refused([](Graph& graph) { graph.caches[0].rows = 8; }, "9 taps, at most 8");
+  refused([](Graph& graph) { graph.caches[0].cols = 79; }, "state 0 is 1 x 3 x 79");
+  refused([](Graph& graph) { graph.caches[0].heads = 2; }, "state 0 is 2 x 3 x 80");
+  refused([](Graph& graph) { only_node<CausalConvNode>(graph).state = 1; }, "names state 1 of 1");
+  refused([](Graph& graph) { only_node<CausalConvNode>(graph).bias = 2; }, "bias is not f32 [80]");
+  refused([](Graph& graph) { only_node<CausalConvNode>(graph).weight = -1; }, "weight names tensor -1");
+  refused([](Graph& graph) { only_node<CausalConvNode>(graph).out.width = 79; }, "out has width 79");
+  refused([](Graph& graph) { only_node<CausalConvNode>(graph).activation = mote::Activation(77); },
+          "unknown activation");
+  refused([](Graph& graph) { graph.caches[0].kind = mote::convert::StateKind::recurrent; },
+          "state 0 is of another kind");
+}
+
+TEST("attention over a state of a fixed size is refused", "[fixed_state]") {
+  expect_refused(
+      test::Mixer::attention, [](Graph& graph) { graph.caches[0] = conv_tail(4, 80); },
+      "state 0 is of another kind");
+}
+
+TEST("each program carries each state once, or is refused", "[fixed_state]") {
+  expect_refused(
+      test::Mixer::conv, [](Graph& graph) { graph.caches.push_back(conv_tail(3, 80)); },
+      "no operation for state 1");
+  expect_refused(
+      test::Mixer::conv, [](Graph& graph) { graph.nodes.push_back(only_node<CausalConvNode>(graph)); },
+      "more than one operation for state 0");
+}
+
+TEST("an encoder with a state of a fixed size is refused", "[fixed_state]") {
+  mote_error error{};
+  const mote_status status = status_of(
+      test::Mixer::conv, [](Graph&) {}, &error,
+      [](mote::file::Model* root) {
+        root->mutable_programs()->GetMutableObject(0)->mutate_kind(mote::file::ProgramKind::whole);
+      });
+  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, status);
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "conv_tail"));
+}

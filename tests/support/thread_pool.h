@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mote/posix.h"
+#include "tests/support/unity_style.h"
+
+namespace test {
+
+/// A pool of threads that ends with the object, also where an assertion fails.
+class ThreadPool {
+ public:
+  explicit ThreadPool(uint32_t threads) : pool_(mote_posix_pool_create(threads)) {
+    REQUIRE(pool_ != nullptr);
+  }
+  ~ThreadPool() { mote_posix_pool_destroy(pool_); }
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  mote_posix_pool* get() const { return pool_; }
+  mote_platform platform() const { return mote_posix_pool_platform(pool_); }
+
+ private:
+  mote_posix_pool* pool_;
+};
+
+}  // namespace test

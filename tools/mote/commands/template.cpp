@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote template: what a chat template makes of a conversation, to the byte.
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "converter/chat_formats/conversation.h"
+#include "converter/error.h"
+#include "converter/source.h"
+#include "tools/mote/commands/commands.h"
+#include "tools/mote/output.h"
+#include "tools/mote/usage.h"
+
+namespace mote::cli {
+namespace {
+
+struct Arguments {
+  std::string file, messages;
+  std::vector<std::string> variables;
+  std::optional<std::string> date;
+  bool no_answer = false;
+};
+
+std::string read_text(const std::string& path) {
+  const convert::MappedFile file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+void set_variable(convert::Conversation& conversation, const std::string& given) {
+  const size_t equals = given.find('=');
+  if (equals == std::string::npos || equals == 0) usage_fail("--set: expected NAME=JSON, got '{}'", given);
+  const std::string name = given.substr(0, equals);
+  try {
+    conversation.set(name, convert::parse_ordered_json(given.substr(equals + 1), "--set " + name));
+  } catch (const convert::Error& error) {
+    usage_fail("{}; a text stands in double quotes", error.what());
+  }
+}
+
+void render(const Arguments& arguments) {
+  const std::string source = read_text(arguments.file);
+  convert::Conversation conversation =
+      convert::read_conversation(read_text(arguments.messages), arguments.messages);
+  if (arguments.no_answer) conversation.answer = false;
+  if (arguments.date) conversation.now = convert::jinja::parse_time(*arguments.date);
+  for (const std::string& given : arguments.variables) set_variable(conversation, given);
+  try {
+    write_output(convert::render_chat(convert::jinja::Template(source), conversation));
+  } catch (const convert::jinja::Unsupported& error) {
+    convert::fail("{}: not understood: {}", arguments.file, error.what());
+  } catch (const convert::jinja::Refusal& error) {
+    convert::fail("{}: refused: {}", arguments.file, error.what());
+  }
+}
+
+}  // namespace
+
+void add_template(CommandLine& line) {
+  auto arguments = std::make_shared<Arguments>();
+  Command command = line.command("template", "Print what a chat template makes of a conversation");
+  command.option("TEMPLATE", &arguments->file, "A template in Jinja, as in chat_template.jinja")
+      .type("")
+      .required();
+  command
+      .option("--messages", &arguments->messages,
+              "JSON: a list of messages, or an object with messages, tools, documents and variables")
+      .type("FILE")
+      .required();
+  command.flag("--no-answer", &arguments->no_answer, "Leave out what begins the answer");
+  command
+      .option("--set", &arguments->variables,
+              "A variable, such as enable_thinking=false or bos_token='\"<s>\"'")
+      .type("NAME=JSON")
+      .repeated();
+  command.option("--date", &arguments->date, "What strftime_now sees, as 2026-11-25T09:30:00 (default: now)")
+      .type("ISO");
+  command.callback([arguments] { render(*arguments); });
+}
+
+}  // namespace mote::cli
