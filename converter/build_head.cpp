@@ -19,9 +19,9 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
   }
   int32_t bias = -1, weight = table_;
   if (!bias_name.empty()) {  // it may be stored under either name, or both
-    const bool own = tensors_.has(bias_name);
-    bias = add_vector("head.bias", tensors_.vector(own ? bias_name : name + ".bias", spec_.vocab));
-    tensors_.ignore(name + ".bias");
+    const bool own = tensors_.has(name + ".bias");
+    bias = add_vector("head.bias", tensors_.vector(own ? name + ".bias" : bias_name, spec_.vocab));
+    tensors_.ignore(bias_name);
   }
   if (spec_.tied_embedding) {
     tensors_.ignore(name + ".weight");
@@ -46,7 +46,7 @@ void TransformerBuilder::decoder_head() {
 View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, View in) {
   if (spec.name.empty()) return in;
   const View out = new_value(spec.width, graph_.values[in.value].unit);
-  linear(label, spec.name, Role::matrix, in, out, spec.activation, true);
+  linear(label, spec.name, Role::matrix, in, out, spec.activation, spec.bias);
   if (!spec.norm.empty()) norm(label + ".norm", spec.norm, out, out);
   return out;
 }
@@ -66,14 +66,19 @@ void TransformerBuilder::encoder_head() {
     add(PoolNode{PoolKind::first, x_, first});
   }
   const bool of_sequences = head.kind == OutputKind::sequence_labels || head.kind == OutputKind::embedding;
-  const View taken = new_value(spec_.width, of_sequences ? Unit::sequence : Unit::selected);
+  const uint32_t taken_width = spec_.width * static_cast<uint32_t>(1 + head.more_pools.size());
+  const View taken = new_value(taken_width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
-    add(PoolNode{head.pool, x_, taken});
+    add(PoolNode{head.pool, x_, columns(taken, 0, spec_.width)});
+    for (uint32_t i = 0; i < head.more_pools.size(); ++i)
+      add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * spec_.width, spec_.width)});
   } else {
     add(SelectNode{x_, taken});
   }
   if (has_pooler) probe("pooler_output", dense("pooler", head.pooler, first));
-  const View features = dense("head.dense", head.dense, taken);
+  View features = dense("head.dense", head.dense, taken);
+  for (size_t i = 0; i < head.projections.size(); ++i)
+    features = dense(fmt::format("head.projection.{}", i), head.projections[i], features);
   graph_.output_kind = head.kind;
   graph_.probabilities = head.probabilities;
   graph_.labels = head.labels;
@@ -82,7 +87,8 @@ void TransformerBuilder::encoder_head() {
   graph_.output = features;
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);
-    linear("head", head.output, Role::head, features, graph_.output, Activation::none, false);
+    linear("head", head.output, Role::head, features, graph_.output, Activation::none,
+           !spec_.optional_biases);
   }
   if (head.normalize) add(NormNode{NormKind::l2, kSmallestLength, 1, -1, -1, graph_.output, graph_.output});
 }

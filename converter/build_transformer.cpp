@@ -55,7 +55,8 @@ Projection TransformerBuilder::projection(const std::string& label, const std::s
   WeightPart part = tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
   const DType dtype = policy_.dtype(role, *part.tensor);
   std::optional<std::vector<float>> bias;
-  if (bias_required || tensors_.has(source + ".bias")) bias = tensors_.vector(source + ".bias", rows);
+  if (bias_required || (spec_.optional_biases && tensors_.has(source + ".bias")))
+    bias = tensors_.vector(source + ".bias", rows);
   return {label, std::move(part), dtype, std::move(bias)};
 }
 

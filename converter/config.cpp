@@ -77,6 +77,56 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "begin_suppress_tokens",
     "suppress_tokens",
     "remove_invalid_values",
+    "forced_decoder_ids",
+    // What BERT's first checkpoints, converters, hubs and trainers leave behind.
+    "pooler_fc_size",
+    "pooler_num_attention_heads",
+    "pooler_num_fc_layers",
+    "pooler_size_per_head",
+    "pooler_type",
+    "language",
+    "languages",
+    "name",
+    "model_name",
+    "license",
+    "author",
+    "auto_map",
+    "attn_implementation",
+    "model_max_length",
+    "max_seq_length",
+    "max_sequence_length",
+    "tokenizer_model_max_length",
+    "tokenizer_padding_side",
+    "tokenizer_name",
+    "padding_side",
+    "custom_pipelines",
+    "pipeline_tag",
+    "onnx",
+    "adapters",
+    "bos_token",
+    "eos_token",
+    "pad_token",
+    "unk_token",
+    "eos_token_ids",
+    "n_special",
+    "predict_special_tokens",
+    "afn",
+    "xla_device",
+    "use_return_dict",
+    "keys_to_ignore_at_inference",
+    "cache_implementation",
+    "gradient_checkpointing_kwargs",
+    "initializer_factor",
+    "init_std",
+    "label_smoothing",
+    "layerdrop",
+    "encoder_layerdrop",
+    "training_args",
+    "base_model",
+    "base_model_name_or_path",
+    "sentence_transformers",
+    "sbert_ce_default_activation_function",
+    "default_prompt_name",
 });
 
 bool ends_with_any(std::string_view key, std::initializer_list<std::string_view> ends) {
@@ -91,7 +141,7 @@ bool is_harmless_key(std::string_view key) {
 
 // Keys that change results, but not at this value.
 bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
-  static const std::array<std::pair<std::string_view, nlohmann::json>, 10> kNeutral = {{
+  static const std::array<std::pair<std::string_view, nlohmann::json>, 11> kNeutral = {{
       {"pretraining_tp", 1},
       {"partial_rotary_factor", 1.0},
       {"add_cross_attention", false},
@@ -102,6 +152,7 @@ bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
       {"rope_interleaved", false},
       {"use_mrope", false},
       {"use_qk_norm", false},
+      {"use_task_id", false},
   }};
   if (value.is_null()) return true;
   return std::any_of(kNeutral.begin(), kNeutral.end(),
@@ -122,13 +173,18 @@ bool Config::has(const std::string& key) const {
   return found != json_.end() && !found->is_null();
 }
 
+bool Config::is_null(const std::string& key) const { return json_.contains(key) && !has(key); }
+
 const nlohmann::json* Config::find(const std::string& key) {
   read_.insert(key);
   const auto found = json_.find(key);
-  return found == json_.end() || found->is_null() ? nullptr : &*found;
+  return found == json_.end() ? nullptr : &*found;
 }
 
-const nlohmann::json* Config::value(const std::string& key) { return find(key); }
+const nlohmann::json* Config::value(const std::string& key) {
+  const nlohmann::json* found = find(key);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
 
 uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most) {
   const nlohmann::json* found = find(key);
@@ -144,23 +200,26 @@ uint32_t Config::size(const std::string& key, uint32_t least, uint32_t most, uin
   return find(key) == nullptr ? fallback : size(key, least, most);
 }
 
-std::optional<double> Config::optional_number(const std::string& key) {
+std::optional<uint32_t> Config::optional_size(const std::string& key, uint32_t least, uint32_t most,
+                                              std::optional<uint32_t> fallback) {
+  if (find(key) == nullptr) return fallback;
+  return value(key) == nullptr ? std::nullopt : std::optional(size(key, least, most));
+}
+
+double Config::number(const std::string& key) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr) return std::nullopt;
-  if (!found->is_number() || !std::isfinite(found->get<double>())) {
+  if (found == nullptr || !found->is_number() || !std::isfinite(found->get<double>())) {
     refuse_value(key, found, "a number");
   }
   return found->get<double>();
 }
 
-double Config::number(const std::string& key) {
-  const std::optional<double> found = optional_number(key);
-  if (!found) refuse_value(key, nullptr, "a number");
-  return *found;
+double Config::number(const std::string& key, double fallback) {
+  return find(key) == nullptr ? fallback : number(key);
 }
 
-double Config::number(const std::string& key, double fallback) {
-  return optional_number(key).value_or(fallback);
+std::optional<double> Config::optional_number(const std::string& key) {
+  return value(key) == nullptr ? std::nullopt : std::optional(number(key));
 }
 
 bool Config::flag(const std::string& key, bool fallback) {
@@ -180,19 +239,41 @@ std::string Config::text(const std::string& key, const std::string& fallback) {
   return find(key) == nullptr ? fallback : text(key);
 }
 
-int32_t Config::token_id(const std::string& key, uint32_t vocab) {
+std::optional<std::string> Config::optional_text(const std::string& key) {
+  return value(key) == nullptr ? std::nullopt : std::optional(text(key));
+}
+
+int32_t Config::token_id(const std::string& key, uint32_t vocab, int64_t fallback) {
   const nlohmann::json* found = find(key);
-  if (found == nullptr || found->is_array()) return -1;
-  if (!found->is_number_integer()) refuse_value(key, found, "a token id");
-  const double id = found->get<double>();
+  if (found != nullptr && (found->is_null() || found->is_array())) return -1;
+  if (found != nullptr && !found->is_number_integer()) refuse_value(key, found, "a token id");
+  const double id = found == nullptr ? static_cast<double>(fallback) : found->get<double>();
   return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
 }
 
 void Config::finish() const {
   for (const auto& [key, value] : json_.items()) {
     if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) continue;
-    refuse("{}{} is {}: this key is not understood and may change the results", prefix_, key,
-           value.dump().substr(0, 60));
+    if (ignored_ != nullptr && ignored_->count(prefix_ + key) != 0) {
+      (*ignored_)[prefix_ + key] = true;
+      continue;
+    }
+    refuse(
+        "{}{} is {}: this key is not understood and may change the results (--ignore-key {}{} says that it "
+        "does not)",
+        prefix_, key, value.dump().substr(0, 60), prefix_, key);
+  }
+}
+
+void Config::ignore(const std::vector<std::string>& keys) {
+  ignored_ = std::make_shared<std::map<std::string, bool>>();
+  for (const std::string& key : keys) (*ignored_)[key] = false;
+}
+
+void Config::check_ignored() const {
+  if (ignored_ == nullptr) return;
+  for (const auto& [key, met] : *ignored_) {
+    if (!met) refuse("--ignore-key {}: there is no such key, or it is understood and cannot be ignored", key);
   }
 }
 

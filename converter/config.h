@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "converter/readers/json_file.h"
 
@@ -20,7 +23,11 @@ class Config {
   /// `json` must outlive the config. `where`: the file that messages name.
   explicit Config(const nlohmann::json& json, const std::string& where = "config");
   /// An object of the same file; `prefix` ("rope_parameters.") starts its keys in messages.
-  Config inner(const nlohmann::json& json, const std::string& prefix) const { return {json, file_, prefix}; }
+  Config inner(const nlohmann::json& json, const std::string& prefix) const {
+    Config result(json, file_, prefix);
+    result.ignored_ = ignored_;
+    return result;
+  }
 
   /// Throws Error "where: ...".
   template <class... Args>
@@ -30,10 +37,16 @@ class Config {
 
   /// Whether the key is there and not null. Reading it is still to be done.
   bool has(const std::string& key) const;
+  bool is_null(const std::string& key) const;
+
+  // A fallback is what the original's config class has for a key that is absent. Null is no such key: it is
+  // refused, except by the members that return an optional, which have nothing for it.
 
   /// A whole number from `least` to `most`. Without a fallback the key must be there.
   uint32_t size(const std::string& key, uint32_t least, uint32_t most);
   uint32_t size(const std::string& key, uint32_t least, uint32_t most, uint32_t fallback);
+  std::optional<uint32_t> optional_size(const std::string& key, uint32_t least, uint32_t most,
+                                        std::optional<uint32_t> fallback = std::nullopt);
   /// A finite number.
   double number(const std::string& key);
   double number(const std::string& key, double fallback);
@@ -41,9 +54,9 @@ class Config {
   bool flag(const std::string& key, bool fallback);
   std::string text(const std::string& key);
   std::string text(const std::string& key, const std::string& fallback);
-  /// An id below `vocab`; -1 where the key is missing, null, a list or a number out of range (-1 stands for
-  /// none).
-  int32_t token_id(const std::string& key, uint32_t vocab);
+  std::optional<std::string> optional_text(const std::string& key);
+  /// An id below `vocab`; -1 where the key is null, a list or a number out of range (-1 stands for none).
+  int32_t token_id(const std::string& key, uint32_t vocab, int64_t fallback = -1);
   /// The value as it is, or null.
   const nlohmann::json* value(const std::string& key);
   [[noreturn]] void refuse_value(const std::string& key, const nlohmann::json* value,
@@ -51,17 +64,24 @@ class Config {
     file_.refuse_value(prefix_ + key, value, expected);
   }
 
-  /// Fails if a key was not read that is not known to leave the results alone.
+  /// Keys, with their prefix, that the user says to be harmless.
+  void ignore(const std::vector<std::string>& keys);
+
+  /// Fails if a key was not read that is not known to leave the results alone, nor said to be harmless.
   void finish() const;
+  /// Fails if a key that was said to be harmless is none that is left over. After all finish().
+  void check_ignored() const;
 
  private:
   Config(const nlohmann::json& json, JsonFile file, std::string prefix);
+  /// Null values too.
   const nlohmann::json* find(const std::string& key);
 
   const nlohmann::json& json_;
   JsonFile file_;
   std::string prefix_;
   std::set<std::string> read_;
+  std::shared_ptr<std::map<std::string, bool>> ignored_;  // whether it was met; shared with inner objects
 };
 
 }  // namespace mote::convert

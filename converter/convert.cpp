@@ -2,7 +2,9 @@
 #include "converter/convert.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "converter/architectures/architecture.h"
 #include "converter/build_transformer.h"
@@ -17,6 +19,7 @@
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
+#include "converter/tied_head.h"
 #include "runtime/file/xxh64.h"
 
 namespace mote::convert {
@@ -120,6 +123,30 @@ std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSp
   return tables;
 }
 
+bool is_mote_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  const std::span<const std::byte> bytes = file.bytes();
+  constexpr std::string_view kIdentifier = "MOTE";
+  constexpr size_t kAt = 8;  // behind the size and the root's offset
+  return bytes.size() >= kAt + kIdentifier.size() &&
+         std::memcmp(bytes.data() + kAt, kIdentifier.data(), kIdentifier.size()) == 0;
+}
+
+/// Refuses to replace the source, or anything in its directory that is no .mote file.
+void check_target(const std::filesystem::path& path, const std::filesystem::path& target) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  if (fs::equivalent(path, target, none)) fail("{} would overwrite its own source", target.string());
+  if (!fs::is_directory(path, none) || !fs::is_regular_file(target, none) || is_mote_file(target)) return;
+  const fs::path root = fs::canonical(path, none);
+  const fs::path folder = fs::canonical(target.has_parent_path() ? target.parent_path() : ".", none);
+  const fs::path file = fs::canonical(target, none);
+  for (const fs::path& place : {folder / target.filename(), file}) {
+    if (std::mismatch(root.begin(), root.end(), place.begin(), place.end()).first != root.end()) continue;
+    fail("{} would overwrite a file of its own source; name another file", target.string());
+  }
+}
+
 /// What the options say in place of the source.
 void choose_pooling(const ConvertOptions& options, Source& source) {
   if (options.pooling.empty()) return;
@@ -129,9 +156,14 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind == kinds.end() && options.pooling != "none") {
     fail("pooling '{}' is unknown; there are mean, cls, max, last, none", options.pooling);
   }
-  const uint32_t max_tokens = source.pooling ? source.pooling->max_tokens : 0;
+  const std::vector<SentencePooling::Dense> unused =
+      source.pooling ? source.pooling->dense : std::vector<SentencePooling::Dense>();
+  for (const SentencePooling::Dense& dense : unused) {
+    source.tensors.erase(dense.name + ".weight");
+    source.tensors.erase(dense.name + ".bias");
+  }
   source.pooling.reset();
-  if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize, max_tokens};
+  if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};
 }
 
 /// What is known before the weights are converted.
@@ -155,25 +187,27 @@ ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& c
 ConvertReport convert(const std::filesystem::path& path, const std::filesystem::path& target,
                       const ConvertOptions& options) {
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
+  check_target(path, target);
   Source source = read_source(path);
   choose_pooling(options, source);
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
+  config.ignore(options.ignored_keys);
   const Architecture& architecture = find_architecture(config);
-  const TransformerSpec spec = architecture.read(source, config);
+  TransformerSpec spec = architecture.read(source, config);
   config.finish();
+  config.check_ignored();
+  const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
   const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer ? std::nullopt : read_tokenizer(source);
+  const std::optional<TokenizerSpec> text =
+      options.no_tokenizer ? std::nullopt : read_tokenizer(source, spec.is_encoder());
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
-  std::error_code none;
-  if (std::filesystem::equivalent(path, target, none))
-    fail("{} would overwrite its own source", target.string());
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);
   double done = kHashed;
@@ -194,6 +228,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     chat.format,
                     tokenizer ? &*tokenizer : nullptr};
   ConvertReport report = begin_report(metadata, chat, policy);
+  report.notes = source.notes;
+  if (!tied_note.empty()) report.notes.push_back(tied_note);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

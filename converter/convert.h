@@ -28,6 +28,8 @@ struct ConvertOptions {
   std::string pooling = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
+  /// Keys of the config that are not understood and change nothing, says the user.
+  std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
 };
@@ -51,6 +53,7 @@ struct ConvertReport {
   std::string chat_format;  // empty: none
   /// Of the model's chat template: why it becomes no format, or what else is to be said; empty: nothing.
   std::string template_remark;
+  std::vector<std::string> notes;  // what the user should know of the source
   std::vector<TensorReport> tensors;
   std::vector<MemoryReport> memory;
   uint64_t file_bytes;

@@ -45,6 +45,16 @@ void OpenFile::set_temporary(const std::string& path) {
 
 void OpenFile::clear() { use_ = Use::none; }
 
+bool is_mapped(const std::filesystem::path& path) {
+  const std::lock_guard lock(changes);
+  std::error_code none;
+  for (const OpenFile* file = first_file; file != nullptr; file = file->next_) {
+    if (file->use_ == OpenFile::Use::mapped && std::filesystem::equivalent(file->path_, path, none))
+      return true;
+  }
+  return false;
+}
+
 const char* mapped_file_at(const void* address) {
   for (const OpenFile* file = first_file; file != nullptr; file = file->next_) {
     if (file->use_ != OpenFile::Use::mapped) continue;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 
@@ -27,6 +28,7 @@ class OpenFile {
   void clear();
 
  private:
+  friend bool is_mapped(const std::filesystem::path& path);
   friend const char* mapped_file_at(const void* address);
   friend void remove_temporary_files();
 
@@ -37,6 +39,9 @@ class OpenFile {
   std::atomic<Use> use_{Use::none};  // what it guards is written before
   std::atomic<OpenFile*> next_{nullptr};
 };
+
+/// Whether a file, by whatever name, is mapped.
+bool is_mapped(const std::filesystem::path& path);
 
 /// The path of the file that is mapped at an address, or null. Safe in signal handlers.
 const char* mapped_file_at(const void* address);

@@ -33,10 +33,22 @@ std::filesystem::path follow_links(const std::filesystem::path& path) {
 
 }  // namespace
 
+void refuse_input(const std::string& target, const std::vector<std::string>& inputs) {
+  if (target.empty()) return;
+  std::error_code none;
+  for (const std::string& input : inputs) {
+    const std::string path = input == "-" ? "/dev/stdin" : input;
+    if (path.empty() || !std::filesystem::equivalent(path, target, none)) continue;
+    fail("{} would overwrite {}, which is read; name another file", target,
+         input == "-" ? "standard input" : input);
+  }
+}
+
 OutputFile::OutputFile(const std::filesystem::path& target) : given_(target), target_(follow_links(target)) {
   // Renaming would put a file in the place of a device as well.
   std::error_code ignored;
   const auto type = std::filesystem::status(target, ignored).type();
+  if (is_mapped(target)) fail("cannot write {}: it is being read; name another file", target.string());
   if (type == std::filesystem::file_type::directory)
     fail("cannot write {}: it is a directory", target.string());
   if (std::filesystem::exists(std::filesystem::file_status(type)) &&

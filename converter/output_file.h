@@ -14,15 +14,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "converter/open_files.h"
 
 namespace mote::convert {
 
+/// Throws Error if a file that is to be written is one of those that are read, by whatever name. "-" stands
+/// for standard input, "" for nothing.
+void refuse_input(const std::string& target, const std::vector<std::string>& inputs);
+
 class OutputFile {
  public:
-  /// Creates the temporary file. All members throw Error with the system's reason (a full disk, say).
+  /// Creates the temporary file. All members throw Error with the system's reason (a full disk, say). A file
+  /// that is mapped at the time is refused: it is being read.
   explicit OutputFile(const std::filesystem::path& target);
   /// Removes the temporary file unless commit() came to its end.
   ~OutputFile();

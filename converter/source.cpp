@@ -114,9 +114,8 @@ Source read_source(const std::filesystem::path& path) {
   auto file = std::make_unique<MappedFile>(path);
   const auto bytes = file->bytes();
   Source source;
-  if (is_gguf(bytes)) {
-    source = read_gguf(bytes, path);
-  } else if (is_llama2c(bytes)) {
+  if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
+  if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);
   } else {
     fail_unknown(path, bytes);

@@ -82,7 +82,15 @@ class MappedFile {
 struct SentencePooling {
   PoolKind kind = PoolKind::mean;
   bool normalize = false;
-  uint32_t max_tokens = 0;  // 0: the model's
+  std::vector<PoolKind> more_kinds = {};  // whose vectors stand behind that of the first
+  /// Linears behind the pooling, in order. The tensors' names start with `name`.
+  struct Dense {
+    std::string name;
+    Activation activation;
+    uint32_t width;  // of the output
+    bool bias;
+  };
+  std::vector<Dense> dense = {};
 };
 
 struct Source {
@@ -95,6 +103,10 @@ struct Source {
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
   std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
+  uint32_t max_tokens = 0;       // of a text, where a sentence-transformers directory says it; 0: the model's
+  bool lowercase = false;        // texts are lowercased, whatever the tokenizer does
+  std::string label_activation;  // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
+  std::vector<std::string> notes;                  // what the user should know
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };

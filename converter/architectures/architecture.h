@@ -4,6 +4,7 @@
 // and a line in list.inc.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "converter/architectures/transformer_spec.h"
@@ -30,13 +31,30 @@ inline constexpr uint32_t kMaxSize = 1u << 24;
 inline constexpr uint32_t kMaxLayers = 1u << 12;
 inline constexpr uint32_t kMaxHeadDim = 1u << 10;
 
+/// What the config class of a relative of llama has for keys that are absent.
+struct LlamaDefaults {
+  uint32_t vocab, ffn_width, context;
+  std::optional<uint32_t> kv_heads = std::nullopt;  // as many as heads
+  std::optional<uint32_t> head_dim = std::nullopt;  // the width shared by the heads
+  bool kv_heads_null = true;                        // null has a meaning: as many as heads
+  bool attention_bias = true, mlp_bias = true;      // whether the class heeds these keys
+  int32_t bos_id = -1;
+};
+
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
-TransformerSpec read_llama_like(const Source& source, Config& config);
+TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
+
+/// What the config class of a relative of BERT has for keys that are absent.
+struct BertDefaults {
+  uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;
+  const char* activation = "gelu";
+};
 
 /// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a
 /// plain feed-forward. `base` ("bert.") starts the names of the encoder's weights where the file has a head
 /// too.
-TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base);
+TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base,
+                               const BertDefaults& defaults);
 
 /// Attention of heads that share `width` equally, as many of keys and values as of queries, with biases. The
 /// keys' names are for messages.
@@ -72,7 +90,8 @@ HeadNames roberta_heads(const std::string& base, uint32_t width);
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
-/// What the encoder's names start with: `base`, if the source has tensors of such names, else nothing.
+/// What the names of the model without its head start with: `base`, if the source has tensors of such names,
+/// else nothing.
 std::string base_of(const Source& source, const std::string& base);
 
 /// Sets the windows of a model that alternates by layer_types or from max_window_layers on (Qwen).

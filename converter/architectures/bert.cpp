@@ -42,19 +42,19 @@ void set_positions(const Source& source, const Config& config, uint32_t rows, ui
   spec.position_rows = rows;
   spec.first_position = first;
   spec.context = rows - first;
-  if (source.pooling && source.pooling->max_tokens != 0) {
-    spec.context = std::min(spec.context, source.pooling->max_tokens);
-  }
+  if (source.max_tokens != 0) spec.context = std::min(spec.context, source.max_tokens);
 }
 
 namespace {
 
-LayerSpec read_bert_layer(Config& config, uint32_t width, const std::string& base) {
+LayerSpec read_bert_layer(Config& config, uint32_t width, const std::string& base,
+                          const BertDefaults& defaults) {
   LayerSpec layer;
-  layer.attention = equal_heads(config, width, config.size("num_attention_heads", 1, kMaxSize), "hidden_size",
-                                "num_attention_heads");
-  layer.ffn = {Ffn::plain, read_activation(config, "hidden_act", "gelu"),
-               config.size("intermediate_size", 1, kMaxSize), true};
+  layer.attention =
+      equal_heads(config, width, config.size("num_attention_heads", 1, kMaxSize, defaults.heads),
+                  "hidden_size", "num_attention_heads");
+  layer.ffn = {Ffn::plain, read_activation(config, "hidden_act", defaults.activation),
+               config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width), true};
   layer.names = post_norm_names(
       base + "encoder.layer.{}.",
       {"attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
@@ -64,13 +64,15 @@ LayerSpec read_bert_layer(Config& config, uint32_t width, const std::string& bas
 
 }  // namespace
 
-TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base) {
+TransformerSpec read_bert_like(const Source& source, Config& config, const std::string& base,
+                               const BertDefaults& defaults) {
   TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize);
-  spec.width = config.size("hidden_size", 1, kMaxSize);
-  spec.repeat(read_bert_layer(config, spec.width, base), config.size("num_hidden_layers", 1, kMaxLayers));
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
-  const std::string positions = config.text("position_embedding_type", "absolute");
+  spec.vocab = config.size("vocab_size", 1, kMaxSize, defaults.vocab);
+  spec.width = config.size("hidden_size", 1, kMaxSize, defaults.width);
+  spec.repeat(read_bert_layer(config, spec.width, base, defaults),
+              config.size("num_hidden_layers", 1, kMaxLayers, 12));
+  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
+  const std::string positions = config.optional_text("position_embedding_type").value_or("absolute");
   if (positions != "absolute")
     config.refuse("position_embedding_type {} is not supported, only absolute is", positions);
   if (config.flag("is_decoder", false))
@@ -91,7 +93,8 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
 
 TransformerSpec read_bert(const Source& source, Config& config) {
   const std::string base = base_of(source, "bert.");
-  TransformerSpec spec = read_bert_like(source, config, base);
+  config.value("embedding_size");  // of some checkpoints; BERT has no narrower embedding
+  TransformerSpec spec = read_bert_like(source, config, base, {});
   HeadNames names;
   names.base = base;
   names.pooler = "pooler.dense";

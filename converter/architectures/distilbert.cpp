@@ -8,9 +8,9 @@ namespace {
 
 LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
   LayerSpec layer;
-  layer.attention = equal_heads(config, width, config.size("n_heads", 1, kMaxSize), "dim", "n_heads");
+  layer.attention = equal_heads(config, width, config.size("n_heads", 1, kMaxSize, 12), "dim", "n_heads");
   layer.ffn = {Ffn::plain, read_activation(config, "activation", "gelu"),
-               config.size("hidden_dim", 1, kMaxSize), true};
+               config.size("hidden_dim", 1, kMaxSize, 3072), true};
   layer.names = post_norm_names(base + "transformer.layer.{}.",
                                 {"attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin",
                                  "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm"});
@@ -22,11 +22,11 @@ LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
 TransformerSpec read_distilbert(const Source& source, Config& config) {
   const std::string base = base_of(source, "distilbert.");
   TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize);
-  spec.width = config.size("dim", 1, kMaxSize);
+  spec.vocab = config.size("vocab_size", 1, kMaxSize, 30522);
+  spec.width = config.size("dim", 1, kMaxSize, 768);
   const LayerSpec layer = read_layer(config, spec.width, base);
-  spec.repeat(layer, config.size("n_layers", 1, kMaxLayers));
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize), 0, spec);
+  spec.repeat(layer, config.size("n_layers", 1, kMaxLayers, 6));
+  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
   config.flag("sinusoidal_pos_embds", false);  // the table is stored either way
   spec.norm = NormKind::layer;
   spec.norm_eps = 1e-12f;

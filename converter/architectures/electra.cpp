@@ -8,7 +8,7 @@ namespace mote::convert {
 
 TransformerSpec read_electra(const Source& source, Config& config) {
   const std::string base = base_of(source, "electra.");
-  TransformerSpec spec = read_bert_like(source, config, base);
+  TransformerSpec spec = read_bert_like(source, config, base, {30522, 256, 4, 1024});
   const uint32_t embedding = config.size("embedding_size", 1, kMaxSize, 128);
   if (embedding != spec.width) {
     spec.embedding_width = embedding;

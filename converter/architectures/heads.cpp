@@ -51,12 +51,14 @@ std::vector<std::string> read_labels(const Source& source, Config& config, const
 }
 
 /// As Hugging Face's pipelines do; cross encoders of sentence-transformers may say otherwise.
-Probabilities read_probabilities(Config& config, size_t labels) {
-  const std::string problem = config.text("problem_type", "");
-  std::string cross = config.text("sbert_ce_default_activation_function", "");
+Probabilities read_probabilities(const Source& source, Config& config, size_t labels) {
+  const std::string problem = config.optional_text("problem_type").value_or("");
+  std::string cross = config.optional_text("sbert_ce_default_activation_function").value_or("");
   const nlohmann::json* own = config.value("sentence_transformers");
   if (own != nullptr && !own->is_object()) config.refuse_value("sentence_transformers", own, "an object");
-  if (own != nullptr) cross = config.inner(*own, "sentence_transformers.").text("activation_fn", cross);
+  if (own != nullptr)
+    cross = config.inner(*own, "sentence_transformers.").optional_text("activation_fn").value_or(cross);
+  if (!source.label_activation.empty()) cross = source.label_activation;
   if (problem == "regression" || cross.ends_with(".Identity")) return Probabilities::none;
   if (problem == "multi_label_classification" || cross.ends_with(".Sigmoid")) return Probabilities::sigmoid;
   if (!cross.empty())
@@ -85,7 +87,10 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
   spec.head.probabilities = Probabilities::none;
   if (source.pooling) {
     spec.head.pool = source.pooling->kind;
+    spec.head.more_pools = source.pooling->more_kinds;
     spec.head.normalize = source.pooling->normalize;
+    for (const SentencePooling::Dense& dense : source.pooling->dense)
+      spec.head.projections.push_back({dense.name, "", dense.activation, dense.width, dense.bias});
   }
   const std::string pooler = names.base + names.pooler;
   if (!names.pooler.empty() && source.tensors.count(pooler + ".weight") != 0) {
@@ -112,7 +117,7 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
     if (!names.base.empty()) spec.names.ignored_starts = kHeads;
   } else if (task == "ForSequenceClassification") {
     set_labels(head, OutputKind::sequence_labels, names.labels, read_labels(source, config, names.labels));
-    head.probabilities = read_probabilities(config, head.width);
+    head.probabilities = read_probabilities(source, config, head.width);
     head.dense = names.classifier;
   } else if (task == "ForTokenClassification") {
     set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));

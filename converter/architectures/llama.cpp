@@ -19,64 +19,79 @@ std::vector<float> rope_divisors(const Source& source) {
   return divisors;
 }
 
-AttentionSpec read_attention(Config& config, uint32_t width) {
+AttentionSpec read_attention(Config& config, uint32_t width, const LlamaDefaults& defaults) {
   AttentionSpec attention;
-  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize);
-  attention.kv_heads = config.size("num_key_value_heads", 1, kMaxSize, heads);
+  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize, 32);
+  const char kKvHeads[] = "num_key_value_heads";
+  if (!defaults.kv_heads_null && config.is_null(kKvHeads)) config.refuse("{} is null", kKvHeads);
+  attention.kv_heads = config.optional_size(kKvHeads, 1, kMaxSize, defaults.kv_heads).value_or(heads);
   if (heads % attention.kv_heads != 0) {
     config.refuse("num_attention_heads {} is not a multiple of num_key_value_heads {}", heads,
                   attention.kv_heads);
   }
-  if (!config.has("head_dim") && width % heads != 0) {
+  const char kHeadDim[] = "head_dim";
+  const auto head_dim = defaults.head_dim ? config.size(kHeadDim, 1, kMaxHeadDim, *defaults.head_dim)
+                                          : config.optional_size(kHeadDim, 1, kMaxHeadDim);
+  if (!head_dim && width % heads != 0) {
     config.refuse("hidden_size {} is not a multiple of num_attention_heads {}", width, heads);
   }
-  attention.head_dim = config.size("head_dim", 1, kMaxHeadDim, width / heads);
+  attention.head_dim = head_dim.value_or(width / heads);
+  if (attention.head_dim > kMaxHeadDim)
+    config.refuse("heads of {}, at most {} are supported", attention.head_dim, kMaxHeadDim);
   if (uint64_t{heads} * attention.head_dim > kMaxSize)
     config.refuse("{} heads of {}", heads, attention.head_dim);
   attention.scale = static_cast<float>(1.0 / std::sqrt(attention.head_dim));
   attention.rope = 0;
-  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false);
+  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false) && defaults.attention_bias;
   return attention;
 }
 
-LayerNames layer_names() {
+LayerNames layer_names(const std::string& base) {
+  const std::string prefix = base + "layers.{}.";
   LayerNames names;
-  names.attention_norms.before = "model.layers.{}.input_layernorm";
-  names.q = "model.layers.{}.self_attn.q_proj";
-  names.k = "model.layers.{}.self_attn.k_proj";
-  names.v = "model.layers.{}.self_attn.v_proj";
-  names.o = "model.layers.{}.self_attn.o_proj";
-  names.ffn_norms.before = "model.layers.{}.post_attention_layernorm";
-  names.gate = "model.layers.{}.mlp.gate_proj";
-  names.up = "model.layers.{}.mlp.up_proj";
-  names.down = "model.layers.{}.mlp.down_proj";
+  names.attention_norms.before = prefix + "input_layernorm";
+  names.q = prefix + "self_attn.q_proj";
+  names.k = prefix + "self_attn.k_proj";
+  names.v = prefix + "self_attn.v_proj";
+  names.o = prefix + "self_attn.o_proj";
+  names.ffn_norms.before = prefix + "post_attention_layernorm";
+  names.gate = prefix + "mlp.gate_proj";
+  names.up = prefix + "mlp.up_proj";
+  names.down = prefix + "mlp.down_proj";
   return names;
 }
 
 }  // namespace
 
-TransformerSpec read_llama_like(const Source& source, Config& config) {
+TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
+  const std::string base = base_of(source, "model.");
   TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize);
-  spec.width = config.size("hidden_size", 1, kMaxSize);
-  spec.context = config.size("max_position_embeddings", 1, kMaxSize);
+  spec.vocab = config.size("vocab_size", 1, kMaxSize, defaults.vocab);
+  spec.width = config.size("hidden_size", 1, kMaxSize, 4096);
+  spec.context = config.size("max_position_embeddings", 1, kMaxSize, defaults.context);
   LayerSpec layer;
-  layer.attention = read_attention(config, spec.width);
+  layer.attention = read_attention(config, spec.width, defaults);
   layer.ffn = {Ffn::gated, read_activation(config, "hidden_act", "silu"),
-               config.size("intermediate_size", 1, kMaxSize), config.flag("mlp_bias", false)};
-  layer.names = layer_names();
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers));
+               config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width),
+               config.flag("mlp_bias", false) && defaults.mlp_bias};
+  layer.names = layer_names(base);
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 32));
   spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
   spec.ropes = {read_rope(config, layer.attention.head_dim, spec.context, rope_divisors(source))};
   spec.tied_embedding = config.flag("tie_word_embeddings", false);
-  spec.bos_id = config.token_id("bos_token_id", spec.vocab);
-  spec.names.embedding = "model.embed_tokens";
-  spec.names.final_norm = "model.norm";
+  spec.bos_id = config.token_id("bos_token_id", spec.vocab, defaults.bos_id);
+  spec.optional_biases = source.format == "gguf";  // it has no key for them
+  spec.names.embedding = base + "embed_tokens";
+  spec.names.final_norm = base + "norm";
   spec.names.head = "lm_head";
   spec.names.ignored = {"rotary_emb.inv_freq", "rope_freqs.weight"};
   return spec;
 }
 
-TransformerSpec read_llama(const Source& source, Config& config) { return read_llama_like(source, config); }
+TransformerSpec read_llama(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
+  defaults.bos_id = 1;
+  return read_llama_like(source, config, defaults);
+}
 
 }  // namespace mote::convert

@@ -50,7 +50,7 @@ std::vector<float> attention_bias(const Source& source, const std::string& name,
 
 TransformerSpec read_mpnet(const Source& source, Config& config) {
   const std::string base = base_of(source, "mpnet.");
-  TransformerSpec spec = read_bert_like(source, config, base);
+  TransformerSpec spec = read_bert_like(source, config, base, {30527});
   set_positions(source, config, spec.position_rows, kPaddingId + 1, spec);
   spec.token_types = 0;
   if (config.size("relative_attention_num_buckets", 1, kMaxSize, kBuckets) != kBuckets) {

@@ -11,7 +11,7 @@ namespace mote::convert {
 
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
   const bool sliding = config.flag("use_sliding_window", false);
-  const uint32_t window = config.size("sliding_window", 1, kMaxSize, 4096);
+  const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize, 4096).value_or(0);
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
   const nlohmann::json* types = config.value("layer_types");
   if (types != nullptr && (!types->is_array() || types->size() != layers.size())) {
@@ -32,7 +32,10 @@ void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
 }
 
 TransformerSpec read_qwen2(const Source& source, Config& config) {
-  TransformerSpec spec = read_llama_like(source, config);
+  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 22016, .context = 32768};
+  defaults.kv_heads = 32;
+  defaults.attention_bias = defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
   read_layer_windows(config, spec.layers);
   for (LayerSpec& layer : spec.layers) layer.attention.qkv_bias = true;
   return spec;

@@ -28,7 +28,7 @@ void scale_llama3(Config& config, uint32_t context, std::vector<float>& frequenc
   const float factor = static_cast<float>(config.number("factor"));
   const double low = config.number("low_freq_factor");
   const double high = config.number("high_freq_factor");
-  const double old_context = config.number("original_max_position_embeddings", context);
+  const double old_context = config.optional_number("original_max_position_embeddings").value_or(context);
   if (!(factor > 0 && low > 0 && high > low && old_context > 0)) {
     config.refuse("rope scaling llama3 with factor {}, low_freq_factor {}, high_freq_factor {}", factor, low,
                   high);
@@ -54,22 +54,22 @@ double yarn_mscale(double stretch, double mscale) {
 /// YaRN (Peng et al. 2023): the frequencies between two numbers of rotations are interpolated by a ramp.
 void scale_yarn(Config& config, const std::vector<float>& powers, double base, uint32_t context,
                 RopeSpec& rope) {
-  const double old_context = config.number("original_max_position_embeddings", context);
+  const double old_context = config.optional_number("original_max_position_embeddings").value_or(context);
   if (!(old_context > 0 && base > 1))
     config.refuse("rope scaling yarn with a context of {}, theta {}", old_context, base);
-  const double factor = config.number("factor", context / old_context);
-  const double beta_fast = config.number("beta_fast", 32);
-  const double beta_slow = config.number("beta_slow", 1);
+  const double factor = config.optional_number("factor").value_or(context / old_context);
+  const double beta_fast = config.optional_number("beta_fast").value_or(32);
+  const double beta_slow = config.optional_number("beta_slow").value_or(1);
   if (!(factor > 0 && beta_fast > 0 && beta_slow > 0)) {
     config.refuse("rope scaling yarn with factor {}, beta_fast {}, beta_slow {}", factor, beta_fast,
                   beta_slow);
   }
-  const double mscale = config.number("mscale", 0);
-  const double mscale_all = config.number("mscale_all_dim", 0);
+  const double mscale = config.optional_number("mscale").value_or(0);
+  const double mscale_all = config.optional_number("mscale_all_dim").value_or(0);
   const double inferred = mscale != 0 && mscale_all != 0
                               ? yarn_mscale(factor, mscale) / yarn_mscale(factor, mscale_all)
                               : yarn_mscale(factor, 1);
-  rope.scale = static_cast<float>(config.number("attention_factor", inferred));
+  rope.scale = static_cast<float>(config.optional_number("attention_factor").value_or(inferred));
 
   const double dim = 2.0 * static_cast<double>(powers.size());
   const auto correction = [&](double rotations) {
@@ -103,6 +103,7 @@ nlohmann::json rope_keys(Config& config) {
   nlohmann::json keys = now != nullptr ? *now : old != nullptr ? *old : nlohmann::json::object();
   if (!keys.is_object())
     config.refuse_value(now != nullptr ? "rope_parameters" : "rope_scaling", &keys, "an object");
+  if (config.is_null("rope_theta")) config.refuse("rope_theta is null, expected a number");
   if (const nlohmann::json* theta = config.value("rope_theta")) {
     if (keys.contains("rope_theta") && keys["rope_theta"] != *theta) {
       config.refuse("rope_theta is {}, but {} in the rope parameters", theta->dump(),

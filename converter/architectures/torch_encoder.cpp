@@ -37,6 +37,7 @@ TransformerSpec read_torch_encoder(const Source& source, Config& config) {
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));
   spec.norm_bias = true;
+  spec.optional_biases = true;
 
   WeightNames& names = spec.names;
   names.embedding = "token_embedding";

@@ -64,7 +64,7 @@ struct AttentionSpec {
   uint32_t window = 0;     // tokens a query sees; 0: all
   uint32_t rope = kNone;   // of TransformerSpec::ropes
   uint32_t bias = kNone;   // of TransformerSpec::attention_biases
-  // Biases that must be there; where this is false, a bias is used if the source has one.
+  // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
   uint32_t q_width() const { return heads * head_dim; }
@@ -98,12 +98,15 @@ struct DenseSpec {
   std::string name, norm;  // empty: there is none
   Activation activation = Activation::none;
   uint32_t width = 0;
+  bool bias = true;
 };
 
 /// What an encoder computes from its last hidden states: per token, or pooled per sequence.
 struct HeadSpec {
   OutputKind kind = OutputKind::next_token;  // a decoder's logits
   PoolKind pool = PoolKind::first;           // of outputs per sequence
+  std::vector<PoolKind> more_pools;          // whose vectors stand behind that one's
+  std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
@@ -129,8 +132,9 @@ struct TransformerSpec {
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;
-  bool tied_embedding;      // the head is the embedding
-  bool transposed = false;  // the source has matrices as [in, out]
+  bool tied_embedding;           // the head is the embedding
+  bool transposed = false;       // the source has matrices as [in, out]
+  bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
   HeadSpec head;
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GGUF's metadata and tensor names translated to Hugging Face's, by a table an architecture. A key or a
+// GGUF's metadata and tensor names translated to Hugging Face's, by the tables of gguf_families.h. A key or a
 // tensor that no table has might change the results, and is refused by name.
 #include <charconv>
 #include <cmath>
@@ -12,88 +12,12 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
 
 namespace mote::convert {
 namespace {
-
-enum class KeyKind : uint8_t { size, real };
-enum class Presence : uint8_t { required, optional };
-
-struct KeyRule {
-  const char* gguf;  // after the architecture's name
-  const char* config;
-  KeyKind kind = KeyKind::size;
-  Presence presence = Presence::required;
-};
-
-/// Names without ".weight" or ".bias"; {} is the layer.
-struct TensorRule {
-  const char* gguf;
-  const char* name;
-};
-
-constexpr KeyRule kLlamaKeys[] = {
-    {"embedding_length", "hidden_size"},
-    {"block_count", "num_hidden_layers"},
-    {"feed_forward_length", "intermediate_size"},
-    {"context_length", "max_position_embeddings"},
-    {"attention.head_count", "num_attention_heads"},
-    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
-    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
-    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
-
-constexpr TensorRule kLlamaTensors[] = {{"token_embd", "model.embed_tokens"},
-                                        {"output_norm", "model.norm"},
-                                        {"output", "lm_head"},
-                                        {"rope_freqs", "rope_freqs"},  // divisors of the inverse frequencies
-                                        {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
-                                        {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
-                                        {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
-                                        {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
-                                        {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
-                                        {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
-                                        {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
-                                        {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
-                                        {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
-                                        {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
-                                        {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
-
-constexpr KeyRule kGpt2Keys[] = {{"embedding_length", "n_embd"},
-                                 {"block_count", "n_layer"},
-                                 {"feed_forward_length", "n_inner"},
-                                 {"context_length", "n_positions"},
-                                 {"attention.head_count", "n_head"},
-                                 {"attention.layer_norm_epsilon", "layer_norm_epsilon", KeyKind::real}};
-
-// Matrices are [out, in] here, where Hugging Face's GPT-2 has [in, out].
-constexpr TensorRule kGpt2Tensors[] = {{"token_embd", "transformer.wte"},
-                                       {"position_embd", "transformer.wpe"},
-                                       {"output_norm", "transformer.ln_f"},
-                                       {"output", "lm_head"},
-                                       {"blk.{}.attn_norm", "transformer.h.{}.ln_1"},
-                                       {"blk.{}.attn_qkv", "transformer.h.{}.attn.c_attn"},
-                                       {"blk.{}.attn_output", "transformer.h.{}.attn.c_proj"},
-                                       {"blk.{}.ffn_norm", "transformer.h.{}.ln_2"},
-                                       {"blk.{}.ffn_up", "transformer.h.{}.mlp.c_fc"},
-                                       {"blk.{}.ffn_down", "transformer.h.{}.mlp.c_proj"}};
-
-struct Family {
-  std::string_view name;  // general.architecture, and model_type
-  const char* activation_key;
-  const char* activation;
-  std::span<const KeyRule> keys;
-  std::span<const TensorRule> tensors;
-  bool has_rope;
-  bool interleaved;  // the rows of q and k are in the order of interleaved RoPE
-};
-constexpr Family kFamilies[] = {
-    {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
-    {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
-    {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
-    {"gpt2", "activation_function", "gelu_new", kGpt2Keys, kGpt2Tensors, false, false}};
 
 /// The metadata, with a record of what was read. Keys are given without the architecture.
 class Metadata {
@@ -114,6 +38,9 @@ class Metadata {
   std::optional<double> number(const std::string& key) {
     const GgufValue* value = find(key);
     if (value == nullptr) return std::nullopt;
+    if (const auto* list = std::get_if<GgufArray>(value)) {
+      if (const auto same = same_number(*list)) return same;
+    }
     if (const auto* integer = std::get_if<int64_t>(value)) return static_cast<double>(*integer);
     if (const auto* real = std::get_if<double>(value); real != nullptr && std::isfinite(*real)) return *real;
     fail("{}: {}{} is not one finite number (models whose layers differ are not read)", where_, prefix_, key);
@@ -162,6 +89,17 @@ class Metadata {
   }
 
  private:
+  /// Of a list with a number for each layer, all of them equal.
+  static std::optional<double> same_number(const GgufArray& list) {
+    constexpr uint32_t kU32 = 4, kI32 = 5;
+    if ((list.type != kU32 && list.type != kI32) || list.count == 0) return std::nullopt;
+    const auto first = load<int32_t>(list.bytes.data());
+    for (uint64_t i = 1; i < list.count; ++i) {
+      if (load<int32_t>(list.bytes.data() + i * sizeof first) != first) return std::nullopt;
+    }
+    return first;
+  }
+
   static bool is_equal(const GgufValue& value, double expected) {
     if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer) == expected;
     if (const auto* flag = std::get_if<bool>(&value)) return (*flag ? 1 : 0) == expected;
@@ -203,6 +141,8 @@ void read_heads(Metadata& metadata, nlohmann::json& config, const std::string& w
     fail("{}: attention.value_length differs from the keys' {}, which is not supported", where, head_dim);
   }
   const uint32_t rotary = metadata.size("rope.dimension_count").value_or(head_dim);
+  config["head_dim"] = head_dim;
+  if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
   if (rotary != head_dim) config["partial_rotary_factor"] = static_cast<double>(rotary) / head_dim;
 }
 
@@ -230,6 +170,25 @@ void read_rope(Metadata& metadata, nlohmann::json& config, const std::string& wh
   config["rope_scaling"] = scaling;
 }
 
+/// What makes a BERT of it, and how its vectors are pooled.
+void read_bert(const GgufFile& file, Metadata& metadata, nlohmann::json& config, const std::string& where) {
+  const GgufValue* causal = metadata.find("attention.causal");
+  const auto* flag = causal == nullptr ? nullptr : std::get_if<bool>(causal);
+  if (flag == nullptr || *flag) fail("{}: bert.attention.causal is not false: this is no encoder", where);
+  config["architectures"] = {"BertModel"};
+  const auto types = file.tensors.find("token_types.weight");
+  config["type_vocab_size"] = types == file.tensors.end() ? 0 : types->second.rows();
+}
+
+std::optional<SentencePooling> read_pooling(Metadata& metadata, const std::string& where) {
+  const auto type = metadata.size("pooling_type");
+  if (!type || *type == 0) return std::nullopt;
+  constexpr PoolKind kKinds[] = {PoolKind::mean, PoolKind::first, PoolKind::last};  // 1, 2, 3
+  if (*type > std::size(kKinds))
+    fail("{}: pooling_type {} is not read; 0 (none), 1 (mean), 2 (cls) and 3 (last) are", where, *type);
+  return SentencePooling{kKinds[*type - 1], false};
+}
+
 uint64_t vocabulary(const GgufFile& file, Metadata& metadata) {
   const auto declared = metadata.size("vocab_size");
   const auto embedding = file.tensors.find("token_embd.weight");
@@ -255,8 +214,12 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, Metadata&
   }
   config["vocab_size"] = vocabulary(file, metadata);
   config["tie_word_embeddings"] = file.tensors.count("output.weight") == 0;
-  if (const auto bos = metadata.token("bos_token_id")) config["bos_token_id"] = *bos;
-  if (const auto eos = metadata.token("eos_token_id")) config["eos_token_id"] = *eos;
+  // Null is none; a key that is left out would be the config class's.
+  for (const char* key : {"bos_token_id", "eos_token_id"}) {
+    const auto id = metadata.token(key);
+    config[key] = id ? nlohmann::json(*id) : nlohmann::json();
+  }
+  if (family.name == "bert") read_bert(file, metadata, config, where);
   if (!family.has_rope) return config;
 
   read_heads(metadata, config, where);
@@ -328,20 +291,21 @@ void add_tensors(Source& source, const Family& family, const GgufFile& file, con
 Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& path) {
   const std::string where = path.string();
   const GgufFile file = parse_gguf(bytes, where);
+  if (const uint64_t parts = split_count(file); parts > 1) fail("{} is one of {} parts", where, parts);
+  return read_gguf(file, path);
+}
+
+Source read_gguf(const GgufFile& file, const std::filesystem::path& path) {
+  const std::string where = path.string();
   const Family& family = family_of(file, where);
   Metadata metadata(file, where, family.name);
-  const GgufValue* splits = metadata.find_exact("split.count");
-  if (const auto* count = splits == nullptr ? nullptr : std::get_if<int64_t>(splits);
-      count != nullptr && *count > 1) {
-    fail("{} is one of {} parts: merge them first (llama-gguf-split --merge)", where, *count);
-  }
-
   Source source;
   source.format = "gguf";
   const GgufValue* name = metadata.find_exact("general.name");
   const auto* text = name == nullptr ? nullptr : std::get_if<std::string_view>(name);
   source.name = text == nullptr || text->empty() ? path.stem().string() : std::string(*text);
   source.config = std::make_shared<const nlohmann::json>(make_config(family, file, metadata, where));
+  if (family.name == "bert") source.pooling = read_pooling(metadata, where);
   metadata.finish();
   // The end of a text, of a turn and of a message, of which chat models use one or the other.
   for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {

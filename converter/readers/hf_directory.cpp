@@ -130,6 +130,34 @@ std::string chat_template(const fs::path& directory) {
   return "";
 }
 
+void take_modules(Source& source, const SentenceModules& modules) {
+  source.pooling = modules.pooling;
+  source.max_tokens = modules.max_tokens;
+  source.lowercase = modules.lowercase;
+  source.label_activation = modules.label_activation;
+  if (!modules.default_prompt.empty()) {
+    source.notes.push_back(
+        fmt::format("the original puts \"{}\" before every text; mote embed --prompt TEXT does so",
+                    modules.default_prompt));
+  } else if (!modules.prompts.empty()) {
+    source.notes.push_back(
+        fmt::format("the model knows prompts before texts: {}; mote embed --prompt TEXT puts one there",
+                    modules.prompts));
+  }
+}
+
+/// The weights of linears behind the pooling.
+void add_dense(Source& source, const SentenceModules& modules) {
+  for (size_t i = 0; i < modules.dense_folders.size(); ++i) {
+    const fs::path path = modules.dense_folders[i] / "model.safetensors";
+    if (!is_there(path))
+      fail("{} is missing: the weights of a Dense module are read as safetensors", path.string());
+    const std::string& name = modules.pooling->dense[i].name;  // ends in ".linear"
+    const std::string folder = name.substr(0, name.rfind('.') + 1);
+    for (const auto& [key, tensor] : map_file(source, path)) add_tensor(source, folder + key, tensor, path);
+  }
+}
+
 }  // namespace
 
 Source read_hf_directory(const fs::path& root) {
@@ -137,6 +165,12 @@ Source read_hf_directory(const fs::path& root) {
   if (is_there(root / "modules.json")) sentence = read_sentence_modules(root);
   const fs::path directory = sentence ? sentence->transformer : root;
   const fs::path config_path = directory / "config.json";
+  if (is_there(directory / "adapter_config.json")) {
+    fail(
+        "{} holds an adapter (adapter_config.json), which is not read: merge it into its model (peft's "
+        "merge_and_unload) and save that",
+        directory.string());
+  }
   if (!is_there(config_path)) {
     fail("{} has no config.json: expected a model directory with config.json and model.safetensors",
          directory.string());
@@ -146,7 +180,7 @@ Source read_hf_directory(const fs::path& root) {
   source.directory = directory;
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
-  if (sentence) source.pooling = sentence->pooling;
+  if (sentence) take_modules(source, *sentence);
   const json config = read_json_object(config_path, kConfigDepth);
   source.config = std::make_shared<const json>(config);
   source.config_path = config_path;
@@ -175,6 +209,7 @@ Source read_hf_directory(const fs::path& root) {
     fail("{} has no weights: expected model.safetensors or model.safetensors.index.json beside config.json",
          directory.string());
   }
+  if (sentence && sentence->pooling) add_dense(source, *sentence);
   return source;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/readers/json_text.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "converter/error.h"
@@ -14,6 +17,33 @@ namespace mote::convert {
 using nlohmann::json;
 
 namespace {
+
+/// Python writes NaN, Infinity and -Infinity where JSON has no number. They become texts, which no reader
+/// takes for a number. Empty if there are none.
+std::string with_quoted_numbers(std::string_view text) {
+  std::string result;
+  bool inside = false, found = false;
+  for (size_t at = 0; at < text.size();) {
+    size_t length = 1;
+    if (inside && text[at] == '\\') {
+      length = std::min<size_t>(2, text.size() - at);
+    } else if (text[at] == '"') {
+      inside = !inside;
+    } else if (!inside) {
+      for (const std::string_view number : {"NaN", "Infinity", "-Infinity"}) {
+        if (!text.substr(at).starts_with(number)) continue;
+        result.append("\"").append(number).append("\"");
+        at += number.size();
+        found = true;
+        length = 0;
+        break;
+      }
+    }
+    result += text.substr(at, length);
+    at += length;
+  }
+  return found ? result : "";
+}
 
 json parse_json(std::span<const std::byte> text, const std::string& where, int max_depth) {
   std::vector<std::set<std::string>> keys;  // seen so far in each open object
@@ -38,16 +68,16 @@ json parse_json(std::span<const std::byte> text, const std::string& where, int m
     }
     return true;
   };
-  const char* begin = reinterpret_cast<const char*>(text.data());
-  json result;
+  const std::string_view given(reinterpret_cast<const char*>(text.data()), text.size());
   try {
-    result = json::parse(begin, begin + text.size(), check);
+    return json::parse(given.begin(), given.end(), check);
   } catch (const json::parse_error& error) {
+    const std::string changed = with_quoted_numbers(given);
+    if (!changed.empty()) return parse_json(std::as_bytes(std::span(changed)), where, max_depth);
     fail("{}: not valid JSON at byte {}: is the file damaged?", where, error.byte);
   } catch (const json::exception& error) {
     fail("{}: not valid JSON: {}", where, shown(error.what()));
   }
-  return result;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "converter/error.h"
 #include "converter/source.h"
@@ -15,7 +16,7 @@ namespace mote::convert {
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) fail("cannot open {}: {}", path.string(), std::strerror(errno));
-  struct stat info {};
+  struct stat info{};
   void* data = nullptr;
   int error = 0;
   if (::fstat(fd, &info) != 0) {
@@ -31,8 +32,14 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   }
   ::close(fd);
   if (error != 0) fail("cannot read {}: {}", path.string(), std::strerror(error));
+  if (S_ISDIR(info.st_mode)) fail("cannot read {}: it is a directory", path.string());
   if (!S_ISREG(info.st_mode)) fail("cannot read {}: it is not a regular file", path.string());
   bytes_ = {static_cast<const std::byte*>(data), static_cast<size_t>(info.st_size)};
+  constexpr std::string_view kPointer = "version https://git-lfs.github.com/";
+  if (bytes_.size() > kPointer.size() && std::memcmp(data, kPointer.data(), kPointer.size()) == 0) {
+    ::munmap(data, bytes_.size());
+    fail("{} is a Git LFS pointer in place of the file: fetch the file with git lfs pull", path.string());
+  }
   listed_.set_mapped(path.string(), bytes_);
 }
 

@@ -6,8 +6,13 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "converter/readers/gguf_file.h"
 #include "converter/source.h"
 
 namespace mote::convert {
@@ -17,12 +22,20 @@ Source read_hf_directory(const std::filesystem::path& directory);
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {
   std::filesystem::path transformer;
-  SentencePooling pooling;
+  std::optional<SentencePooling> pooling;  // none: a cross encoder
+  std::vector<std::filesystem::path> dense_folders;
+  uint32_t max_tokens = 0;
+  bool lowercase = false;
+  std::string label_activation;
+  std::string default_prompt, prompts;  // the text before every text; all of them as a list for a message
 };
 SentenceModules read_sentence_modules(const std::filesystem::path& directory);
 
 bool is_gguf(std::span<const std::byte> file);
 Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path);
+Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
+/// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
+Source read_gguf_parts(std::unique_ptr<MappedFile> file);
 
 /// Whether the bytes start with a header that llama2.c could have written.
 bool is_llama2c(std::span<const std::byte> file);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a
-// pooling and perhaps a normalization, each with a folder of its own.
+// pooling, perhaps linears and a normalization, each with a folder of its own; of a cross encoder the
+// transformer alone. Versions 2 to 6 of the library.
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
@@ -17,33 +20,77 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kDepth = 8;
+constexpr int kDepth = 16;
 
-PoolKind read_pooling(const fs::path& path) {
-  const json config = read_json_object(path, kDepth);
+/// An empty object where there is no file.
+json read_json(const fs::path& path, bool required = true) {
+  std::error_code ignored;
+  if (!required && !fs::exists(path, ignored)) return json::object();
+  const MappedFile file(path);
+  return parse_json_object(file.bytes(), path.string(), kDepth);
+}
+
+PoolKind pool_kind(const std::string& name, const JsonFile& file) {
+  if (name == "cls") return PoolKind::first;
+  if (name == "max") return PoolKind::max;
+  if (name == "mean") return PoolKind::mean;
+  if (name == "lasttoken") return PoolKind::last;
+  file.refuse("pooling mode {} is not supported; cls, max, mean and lasttoken are", shown(name));
+}
+
+/// In the order in which the vectors stand side by side.
+std::vector<PoolKind> read_pooling(const fs::path& path) {
+  const json config = read_json(path);
   const JsonFile file(path.string());
-  const auto is_set = [&](const std::string& key) { return file.flag(config, key, false); };
-  const std::pair<const char*, PoolKind> kinds[] = {{"cls", PoolKind::first},
-                                                    {"mean", PoolKind::mean},
-                                                    {"max", PoolKind::max},
-                                                    {"lasttoken", PoolKind::last}};
-  std::vector<PoolKind> chosen;
-  for (const auto& [name, kind] : kinds) {
-    const std::string key = std::string("pooling_mode_") + name;
-    if (is_set(key + "_tokens") || is_set(key + "_token") || is_set(key) ||
-        file.text(config, "pooling_mode", "") == name) {
-      chosen.push_back(kind);
+  std::vector<PoolKind> kinds;
+  const json* modes = file.find(config, "pooling_mode");
+  if (modes != nullptr && modes->is_array()) {
+    for (const json& mode : *modes) {
+      if (!mode.is_string()) file.refuse_value("pooling_mode", &mode, "a text");
+      kinds.push_back(pool_kind(mode.get<std::string>(), file));
+    }
+  } else if (modes != nullptr) {
+    kinds.push_back(pool_kind(file.text(config, "pooling_mode"), file));
+  } else {
+    constexpr std::pair<const char*, const char*> kFlags[] = {
+        {"cls_token", "cls"},
+        {"max_tokens", "max"},
+        {"mean_tokens", "mean"},
+        {"mean_sqrt_len_tokens", "mean_sqrt_len_tokens"},
+        {"weightedmean_tokens", "weightedmean_tokens"},
+        {"lasttoken", "lasttoken"}};
+    for (const auto& [flag, name] : kFlags) {
+      if (file.flag(config, std::string("pooling_mode_") + flag, false))
+        kinds.push_back(pool_kind(name, file));
     }
   }
-  for (const char* other : {"pooling_mode_mean_sqrt_len_tokens", "pooling_mode_weightedmean_tokens"}) {
-    if (is_set(other))
-      fail("{}: {} is not supported; cls, mean, max and lasttoken are", path.string(), other);
+  if (kinds.empty()) file.refuse("no pooling mode is set");
+  return kinds;
+}
+
+SentencePooling::Dense read_dense(const fs::path& path, const std::string& folder) {
+  const json config = read_json(path);
+  const JsonFile file(path.string());
+  const std::string full = file.text(config, "activation_function", "torch.nn.modules.activation.Tanh");
+  const std::string name = full.substr(full.rfind('.') + 1);
+  const std::map<std::string, Activation> known = {{"Tanh", Activation::tanh},
+                                                   {"Identity", Activation::none},
+                                                   {"ReLU", Activation::relu},
+                                                   {"GELU", Activation::gelu},
+                                                   {"SiLU", Activation::silu}};
+  const auto activation = known.find(name);
+  if (activation == known.end() || !full.starts_with("torch.nn."))
+    file.refuse("activation_function {} is not supported; Tanh, Identity, ReLU, GELU and SiLU are",
+                shown(full));
+  if (file.flag(config, "use_residual", false)) file.refuse("use_residual is not supported");
+  for (const char* key : {"module_input_name", "module_output_name"}) {
+    const std::string value = file.text(config, key, "sentence_embedding");
+    if (value != "sentence_embedding") file.refuse("{} {} is not supported", key, shown(value));
   }
-  if (chosen.size() != 1) {
-    fail("{}: {} pooling modes are set; exactly one of cls, mean, max and lasttoken is supported",
-         path.string(), chosen.size());
-  }
-  return chosen.front();
+  const auto width = file.optional_size(config, "out_features", std::numeric_limits<int32_t>::max());
+  if (!width || *width == 0) file.refuse("out_features is missing or 0");
+  return {folder + ".linear", activation->second, static_cast<uint32_t>(*width),
+          file.flag(config, "bias", true)};
 }
 
 /// The last word of "sentence_transformers.models.Pooling".
@@ -52,41 +99,99 @@ std::string kind_of(const JsonFile& file, const json& module) {
   return type.substr(type.rfind('.') + 1);
 }
 
+/// Where versions keep the most tokens of a text; 0: nowhere.
+void read_settings(const fs::path& transformer, SentenceModules& found) {
+  std::error_code ignored;
+  for (const char* model : {"bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"}) {
+    const fs::path path = transformer / fmt::format("sentence_{}_config.json", model);
+    if (!fs::exists(path, ignored)) continue;
+    const json config = read_json(path);
+    const JsonFile file(path.string());
+    const auto most = file.optional_size(config, "max_seq_length").value_or(0);
+    found.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX));
+    found.lowercase = file.flag(config, "do_lower_case", false);
+    break;
+  }
+  if (found.max_tokens != 0) return;
+  const json tokenizer = read_json(transformer / "tokenizer_config.json", false);
+  const auto most = tokenizer.find("model_max_length");  // a huge number for none
+  if (most != tokenizer.end() && most->is_number_unsigned() && *most <= INT32_MAX)
+    found.max_tokens = most->get<uint32_t>();
+}
+
+void read_library_config(const fs::path& directory, SentenceModules& found) {
+  const fs::path path = directory / "config_sentence_transformers.json";
+  const json config = read_json(path, false);
+  const JsonFile file(path.string());
+  found.label_activation = file.text(config, "activation_fn", "");
+  const std::string name = file.text(config, "default_prompt_name", "");
+  if (file.find(config, "prompts") == nullptr) return;
+  for (const auto& [key, value] : file.object(config, "prompts").items()) {
+    if (!value.is_string()) {
+      if (value.is_null()) continue;
+      file.refuse_value("prompts." + key, &value, "a text");
+    }
+    const std::string text = value.get<std::string>();
+    if (text.empty()) continue;
+    found.prompts += fmt::format("{}{} \"{}\"", found.prompts.empty() ? "" : ", ", key, text);
+    if (key == name) found.default_prompt = text;
+  }
+}
+
+/// Takes modules in their order.
+class ModuleReader {
+ public:
+  ModuleReader(const fs::path& directory, const JsonFile& file) : directory_(directory), file_(file) {}
+
+  void read(const json& module) {
+    if (!module.is_object()) file_.refuse("a module is {}, expected an object", shown(module.dump()));
+    const std::string kind = kind_of(file_, module), folder = file_.text(module, "path", "");
+    if (folder.find("..") != std::string::npos || fs::path(folder).is_absolute())
+      file_.refuse("module folder '{}' lies outside the directory", folder);
+    if (kind == "Transformer" && stage_ == kNothing) {
+      found.transformer = directory_ / folder;
+      stage_ = kTransformer;
+    } else if (kind == "Pooling" && stage_ == kTransformer) {
+      std::vector<PoolKind> kinds = read_pooling(directory_ / folder / "config.json");
+      found.pooling.emplace().kind = kinds.front();
+      found.pooling->more_kinds.assign(kinds.begin() + 1, kinds.end());
+      stage_ = kPooled;
+    } else if (kind == "Dense" && stage_ == kPooled) {
+      found.pooling->dense.push_back(read_dense(directory_ / folder / "config.json", folder));
+      found.dense_folders.push_back(directory_ / folder);
+    } else if (kind == "Normalize" && stage_ == kPooled) {
+      found.pooling->normalize = true;
+      stage_ = kNormalized;
+    } else {
+      file_.refuse(
+          "module {} is not supported here; Transformer, Pooling, Dense and Normalize are, in this order",
+          shown(kind));
+    }
+  }
+
+  SentenceModules found;
+
+ private:
+  enum Stage { kNothing, kTransformer, kPooled, kNormalized };
+
+  const fs::path& directory_;
+  const JsonFile& file_;
+  Stage stage_ = kNothing;
+};
+
 }  // namespace
 
 SentenceModules read_sentence_modules(const fs::path& directory) {
   const fs::path path = directory / "modules.json";
   const MappedFile mapped(path);
-  const json modules = parse_json_array(mapped.bytes(), path.string(), kDepth);
   const JsonFile file(path.string());
-  SentenceModules found{directory, {}};
-  bool pooled = false;
-  for (const json& module : modules) {
-    if (!module.is_object()) file.refuse("a module is {}, expected an object", shown(module.dump()));
-    const std::string kind = kind_of(file, module), folder = file.text(module, "path", "");
-    if (folder.find("..") != std::string::npos || fs::path(folder).is_absolute()) {
-      fail("{}: module folder '{}' lies outside the directory", path.string(), folder);
-    }
-    if (kind == "Transformer") {
-      found.transformer = directory / folder;
-    } else if (kind == "Pooling") {
-      found.pooling.kind = read_pooling(directory / folder / "config.json");
-      pooled = true;
-    } else if (kind == "Normalize") {
-      found.pooling.normalize = true;
-    } else {
-      fail("{}: module {} is not supported; Transformer, Pooling and Normalize are", path.string(), kind);
-    }
-  }
-  if (!pooled) fail("{}: no Pooling module", path.string());
-  const fs::path settings = found.transformer / "sentence_bert_config.json";
-  std::error_code ignored;
-  if (fs::exists(settings, ignored)) {
-    const json config = read_json_object(settings, kDepth);
-    const auto most = JsonFile(settings.string()).optional_size(config, "max_seq_length").value_or(0);
-    found.pooling.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX));
-  }
-  return found;
+  ModuleReader reader(directory, file);
+  for (const json& module : parse_json_array(mapped.bytes(), path.string(), kDepth)) reader.read(module);
+  SentenceModules& found = reader.found;
+  if (found.transformer.empty()) file.refuse("no Transformer module");
+  read_settings(found.transformer, found);
+  read_library_config(directory, found);
+  return std::move(found);
 }
 
 }  // namespace mote::convert

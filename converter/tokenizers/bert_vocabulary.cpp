@@ -23,8 +23,8 @@ std::string special_token(const JsonValues& values, const json& config, const ch
 
 }  // namespace
 
-TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const json& config,
-                               const std::string& where, const std::string& config_where) {
+json bert_json(const std::vector<std::string>& pieces, const json& config, const std::string& where,
+               const std::string& config_where) {
   const JsonValues settings(config_where);
   json vocabulary = json::object(), added = json::array(), special = json::object();
   for (size_t id = 0; id < pieces.size(); ++id) vocabulary[pieces[id]] = id;
@@ -42,25 +42,27 @@ TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const jso
     if (!vocabulary.contains(token)) JsonValues(where).refuse("the vocabulary has no '{}'", shown(token));
   }
   const bool lower = settings.flag(config, "do_lower_case", true);
-  return read_tokenizer_json(
-      {{"added_tokens", added},
-       {"normalizer",
-        {{"type", "BertNormalizer"},
-         {"handle_chinese_chars", settings.flag(config, "tokenize_chinese_chars", true)},
-         {"strip_accents", settings.flag(config, "strip_accents", lower)},
-         {"lowercase", lower}}},
-       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-       {"model", {{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
-       {"post_processor",
-        {{"type", "BertProcessing"},
-         {"cls", json::array({cls, vocabulary[cls]})},
-         {"sep", json::array({sep, vocabulary[sep]})}}},
-       {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}}}},
-      where);
+  return {{"added_tokens", added},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"handle_chinese_chars", settings.flag(config, "tokenize_chinese_chars", true)},
+            {"strip_accents", settings.flag(config, "strip_accents", lower)},
+            {"lowercase", lower}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"model", {{"type", "WordPiece"}, {"unk_token", unknown}, {"vocab", vocabulary}}},
+          {"post_processor",
+           {{"type", "BertProcessing"},
+            {"cls", json::array({cls, vocabulary[cls]})},
+            {"sep", json::array({sep, vocabulary[sep]})}}},
+          {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}}}};
 }
 
-TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
-                                   const std::string& where, const std::string& config_where) {
+TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const json& config,
+                               const std::string& where, const std::string& config_where) {
+  return read_tokenizer_json(bert_json(pieces, config, where, config_where), where);
+}
+
+std::vector<std::string> lines_of(std::span<const std::byte> vocabulary) {
   std::vector<std::string> pieces;
   std::string_view text(reinterpret_cast<const char*>(vocabulary.data()), vocabulary.size());
   while (!text.empty()) {
@@ -71,9 +73,14 @@ TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::s
     pieces.emplace_back(line);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  return pieces;
+}
+
+TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
+                                   const std::string& where, const std::string& config_where) {
   const json settings =
       config.empty() ? json::object() : parse_json_object(config, config_where, kConfigDepth);
-  return read_bert_pieces(pieces, settings, where, config_where);
+  return read_bert_pieces(lines_of(vocabulary), settings, where, config_where);
 }
 
 }  // namespace mote::convert

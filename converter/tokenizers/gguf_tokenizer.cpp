@@ -11,6 +11,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/gguf_file.h"
+#include "converter/tokenizers/gguf_pre_tokenizers.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
@@ -29,65 +30,6 @@ enum TokenType : int32_t {
 
 // Types of array elements.
 constexpr uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kString = 8;
-
-constexpr const char* kGpt2WithoutSpace =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))";
-constexpr const char* kContractions = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
-constexpr const char* kGpt4Words =
-    R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr const char* kQwen2Words =
-    R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
-enum class Words { gpt2, digits_gpt2, gpt4, qwen2, falcon, fallback };
-
-struct PreTokenizer {
-  const char* name;  // tokenizer.ggml.pre
-  Words words;
-  bool whole_words = false;  // a word that is a token is not merged
-  bool add_bos = false;
-};
-
-constexpr PreTokenizer kPreTokenizers[] = {
-    {"default", Words::fallback},
-    {"gpt-2", Words::gpt2},
-    {"phi-2", Words::gpt2},
-    {"mpt", Words::gpt2},
-    {"olmo", Words::gpt2},
-    {"jina-es", Words::gpt2},
-    {"jina-de", Words::gpt2},
-    {"smollm", Words::digits_gpt2},
-    {"starcoder", Words::digits_gpt2},
-    {"refact", Words::digits_gpt2},
-    {"command-r", Words::digits_gpt2},
-    {"codeshell", Words::digits_gpt2},
-    {"llama-bpe", Words::gpt4, true, true},
-    {"llama3", Words::gpt4, true, true},
-    {"llama-v3", Words::gpt4, true, true},
-    {"dbrx", Words::gpt4},
-    {"smaug-bpe", Words::gpt4},
-    {"qwen2", Words::qwen2},
-    {"stablelm2", Words::qwen2},
-    {"deepseek-r1-qwen", Words::qwen2},
-    {"falcon", Words::falcon},
-};
-
-std::vector<std::string> expressions(Words words) {
-  switch (words) {
-    case Words::gpt2:
-      return {kGpt2Words};
-    case Words::digits_gpt2:
-      return {R"(\p{N})", kGpt2Words};
-    case Words::gpt4:
-      return {std::string(kContractions) + kGpt4Words};
-    case Words::qwen2:
-      return {std::string(kContractions) + kQwen2Words};
-    case Words::falcon:
-      return {R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2WithoutSpace, "[0-9][0-9][0-9]"};
-    case Words::fallback:
-      break;
-  }
-  return {R"([\p{P}\$\+<=>\^~\|]+)", kGpt2WithoutSpace, R"(\p{N}+)", "[0-9][0-9][0-9]"};
-}
 
 class GgufTokenizer {
  public:
@@ -214,11 +156,9 @@ class GgufTokenizer {
 
   void read_byte_level() {
     const std::string name = text("pre", "default");
-    const auto* pre = std::find_if(std::begin(kPreTokenizers), std::end(kPreTokenizers),
-                                   [&](const PreTokenizer& known) { return name == known.name; });
-    if (pre == std::end(kPreTokenizers)) refuse("pre-tokenizer '{}' is not known", shown(name));
-    for (const std::string& expression : expressions(pre->words))
-      spec_.splits.push_back({parse_regex(expression)});
+    const GgufPreTokenizer* pre = find_gguf_pre_tokenizer(name);
+    if (pre == nullptr) refuse("pre-tokenizer '{}' is not known", shown(name));
+    for (const std::string& expression : pre->expressions) spec_.splits.push_back({parse_regex(expression)});
     fuse_splits(spec_.splits, 0);
     for (uint32_t byte = 0; byte < 256; ++byte) {
       const auto found = ids_.find(byte_sign(static_cast<uint8_t>(byte)));

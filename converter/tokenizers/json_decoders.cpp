@@ -74,6 +74,17 @@ class JsonDecoders {
       }
       spec_.strip_spaces = 1;  // before the first token
     }
+    write_tokens();
+  }
+
+  /// Tokens as the vocabulary writes them.
+  void decode_plainly() {
+    bytes_ = draft_.byte_level;
+    write_tokens();
+  }
+
+ private:
+  void write_tokens() {
     spec_.tokens.resize(draft_.vocabulary.size());
     for (size_t id = 0; id < draft_.vocabulary.size(); ++id) {
       spec_.tokens[id] = words_ ? decode_word(draft_.vocabulary[id]) : decode_token(draft_.vocabulary[id]);
@@ -83,7 +94,6 @@ class JsonDecoders {
     }
   }
 
- private:
   void read_strip(const json& part) {
     const uint32_t start = values_.number(part, "start", 0);
     if (values_.text(part, "content") != " " || values_.number(part, "stop", 0) != 0 || start > UINT8_MAX) {
@@ -120,10 +130,17 @@ class JsonDecoders {
 
 }  // namespace
 
-void read_decoders(const JsonValues& values, const json& root, TokenizerDraft& draft) {
-  JsonDecoders decoders(values, draft);
-  for (const json& part : values.parts(root, "decoder", "decoders")) decoders.read(part);
-  decoders.decode();
+void read_decoders(const JsonValues& values, const json& root, TokenizerDraft& draft, DecoderNeed need) {
+  const TokenizerSpec without = need == DecoderNeed::optional ? draft.spec : TokenizerSpec{};
+  try {
+    JsonDecoders decoders(values, draft);
+    for (const json& part : values.parts(root, "decoder", "decoders")) decoders.read(part);
+    decoders.decode();
+  } catch (const Error&) {
+    if (need == DecoderNeed::required) throw;
+    draft.spec = without;
+    JsonDecoders(values, draft).decode_plainly();
+  }
 }
 
 }  // namespace mote::convert

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/error.h"
+#include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
-#include "converter/tokenizers/tokenizer_spec.h"
+#include "converter/tokenizers/side_files.h"
+#include "converter/tokenizers/tokenizer_json.h"
 
 namespace mote::convert {
+namespace {
 
-std::optional<TokenizerSpec> read_tokenizer(const Source& source) {
+constexpr int kDepth = 32;
+
+/// A vocab.txt is BERT's, unless a class says otherwise: others have lines of words too, but cut text their
+/// own way.
+void check_class(const SideFiles& side, const std::filesystem::path& pieces) {
+  const std::string& name = side.tokenizer_class();
+  if (name.empty() || name == "BertTokenizer") return;
+  fail(
+      "{} is of tokenizer_class {}, read without a tokenizer.json is BertTokenizer only: save it with a fast "
+      "tokenizer, or leave the text out (mote convert --no-tokenizer)",
+      pieces.string(), name);
+}
+
+}  // namespace
+
+std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) {
   if (source.format == "gguf") {
     const MappedFile& file = *source.files.front();
     return read_gguf_tokenizer(file.bytes(), file.path().string());
@@ -13,19 +31,22 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source) {
   if (source.format != "hf") return std::nullopt;
   std::error_code ignored;
   const std::filesystem::path path = source.directory / "tokenizer.json";
+  const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
   if (std::filesystem::exists(path, ignored)) {
     const MappedFile file(path);
-    return read_tokenizer_json(file.bytes(), path.string());
+    nlohmann::json root = parse_json_object(file.bytes(), path.string(), kDepth);
+    SideFiles(source).apply(root, path.string());
+    return read_tokenizer_json(root, path.string(), need);
   }
   const std::filesystem::path pieces = source.directory / "vocab.txt";
   if (std::filesystem::exists(pieces, ignored)) {
-    const std::filesystem::path settings = source.directory / "tokenizer_config.json";
+    const SideFiles side(source);
+    check_class(side, pieces);
     const MappedFile vocabulary(pieces);
-    if (!std::filesystem::exists(settings, ignored)) {
-      return read_bert_vocabulary(vocabulary.bytes(), {}, pieces.string(), settings.string());
-    }
-    return read_bert_vocabulary(vocabulary.bytes(), MappedFile(settings).bytes(), pieces.string(),
-                                settings.string());
+    nlohmann::json root =
+        bert_json(lines_of(vocabulary.bytes()), side.config(), pieces.string(), side.config_path());
+    side.apply(root, pieces.string());
+    return read_tokenizer_json(root, pieces.string(), need);
   }
   for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;

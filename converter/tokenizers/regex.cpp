@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/tokenizers/regex.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,12 +74,14 @@ class Parser {
   RegexPtr sequence() {
     std::vector<RegexPtr> parts;
     while (!done() && peek() != '|' && peek() != ')') parts.push_back(repeated());
+    check_possessive(parts);
     return make_sequence(std::move(parts));
   }
 
   RegexPtr repeated() {
     RegexPtr part = atom();
     uint32_t least = 1, most = 1;
+    bool braces = false;
     if (take("?")) {
       least = 0;
     } else if (take("*")) {
@@ -87,17 +90,47 @@ class Parser {
       most = Regex::kUnlimited;
     } else if (peek() == '{') {
       ++at_;
+      braces = true;
       least = number();
       most = !take(",") ? least : peek() == '}' ? Regex::kUnlimited : number();
       if (!take("}") || least > most || most == 0) refuse("{ is not a repetition");
     } else {
       return part;
     }
+    const bool plus = take("+");  // behind braces it repeats, elsewhere it makes possessive
     if (peek() == '?' || peek() == '*' || peek() == '+' || peek() == '{') {
-      refuse("lazy and possessive repetitions are not read");
+      refuse("lazy repetitions and repetitions of repetitions are not read");
     }
     if (part->kind == Regex::Kind::not_ahead) refuse("a look-ahead is repeated");
-    return make_repeat(std::move(part), least, most);
+    RegexPtr repeat = make_repeat(std::move(part), least, most);
+    if (!plus) return repeat;
+    if (braces) return make_repeat(std::move(repeat), 1, Regex::kUnlimited);
+    possessive_.push_back(repeat);
+    return repeat;
+  }
+
+  /// A possessive repetition gives nothing back. It is read where giving back would lead to no match, because
+  /// what follows cannot start with what is repeated; then it is a plain one.
+  void check_possessive(const std::vector<RegexPtr>& parts) const {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (std::find(possessive_.begin(), possessive_.end(), parts[i]) == possessive_.end()) continue;
+      const Regex& repeated = *parts[i]->parts.front();
+      const bool last = i + 1 == parts.size() && depth_ == 1;  // of the whole expression's alternative
+      const bool keeps = last || (i + 1 < parts.size() && starts_apart(parts, i + 1, repeated.set));
+      if (repeated.kind != Regex::Kind::characters || !keeps)
+        refuse("a possessive repetition that what follows could shorten is not read");
+    }
+  }
+
+  /// Whether no character of `set` can be the first of what parts[from] and on match.
+  bool starts_apart(const std::vector<RegexPtr>& parts, size_t from, const CharSet& set) const {
+    for (; from < parts.size(); ++from) {
+      const Regex& part = *parts[from];
+      const Regex& first = part.kind == Regex::Kind::repeat ? *part.parts.front() : part;
+      if (first.kind != Regex::Kind::characters || !(first.set & set).empty()) return false;
+      if (part.kind == Regex::Kind::characters || part.least > 0) return true;
+    }
+    return depth_ == 1;
   }
 
   uint32_t number() {
@@ -289,6 +322,7 @@ class Parser {
   size_t at_ = 0;
   uint32_t depth_ = 0;
   bool ignore_case_ = false;
+  std::vector<RegexPtr> possessive_;
 };
 
 }  // namespace

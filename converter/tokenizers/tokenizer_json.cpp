@@ -12,13 +12,13 @@ constexpr int kDepth = 32;
 
 }  // namespace
 
-TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where) {
+TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where, DecoderNeed need) {
   const JsonValues values(where);
   TokenizerDraft draft;
   read_normalizers(values, root, draft);
   read_pre_tokenizers(values, root, draft);
   read_token_model(values, root, draft);
-  read_decoders(values, root, draft);
+  read_decoders(values, root, draft, need);
   read_post_processors(values, root, draft);
   fuse_splits(draft.spec.splits, draft.spec.prefix_depth);
   if (draft.spec.splits.empty() && draft.spec.model == ModelSpec::bpe && !draft.byte_level) {

@@ -28,7 +28,8 @@ struct TokenizerDraft {
 void read_normalizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
 void read_pre_tokenizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
 void read_token_model(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
-void read_decoders(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
+void read_decoders(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft,
+                   DecoderNeed need);
 void read_post_processors(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
 
 /// Replaces one text by another while text is copied, after the normalizers: one pass, so what later
@@ -37,10 +38,17 @@ void add_replacement(const JsonValues& values, const std::string& from, const st
                      TokenizerSpec& spec);
 
 /// From a parsed tokenizer.json.
-TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where);
+TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where,
+                                  DecoderNeed need = DecoderNeed::required);
 
-/// BERT's tokenizer with these pieces, "##" before those inside words, and the settings of a
-/// tokenizer_config.json. Messages name them `where` and `config_where`.
+/// The tokenizer.json of BERT's tokenizer with these pieces, "##" before those inside words, and the settings
+/// of a tokenizer_config.json. Messages name them `where` and `config_where`.
+nlohmann::json bert_json(const std::vector<std::string>& pieces, const nlohmann::json& config,
+                         const std::string& where, const std::string& config_where);
+/// The lines of a vocab.txt without the white space at their ends.
+std::vector<std::string> lines_of(std::span<const std::byte> vocabulary);
+
+/// bert_json, read.
 TokenizerSpec read_bert_pieces(const std::vector<std::string>& pieces, const nlohmann::json& config,
                                const std::string& where, const std::string& config_where);
 

@@ -88,14 +88,18 @@ struct TokenizerSpec {
 /// SentencePiece's sign for a space, U+2581.
 inline constexpr const char* kSpaceSign = "\u2581";
 
+/// Whether ids must become text again: an encoder that has no decoder, or one that is not understood, shows
+/// its tokens as the vocabulary writes them.
+enum class DecoderNeed : uint8_t { required, optional };
+
 /// The tokenizer that a source has, if any. Throws Error, naming the part of it that is not understood.
-std::optional<TokenizerSpec> read_tokenizer(const Source& source);
+std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder);
 
 /// From the bytes of a tokenizer.json; `where` names it in messages.
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where);
 
-/// From the lines of a vocab.txt and the bytes of the tokenizer_config.json beside it, if there is one: BERT's.
-/// Messages name them `where` and `config_where`.
+/// From the lines of a vocab.txt and the bytes of the tokenizer_config.json beside it, if there is one:
+/// BERT's. Messages name them `where` and `config_where`.
 TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
                                    const std::string& where, const std::string& config_where);
 

@@ -5,6 +5,7 @@
 
 #include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
@@ -191,6 +192,7 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   session->ids[run.rows] = id;
+  history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
   session->positions[run.rows] = static_cast<int32_t>(position);
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;

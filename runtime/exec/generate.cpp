@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/compute.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/history.h"
 
 namespace mote {
 namespace {
@@ -96,6 +97,7 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
   session->generation.prompt_tokens = n;
   session->generation.active = true;
   mote::sampler_start(&session->sampler, generation->sampling);
+  mote::see_history(session, 0);
   const uint32_t recent = n < MOTE_REPETITION_WINDOW ? n : MOTE_REPETITION_WINDOW;
   for (uint32_t i = n - recent; i < n; ++i) mote::sampler_see(&session->sampler, ids[i]);
   return MOTE_OK;

@@ -4,6 +4,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/backend.h"
 #include "runtime/exec/fixed_state.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/passes.h"
@@ -136,6 +137,7 @@ void take_tables(Arena& arena, mote_session* s) {
   }
   s->places.streams[kTokens] = {nullptr, 0, s->positions, s->sequences, s->last_seen, s->starts, nullptr};
   take_groups(arena, s);
+  take_history(arena, s);
   take_pools(arena, s);
   take_fixed_tables(arena, s);
 }

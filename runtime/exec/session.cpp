@@ -10,6 +10,7 @@
 #include "runtime/exec/chain.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/fixed_state.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
@@ -278,6 +279,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   if (status != MOTE_OK) return status;
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
   mote::clear_pages(&fresh);
+  mote::clear_history(&fresh);
   fresh.sampler.vocab = model->root->vocab();
   if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
   *session = static_cast<mote_session*>(arena);
@@ -338,6 +340,7 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
                 session->options.batch);
   }
   mote::end_run(session);
+  mote::copy_history(session, from, to);
   mote::copy_fixed_states(session, from, to);
   mote::copy_sequence(session, from, to);
   return MOTE_OK;
@@ -352,6 +355,7 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
     if (from[i] >= batch) return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", from[i], " of ", batch);
   }
   mote::end_run(session);
+  mote::reorder_history(session, from);
   mote::reorder_fixed_states(session, from);
   mote::reorder_sequences(session, from);
   return MOTE_OK;

@@ -96,6 +96,8 @@ struct mote_session {
   int32_t* logit_index;       // [logit_rows] row of `outputs` for each public row, -1 for none
   uint32_t logit_count;       // public rows
   uint32_t* asked;            // [batch] tokens that a call would add to each sequence
+  int32_t* history;           // [batch, context] ids of the tokens (history.h)
+  uint32_t* history_rows;     // [batch] row of `history` for each sequence
   mote::KvCacheView* caches;  // [states]
   uint8_t* pool_of;           // [states], into pools
   mote::PagePool* pools;      // one for each window

@@ -2,14 +2,15 @@
 //
 // Saving and restoring a session. The same functions walk the state to write and to read it. A snapshot is a
 // header, the lengths of the tokens and of sources, each pool's table and pages (kv_snapshot.h), the states
-// of a fixed size of each sequence that has tokens, the sampler and the logits, and the XXH64 of all; it is
-// proved in full before the session changes. What holds no state, behind the last token or id, is written as
-// zeros: equal sessions give equal snapshots.
+// of a fixed size of each sequence that has tokens, the tokens' ids, the sampler and the logits, and the
+// XXH64 of all; it is proved in full before the session changes. What holds no state, behind the last token
+// or id, is written as zeros: equal sessions give equal snapshots.
 #include <string.h>
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/fixed_state.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/kv_snapshot.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/session.h"
@@ -19,7 +20,7 @@ namespace mote {
 namespace {
 
 constexpr char kMagic[8] = {'M', 'O', 'T', 'E', 'S', 'N', 'A', 'P'};
-constexpr uint32_t kSnapshotVersion = 4;
+constexpr uint32_t kSnapshotVersion = 5;
 
 struct Header {
   char magic[8];
@@ -145,6 +146,26 @@ uint64_t fixed_bytes(const mote_session& s, const uint32_t* lengths, uint32_t se
 
 /// What is behind the states.
 template <class Io>
+void transfer_history(Io& io, const mote_session& s, uint32_t sequences) {
+  for (uint32_t i = 0; i < sequences; ++i) io.bytes(history_of(s, i), s.lengths[i] * sizeof(int32_t));
+}
+
+uint64_t history_bytes(const uint32_t* lengths, uint32_t sequences) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < sequences; ++i) bytes += lengths[i] * sizeof(int32_t);
+  return bytes;
+}
+
+bool is_history(const mote_session& s, const uint8_t* in, uint64_t bytes) {
+  for (uint64_t at = 0; at < bytes; at += sizeof(int32_t)) {
+    int32_t id;
+    memcpy(&id, in + at, sizeof id);
+    if (id < kNoId || id >= static_cast<int32_t>(s.sampler.vocab)) return false;
+  }
+  return true;
+}
+
+template <class Io>
 void transfer_rest(Io& io, const mote_session& s, uint32_t logit_count, uint32_t selected_rows,
                    SavedSampler* sampler) {
   io.bytes(sampler, sizeof *sampler);
@@ -189,7 +210,7 @@ uint64_t snapshot_bytes(const mote_session& s, const Header& header) {
     bytes += saved_entries(s.pools[p], lengths, header.sequences) * sizeof(uint32_t) +
              saved_pages_bytes(s, p, count);
   }
-  return bytes + fixed_bytes(s, s.lengths, header.sequences) +
+  return bytes + fixed_bytes(s, s.lengths, header.sequences) + history_bytes(s.lengths, header.sequences) +
          rest_bytes(s, header.logit_count, header.selected_rows);
 }
 
@@ -262,8 +283,12 @@ mote_status check_state(const mote_session& s, const Header& header, const uint8
   const uint64_t fixed = fixed_bytes(s, of_tokens, header.sequences);
   if (end - at < fixed) return wrong("the snapshot is damaged");
   at += fixed;
-  if (end - at != rest_bytes(s, header.logit_count, header.selected_rows))
+  const uint64_t ids = history_bytes(of_tokens, header.sequences);
+  if (end - at != ids + rest_bytes(s, header.logit_count, header.selected_rows) ||
+      !is_history(s, in + at, ids)) {
     return wrong("the snapshot is damaged");
+  }
+  at += ids;
   SavedSampler sampler;
   memcpy(&sampler, in + at, sizeof sampler);
   bool sound = sampler.recent_count <= UINT32_MAX && sampling_problem(sampler.sampling) == nullptr;
@@ -331,6 +356,7 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
     if (!session->pools[p].kind.of_run) mote::save_pool(&saver, *session, p, header.sequences);
   }
   mote::transfer_fixed(saver, *session, header.sequences);
+  mote::transfer_history(saver, *session, header.sequences);
   mote::transfer_rest(saver, *session, header.logit_count, header.selected_rows, &sampler);
   const uint64_t hash = mote::xxh64(out, static_cast<size_t>(header.bytes - sizeof hash));
   saver.bytes(&hash, sizeof hash);
@@ -361,6 +387,7 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
     if (!session->pools[p].kind.of_run) mote::restore_pool(&restorer, session, p, header.sequences);
   }
   mote::transfer_fixed(restorer, *session, header.sequences);
+  mote::transfer_history(restorer, *session, header.sequences);
   mote::transfer_rest(restorer, *session, header.logit_count, header.selected_rows, &sampler);
   session->sampler.sampling = sampler.sampling;
   session->sampler.random_state = sampler.random_state;

@@ -163,13 +163,11 @@ TEST("architectures: wrong sizes are said with their key and value") {
   TEST_ASSERT_TRUE(
       contains(spec_error(with(llama_config(), "vocab_size", "many")), "vocab_size is \"many\""));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", 10.5)), "vocab_size is 10.5"));
-  TEST_ASSERT_TRUE(
-      contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is missing"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is null"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_act", "mish")), "\"mish\""));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "mamba")),
                             "\"mamba\" is not supported; supported are llama"));
-  TEST_ASSERT_TRUE(
-      contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is missing"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is null"));
 }
 
 TEST("architectures: a key that nobody understands is an error, harmless ones are not") {
@@ -189,15 +187,110 @@ TEST("architectures: a key that nobody understands is an error, harmless ones ar
   TEST_ASSERT_EQUAL_STRING("", spec_error(config));
 }
 
+TEST("architectures: keys that real configs carry change nothing") {
+  const json carried = {{"pooler_fc_size", 768},
+                        {"pooler_num_attention_heads", 12},
+                        {"pooler_num_fc_layers", 3},
+                        {"pooler_size_per_head", 128},
+                        {"pooler_type", "first_token_transform"},
+                        {"language", "english"},
+                        {"name", "Bert"},
+                        {"auto_map", {{"AutoModel", "x--y"}}},
+                        {"attn_implementation", "sdpa"},
+                        {"model_max_length", 512},
+                        {"license", "mit"},
+                        {"sentence_transformers", {{"version", "5.1.0"}}}};
+  for (const char* type : {"bert", "llama"}) {
+    json config = carried;
+    config["model_type"] = type;
+    TEST_ASSERT_EQUAL_STRING("", spec_error(config));
+  }
+}
+
+TEST("architectures: a key is ignored at the user's word, but none that is understood or not there") {
+  const auto error_of = [](json keys, const std::vector<std::string>& ignored) {
+    keys["model_type"] = "llama";
+    return message_of<Error>([&] {
+      Config config(keys);
+      config.ignore(ignored);
+      find_architecture(config).read(Source{}, config);
+      config.finish();
+      config.check_ignored();
+    });
+  };
+  TEST_ASSERT_TRUE(contains(error_of({{"twist", 3}}, {}), "(--ignore-key twist says that it does not)"));
+  TEST_ASSERT_EQUAL_STRING("", error_of({{"twist", 3}}, {"twist"}));
+  const json rope = {{"rope_parameters", {{"twist", 3}}}};
+  TEST_ASSERT_TRUE(contains(error_of(rope, {}), "--ignore-key rope_parameters.twist"));
+  TEST_ASSERT_EQUAL_STRING("", error_of(rope, {"rope_parameters.twist"}));
+  TEST_ASSERT_TRUE(contains(error_of({{"twist", 3}}, {"turn", "twist"}), "--ignore-key turn"));
+  TEST_ASSERT_TRUE(contains(error_of({{"hidden_size", 64}}, {"hidden_size"}), "--ignore-key hidden_size"));
+}
+
 TEST("architectures: mistral has one window, none if it is null") {
-  const json config = with(llama_config(), "model_type", "mistral");
+  json config = with(llama_config(), "model_type", "mistral");
+  config["num_key_value_heads"] = 2;
   TEST_ASSERT_TRUE(windows_of(with(config, "sliding_window", 7)) == std::vector<uint32_t>({7, 7, 7}));
   TEST_ASSERT_TRUE(windows_of(with(config, "sliding_window", nullptr)) == std::vector<uint32_t>({0, 0, 0}));
 }
 
+TEST("architectures: an absent key is what the original's config class has, null is refused or means none") {
+  json mistral = with(llama_config(), "model_type", "mistral");
+  mistral["num_attention_heads"] = 16;
+  TEST_ASSERT_TRUE(windows_of(mistral) == std::vector<uint32_t>({4096, 4096, 4096}));
+  TEST_ASSERT_EQUAL_UINT32(8, spec_of(mistral).layers[0].attention.kv_heads);
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(mistral, "num_key_value_heads", nullptr)), "num_key_value_heads is null"));
+  json qwen = with(llama_config(), "model_type", "qwen3");
+  qwen["num_key_value_heads"] = nullptr;
+  TEST_ASSERT_EQUAL_UINT32(4, spec_of(qwen).layers[0].attention.kv_heads);
+  TEST_ASSERT_EQUAL_UINT32(128, spec_of(qwen).layers[0].attention.head_dim);
+  TEST_ASSERT_TRUE(contains(spec_error(with(qwen, "head_dim", nullptr)), "head_dim is null"));
+  qwen.update({{"use_sliding_window", true}, {"max_window_layers", 2}});
+  TEST_ASSERT_TRUE(windows_of(qwen) == std::vector<uint32_t>({0, 0, 4096}));
+  TEST_ASSERT_TRUE(windows_of(with(qwen, "sliding_window", nullptr)) == std::vector<uint32_t>({0, 0, 0}));
+  const TransformerSpec bare = spec_of({{"model_type", "llama"}, {"head_dim", nullptr}});
+  TEST_ASSERT_EQUAL_UINT32(32000, bare.vocab);
+  TEST_ASSERT_EQUAL_UINT32(2048, bare.context);
+  TEST_ASSERT_EQUAL_UINT32(11008, bare.layers.at(31).ffn.width);
+  TEST_ASSERT_EQUAL_UINT32(128, bare.layers[0].attention.head_dim);
+  TEST_ASSERT_EQUAL_INT32(1, bare.bos_id);
+  TEST_ASSERT_EQUAL_INT32(50256, spec_of({{"model_type", "gpt2"}}).bos_id);
+  TEST_ASSERT_EQUAL_INT32(-1, spec_of({{"model_type", "gpt2"}, {"bos_token_id", nullptr}}).bos_id);
+  TEST_ASSERT_EQUAL_UINT32(1024, spec_of({{"model_type", "gpt2"}, {"n_inner", nullptr}}).context);
+  for (const char* key : {"rms_norm_eps", "tie_word_embeddings", "attention_bias", "hidden_act", "rope_theta",
+                          "max_position_embeddings"}) {
+    TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), key, nullptr)), std::string(key) + " is null"));
+  }
+}
+
+TEST("architectures: absent keys of encoders are what the original's config classes have") {
+  const std::tuple<const char*, uint32_t, uint32_t, uint32_t, uint32_t, size_t> sizes[] = {
+      {"bert", 30522, 768, 12, 3072, 12},        {"roberta", 50265, 768, 12, 3072, 12},
+      {"xlm-roberta", 30522, 768, 12, 3072, 12}, {"camembert", 30522, 768, 12, 3072, 12},
+      {"albert", 30000, 4096, 64, 16384, 12},    {"electra", 30522, 256, 4, 1024, 12},
+      {"distilbert", 30522, 768, 12, 3072, 6},   {"data2vec-text", 30522, 768, 12, 3072, 12}};
+  for (const auto& [type, vocab, width, heads, ffn, layers] : sizes) {
+    CAPTURE(type);
+    const TransformerSpec spec = spec_of({{"model_type", type}});
+    TEST_ASSERT_EQUAL_UINT32(vocab, spec.vocab);
+    TEST_ASSERT_EQUAL_UINT32(width, spec.width);
+    TEST_ASSERT_EQUAL_UINT32(heads, spec.layers[0].attention.heads);
+    TEST_ASSERT_EQUAL_UINT32(ffn, spec.layers[0].ffn.width);
+    TEST_ASSERT_EQUAL_UINT64(layers, spec.layers.size());
+    TEST_ASSERT_EQUAL_UINT32(512, spec.position_rows);
+  }
+  TEST_ASSERT_TRUE(spec_of({{"model_type", "albert"}}).layers[0].ffn.activation == Activation::gelu_tanh);
+  TEST_ASSERT_EQUAL_UINT32(128, spec_of({{"model_type", "electra"}}).embedding_width);
+  TEST_ASSERT_TRUE(
+      contains(spec_error({{"model_type", "roberta"}, {"pad_token_id", nullptr}}), "pad_token_id is null"));
+  TEST_ASSERT_TRUE(contains(spec_error({{"model_type", "bert"}, {"type_vocab_size", nullptr}}),
+                            "type_vocab_size is null"));
+}
+
 TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and max_window_layers") {
   json config = with(llama_config(), "model_type", "qwen2");
-  config.update({{"sliding_window", 9}, {"max_window_layers", 1}});
+  config.update({{"sliding_window", 9}, {"max_window_layers", 1}, {"num_key_value_heads", 2}});
   const std::vector<uint32_t> none = {0, 0, 0};
   TEST_ASSERT_TRUE(windows_of(config) == none);
   config["use_sliding_window"] = true;

@@ -147,6 +147,23 @@ TEST("convert: the report has every tensor, its bits and its error, and the aren
   TEST_ASSERT_EQUAL(1.0, shares.back());
 }
 
+TEST("convert: a head that the config ties and the file does not is kept, and said") {
+  const TempDirectory directory;
+  const auto report_of = [&](const char* name) {
+    return convert::convert(golden(name), directory / "out.mote", {"f32", {}});
+  };
+  const auto has_head = [](const ConvertReport& report) {
+    return std::any_of(report.tensors.begin(), report.tensors.end(),
+                       [](const TensorReport& tensor) { return tensor.name == "head"; });
+  };
+  const ConvertReport two = report_of("llama_two_heads"), one = report_of("llama_head_only");
+  TEST_ASSERT_TRUE(has_head(two) && !has_head(one));
+  TEST_ASSERT_TRUE(one.notes.empty());
+  TEST_ASSERT_EQUAL_UINT64(1, two.notes.size());
+  TEST_ASSERT_TRUE(two.notes[0].find("ties lm_head.weight to model.embed_tokens.weight") !=
+                   std::string::npos);
+}
+
 TEST("convert: f32 weights come back bit for bit from their panels, transposed ones too") {
   const TempDirectory directory;
   convert::convert(golden("gpt2"), directory / "out.mote", {"f32", {}});

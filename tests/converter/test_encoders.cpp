@@ -196,22 +196,30 @@ TEST("a sentence-transformers directory says how tokens are pooled and how many 
   });
   TEST_ASSERT_TRUE(directory.spec().head.pool == PoolKind::first);
   directory.change("1_Pooling/config.json", [](json& config) { config["pooling_mode_max_tokens"] = true; });
-  TEST_ASSERT_TRUE(contains(directory.error(), "2 pooling modes"));
+  TEST_ASSERT_TRUE(directory.spec().head.pool == PoolKind::first);  // two, side by side
+  TEST_ASSERT_TRUE(directory.spec().head.more_pools == std::vector<PoolKind>{PoolKind::max});
   directory.change("1_Pooling/config.json",
                    [](json& config) { config["pooling_mode_weightedmean_tokens"] = true; });
-  TEST_ASSERT_TRUE(contains(directory.error(), "pooling_mode_weightedmean_tokens"));
+  TEST_ASSERT_TRUE(contains(directory.error(), "weightedmean_tokens is not supported"));
+  directory.change("1_Pooling/config.json", [](json& config) { config = {{"pooling_mode", "lasttoken"}}; });
+  TEST_ASSERT_TRUE(directory.spec().head.pool == PoolKind::last);
+  directory.change("1_Pooling/config.json", [](json& config) { config = json::object(); });
+  TEST_ASSERT_TRUE(contains(directory.error(), "no pooling mode"));
 }
 
 TEST("modules that are not understood or lie elsewhere are refused by name") {
   const Directory dense("mpnet_sentence");
   dense.change("modules.json",
-               [](json& modules) { modules[2]["type"] = "sentence_transformers.models.Dense"; });
-  TEST_ASSERT_TRUE(contains(dense.error(), "Dense"));
+               [](json& modules) { modules[2]["type"] = "sentence_transformers.models.LSTM"; });
+  TEST_ASSERT_TRUE(contains(dense.error(), "LSTM"));
+  const Directory order("mpnet_sentence");
+  order.change("modules.json", [](json& modules) { std::swap(modules[1], modules[2]); });
+  TEST_ASSERT_TRUE(contains(order.error(), "in this order"));
   const Directory outside("mpnet_sentence");
   outside.change("modules.json", [](json& modules) { modules[1]["path"] = "../1_Pooling"; });
   TEST_ASSERT_TRUE(contains(outside.error(), "outside"));
   const Directory none("mpnet_sentence");
-  none.change("modules.json", [](json& modules) { modules.erase(1); });
+  none.change("modules.json", [](json& modules) { modules.erase(0); });
   TEST_ASSERT_TRUE(contains(none.error(), "Pooling"));
 }
 

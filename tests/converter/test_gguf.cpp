@@ -32,6 +32,15 @@ GgufBuilder keys_of(const std::string& architecture) {
 
 GgufBuilder llama() { return keys_of("llama").key("llama.attention.head_count_kv", 1u); }
 
+GgufBuilder bert(bool causal) {
+  GgufBuilder builder;
+  builder.key("general.architecture", "bert").key("bert.embedding_length", 8u).key("bert.block_count", 1u);
+  builder.key("bert.feed_forward_length", 12u).key("bert.context_length", 16u);
+  builder.key("bert.attention.head_count", 2u).key("bert.attention.layer_norm_epsilon", 1e-12f);
+  builder.key("bert.attention.causal", causal);
+  return builder;
+}
+
 std::vector<float> counted(size_t count) {
   std::vector<float> values(count);
   for (size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i);
@@ -60,7 +69,7 @@ TEST("gguf: metadata of a llama becomes the keys of config.json") {
       {"num_hidden_layers", 1},   {"intermediate_size", 12},  {"max_position_embeddings", 64},
       {"num_attention_heads", 2}, {"num_key_value_heads", 1}, {"rms_norm_eps", double{1e-5f}},
       {"rope_theta", 5e5},        {"vocab_size", 100},        {"tie_word_embeddings", true},
-      {"bos_token_id", 1},        {"eos_token_id", 2}};
+      {"bos_token_id", 1},        {"eos_token_id", 2},        {"head_dim", 4}};
   TEST_ASSERT_EQUAL_STRING(expected.dump(), source.config->dump());
   TEST_ASSERT_TRUE(source.stop_ids == std::vector<int32_t>({2, 9}));
 }
@@ -105,6 +114,58 @@ TEST("gguf: gpt2 has keys and names of its own") {
   TEST_ASSERT_TRUE(source.tensors.at("transformer.h.0.attn.c_attn.weight").shape ==
                    std::vector<uint64_t>({24, 8}));
   TEST_ASSERT_TRUE(source.tensors.count("transformer.wpe.weight") == 1);
+}
+
+TEST("gguf: a list of equal numbers, one for each layer, is that number") {
+  const std::string list = raw(5u) + raw(uint64_t{3}) + raw(1u) + raw(1u) + raw(1u);
+  const Source source = read(keys_of("llama").key("llama.attention.head_count_kv", 9, list).bytes());
+  TEST_ASSERT_EQUAL_INT(1, source.config->at("num_key_value_heads").get<int>());
+}
+
+TEST("gguf: BERT has keys and names of its own, and says how it is pooled") {
+  auto builder = bert(false).key("bert.pooling_type", 2u);
+  builder.matrix("token_embd.weight", 20, 8, counted(160)).matrix("token_types.weight", 2, 8, counted(16));
+  builder.matrix("blk.0.attn_q.weight", 8, 8, counted(64)).vector("blk.0.layer_output_norm.bias", counted(8));
+  const std::string file = builder.bytes();
+  const Source source = read(file);
+  TEST_ASSERT_EQUAL_STRING("bert", source.config->at("model_type").get<std::string>());
+  TEST_ASSERT_EQUAL_INT(16, source.config->at("max_position_embeddings").get<int>());
+  TEST_ASSERT_EQUAL_INT(2, source.config->at("type_vocab_size").get<int>());
+  TEST_ASSERT_TRUE(source.pooling.has_value() && source.pooling->kind == mote::PoolKind::first);
+  TEST_ASSERT_TRUE(source.tensors.count("encoder.layer.0.attention.self.query.weight") == 1);
+  TEST_ASSERT_TRUE(source.tensors.count("encoder.layer.0.output.LayerNorm.bias") == 1);
+  TEST_ASSERT_EQUAL_UINT32(
+      0, source.tensors.at("encoder.layer.0.attention.self.query.weight").interleaved_heads);
+}
+
+TEST("gguf: the parts of a split file are read together from any of them") {
+  const TempDirectory directory;
+  const auto part = [&](uint32_t number, uint32_t count, const char* tensor) {
+    auto builder = number == 0 ? llama() : GgufBuilder();
+    builder.key("split.no", number).key("split.count", count).key("split.tensors.count", count);
+    return builder.vector(tensor, counted(8)).bytes();
+  };
+  const char* names[] = {"m-00001-of-00003.gguf", "m-00002-of-00003.gguf", "m-00003-of-00003.gguf"};
+  const char* tensors[] = {"output_norm.weight", "blk.0.attn_norm.weight", "blk.0.ffn_norm.weight"};
+  for (uint32_t i = 0; i < 3; ++i) write_text(directory / names[i], part(i, 3, tensors[i]));
+  const auto error = [&](const char* name) {
+    return message_of<Error>([&] { read_source(directory / name); });
+  };
+  for (const char* name : names) {
+    const Source source = read_source(directory / name);
+    TEST_ASSERT_EQUAL_UINT64(3, source.tensors.size());
+    TEST_ASSERT_EQUAL_UINT64(3, source.files.size());
+    TEST_ASSERT_EQUAL_STRING("m", source.name);
+    TEST_ASSERT_EQUAL_STRING("m-00001-of-00003.gguf", source.files.front()->path().filename().string());
+  }
+  write_text(directory / names[2], part(2, 3, tensors[1]));
+  TEST_ASSERT_TRUE(contains(error(names[0]), "another part has tensor blk.0.attn_norm.weight"));
+  write_text(directory / names[2], part(1, 3, tensors[2]));
+  TEST_ASSERT_TRUE(contains(error(names[0]), "is not part 3 of 3"));
+  std::filesystem::remove(directory / names[2]);
+  TEST_ASSERT_TRUE(contains(error(names[1]), "m-00003-of-00003.gguf is missing"));
+  write_text(directory / "other.gguf", part(0, 3, tensors[0]));
+  TEST_ASSERT_TRUE(contains(error("other.gguf"), "does not end in -00001-of-00003.gguf"));
 }
 
 TEST("gguf: RoPE scaling, head width and sliding window are passed on") {
@@ -152,14 +213,17 @@ TEST("gguf: what would change the results and is not understood is refused by na
       {llama().vector("blk.0.attn_norm.scale", counted(8)), "has no place"},
       {llama().vector("output_norm", counted(8)), "has no place"},
       {llama().matrix("blk.0.attn_k.weight", 3, 8, counted(24)), "does not divide into 1 heads"},
-      {GgufBuilder().key("general.architecture", "bert"), "architecture 'bert' is not read"},
+      {keys_of("gemma3"), "architecture 'gemma3' is not read from GGUF; read are llama, qwen2"},
       {GgufBuilder(), "no general.architecture"},
       {llama().key("general.type", "adapter"), "holds a 'adapter'"},
       {llama().key("split.count", 2u), "one of 2 parts"},
       {keys_of("mamba"), "architecture 'mamba' is not read"},
       {GgufBuilder().key("general.architecture", "llama"), "no metadata key llama.embedding_length"},
-      {keys_of("llama").key("llama.attention.head_count_kv", 9, raw(4u) + raw(uint64_t{1}) + raw(1u)),
+      {keys_of("llama").key("llama.attention.head_count_kv", 9,
+                            raw(4u) + raw(uint64_t{2}) + raw(1u) + raw(2u)),
        "not one finite number"},
+      {bert(true), "bert.attention.causal is not false"},
+      {bert(false).key("bert.pooling_type", 4u), "pooling_type 4 is not read"},
       {llama().key("llama.rope.freq_base", std::numeric_limits<float>::quiet_NaN()), "not one finite number"},
       {llama().key("llama.attention.key_length", 0u), "2 heads in a width of 8"},
   };

@@ -120,6 +120,20 @@ TEST("json file: config.json says which key") {
 
 TEST("json file: an encoder's config.json") { check_kinds(Model("bert_classifier"), "config.json", false); }
 
+TEST("json file: NaN and Infinity are read as Python writes them, and are no numbers") {
+  const Model model("llama");
+  const std::string config = read_text(model.path / "config.json");
+  const auto with = [&](const std::string& more) {
+    write_text(model.path / "config.json", "{" + more + "," + config.substr(config.find('{') + 1));
+    return model.message();
+  };
+  TEST_ASSERT_EQUAL_STRING(
+      "", with(R"("attention_dropout_prob": NaN, "temperature": -Infinity, "name": "NaN \"")"));
+  TEST_ASSERT_TRUE(with(R"("twist": Infinity)").find("twist is \"Infinity\"") != std::string::npos);
+  TEST_ASSERT_TRUE(with(R"("twist": Infinit)").find("not valid JSON") != std::string::npos);
+  TEST_ASSERT_TRUE(with(R"("twist": -NaN)").find("not valid JSON") != std::string::npos);
+}
+
 TEST("json file: generation_config.json") {
   const Model model("llama");
   model.write("generation_config.json", {{"eos_token_id", {2}}});

@@ -87,6 +87,14 @@ TEST("repetitions are counted and greedy") {
   REQUIRE(pieces(R"(\s*[\r\n]+|\s+)", "  \n\n  x") == Pieces{"  \n\n", "  ", "x"});
 }
 
+TEST("a possessive repetition that nothing could shorten is a plain one; behind braces + repeats") {
+  // The pieces of tokenizers' Split.
+  REQUIRE(pieces(R"([^\r\n\p{L}\p{N}]?+\p{L}++)", "ab 12345 aaa x") == Pieces{"ab", " 12345", " aaa", " x"});
+  REQUIRE(pieces(R"(\p{N}{1,3}+)", "ab 12345 aaa") == Pieces{"ab ", "12345", " aaa"});
+  REQUIRE(pieces(R"(\p{N}{2}+)", "ab 12345 aaa") == Pieces{"ab ", "1234", "5 aaa"});
+  REQUIRE(pieces(R"( ?[^\s\p{L}\p{N}]++[\r\n]*+|\s+)", "!!\n\n a") == Pieces{"!!\n\n", " ", "a"});
+}
+
 TEST("case is ignored where that is said, for the long s too") {
   REQUIRE(pieces("(?i:'s|'re)", "a'Sb'rE's") == Pieces{"a", "'S", "b", "'rE", "'s"});
   REQUIRE(pieces("(?i:'s)", "'\u017F") == Pieces{"'?"});
@@ -97,7 +105,9 @@ TEST("what is not read is refused by name") {
   assert_refused("(?<=a)b", "look-behind");
   assert_refused("a(?=b)", "(?=");
   assert_refused("a(?!bc)", "more than one character");
-  assert_refused("a++", "possessive");
+  assert_refused("a++a", "possessive");
+  assert_refused("(?:a++)b", "possessive");
+  assert_refused("(?:ab)++", "possessive");
   assert_refused("a*?", "lazy");
   assert_refused("^a", "anchor");
   assert_refused(R"(\p{Han})", "Han");

@@ -113,6 +113,64 @@ TEST("a callback cancels and the session continues from there") {
   TEST_ASSERT_TRUE(std::vector<int32_t>(whole.begin() + 3, whole.end()) == rest.ids);
 }
 
+namespace {
+
+/// Greedy with a penalty that shows in a few tokens.
+mote_generation penalized(uint32_t n) {
+  mote_generation options = tokens(n);
+  options.sampling.repetition_penalty = 1.8f;
+  options.sampling.repetition_window = MOTE_REPETITION_WINDOW;
+  return options;
+}
+
+}  // namespace
+
+TEST(
+    "the repetition penalty sees what the session holds: computed, truncated, restored, forked or "
+    "reordered") {
+  const auto prompt = test::some_ids(20, 100);
+  const std::vector<int32_t> first(prompt.begin(), prompt.begin() + 15),
+      rest(prompt.begin() + 15, prompt.end());
+  mote_session_options options = test::small_options(llama());
+  options.batch = 3;
+  options.logit_rows = 3;
+  const test::OpenSession whole(llama(), options);
+  const std::vector<int32_t> expected = generate(whole.get(), prompt, penalized(12)).ids;
+  {
+    const test::OpenSession blind(llama(), options);  // the penalty matters
+    TEST_ASSERT_FALSE(generate(blind.get(), prompt, tokens(12)).ids == expected);
+  }
+  const auto check = [&](mote_session* session, const std::vector<int32_t>& ids) {
+    TEST_ASSERT_TRUE(generate(session, ids, penalized(12)).ids == expected);
+  };
+  const test::OpenSession session(llama(), options);
+  test::prefill(session.get(), first, 100);
+  check(session.get(), rest);
+  REQUIRE(mote_session_truncate(session.get(), 0, 15, nullptr) == MOTE_OK);
+  check(session.get(), rest);
+  REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
+  test::prefill(session.get(), prompt, 100);
+  check(session.get(), {});
+
+  REQUIRE(mote_session_truncate(session.get(), 0, 15, nullptr) == MOTE_OK);
+  test::AlignedBytes snapshot(mote_session_state_bytes(session.get()));
+  REQUIRE(mote_session_save(session.get(), snapshot.data(), snapshot.size(), nullptr, nullptr) == MOTE_OK);
+  const test::OpenSession restored(llama(), options);
+  REQUIRE(mote_session_restore(restored.get(), snapshot.data(), snapshot.size(), nullptr) == MOTE_OK);
+  check(restored.get(), rest);
+
+  // Sequence 0 holds other tokens, and is then made of sequence 1, which was forked from it before.
+  REQUIRE(mote_session_truncate(restored.get(), 0, 15, nullptr) == MOTE_OK);
+  REQUIRE(mote_session_fork(restored.get(), 0, 1, nullptr) == MOTE_OK);
+  REQUIRE(mote_session_truncate(restored.get(), 0, 0, nullptr) == MOTE_OK);
+  test::prefill(restored.get(), test::some_ids(20, 90), 100);
+  const uint32_t from[] = {1, 0, 1}, back[] = {2, 2, 1};
+  REQUIRE(mote_session_reorder(restored.get(), from, nullptr) == MOTE_OK);
+  check(restored.get(), rest);
+  REQUIRE(mote_session_reorder(restored.get(), back, nullptr) == MOTE_OK);
+  check(restored.get(), rest);
+}
+
 TEST("a full context ends the generation and says so") {
   mote_session_options options = test::small_options(llama());
   options.context = 12;

@@ -97,8 +97,8 @@ void check_shared_golden(const std::string& name) {
   check_golden(tokenizer, golden);
 }
 
-/// The texts of a llama.cpp vocabulary test and the ids it expects for each; `texts_come_back`: ids become the
-/// text again.
+/// The texts of a llama.cpp vocabulary test and the ids it expects for each; `texts_come_back`: ids become
+/// the text again.
 void check_llama_cpp(const std::string& name, bool texts_come_back = true) {
   const fs::path gguf = test::realdata("llama_cpp_vocabs") / ("ggml-vocab-" + name + ".gguf");
   SKIP_WITHOUT(gguf);
@@ -156,8 +156,9 @@ TEST("BERT's tokenizer from vocab.txt is that of tokenizer.json") {
   std::string lines;
   for (const auto& [id, piece] : pieces) lines += piece + "\n";
   const std::string config = R"({"do_lower_case": true, "cls_token": {"content": "[CLS]"}})";
-  const test::TextTokenizer tokenizer(mote::convert::read_bert_vocabulary(
-      std::as_bytes(std::span(lines)), std::as_bytes(std::span(config)), "vocab.txt", "tokenizer_config.json"));
+  const test::TextTokenizer tokenizer(
+      mote::convert::read_bert_vocabulary(std::as_bytes(std::span(lines)), std::as_bytes(std::span(config)),
+                                          "vocab.txt", "tokenizer_config.json"));
   check_golden(tokenizer, own_folder() / "own_wordpiece.jsonl");
   const test::TokenizedPair pair = tokenizer.encode_pair("a", "a", MOTE_ADD_SPECIAL);
   REQUIRE(pair.kinds.back().type == 1);
@@ -186,6 +187,13 @@ TEST("llama2's tokenizer gives the ids, offsets and text of Hugging Face's") {
 }
 
 TEST("GPT-2's vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("gpt-2"); }
+
+TEST("vocabularies in GGUFs whose pre-tokenizers have names give llama.cpp's ids") {
+  for (const char* name : {"deepseek-coder", "deepseek-llm", "falcon", "mpt", "refact", "starcoder", "phi-3",
+                           "qwen2", "llama-bpe", "command-r"}) {
+    check_llama_cpp(name, false);
+  }
+}
 
 TEST("Llama's SentencePiece vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("llama-spm"); }
 

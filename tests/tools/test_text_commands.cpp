@@ -223,6 +223,18 @@ TEST_CASE("run: a saved prompt goes on as the prompt itself does") {
   TEST_ASSERT_TRUE(saved.at("output_ids") == loaded.at("output_ids"));
 }
 
+TEST_CASE("run: the repetition penalty sees a saved prompt as it sees the prompt itself") {
+  const std::string command = "run " + converted("llama", "f32") + " --json --repeat-penalty 1.8 -n ";
+  const std::string state = (scratch() / "penalized_state").string();
+  const json whole = assert_json(run(command + "12 --ids 5,17,80,3,44,9,61,28"));
+  const json saved = assert_json(run(command + "1 --ids 5,17,80,3,44 --save-state " + state));
+  const json loaded = assert_json(run(command + "12 --ids 9,61,28 --load-state " + state));
+  TEST_ASSERT_TRUE(whole.at("output_ids") == loaded.at("output_ids"));
+  TEST_ASSERT_FALSE(
+      assert_json(run("run " + converted("llama", "f32") + " --json -n 12 --ids 5,17,80,3,44,9,61,28"))
+          .at("output_ids") == whole.at("output_ids"));
+}
+
 TEST_CASE("run: a disk that is full while saving costs neither the message nor the earlier state") {
   const std::string command = "run " + text_model() + " --json -n 4 -p 'the cat sat' --save-state ";
   const std::string state = (scratch() / "kept_state").string();

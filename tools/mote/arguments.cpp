@@ -58,6 +58,17 @@ Option& Option::range(float least, float most) {
   return *this;
 }
 
+Option& Option::above_zero(float most) {
+  option_->check(CLI::Validator(
+      [most](const std::string& text) {
+        float value = 0;
+        const bool fits = CLI::detail::lexical_cast(text, value) && value > 0 && value <= most;
+        return fits ? std::string() : fmt::format("{} is not above 0 and at most {}", text, most);
+      },
+      ""));
+  return *this;
+}
+
 Option& Option::one_of(std::initializer_list<const char*> values) {
   option_->check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
   return *this;

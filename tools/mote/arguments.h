@@ -45,6 +45,8 @@ class Option {
   Option& range(int32_t least, int32_t most);
   Option& range(uint32_t least, uint32_t most);
   Option& range(float least, float most);
+  /// More than 0 and at most this.
+  Option& above_zero(float most);
   Option& one_of(std::initializer_list<const char*> values);
   Option& required();
   /// For a vector: one value each time that the option is given.

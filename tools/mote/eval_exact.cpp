@@ -40,7 +40,7 @@ std::vector<Question> read_questions(const std::string& path, uint64_t limit) {
 }
 
 std::vector<int32_t> ids_of(const ModelFile& file, const Session& session, const std::string& text) {
-  if (mote_chat_format(file.model()) == nullptr) return tokenize(session, text, MOTE_ADD_SPECIAL);
+  if (mote_chat_format(file.model()) == nullptr) return tokenize(file, session, text, MOTE_ADD_SPECIAL);
   return tokenize_chat(file, session, {{MOTE_ROLE_USER, text.data(), text.size()}}, true);
 }
 
@@ -57,7 +57,7 @@ ExactScore score_exact(const ModelFile& file, Session& session, const std::strin
     mote_error error = {};
     check(mote_session_truncate(session.get(), 0, 0, &error), error, file.path());
     const std::vector<int32_t> ids = ids_of(file, session, question.text);
-    const uint32_t expected = static_cast<uint32_t>(tokenize(session, question.answer, 0).size());
+    const uint32_t expected = static_cast<uint32_t>(tokenize(file, session, question.answer, 0).size());
     flags.tokens = expected + 8;  // a longer answer is wrong anyway
     const Answer answer = generate(file, session, ids, flags, [](int32_t, const std::string&) {});
     score.equal += trimmed(answer.text) == question.answer;

@@ -130,7 +130,7 @@ void add_generation_flags(Command command, GenerationFlags& flags, uint32_t toke
       .needs(temperature);
   command.option("--top-p", &sampling.top_p, "Sample of the likeliest tokens that make up this probability")
       .type("P")
-      .range(0.0f, 1.0f)
+      .above_zero(1.0f)
       .needs(temperature);
   command.option("--min-p", &sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
       .type("P")

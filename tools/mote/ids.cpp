@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "converter/error.h"
-#include "converter/source.h"
 #include "tools/mote/output.h"
+#include "tools/mote/text.h"
 
 namespace mote::cli {
 
@@ -26,11 +26,7 @@ std::vector<int32_t> parse_ids(std::string_view text, const std::string& what) {
   return ids;
 }
 
-std::vector<int32_t> read_ids(const std::string& path) {
-  const convert::MappedFile file(path);
-  const auto bytes = file.bytes();
-  return parse_ids({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-}
+std::vector<int32_t> read_ids(const std::string& path) { return parse_ids(read_text(path), path); }
 
 void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what) {
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <string_view>
 
 #include "converter/error.h"
 #include "tools/mote/arguments.h"
@@ -26,7 +28,29 @@ void check(mote_status status, const mote_error& error, const std::string& what)
   convert::fail("{}: {}", what, text);
 }
 
-ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages) : path_(path), file_(path) {
+/// What is no .mote file but could become one is said so.
+static void refuse_other_file(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string_view start(reinterpret_cast<const char*>(bytes.data()),
+                               std::min<size_t>(bytes.size(), 9));
+  if (start.empty()) convert::fail("{} is empty, not a .mote file; convert the model again", path);
+  const bool gguf = start.starts_with("GGUF");
+  const char* kind = gguf                                   ? "GGUF"
+                     : start.size() == 9 && start[8] == '{' ? "safetensors"
+                     : start.starts_with("PK")              ? "PyTorch"
+                                                            : nullptr;
+  if (kind == nullptr) return;
+  convert::fail("{} is a {} file, not a .mote file; mote convert makes one of {}", path, kind,
+                gguf ? "it" : "the directory it is in");
+}
+
+static const std::string& refuse_model_directory(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_directory(path, none)) return path;
+  convert::fail("{} is a directory, not a .mote file; mote convert {} -o model.mote makes one", path, path);
+}
+
+ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages)
+    : path_(refuse_model_directory(path)), file_(path) {
   if (huge_pages) {
     copy_.emplace(file_->bytes());
     file_.reset();
@@ -34,9 +58,10 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages) :
   const size_t words = (mote_model_bytes() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
   storage_ = std::make_unique<uint64_t[]>(words);
   mote_error error = {};
-  check(mote_model_open(bytes().data(), bytes().size(), flags, storage_.get(), words * sizeof(uint64_t),
-                        &model_, &error),
-        error, path);
+  const mote_status status = mote_model_open(bytes().data(), bytes().size(), flags, storage_.get(),
+                                             words * sizeof(uint64_t), &model_, &error);
+  if (status != MOTE_OK) refuse_other_file(path, bytes());
+  check(status, error, path);
   mote_model_get_info(model_, &info_);
 }
 
@@ -87,7 +112,8 @@ ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mot
   if (threads_ <= 1) return;
   pool_.reset(mote_posix_pool_create(threads_));
   if (pool_ == nullptr) {
-    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads_, std::strerror(errno));
+    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads_,
+                  std::strerror(errno));
   }
 }
 

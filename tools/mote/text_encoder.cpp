@@ -56,9 +56,12 @@ EncodedText TextEncoder::tokenize(const std::string* first, std::string text) {
   uint32_t count = 0;
   mote_error error = {};
   const std::string_view second = first != nullptr ? std::string_view(encoded.text) : std::string_view();
-  const mote_status status = mote_tokenize_pair(session_.get(), head.data(), head.size(), second.data(),
-                                                second.size(), flags, encoded.ids.data(), most_tokens_,
-                                                &count, encoded.spans.data(), kinds.data(), &error);
+  const size_t longest = std::max(head.size(), second.size());
+  const mote_status status = with_text_room(file_, session_.get(), longest, [&](mote_session* in) {
+    return mote_tokenize_pair(in, head.data(), head.size(), second.data(), second.size(), flags,
+                              encoded.ids.data(), most_tokens_, &count, encoded.spans.data(), kinds.data(),
+                              &error);
+  });
   if (status == MOTE_TOO_SMALL) {
     convert::fail("\"{}...\" has {} tokens, there is room for {}; --truncate cuts what is longer",
                   one_line(encoded.text.substr(0, 40)), count, most_tokens_);
@@ -132,6 +135,7 @@ std::vector<float> TextEncoder::probabilities(uint32_t index) const {
 void for_each_line(const std::string& path, const std::function<void(const std::string&)>& take) {
   std::ifstream file;
   if (path != "-") {
+    refuse_directory(path);
     file.open(path, std::ios::binary);
     if (!file) convert::fail("cannot read {}: is it there, and may it be read?", path);
   }

@@ -397,7 +397,8 @@ typedef struct mote_sampling {
 /* Greedy. */
 mote_sampling mote_sampling_default(void);
 
-/* Restarts the random sequence and forgets the repetition window; also done by mote_generation_begin. */
+/* Restarts the random sequence and forgets the repetition window; also done by mote_generation_begin, whose
+   window then has the ids that sequence 0 holds, computed, reused or restored, and the prompt. */
 mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampling, mote_error* error);
 
 /* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's
@@ -482,7 +483,7 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
-/* Writes the tokens' keys and values and other states, the sampler and the last logits, and zeros where there
+/* Writes the tokens' keys, values, ids and other states, the sampler and the last logits, and zeros where there
    are none: sessions that hold the same give the same bytes. */
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);

@@ -165,7 +165,9 @@ std::optional<std::string> read_line(bool terminal) {
     note("\n(/exit or Ctrl-D ends)");
   }
   std::string line;
-  return std::getline(std::cin, line) ? std::optional(line) : std::nullopt;
+  if (!std::getline(std::cin, line)) return std::nullopt;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
 }
 
 void talk(Conversation& conversation, const Arguments& arguments, const Session& session, uint32_t context) {

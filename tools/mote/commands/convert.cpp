@@ -18,6 +18,7 @@ namespace {
 
 struct Arguments {
   std::string source, output, type, chat_format, pooling, thinking;
+  std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
 
@@ -111,6 +112,7 @@ void convert_model(const Arguments& arguments) {
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
   options.pooling = arguments.pooling;
+  options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
@@ -120,6 +122,7 @@ void convert_model(const Arguments& arguments) {
         human_bytes(report.file_bytes), arguments.output);
   print_memory(report);
   if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
+  for (const std::string& text : report.notes) note("{}", one_line(text));
   if (report.template_remark.empty()) return;
   if (report.chat_format.empty()) {
     note("the model's chat template becomes no format: {}; mote chat needs --chat-format NAME ({})",
@@ -164,6 +167,11 @@ void add_convert(CommandLine& line) {
           .type("KIND")
           .one_of({"mean", "cls", "max", "last", "none"});
   command.flag("--normalize", &arguments->normalize, "Scale that vector to length 1").needs(pooling);
+  command
+      .option("--ignore-key", &arguments->ignored_keys,
+              "A key of config.json that is not understood and changes nothing; may be given again")
+      .type("KEY")
+      .repeated();
   command.flag("--no-tokenizer", &arguments->no_tokenizer,
                "Leave the tokenizer out: the file then takes token ids only");
   command.flag("--list", &arguments->list, "Print the architectures and types, and exit");

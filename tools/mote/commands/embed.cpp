@@ -10,6 +10,7 @@
 #include "tools/mote/eval_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text_encoder.h"
+#include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
@@ -17,25 +18,38 @@ namespace {
 constexpr size_t kLinesAtOnce = 64;
 
 struct Arguments {
-  std::string file, lines = "-", npy, query;
+  std::string file, lines = "-", npy, query, prompt;
   uint32_t top = 0;
-  bool json = false, truncate = false, ranks = false;
+  bool json = false, truncate = false, ranks = false, reranks = false;
   SessionFlags session;
 };
 
-/// Calls use(text, vector) for each line, in order.
-void embed_lines(TextEncoder& encoder, const std::string& path,
-                 const std::function<void(const std::string&, const std::vector<float>&)>& use) {
+/// Calls use(line, its row of outputs) for each line, in order.
+void encode_lines(TextEncoder& encoder, const std::string& path,
+                  const std::function<EncodedText(const std::string&)>& tokenize,
+                  const std::function<void(const std::string&, uint32_t)>& use) {
+  std::vector<std::string> lines;
   std::vector<EncodedText> texts;
   const auto flush = [&] {
-    encoder.encode(texts, [&](size_t i, uint32_t row) { use(texts[i].text, encoder.row(row)); });
+    encoder.encode(texts, [&](size_t i, uint32_t row) { use(lines[i], row); });
     texts.clear();
+    lines.clear();
   };
   for_each_line(path, [&](const std::string& line) {
-    texts.push_back(encoder.tokenize(line));
+    lines.push_back(line);
+    texts.push_back(tokenize(line));
     if (texts.size() == kLinesAtOnce) flush();
   });
   flush();
+}
+
+/// Calls use(text, vector) for each line, in order.
+void embed_lines(TextEncoder& encoder, const Arguments& arguments,
+                 const std::function<void(const std::string&, const std::vector<float>&)>& use) {
+  encode_lines(
+      encoder, arguments.lines,
+      [&](const std::string& line) { return encoder.tokenize(arguments.prompt + line); },
+      [&](const std::string& line, uint32_t row) { use(line, encoder.row(row)); });
 }
 
 /// NumPy's format, version 1.0: f32 [rows, width].
@@ -61,14 +75,7 @@ struct Ranked {
   std::string text;
 };
 
-void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
-  std::vector<float> query;
-  const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
-  encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
-  std::vector<Ranked> ranked;
-  embed_lines(encoder, arguments.lines, [&](const std::string& text, const std::vector<float>& vector) {
-    ranked.push_back({cosine(query, vector), ranked.size() + 1, text});
-  });
+void print_ranked(std::vector<Ranked> ranked, const Arguments& arguments) {
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
   if (arguments.top != 0 && ranked.size() > arguments.top) ranked.resize(arguments.top);
@@ -81,10 +88,40 @@ void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
   }
 }
 
+void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
+  std::vector<float> query;
+  const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
+  encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
+  std::vector<Ranked> ranked;
+  embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
+    ranked.push_back({cosine(query, vector), ranked.size() + 1, text});
+  });
+  print_ranked(std::move(ranked), arguments);
+}
+
+/// A cross encoder reads the query and a line together; its score is its one label's.
+void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
+  std::vector<Ranked> ranked;
+  encode_lines(
+      encoder, arguments.lines,
+      [&](const std::string& line) { return encoder.tokenize_pair(arguments.query, line); },
+      [&](const std::string& line, uint32_t row) {
+        ranked.push_back({encoder.probabilities(row).front(), ranked.size() + 1, line});
+      });
+  print_ranked(std::move(ranked), arguments);
+}
+
 void embed(const Arguments& arguments) {
+  convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
   const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
+  if (arguments.reranks) {
+    if (encoder.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || encoder.output().labels != 1)
+      convert::fail("{} is no cross encoder, which gives one score for two texts; --rank compares vectors",
+                    file.path());
+    return rerank_lines(encoder, arguments);
+  }
   if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) {
     convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",
                   file.path());
@@ -92,7 +129,7 @@ void embed(const Arguments& arguments) {
   if (arguments.ranks) return rank_lines(encoder, arguments);
   std::vector<float> all;
   size_t rows = 0;
-  embed_lines(encoder, arguments.lines, [&](const std::string& text, const std::vector<float>& vector) {
+  embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
     ++rows;
     if (arguments.npy.empty()) return print_json({{"text", text}, {"embedding", vector}});
     all.insert(all.end(), vector.begin(), vector.end());
@@ -113,12 +150,23 @@ void add_embed(CommandLine& line) {
   Option rank = command.option("--rank", &arguments->query, "Print the lines, nearest to this text first")
                     .type("QUERY");
   rank.excludes(npy);
-  command.option("--top", &arguments->top, "Print the K nearest only").type("K").needs(rank);
+  Option rerank = command
+                      .option("--rerank", &arguments->query,
+                              "Print the lines by the score that a cross encoder gives each with this text")
+                      .type("QUERY");
+  rerank.excludes(npy).excludes(rank);
+  command.option("--top", &arguments->top, "Print the K nearest only (with --rank or --rerank)").type("K");
+  command.option("--prompt", &arguments->prompt, "Put this before each line, such as \"query: \"")
+      .type("TEXT")
+      .excludes(rerank);
   command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
   command.flag("--json", &arguments->json, "Print an object a line; vectors are printed so anyway");
   add_session_flags(command, arguments->session);
-  command.callback([arguments, rank] {
+  command.callback([arguments, rank, rerank] {
     arguments->ranks = rank.given();
+    arguments->reranks = rerank.given();
+    if (arguments->top != 0 && !arguments->ranks && !arguments->reranks)
+      usage_fail("--top is for --rank and --rerank");
     embed(*arguments);
   });
 }

@@ -141,7 +141,7 @@ std::vector<int32_t> text_ids(const Arguments& arguments, const Model& model) {
     ids = read_ids(arguments.text);
   } else {
     require_tokenizer(file, "with --ids the text is a file of token ids");
-    ids = tokenize(model.session, read_text(arguments.text), 0);
+    ids = tokenize(file, model.session, read_text(arguments.text), 0);
   }
   if (arguments.limit != 0 && ids.size() > arguments.limit) ids.resize(arguments.limit);
   if (ids.size() < 2) convert::fail("{}: {} tokens; it takes at least 2", arguments.text, ids.size());

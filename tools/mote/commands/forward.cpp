@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "converter/error.h"
+#include "converter/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"
@@ -178,6 +179,9 @@ void forward_model(const Arguments& arguments) {
                arguments.outputs.size());
   }
   const ModelFile file(arguments.file, arguments.session);
+  std::vector<std::string> read = arguments.inputs;
+  read.push_back(arguments.file);
+  for (const std::string& path : arguments.outputs) convert::refuse_input(path, read);
   const ThreadPool pool(arguments.session.threads);
   if (is_encoder(file)) return encode(arguments, file, pool);
   std::vector<std::vector<Case>> segments;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "converter/error.h"
+#include "converter/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
@@ -66,7 +67,7 @@ std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& fil
   if (arguments.chat) return chat_ids(arguments, file, session, text);
   const bool continues = !arguments.load_state.empty();
   std::vector<int32_t> ids =
-      tokenize(session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
+      tokenize(file, session, text, continues ? MOTE_PARSE_SPECIAL : MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
   if (ids.empty() && !continues) {
     if (file.info().bos_id < 0) convert::fail("the prompt is empty; give at least one word");
     ids.push_back(file.info().bos_id);
@@ -124,6 +125,8 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
 
 void run_model(const Arguments& arguments) {
   Timer timer;
+  convert::refuse_input(arguments.save_state,
+                        {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(arguments.session.threads);
   const mote_session_options options = session_options(file, arguments.session, pool);
@@ -131,6 +134,15 @@ void run_model(const Arguments& arguments) {
   const double load_ms = timer.ms();
   if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
   const std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
+
+  const size_t held = mote_session_length(session.get(), 0);
+  if (held + prompt.size() > options.context) {
+    convert::fail(
+        "{} tokens{} exceed the context of {}: give more with --context, up to the model's {}, or a "
+        "shorter prompt",
+        held + prompt.size(), held == 0 ? " of the prompt" : ", those of the state among them,",
+        options.context, file.info().context);
+  }
 
   const bool text = file.info().tokens != 0;
   bool first = true;

@@ -10,6 +10,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/text.h"
 #include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
@@ -28,20 +29,11 @@ struct Tokens {
   std::vector<mote_token_kind> kinds;
 };
 
-std::string read_text(const std::string& path) {
-  const convert::MappedFile file(path);
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
-
-mote_status tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
-                     uint32_t flags, size_t text_bytes, Tokens* tokens, mote_error* error) {
-  mote_session_options options = mote_session_options_default(file.model());
-  options.context = options.chunk = 1;
-  options.text_bytes = static_cast<uint32_t>(text_bytes);
-  Session session(file, options);
+mote_status tokenize(mote_session* session, const std::string& text, const std::optional<std::string>& pair,
+                     uint32_t flags, Tokens* tokens, mote_error* error) {
   uint32_t count = 0;
   const auto run = [&] {
-    return mote_tokenize_pair(session.get(), text.data(), text.size(), pair ? pair->data() : nullptr,
+    return mote_tokenize_pair(session, text.data(), text.size(), pair ? pair->data() : nullptr,
                               pair ? pair->size() : 0, flags, tokens->ids.data(), count, &count,
                               tokens->spans.data(), tokens->kinds.data(), error);
   };
@@ -53,20 +45,14 @@ mote_status tokenize(const ModelFile& file, const std::string& text, const std::
   return run();
 }
 
-/// Any word fits: the session's scratch is as large as the text or, if that does not do, as what
-/// normalization makes of it at most.
 Tokens tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
                 uint32_t flags) {
-  constexpr size_t kMostBytes = size_t{1} << 30, kMostExpansion = 12, kLeastRoom = 1024;
   const size_t longest = std::max(text.size(), pair ? pair->size() : 0);
-  if (longest > kMostBytes) convert::fail("a text of {}; at most 1 GiB", human_bytes(longest));
   Tokens tokens;
   mote_error error = {};
-  const size_t room = std::max(longest, kLeastRoom);
-  mote_status status = tokenize(file, text, pair, flags, room, &tokens, &error);
-  if (status == MOTE_TEXT_TOO_LONG && longest <= kMostBytes / kMostExpansion) {
-    status = tokenize(file, text, pair, flags, room * kMostExpansion, &tokens, &error);
-  }
+  const mote_status status = with_text_room(file, nullptr, longest, [&](mote_session* session) {
+    return tokenize(session, text, pair, flags, &tokens, &error);
+  });
   check(status, error, file.path());
   return tokens;
 }
@@ -110,7 +96,9 @@ void add_tokenize(CommandLine& line) {
   Command command = line.command("tokenize", "Print the token ids of a text");
   add_model_argument(command, arguments->file);
   Option prompt = command.option("-p,--prompt", &arguments->prompt, "The text").type("TEXT");
-  command.option("--file", &arguments->path, "A file with the text").type("FILE").excludes(prompt);
+  command.option("--file", &arguments->path, "A file with the text, - for standard input")
+      .type("FILE")
+      .excludes(prompt);
   command.option("--pair", &arguments->pair, "A second text, put behind the first the model's way")
       .type("TEXT");
   command.flag("--no-special", &arguments->no_special, "Add no tokens around the text");

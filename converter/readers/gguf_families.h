@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What GGUF calls the config keys and tensors of each architecture that is read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace mote::convert {
+
+enum class KeyKind : uint8_t { size, real };
+enum class Presence : uint8_t { required, optional };
+
+struct KeyRule {
+  const char* gguf;  // after the architecture's name
+  const char* config;
+  KeyKind kind = KeyKind::size;
+  Presence presence = Presence::required;
+};
+
+/// Names without ".weight" or ".bias"; {} is the layer.
+struct TensorRule {
+  const char* gguf;
+  const char* name;
+};
+
+inline constexpr KeyRule kLlamaKeys[] = {
+    {"embedding_length", "hidden_size"},
+    {"block_count", "num_hidden_layers"},
+    {"feed_forward_length", "intermediate_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
+    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
+    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
+
+inline constexpr TensorRule kLlamaTensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"output_norm", "model.norm"},
+    {"output", "lm_head"},
+    {"rope_freqs", "rope_freqs"},  // divisors of the inverse frequencies
+    {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
+    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+    {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
+    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
+    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
+    {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
+    {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
+    {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
+    {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+
+inline constexpr KeyRule kGpt2Keys[] = {
+    {"embedding_length", "n_embd"},
+    {"block_count", "n_layer"},
+    {"feed_forward_length", "n_inner"},
+    {"context_length", "n_positions"},
+    {"attention.head_count", "n_head"},
+    {"attention.layer_norm_epsilon", "layer_norm_epsilon", KeyKind::real}};
+
+// Matrices are [out, in] here, where Hugging Face's GPT-2 has [in, out].
+inline constexpr TensorRule kGpt2Tensors[] = {{"token_embd", "transformer.wte"},
+                                              {"position_embd", "transformer.wpe"},
+                                              {"output_norm", "transformer.ln_f"},
+                                              {"output", "lm_head"},
+                                              {"blk.{}.attn_norm", "transformer.h.{}.ln_1"},
+                                              {"blk.{}.attn_qkv", "transformer.h.{}.attn.c_attn"},
+                                              {"blk.{}.attn_output", "transformer.h.{}.attn.c_proj"},
+                                              {"blk.{}.ffn_norm", "transformer.h.{}.ln_2"},
+                                              {"blk.{}.ffn_up", "transformer.h.{}.mlp.c_fc"},
+                                              {"blk.{}.ffn_down", "transformer.h.{}.mlp.c_proj"}};
+
+inline constexpr KeyRule kBertKeys[] = {{"embedding_length", "hidden_size"},
+                                        {"block_count", "num_hidden_layers"},
+                                        {"feed_forward_length", "intermediate_size"},
+                                        {"context_length", "max_position_embeddings"},
+                                        {"attention.head_count", "num_attention_heads"},
+                                        {"attention.layer_norm_epsilon", "layer_norm_eps", KeyKind::real}};
+
+inline constexpr TensorRule kBertTensors[] = {
+    {"token_embd", "embeddings.word_embeddings"},
+    {"token_types", "embeddings.token_type_embeddings"},
+    {"position_embd", "embeddings.position_embeddings"},
+    {"token_embd_norm", "embeddings.LayerNorm"},
+    {"blk.{}.attn_q", "encoder.layer.{}.attention.self.query"},
+    {"blk.{}.attn_k", "encoder.layer.{}.attention.self.key"},
+    {"blk.{}.attn_v", "encoder.layer.{}.attention.self.value"},
+    {"blk.{}.attn_output", "encoder.layer.{}.attention.output.dense"},
+    {"blk.{}.attn_output_norm", "encoder.layer.{}.attention.output.LayerNorm"},
+    {"blk.{}.ffn_up", "encoder.layer.{}.intermediate.dense"},
+    {"blk.{}.ffn_down", "encoder.layer.{}.output.dense"},
+    {"blk.{}.layer_output_norm", "encoder.layer.{}.output.LayerNorm"}};
+
+struct Family {
+  std::string_view name;  // general.architecture, and model_type
+  const char* activation_key;
+  const char* activation;
+  std::span<const KeyRule> keys;
+  std::span<const TensorRule> tensors;
+  bool has_rope;
+  bool interleaved;  // the rows of q and k are in the order of interleaved RoPE
+};
+inline constexpr Family kFamilies[] = {
+    {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
+    {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"gpt2", "activation_function", "gelu_new", kGpt2Keys, kGpt2Tensors, false, false},
+    {"bert", "hidden_act", "gelu", kBertKeys, kBertTensors, false, false}};
+
+}  // namespace mote::convert

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands beside a tokenizer.json and changes ids: tokenizer_config.json, added_tokens.json and
+// special_tokens_map.json, read as transformers' AutoTokenizer does. The class that they or the model's type
+// name sets a few options anew; the structure of the tokenizer.json stays.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "converter/source.h"
+
+namespace mote::convert {
+
+class SideFiles {
+ public:
+  /// Throws Error where a file is no JSON of its kind.
+  explicit SideFiles(const Source& source);
+
+  /// The tokenizer's class without "Fast"; empty: that of any tokenizer.json.
+  const std::string& tokenizer_class() const { return class_; }
+  const nlohmann::json& config() const { return config_; }
+  const std::string& config_path() const { return config_path_; }
+
+  /// Changes a parsed tokenizer.json; `where` names it in messages. Throws Error where the files contradict
+  /// each other.
+  void apply(nlohmann::json& tokenizer, const std::string& where) const;
+
+ private:
+  void set_bert(nlohmann::json& tokenizer, const std::string& where) const;
+  void set_prefix_space(nlohmann::json& tokenizer) const;
+  void check_llama(const nlohmann::json& tokenizer, const std::string& where) const;
+  void set_lowercase(nlohmann::json& tokenizer) const;
+  void add_tokens(nlohmann::json& tokenizer, const std::string& where) const;
+  nlohmann::json declared_tokens() const;
+  nlohmann::json special_tokens() const;
+  std::string named_token(const char* key, const char* otherwise) const;
+
+  nlohmann::json config_, added_, special_map_;  // objects, empty where there is no file
+  std::string config_path_, added_path_, map_path_;
+  std::string declared_, registered_, class_;  // without "Fast"
+  uint64_t vocab_ = 0;                         // of the model; 0: not known
+  bool lowercase_;                             // texts, before all else
+};
+
+}  // namespace mote::convert
