@@ -163,7 +163,7 @@ TEST("encoders in 16 and 8 bits stay near the stored outputs") {
          {std::pair("f16", 2e-3), std::pair("q8g32", 2e-2), std::pair("q8c", 2e-2)}) {
       const test::OpenModel model(test::golden_file(name, type));
       const Arrays arrays = encode(model, MOTE_ISA_AUTO, input, input.rows);
-      std::string last;
+      std::string last = "last_hidden_state";  // where no others are stored
       for (uint32_t layer = 0; golden.has("hidden." + std::to_string(layer)); ++layer) {
         last = "hidden." + std::to_string(layer);
       }

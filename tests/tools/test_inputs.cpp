@@ -29,7 +29,7 @@ std::string model(const std::string& name, const std::string& options = "") {
   return path;
 }
 
-std::string decoder() { return model("llama", "--chat-format chatml"); }
+std::string decoder() { return model("llama", "--chat-format llama2"); }
 std::string encoder() { return model("mpnet_sentence"); }
 
 std::string text_file(const std::string& text) {
