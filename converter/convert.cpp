@@ -156,11 +156,11 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind == kinds.end() && options.pooling != "none") {
     fail("pooling '{}' is unknown; there are mean, cls, max, last, none", options.pooling);
   }
-  const std::vector<SentencePooling::Dense> unused =
-      source.pooling ? source.pooling->dense : std::vector<SentencePooling::Dense>();
-  for (const SentencePooling::Dense& dense : unused) {
-    source.tensors.erase(dense.name + ".weight");
-    source.tensors.erase(dense.name + ".bias");
+  if (source.pooling) {
+    for (const SentencePooling::Dense& dense : source.pooling->dense) {
+      source.tensors.erase(dense.name + ".weight");
+      source.tensors.erase(dense.name + ".bias");
+    }
   }
   source.pooling.reset();
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};

@@ -37,8 +37,7 @@ inline void Binder::bind(const file::CausalConv& op, Step* step) {
   const FixedStateView state = fixed_state(op.state(), file::StateKind::conv_tail);
   if (status_ != MOTE_OK) return;
   of_tokens(in, "in");
-  of_tokens(out, "out");
-  width(out, in.width, "out");
+  token_columns(out, in.width, "out");
   shape(state, 1, state.rows, in.width);
   const uint32_t taps = state.rows + 1;
   check(taps <= kMaxTaps, taps, " taps, at most ", kMaxTaps);

@@ -49,22 +49,16 @@ inline void Binder::bind(const file::GatedDelta& op, Step* step) {
                 out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
-  of_tokens(q, "q");
-  of_tokens(k, "k");
-  of_tokens(v, "v");
-  of_tokens(dt, "dt");
-  of_tokens(beta, "beta");
-  of_tokens(out, "out");
   if (!check(op.key_heads() > 0 && state.heads % op.key_heads() == 0, state.heads, " heads over ",
              op.key_heads(), " of keys")) {
     return;
   }
-  width(q, uint64_t{op.key_heads()} * state.rows, "q");
-  width(k, uint64_t{op.key_heads()} * state.rows, "k");
-  width(v, uint64_t{state.heads} * state.cols, "v");
-  width(dt, state.heads, "dt");
-  width(beta, state.heads, "beta");
-  width(out, v.width, "out");
+  token_columns(q, uint64_t{op.key_heads()} * state.rows, "q");
+  token_columns(k, uint64_t{op.key_heads()} * state.rows, "k");
+  token_columns(v, uint64_t{state.heads} * state.cols, "v");
+  token_columns(dt, state.heads, "dt");
+  token_columns(beta, state.heads, "beta");
+  token_columns(out, v.width, "out");
   finite(op.scale(), "scale");
   check(op.eps() > 0.0f && isfinite(op.eps()), "eps is not above 0");
   step->gated_delta = {state,

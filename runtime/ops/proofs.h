@@ -155,6 +155,11 @@ class Proofs {
   void width(const Operand& a, uint64_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
+  /// A row of so many columns for each token.
+  void token_columns(const Operand& a, uint64_t columns, const char* what) {
+    of_tokens(a, what);
+    width(a, columns, what);
+  }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
   const file::State* cache(uint32_t index, KvCacheView* view) {

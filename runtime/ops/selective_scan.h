@@ -39,15 +39,11 @@ inline void Binder::bind(const file::SelectiveScan& op, Step* step) {
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
   of_tokens(x, "x");
-  of_tokens(dt, "dt");
-  of_tokens(b, "b");
-  of_tokens(c, "c");
-  of_tokens(out, "out");
   shape(state, 1, state.rows, x.width);
-  width(dt, state.cols, "dt");
-  width(b, state.rows, "b");
-  width(c, state.rows, "c");
-  width(out, state.cols, "out");
+  token_columns(dt, state.cols, "dt");
+  token_columns(b, state.rows, "b");
+  token_columns(c, state.rows, "c");
+  token_columns(out, state.cols, "out");
   step->selective_scan = {state,
                           places_.by_sequence,
                           kOneLane,

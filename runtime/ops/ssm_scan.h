@@ -40,20 +40,15 @@ inline void Binder::bind(const file::SsmScan& op, Step* step) {
                 c = f32_slice(op.c(), "c"), out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
-  of_tokens(x, "x");
-  of_tokens(dt, "dt");
-  of_tokens(b, "b");
-  of_tokens(c, "c");
-  of_tokens(out, "out");
   if (!check(op.groups() > 0 && state.heads % op.groups() == 0, state.heads, " heads over ", op.groups(),
              " groups")) {
     return;
   }
-  width(x, uint64_t{state.heads} * state.cols, "x");
-  width(dt, state.heads, "dt");
-  width(b, uint64_t{op.groups()} * state.rows, "b");
-  width(c, uint64_t{op.groups()} * state.rows, "c");
-  width(out, x.width, "out");
+  token_columns(x, uint64_t{state.heads} * state.cols, "x");
+  token_columns(dt, state.heads, "dt");
+  token_columns(b, uint64_t{op.groups()} * state.rows, "b");
+  token_columns(c, uint64_t{op.groups()} * state.rows, "c");
+  token_columns(out, x.width, "out");
   check(op.dt_min() <= op.dt_max(), "dt_min is above dt_max");
   step->ssm_scan = {state,
                     places_.by_sequence,

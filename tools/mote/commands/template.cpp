@@ -7,9 +7,9 @@
 
 #include "converter/chat_formats/conversation.h"
 #include "converter/error.h"
-#include "converter/source.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
+#include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -21,11 +21,6 @@ struct Arguments {
   std::optional<std::string> date;
   bool no_answer = false;
 };
-
-std::string read_text(const std::string& path) {
-  const convert::MappedFile file(path);
-  return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-}
 
 void set_variable(convert::Conversation& conversation, const std::string& given) {
   const size_t equals = given.find('=');

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# A cross build for Linux with the distribution's compiler for MOTE_CROSS_TRIPLE, whose programs MOTE_QEMU runs here.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_C_COMPILER ${MOTE_CROSS_TRIPLE}-gcc)
+set(CMAKE_CXX_COMPILER ${MOTE_CROSS_TRIPLE}-g++)
+# MOTE_SYSROOT may name a folder with what the tools and tests need besides: scripts/test-arm makes one.
+set(CMAKE_FIND_ROOT_PATH ${MOTE_SYSROOT} /usr/${MOTE_CROSS_TRIPLE})
+if(MOTE_SYSROOT)
+  set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${MOTE_SYSROOT}/usr/include)
+endif()
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MOTE_SYSROOT)
+if(MOTE_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${MOTE_QEMU} -L /usr/${MOTE_CROSS_TRIPLE})
+endif()
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
