@@ -12,14 +12,13 @@ namespace {
 
 constexpr const char kAttention[] = "attention", kFfn[] = "ffn";  // labels of the branches
 
-/// `pattern` with the number of the layer's weights.
+}  // namespace
+
 std::string of_layer(const std::string& pattern, const LayerSpec& layer) {
   return fmt::format(fmt::runtime(pattern), layer.weights);
 }
 
 std::string prefix_of(const LayerSpec& layer) { return of_layer(layer.names.label, layer); }
-
-}  // namespace
 
 // ---- Branches ----
 
@@ -47,6 +46,11 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
   if (names.sum.empty()) return;
   const char* suffix = names.before.empty() ? "_norm" : "_sum_norm";
   norm(prefix + label + suffix, of_layer(names.sum, layer), x_, x_);
+}
+
+uint32_t TransformerBuilder::add_state(const Cache& state) {
+  graph_.caches.push_back(state);
+  return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 
 // ---- Attention ----
@@ -127,6 +131,7 @@ View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
   const View both = new_value(2 * ffn.width, Unit::token), inner = columns(both, 0, ffn.width);
   linears(prefix, in, {project("gate", layer.names.gate), project("up", layer.names.up)}, both,
           Activation::none, std::nullopt);
+  scale(inner, ffn.gate_multiplier);
   add(GateNode{ffn.activation, inner, columns(both, ffn.width, ffn.width), inner});
   return inner;
 }

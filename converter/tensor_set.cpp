@@ -35,8 +35,18 @@ WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t co
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));
-  std::vector<float> values(width);
-  read_row(tensor, 0, values);
+  return table(name, 1, width);
+}
+
+std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint32_t cols) {
+  const SourceTensor& tensor = take(name);
+  if (tensor.shape.empty() || tensor.rows() * tensor.cols() != uint64_t{rows} * cols ||
+      (rows != 1 && tensor.shape[0] != rows)) {
+    fail_shape(name, tensor, fmt::format("{}, {}", rows, cols));
+  }
+  std::vector<float> values(size_t{rows} * cols);
+  for (uint64_t row = 0; row < tensor.rows(); ++row)
+    read_row(tensor, row, std::span(values).subspan(row * tensor.cols(), tensor.cols()));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
   }

@@ -38,7 +38,9 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
   const std::optional<DType> chosen = role == Role::matrix ? matrix_ : table_;
   const DType dtype = chosen.value_or(own_type(tensor.type));
-  if (role == Role::positions && dtype != DType::f16) return DType::f32;
+  // Exponentials of sums of time steps are what a scan keeps.
+  const bool is_fine = role == Role::positions || role == Role::time_steps;
+  if (is_fine && dtype != DType::f16) return DType::f32;
   return dtype;
 }
 

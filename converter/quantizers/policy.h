@@ -2,7 +2,7 @@
 //
 // Which type each weight gets.
 //
-//   --type      matrices   embedding, head   positions
+//   --type      matrices   embedding, head   positions, time steps
 //   q8          q8g32      q8g32             f32
 //   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
 //   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
@@ -27,7 +27,7 @@
 
 namespace mote::convert {
 
-enum class Role : uint8_t { matrix, embedding, head, positions };
+enum class Role : uint8_t { matrix, embedding, head, positions, time_steps };
 
 class TypePolicy {
  public:
