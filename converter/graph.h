@@ -144,8 +144,14 @@ struct AttentionNode {
   float scale;
   View q, out;
   int32_t bias = -1;
+  float softcap = 0.0f;  // 0: none
+  int32_t slopes = -1;
+  bool slopes_in_bf16 = false;
+  int32_t sinks = -1;
 
-  auto fields(auto&& f) const { return f(cache, heads, scale, q, out, bias); }
+  auto fields(auto&& f) const {
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks);
+  }
 };
 struct GateNode {
   Activation activation;

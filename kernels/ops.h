@@ -255,17 +255,27 @@ struct KvStoreArgs {
 /// Softmax of one query over the positions of a segment, not yet divided: floats out[F], maximum, sum.
 constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_dim + 2; }
 
-/// out[t][h] = softmax(scale * q[t][h] K^T + b) V over the positions max(0, l - window + 1)..l of the row's
-/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). b, where there is a
-/// bias, is bias[h][p - positions[t] + bias_reach - 1] for the key at position p.
+/// What becomes of s = scale * dot, the scaled product of a query of head h at position t and the key at
+/// position p, each operation rounded by itself:
+///   scaled      s
+///   biased      s + bias[h][p - t + bias_reach - 1]
+///   capped      softcap * tanh(s / softcap) (Gemma 2)
+///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
+///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
+enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16 };
+
+/// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
+/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). Where there are
+/// sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al. 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
-/// Dao et al. 2022): per tile, s = scale * dot (+ b) with dot = fma over E in order; m' = max(m, max s); the
+/// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
 /// running sum and output are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position
-/// order. Each segment of kAttentionSegment positions starts anew; segments are folded in order, the first
-/// taken as it is: m' = max(m, m_s); a = exp(m - m'), b = exp(m_s - m'); sum = sum a + sum_s b,
-/// out = out a + out_s b. At the end out / sum. A result depends on its own query and keys alone: not on T,
-/// the row's place in it, or the split of the work. NaN scores give NaN outputs for their query alone.
+/// order. Each segment of kAttentionSegment positions starts anew, the first that a row sees from a maximum
+/// of sinks[h] and a sum of 1 where there are sinks; segments are folded in order, the first taken as it is:
+/// m' = max(m, m_s); a = exp(m - m'), b = exp(m_s - m'); sum = sum a + sum_s b, out = out a + out_s b. At the
+/// end out / sum. A result depends on its own query and keys alone: not on T, the row's place in it, or the
+/// split of the work. NaN scores give NaN outputs for their query alone.
 ///
 /// Unit: unit u is KV head u / B of rows [R * (u % B), R * (u % B) + R), R = kAttentionRowBlock, B = ceil(T /
 /// R). Where `segments` is not 0, few rows share long sequences among threads: unit u is segment
@@ -286,6 +296,10 @@ struct AttentionArgs {
   Rows out;                  // [T, H * F]
   uint32_t segments;         // of the longest sequence, or 0
   float* partials;           // [T, H, segments, attention_partial_floats(F)]
+  ScoreKind score;           // whose bias, slopes or softcap there is
+  float softcap;
+  const float* slopes;  // [H]
+  const float* sinks;   // [H] or null
 };
 using AttentionMergeArgs = AttentionArgs;
 
