@@ -78,10 +78,9 @@ View mamba(TransformerBuilder& builder, const LayerSpec& layer, const MambaSpec&
       projected(builder, layer, "mamba_x", base + "x_proj", scanned, spec.rank + 2 * spec.states, false);
   BlockInput ranks{columns(steps, 0, spec.rank)};
   const View dt = builder.new_value(spec.width, Unit::token);
-  builder.linears(
-      prefix, ranks,
-      {builder.projection("mamba_dt", base + "dt_proj", spec.width, spec.rank, Role::time_steps, true)}, dt,
-      Activation::none, std::nullopt);
+  builder.linears(prefix, ranks,
+                  {builder.projection("mamba_dt", base + "dt_proj", spec.width, spec.rank, Role::fine, true)},
+                  dt, Activation::none, std::nullopt);
 
   const std::vector<float> logarithms = builder.tensors().table(base + "A_log", spec.width, spec.states);
   const int32_t decay = add_table(builder, prefix + "decay", spec.states, spec.width,

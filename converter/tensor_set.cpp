@@ -32,6 +32,19 @@ WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t co
   return {name, &tensor, transposed, rows};
 }
 
+WeightPart TensorSet::slice(const std::string& name, uint32_t index, uint32_t count, uint32_t rows,
+                            uint32_t cols, bool transposed) {
+  const SourceTensor& tensor = take(name);
+  const std::vector<uint64_t> expected = {count, transposed ? cols : rows, transposed ? rows : cols};
+  if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
+  SourceTensor matrix = tensor;
+  matrix.shape.erase(matrix.shape.begin());
+  matrix.bytes = tensor.bytes / count;
+  matrix.data = tensor.data + index * matrix.bytes;
+  slices_.push_back(matrix);
+  return {name, &slices_.back(), transposed, rows};
+}
+
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));

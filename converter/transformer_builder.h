@@ -75,8 +75,11 @@ class TransformerBuilder {
   /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
   void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
                   Projection last);
+  /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
+  void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
 
   TensorSet& tensors() { return tensors_; }
+  const TypePolicy& policy() const { return policy_; }
   float norm_eps() const { return spec_.norm_eps; }
   /// A state that only the layer's own operation carries.
   uint32_t add_state(const Cache& state);
@@ -119,6 +122,7 @@ class TransformerBuilder {
   void scale(View rows, float factor);
 
  private:
+  void norm_sum(const LayerSpec& layer, const BranchNorms& names, const std::string& label);
   void fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused, View out,
                     Activation activation, std::optional<View> residual);
 
