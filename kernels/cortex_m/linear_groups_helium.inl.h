@@ -57,42 +57,48 @@ static inline bool vectors_do(const float* scales, size_t groups) {
   return true;
 }
 
+/// Four halves as floats. GNU as up to 2.40 encodes VCVTB rightly of q0 alone.
+static inline float32x4_t widen_halves(const uint16_t* halves) {
+  register uint32x4_t both __asm__("q0") = vldrhq_u32(halves);
+  __asm__("vcvtb.f32.f16 q0, q0" : "+w"(both));
+  return vreinterpretq_f32_u32(both);
+}
+
 /// acc = fma(scale * scales of the four rows, dots, acc).
 static inline float32x4_t add_group(float32x4_t acc, const uint16_t* scales, float scale,
                                     const int32_t (&dot)[kBlock]) {
-  const int32x4_t sums = {dot[0], dot[1], dot[2], dot[3]};
-  const float16x8_t halves = vreinterpretq_f16_u32(vldrhq_u32(scales));
-  return vfmaq_f32(acc, vmulq_n_f32(vcvtbq_f32_f16(halves), scale), vcvtq_f32_s32(sums));
+  int32x4_t sums = vdupq_n_s32(dot[0]);
+  sums = vsetq_lane_s32(dot[1], sums, 1);
+  sums = vsetq_lane_s32(dot[2], sums, 2);
+  sums = vsetq_lane_s32(dot[3], sums, 3);
+  return vfmaq_f32(acc, vmulq_n_f32(widen_halves(scales), scale), vcvtq_f32_s32(sums));
 }
 
-/// The outputs of a panel of one row of activations, in `out`.
-template <class Weights>
-static inline void panel_of_row(const typename Weights::Supercell* cells, const ref::QuantizedRow& in,
-                                size_t groups, bool vectors, float (&out)[kPanelRows]) {
-  float32x4_t acc[kPanelRows / kBlock];
-  for (float32x4_t& sums : acc) sums = vdupq_n_f32(0.0f);
-  for (size_t g = 0; g < groups; ++g) {
+/// Outputs [first, first + kBlock) of a panel from one row of activations. Out of line, so that its loop has
+/// all registers.
+template <class Weights, bool vectors>
+[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
+                                           const ref::QuantizedRow& in, size_t groups, float (&out)[kBlock]) {
+  float32x4_t acc = vdupq_n_f32(0.0f);
+  const int8_t* q = in.q;
+  const float* scale = in.scale;
+  const int32_t* sum = in.sum;
+  for (size_t g = 0; g < groups; ++g, q += kGroupColumns) {
     const typename Weights::Supercell& cell = cells[g / 2];
-    const typename Weights::Inputs x = Weights::load(in.q + g * kGroupColumns);
-    const char* words = Weights::group(cell, g % 2);
-    const uint16_t* scales = cell.scale[g % 2];
-    const int32_t sum = in.sum[g];
-    const float scale = in.scale[g];
-#pragma GCC unroll 4
-    for (uint32_t block = 0; block < kPanelRows / kBlock; ++block) {
-      int32_t dot[kBlock];
-      Weights::dots(words + 4 * kBlock * block, x, sum, dot);
-      if (vectors) {
-        acc[block] = add_group(acc[block], scales + kBlock * block, scale, dot);
-        continue;
-      }
-      for (uint32_t r = 0; r < kBlock; ++r) {
-        const float both = scale * f32_from_f16(scales[kBlock * block + r]);
-        acc[block][r] = __builtin_fmaf(both, static_cast<float>(dot[r]), acc[block][r]);
-      }
+    const uint16_t* scales = cell.scale[g % 2] + first;
+    int32_t dot[kBlock];
+    Weights::dots(Weights::group(cell, g % 2) + 4 * first, Weights::load(q), *sum++, dot);
+    if (vectors) {
+      acc = add_group(acc, scales, *scale++, dot);
+      continue;
     }
+    for (uint32_t r = 0; r < kBlock; ++r) {
+      const float both = *scale * f32_from_f16(scales[r]);
+      acc[r] = __builtin_fmaf(both, static_cast<float>(dot[r]), acc[r]);
+    }
+    ++scale;
   }
-  for (uint32_t block = 0; block < kPanelRows / kBlock; ++block) vst1q_f32(out + kBlock * block, acc[block]);
+  vst1q_f32(out, acc);
 }
 
 template <class Weights>
@@ -103,14 +109,18 @@ static inline void linear_groups(const LinearArgs& args, Range panels) {
     const bool vectors = vectors_do(in.scale, 2 * cells);
     ref::each_panel(args, panels, [&](uint32_t panel) {
       const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      float out[kPanelRows];
-      if (vectors) {
-        panel_of_row<Weights>(weight, in, 2 * cells, true, out);
-      } else {
-        panel_of_row<Weights>(weight, in, 2 * cells, false, out);
+      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
+        const uint32_t output = panel * kPanelRows + first;
+        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
+        if (count == 0) return;
+        float out[kBlock];
+        if (vectors) {
+          block_of_row<Weights, true>(weight, first, in, 2 * cells, out);
+        } else {
+          block_of_row<Weights, false>(weight, first, in, 2 * cells, out);
+        }
+        cortex_m::finish_outputs(args, t, output, count, out);
       }
-      const uint32_t first = panel * kPanelRows;
-      cortex_m::finish_outputs(args, t, first, cortex_m::outputs_of(args, first, kPanelRows), out);
     });
   }
 }

@@ -184,6 +184,7 @@ void linear_equals_the_reference_with_tiny_zero_and_nan_scales() {
 }
 
 void quantize_equals_the_reference() {
+  constexpr float kHalves[] = {127.0f, -31.5f, 0.5f, 2.5f};
   static float columns[kMostInputs];
   for (float& column : columns) column = uniform();
   uint32_t count;
@@ -198,8 +199,7 @@ void quantize_equals_the_reference() {
       if (turn == 3) residual[1][0] = -INFINITY;
       if (turn == 4) memset(residual[2], 0, sizeof residual[2]);
       // Halves, which are rounded to even.
-      for (uint32_t k = 0; turn == 5 && k < kMostInputs; ++k)
-        residual[0][k] = k % 32 == 0 ? 127.0f : static_cast<float>(k % 64) - 31.5f;
+      for (uint32_t k = 0; turn == 5 && k < kMostInputs; ++k) residual[0][k] = kHalves[k % 4];
       check_quantize(kernels[i], nullptr);
       check_quantize(kernels[i], columns);
     }
