@@ -16,6 +16,12 @@ namespace {
   fail("tensor {} has shape [{}], the config implies [{}]", name, fmt::join(tensor.shape, ", "), expected);
 }
 
+void check_finite(const std::string& name, std::span<const float> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
+  }
+}
+
 }  // namespace
 
 const SourceTensor& TensorSet::take(const std::string& name) {
@@ -37,9 +43,16 @@ std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));
   std::vector<float> values(width);
   read_row(tensor, 0, values);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
-  }
+  check_finite(name, values);
+  return values;
+}
+
+std::vector<float> TensorSet::values(const std::string& name, uint32_t rows, uint32_t cols) {
+  const SourceTensor& tensor = *matrix(name, rows, cols, false).tensor;
+  std::vector<float> values(size_t{rows} * cols);
+  for (uint32_t row = 0; row < rows; ++row)
+    read_row(tensor, row, std::span(values).subspan(size_t{row} * cols, cols));
+  check_finite(name, values);
   return values;
 }
 

@@ -26,6 +26,9 @@ class TensorSet {
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
 
+  /// The values of a matrix [rows, cols], all finite.
+  std::vector<float> values(const std::string& name, uint32_t rows, uint32_t cols);
+
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
 
