@@ -58,7 +58,13 @@ Projection TransformerBuilder::projection(const std::string& label, const std::s
   std::optional<std::vector<float>> bias;
   if (bias_required || (spec_.optional_biases && tensors_.has(source + ".bias")))
     bias = tensors_.vector(source + ".bias", rows);
-  return {label, std::move(part), dtype, std::move(bias)};
+  return {label, {std::move(part)}, dtype, std::move(bias)};
+}
+
+uint32_t Projection::rows() const {
+  uint32_t sum = 0;
+  for (const WeightPart& part : parts) sum += part.rows;
+  return sum;
 }
 
 // ---- Operations ----
@@ -75,7 +81,10 @@ void TransformerBuilder::probe(const std::string& name, View view) {
 void TransformerBuilder::norm(NormKind kind, const std::string& label, const std::string& source,
                               uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
-  const int32_t weight = add_vector(label, tensors_.vector(source + ".weight", width));
+  if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
+  std::vector<float> values = tensors_.vector(source + ".weight", width);
+  for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
+  const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
@@ -100,9 +109,9 @@ void TransformerBuilder::fused_linear(const std::string& prefix, BlockInput& in,
   bool has_bias = false;
   for (const Projection& projection : fused) {
     label += (parts.empty() ? "" : "+") + projection.label;
-    parts.push_back(projection.part);
+    parts.insert(parts.end(), projection.parts.begin(), projection.parts.end());
     has_bias = has_bias || projection.bias.has_value();
-    const std::vector<float> zeros(projection.part.rows, 0.0f);
+    const std::vector<float> zeros(projection.rows(), 0.0f);
     const std::vector<float>& values = projection.bias ? *projection.bias : zeros;
     bias.insert(bias.end(), values.begin(), values.end());
   }
@@ -120,7 +129,7 @@ void TransformerBuilder::linears(const std::string& prefix, BlockInput& in,
     size_t end = first;
     uint32_t width = 0;
     for (; end < projections.size() && projections[end].dtype == projections[first].dtype; ++end) {
-      width += projections[end].part.rows;
+      width += projections[end].rows();
     }
     fused_linear(prefix, in, std::span(projections).subspan(first, end - first), columns(out, column, width),
                  activation, residual);
@@ -165,27 +174,36 @@ void TransformerBuilder::embed() {
     add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
     graph_.token_types = spec_.token_types;
   }
-  if (!names.positions.empty()) {
-    const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
-    add_rows("positions", names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
-  }
+  if (!spec_.positions_after_projection) add_positions();
   if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
   if (!names.embedding_projection.empty()) {
     const View projected = new_value(spec_.width, Unit::token);
     linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none,
-           true);
+           spec_.embedding_projection_bias);
     x_ = projected;
   }
+  if (spec_.positions_after_projection) add_positions();
   probe("hidden.0", x_);
-  add_positions();
+  add_tables();
 }
 
 void TransformerBuilder::add_positions() {
+  if (!spec_.position_table.empty()) {
+    const int32_t table =
+        add_weight({"positions", DType::f32, true, spec_.context, x_.width, {}, spec_.position_table});
+    add(PositionsNode{table, x_});
+  }
+  if (spec_.names.positions.empty()) return;
+  const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
+  add_rows("positions", spec_.names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
+}
+
+void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
     rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back()});
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());

@@ -124,8 +124,10 @@ struct RopeTableNode {
   int32_t frequencies;
   float scale;
   View out;
+  float growth = 0.0f;
+  uint32_t growth_every = 1;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -257,6 +259,18 @@ struct ExpertsNode {
   auto fields(auto&& f) const {
     return f(chosen, weight, bias, activation, sums, routes, in, out, residual, stride);
   }
+};
+struct ClampNode {
+  float least, most;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(least, most, in, out); }
+};
+struct XieluNode {
+  float positive, negative, beta, eps;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(positive, negative, beta, eps, in, out); }
 };
 
 template <class First, class... Nodes>

@@ -22,9 +22,11 @@ namespace mote::convert {
 /// A linear's weight and bias by their name in the source.
 struct Projection {
   std::string label;  // in the file's names
-  WeightPart part;
+  std::vector<WeightPart> parts;
   DType dtype;
   std::optional<std::vector<float>> bias;
+
+  uint32_t rows() const;
 };
 
 inline View columns(View view, uint32_t column, uint32_t width) {
@@ -135,9 +137,16 @@ class TransformerBuilder {
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
+  void add_tables();
   void add_positions();
+  Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
   View qkv(const LayerSpec& layer, BlockInput& in);
+  /// Its coefficients' names start with `source`.
+  void add_xielu(const std::string& source, View x);
+  void norm_heads(const LayerSpec& layer, View q, View k);
+  void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
   uint32_t cache_of(const AttentionSpec& attention);
+  View attend(const LayerSpec& layer, uint32_t cache, View q);
 
   // ---- Heads ----
 
@@ -145,7 +154,8 @@ class TransformerBuilder {
   void decoder_head();
   void encoder_head();
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
-  void vocabulary_logits(const std::string& name, const std::string& bias, View in);
+  void vocabulary_logits(const std::string& name, const std::string& bias, View in,
+                         Activation activation = Activation::none);
   View dense(const std::string& label, const DenseSpec& spec, View in);
 
   const TransformerSpec& spec_;

@@ -50,9 +50,9 @@ class LatentBuilder {
                                           in.f32.width, Role::matrix, spec_.bias);
     Projection plain = rope;
     plain.label = "kv_latent";
-    rope.part.first_row = spec_.rank;
-    rope.part.rows = spec_.rope_dim;
-    plain.part.rows = spec_.rank;
+    rope.parts[0].first_row = spec_.rank;
+    rope.parts[0].rows = spec_.rope_dim;
+    plain.parts[0].rows = spec_.rank;
     if (rope.bias) {
       const auto split = rope.bias->begin() + spec_.rank;
       plain.bias = std::vector<float>(rope.bias->begin(), split);

@@ -38,7 +38,10 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
   const bool is_matrix = role == Role::matrix || role == Role::experts;
   const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
-  if (role == Role::experts && dtype == DType::q8c) return DType::q8g32;
+  if (role == Role::experts && dtype == DType::q8c)
+    fail(
+        "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
+        "q8g32");
   const bool is_fine = role == Role::positions || role == Role::fine;
   if (is_fine && dtype != DType::f16) return DType::f32;
   return dtype;

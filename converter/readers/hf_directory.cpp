@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
-// weights in model.safetensors or in shards that model.safetensors.index.json lists.
+// weights in model.safetensors or pytorch_model.bin, or in shards that an index beside it lists.
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -10,6 +10,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
+#include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 
@@ -77,7 +78,8 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
 
 NamedTensors map_file(Source& source, const fs::path& path) {
   auto file = std::make_unique<MappedFile>(path);
-  auto tensors = parse_safetensors(file->bytes(), path.string());
+  auto tensors = path.extension() == ".bin" ? parse_pytorch(file->bytes(), path.string())
+                                            : parse_safetensors(file->bytes(), path.string());
   source.files.push_back(std::move(file));
   return tensors;
 }
@@ -106,6 +108,22 @@ void read_shards(Source& source, const fs::path& directory, const fs::path& inde
     }
     add_tensor(source, name, tensor->second, path);
   }
+}
+
+void read_weights(Source& source, const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    const fs::path single = directory / name, index = directory / (std::string(name) + ".index.json");
+    if (is_there(single)) {
+      for (const auto& [key, tensor] : map_file(source, single)) add_tensor(source, key, tensor, single);
+      return;
+    }
+    if (is_there(index)) return read_shards(source, directory, index);
+  }
+  fail(
+      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, "
+      "beside "
+      "config.json",
+      directory.string());
 }
 
 /// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
@@ -193,22 +211,7 @@ Source read_hf_directory(const fs::path& root) {
         "unquantized model",
         config_path.string());
   }
-
-  const fs::path single = directory / "model.safetensors", index = directory / "model.safetensors.index.json";
-  if (is_there(single)) {
-    for (const auto& [name, tensor] : map_file(source, single)) add_tensor(source, name, tensor, single);
-  } else if (is_there(index)) {
-    read_shards(source, directory, index);
-  } else if (is_there(directory / "pytorch_model.bin") ||
-             is_there(directory / "pytorch_model.bin.index.json")) {
-    fail(
-        "{} has its weights in pytorch_model.bin only, which is not read yet: save the model as safetensors "
-        "(save_pretrained with safe_serialization=True)",
-        directory.string());
-  } else {
-    fail("{} has no weights: expected model.safetensors or model.safetensors.index.json beside config.json",
-         directory.string());
-  }
+  read_weights(source, directory);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   return source;
 }
