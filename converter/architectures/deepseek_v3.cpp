@@ -30,6 +30,9 @@ TransformerSpec read_deepseek_v3(const Source& source, Config& config) {
   defaults.head_dim = latent.rope_dim;
   defaults.mlp_bias = false;
   defaults.bos_id = 0;
+  defaults.width = 7168;
+  defaults.layers = 61;
+  defaults.heads = defaults.kv_heads.emplace(128);
   TransformerSpec spec = read_latent_like(source, config, defaults, latent);
   // Both orders of pairs give the same scores, as queries and keys are turned alike.
   if (config.flag("rope_interleave", true)) spec.ropes[0].kind = RopeKind::interleaved;
@@ -94,9 +97,12 @@ TransformerSpec read_minicpm3(const Source& source, Config& config) {
   LlamaDefaults defaults{.vocab = 73448, .ffn_width = 6400, .context = 32768};
   defaults.head_dim = latent.rope_dim;
   defaults.bos_id = 1;
+  defaults.width = 2560;
+  defaults.layers = 62;
+  defaults.heads = defaults.kv_heads.emplace(40);
+  defaults.eps = 1e-5;
+  defaults.tied = true;
   TransformerSpec spec = read_latent_like(source, config, defaults, latent);
-  spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-5));
-  spec.tied_embedding = config.flag("tie_word_embeddings", true);
   spec.embedding_multiplier = static_cast<float>(config.number("scale_emb", 12));
   const double layers = static_cast<double>(spec.layers.size());
   const double depth = config.is_null("scale_depth") ? std::sqrt(layers) : config.number("scale_depth", 1.4);

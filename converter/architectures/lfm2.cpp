@@ -42,12 +42,23 @@ uint32_t read_ffn_width(Config& config) {
   return static_cast<uint32_t>(width);
 }
 
+LlamaDefaults lfm2_defaults(uint32_t width, uint32_t ffn_width) {
+  LlamaDefaults defaults{.vocab = 65536, .ffn_width = ffn_width, .context = 128000, .kv_heads = 8};
+  defaults.width = width;
+  defaults.mlp_bias = defaults.attention_bias = false;
+  defaults.bos_id = 1;
+  defaults.eps_key = "norm_eps";
+  defaults.eps = 1e-5;
+  defaults.activation_key = nullptr;
+  defaults.tied = true;
+  defaults.rope.theta = 1000000.0;
+  return defaults;
+}
+
 /// What the layers of both share: short convolutions, names, attention with norms of q and k.
 TransformerSpec read_lfm2_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
-  if (!config.has("rope_theta") && !config.has("rope_parameters")) config.refuse("rope_theta is missing");
   TransformerSpec spec = read_llama_like(source, config, defaults);
-  spec.norm_eps = static_cast<float>(config.number("norm_eps", 1e-5));
-  spec.tied_embedding = config.flag("tie_embedding", config.flag("tie_word_embeddings", true));
+  spec.tied_embedding = config.flag("tie_embedding", spec.tied_embedding);
   const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
   spec.names.final_norm = base + "embedding_norm";
   for (LayerSpec& layer : spec.layers) {
@@ -89,9 +100,7 @@ void build_conv(TransformerBuilder& builder, const LayerSpec& layer, const ConvL
 }  // namespace
 
 TransformerSpec read_lfm2(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 65536, .ffn_width = 12288, .context = 128000, .kv_heads = 8};
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.bos_id = 1;
+  LlamaDefaults defaults = lfm2_defaults(2560, 12288);
   TransformerSpec spec = read_lfm2_like(source, config, defaults);
   const ConvLayer conv = read_conv_layer(source, config);
   const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
@@ -108,9 +117,7 @@ TransformerSpec read_lfm2(const Source& source, Config& config) {
 }
 
 TransformerSpec read_lfm2_moe(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 65536, .ffn_width = 7168, .context = 128000, .kv_heads = 8};
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.bos_id = 1;
+  LlamaDefaults defaults = lfm2_defaults(2048, 7168);
   TransformerSpec spec = read_lfm2_like(source, config, defaults);
   const ConvLayer conv = read_conv_layer(source, config);
   const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
