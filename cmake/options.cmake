@@ -4,7 +4,7 @@
 set(MOTE_WARNINGS -Wall -Wextra -Wconversion $<$<BOOL:${MOTE_WERROR}>:-Werror>)
 
 set(MOTE_PLATFORM posix CACHE STRING "The folder of platforms/ to build for")
-set_property(CACHE MOTE_PLATFORM PROPERTY STRINGS posix cortex_m)
+set_property(CACHE MOTE_PLATFORM PROPERTY STRINGS posix cortex_m riscv)
 
 find_program(MOTE_CCACHE ccache)
 mark_as_advanced(MOTE_CCACHE)
@@ -57,13 +57,19 @@ endfunction()
 # Converter, tools, platform, tests.
 function(mote_host_options target)
   target_compile_options(${target} PRIVATE ${MOTE_WARNINGS} -ffp-contract=off)
-  # Instrumented templates of JSON and argument parsing take minutes to optimise; fuzzing gets them back.
+  # Instrumented templates of JSON and argument parsing take minutes to optimise; fuzzing gets them back. Null and
+  # objects' ends are AddressSanitizer's too, and alignment counts where kernels and the runtime read files.
   if(MOTE_SANITIZE AND NOT MOTE_BUILD_FUZZERS)
-    target_compile_options(${target} PRIVATE -O0)
+    target_compile_options(${target} PRIVATE -O0 -fno-sanitize=null,alignment,object-size)
   endif()
   # Bytes are counted in 64 bits; what addresses hold is checked where memory is asked for.
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
     target_compile_options(${target} PRIVATE -Wno-conversion -Wno-narrowing)
   endif()
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# Names in anonymous namespaces must be unique within such a library.
+function(mote_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MOTE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()

@@ -2,6 +2,7 @@
 #include "converter/build_transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
@@ -12,7 +13,8 @@ namespace {
 /// Whether the two hold the same numbers.
 bool is_same(const Weight& a, const Weight& b) {
   const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
-    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows;
+    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows &&
+           one.row_step == other.row_step;
   };
   return a.dtype == b.dtype && a.rows == b.rows && a.cols == b.cols && a.values == b.values &&
          std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same_part);
@@ -183,7 +185,29 @@ void TransformerBuilder::embed() {
   }
   if (spec_.positions_after_projection) add_positions();
   probe("hidden.0", x_);
+  if (spec_.per_layer.width != 0) embed_per_layer();
   add_tables();
+}
+
+void TransformerBuilder::embed_per_layer() {
+  const PerLayerSpec& spec = spec_.per_layer;
+  const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
+  parts[0].rows = std::min(spec.rows, spec_.vocab);
+  WeightPart first = parts[0];
+  first.rows = 1;
+  parts.resize(parts.size() + spec_.vocab - parts[0].rows, first);
+  const DType dtype = policy_.dtype(Role::embedding, *first.tensor);
+  const bool row_major = row_bytes(dtype, width) != 0;
+  const View looked_up = new_value(width, Unit::token);
+  add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
+  scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
+  scale(per_layer_, std::sqrt(0.5f));
 }
 
 void TransformerBuilder::add_positions() {
@@ -218,8 +242,10 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   embed();
+  layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];
+    layer_index_ = static_cast<uint32_t>(i);
     if (spec.build) {
       spec.build(*this, spec);
     } else {

@@ -6,7 +6,7 @@
 namespace mote::convert {
 namespace {
 
-LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
+LayerSpec distilbert_layer(Config& config, uint32_t width, const std::string& base) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("n_heads", 1, kMaxSize, 12), "dim", "n_heads");
   layer.ffn = {Ffn::plain, read_activation(config, "activation", "gelu"),
@@ -24,7 +24,7 @@ TransformerSpec read_distilbert(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 30522);
   spec.width = config.size("dim", 1, kMaxSize, 768);
-  const LayerSpec layer = read_layer(config, spec.width, base);
+  const LayerSpec layer = distilbert_layer(config, spec.width, base);
   spec.repeat(layer, config.size("n_layers", 1, kMaxLayers, 6));
   set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
   config.flag("sinusoidal_pos_embds", false);  // the table is stored either way

@@ -10,7 +10,7 @@
 namespace mote::convert {
 namespace {
 
-LayerSpec read_layer(Config& config, uint32_t width, const std::string& base) {
+LayerSpec gpt2_layer(Config& config, uint32_t width, const std::string& base) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("n_head", 1, kMaxSize, 12), "n_embd", "n_head");
   layer.ffn = {Ffn::plain, read_activation(config, "activation_function", "gelu_new"),
@@ -45,7 +45,7 @@ TransformerSpec read_gpt2(const Source& source, Config& config) {
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 50257);
   spec.width = config.size("n_embd", 1, kMaxSize, 768);
   spec.context = config.size("n_positions", 1, kMaxSize, 1024);
-  spec.repeat(read_layer(config, spec.width, base), config.size("n_layer", 1, kMaxLayers, 12));
+  spec.repeat(gpt2_layer(config, spec.width, base), config.size("n_layer", 1, kMaxLayers, 12));
   read_scales(config, spec.layers);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));

@@ -8,7 +8,7 @@ namespace mote::convert {
 
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
   const bool sliding = config.flag("use_sliding_window", false);
-  const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize, 4096).value_or(0);
+  const uint32_t window = config.optional_size("sliding_window", sliding ? 1 : 0, kMaxSize, 4096).value_or(0);
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
   const std::vector<bool> slides =
       read_sliding_layers(config, layers.size(), [&](uint32_t layer) { return layer >= first; });

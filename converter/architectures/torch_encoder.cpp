@@ -9,7 +9,7 @@ namespace mote::convert {
 
 namespace {
 
-LayerSpec read_layer(Config& config, uint32_t width) {
+LayerSpec torch_layer(Config& config, uint32_t width) {
   LayerSpec layer;
   layer.attention = equal_heads(config, width, config.size("nhead", 1, kMaxSize), "d_model", "nhead");
   layer.ffn = {Ffn::plain, read_activation(config, "activation", "relu"),
@@ -32,7 +32,7 @@ TransformerSpec read_torch_encoder(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("d_model", 1, kMaxSize);
-  spec.repeat(read_layer(config, spec.width), config.size("num_layers", 1, kMaxLayers));
+  spec.repeat(torch_layer(config, spec.width), config.size("num_layers", 1, kMaxLayers));
   set_positions(source, config, config.size("max_position", 1, kMaxSize), 0, spec);
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));

@@ -29,11 +29,8 @@ void add(Texts& texts, const std::string& name, const nlohmann::json& value) {
 Texts special_token_texts(const Source& source, const TokenizerSpec* tokenizer) {
   Texts texts;
   for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    const std::filesystem::path path = source.directory / file;
-    std::error_code error;
-    if (source.directory.empty() || !std::filesystem::exists(path, error)) continue;
-    const MappedFile mapped(path);
-    const nlohmann::json values = parse_json_object(mapped.bytes(), path.string(), 64);
+    if (source.directory.empty()) continue;
+    const nlohmann::json values = read_optional_json_object(source.directory / file, kTokenizerJsonDepth);
     for (const char* name : kNames) {
       if (values.contains(name)) add(texts, name, values[name]);
     }

@@ -14,9 +14,7 @@
 namespace mote::convert::jinja {
 namespace {
 
-using Names = std::initializer_list<std::string_view>;
-
-bool is_among(Names names, std::string_view name) {
+bool is_among(std::initializer_list<std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 

@@ -30,8 +30,6 @@ bool is_callable(const Value& value) {
   return value.is<Undefined>() || value.is<Macro>() || value.is<FunctionRef>() || value.is<LoopRef>();
 }
 
-bool is_markup(const Value& value) { return value.text() != nullptr && value.text()->markup; }
-
 bool text_has(const Value& value, const char* question) {
   return truthy(call_text_method(Text{to_text(value)}, question, {}));
 }
@@ -62,7 +60,7 @@ const std::map<std::string, Test, std::less<>>& plain_tests() {
       {"sequence", is_sequence},
       {"iterable", is_iterable},
       {"callable", is_callable},
-      {"escaped", is_markup},
+      {"escaped", [](const Value& value) { return value.is_markup(); }},
   };
   return tests;
 }

@@ -15,12 +15,10 @@
 namespace mote::convert::jinja {
 namespace {
 
-bool is_markup(const Value& value) { return value.text() != nullptr && value.text()->markup; }
-
 template <std::string (*change)(std::string_view)>
 Value change_case(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("the filter", arguments, {});
-  return make_text(change(to_text(value)), is_markup(value));
+  return make_text(change(to_text(value)), value.is_markup());
 }
 
 /// After white space and opening brackets a word begins.
@@ -44,7 +42,7 @@ std::string title_words(std::string_view text) {
 Value trim(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("trim", arguments, {"chars"});
   const std::string text = to_text(value);
-  return make_text(std::string(strip(text, bound.optional_text(0), true, true)), is_markup(value));
+  return make_text(std::string(strip(text, bound.optional_text(0), true, true)), value.is_markup());
 }
 
 Value replace(Renderer&, const Value& value, const Arguments& arguments) {
@@ -75,7 +73,7 @@ Value forceescape(Renderer&, const Value& value, const Arguments& arguments) {
 
 Value center(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("center", arguments, {"width"});
-  return make_text(pad(to_text(value), bound.whole(0, 80), " ", true, true), is_markup(value));
+  return make_text(pad(to_text(value), bound.whole(0, 80), " ", true, true), value.is_markup());
 }
 
 Value format(Renderer&, const Value& value, const Arguments& arguments) {
@@ -85,7 +83,7 @@ Value format(Renderer&, const Value& value, const Arguments& arguments) {
   std::vector<std::pair<Value, Value>> named;
   for (const auto& [name, given] : arguments.names) named.emplace_back(make_text(name), given);
   return format_percent(
-      Text{to_text(value), is_markup(value)},
+      Text{to_text(value), value.is_markup()},
       named.empty() ? make_sequence(arguments.values, SequenceKind::tuple) : make_dict(std::move(named)));
 }
 
@@ -93,7 +91,7 @@ Value indent(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("indent", arguments, {"width", "first", "blank"});
   if (value.is<Undefined>()) refuse_undefined(value);
   if (!value.is<TextRef>()) refuse("indent: expected a str, got {}", type_name(value));
-  if (is_markup(value)) unsupported("indent of Markup");
+  if (value.is_markup()) unsupported("indent of Markup");
   const bool by_text = bound.has(0) && bound.at(0).is<TextRef>();
   const int64_t width = by_text ? 0 : std::max<int64_t>(bound.whole(0, 4), 0);
   const std::string step = by_text ? bound.text(0) : pad("", width, " ", true, false);
@@ -112,7 +110,7 @@ Value indent(Renderer&, const Value& value, const Arguments& arguments) {
 
 Value truncate(Renderer&, const Value& value, const Arguments& arguments) {
   const Bound bound("truncate", arguments, {"length", "killwords", "end", "leeway"});
-  if (!value.is<TextRef>() || is_markup(value)) unsupported("truncate of {}", type_name(value));
+  if (!value.is<TextRef>() || value.is_markup()) unsupported("truncate of {}", type_name(value));
   const std::u32string text = characters(value.text()->bytes);
   const std::u32string end = characters(bound.has(2) ? bound.text(2) : "...");
   const int64_t length = bound.whole(0, 255), leeway = bound.is_none(3) ? 5 : bound.whole(3, 5);

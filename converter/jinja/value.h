@@ -100,6 +100,7 @@ struct Value {
   const Text* text() const { return is<TextRef>() ? as<TextRef>()->get() : nullptr; }
   const Sequence* sequence() const { return is<SequenceRef>() ? as<SequenceRef>()->get() : nullptr; }
   const Dict* dict() const { return is<DictRef>() ? as<DictRef>()->get() : nullptr; }
+  bool is_markup() const { return text() != nullptr && text()->markup; }
   bool is_missing() const { return is<Undefined>() && as<Undefined>()->reason == nullptr; }
 };
 

@@ -20,9 +20,9 @@ namespace mote::convert {
 namespace {
 
 /// The metadata, with a record of what was read. Keys are given without the architecture.
-class Metadata {
+class GgufKeys {
  public:
-  Metadata(const GgufFile& file, const std::string& where, std::string_view architecture)
+  GgufKeys(const GgufFile& file, const std::string& where, std::string_view architecture)
       : file_(file), where_(where), prefix_(std::string(architecture) + ".") {}
 
   const GgufValue* find(const std::string& key) {
@@ -133,7 +133,7 @@ const Family& family_of(const GgufFile& file, const std::string& where) {
 }
 
 /// Where the heads' width is not the usual one, and whether RoPE turns all of it.
-void read_heads(Metadata& metadata, nlohmann::json& config, const std::string& where) {
+void read_heads(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
   const uint32_t width = *metadata.size("embedding_length"), heads = *metadata.size("attention.head_count");
   const uint32_t head_dim = metadata.size("attention.key_length").value_or(heads == 0 ? 0 : width / heads);
   if (head_dim == 0) fail("{}: {} heads in a width of {}", where, heads, width);
@@ -147,7 +147,7 @@ void read_heads(Metadata& metadata, nlohmann::json& config, const std::string& w
 }
 
 /// rope.scaling.* as rope_scaling. A factor of 0 or 1 is none, and a factor without a type is linear.
-void read_rope(Metadata& metadata, nlohmann::json& config, const std::string& where) {
+void read_rope(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
   const double factor =
       metadata.number("rope.scaling.factor").value_or(metadata.number("rope.scale_linear").value_or(0));
   const std::string type = metadata.text("rope.scaling.type", "linear");
@@ -171,7 +171,7 @@ void read_rope(Metadata& metadata, nlohmann::json& config, const std::string& wh
 }
 
 /// What makes a BERT of it, and how its vectors are pooled.
-void read_bert(const GgufFile& file, Metadata& metadata, nlohmann::json& config, const std::string& where) {
+void read_bert(const GgufFile& file, GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
   const GgufValue* causal = metadata.find("attention.causal");
   const auto* flag = causal == nullptr ? nullptr : std::get_if<bool>(causal);
   if (flag == nullptr || *flag) fail("{}: bert.attention.causal is not false: this is no encoder", where);
@@ -180,7 +180,17 @@ void read_bert(const GgufFile& file, Metadata& metadata, nlohmann::json& config,
   config["type_vocab_size"] = types == file.tensors.end() ? 0 : types->second.rows();
 }
 
-std::optional<SentencePooling> read_pooling(Metadata& metadata, const std::string& where) {
+/// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
+/// by the width that a head would have of the model's.
+void set_gemma_scale(nlohmann::json& config) {
+  const bool second = config["model_type"].get<std::string>() == "gemma2";
+  const uint32_t largest = second ? 46 : 62, heads = config["num_attention_heads"];
+  const bool by_width = config["num_hidden_layers"].get<uint32_t>() == largest && heads != 0;
+  config["query_pre_attn_scalar"] =
+      by_width ? config["hidden_size"].get<uint32_t>() / heads : config["head_dim"].get<uint32_t>();
+}
+
+std::optional<SentencePooling> read_pooling(GgufKeys& metadata, const std::string& where) {
   const auto type = metadata.size("pooling_type");
   if (!type || *type == 0) return std::nullopt;
   constexpr PoolKind kKinds[] = {PoolKind::mean, PoolKind::first, PoolKind::last};  // 1, 2, 3
@@ -189,7 +199,7 @@ std::optional<SentencePooling> read_pooling(Metadata& metadata, const std::strin
   return SentencePooling{kKinds[*type - 1], false};
 }
 
-uint64_t vocabulary(const GgufFile& file, Metadata& metadata) {
+uint64_t vocabulary(const GgufFile& file, GgufKeys& metadata) {
   const auto declared = metadata.size("vocab_size");
   const auto embedding = file.tensors.find("token_embd.weight");
   if (embedding != file.tensors.end()) return embedding->second.rows();
@@ -199,9 +209,10 @@ uint64_t vocabulary(const GgufFile& file, Metadata& metadata) {
   return array == nullptr ? 0 : array->count;
 }
 
-nlohmann::json make_config(const Family& family, const GgufFile& file, Metadata& metadata,
+nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
                            const std::string& where) {
-  nlohmann::json config = {{"model_type", family.name}, {family.activation_key, family.activation}};
+  const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
+  nlohmann::json config = {{"model_type", type}, {family.activation_key, family.activation}};
   for (const KeyRule& rule : family.keys) {
     if (metadata.find(rule.gguf) == nullptr) {
       if (rule.presence == Presence::required)
@@ -224,6 +235,7 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, Metadata&
 
   read_heads(metadata, config, where);
   read_rope(metadata, config, where);
+  if (family.name == "gemma2" || family.name == "gemma3") set_gemma_scale(config);
   // Mistral's window is the only thing that tells it from a llama.
   const auto window = family.name == "llama" ? metadata.size("attention.sliding_window") : std::nullopt;
   if (window && *window > 0) {
@@ -298,7 +310,7 @@ Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& 
 Source read_gguf(const GgufFile& file, const std::filesystem::path& path) {
   const std::string where = path.string();
   const Family& family = family_of(file, where);
-  Metadata metadata(file, where, family.name);
+  GgufKeys metadata(file, where, family.name);
   Source source;
   source.format = "gguf";
   const GgufValue* name = metadata.find_exact("general.name");

@@ -99,4 +99,9 @@ json read_json_object(const std::filesystem::path& path, int max_depth) {
   return parse_json_object(file.bytes(), path.string(), max_depth);
 }
 
+json read_optional_json_object(const std::filesystem::path& path, int max_depth) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored) ? read_json_object(path, max_depth) : json::object();
+}
+
 }  // namespace mote::convert

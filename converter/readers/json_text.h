@@ -9,11 +9,16 @@
 
 namespace mote::convert {
 
+/// The depth of tokenizer.json and of the files beside it.
+inline constexpr int kTokenizerJsonDepth = 32;
+
 /// A JSON object or array from untrusted text. `where` names it in messages. Throws Error where the text is
 /// no such thing, is nested deeper than `max_depth` (1: an object of plain values) or has a key twice.
 nlohmann::json parse_json_object(std::span<const std::byte> text, const std::string& where, int max_depth);
 nlohmann::json parse_json_array(std::span<const std::byte> text, const std::string& where, int max_depth);
 /// The object that a file holds.
 nlohmann::json read_json_object(const std::filesystem::path& path, int max_depth);
+/// The same of a file that need not be there: an empty object where it is not.
+nlohmann::json read_optional_json_object(const std::filesystem::path& path, int max_depth);
 
 }  // namespace mote::convert

@@ -20,14 +20,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kDepth = 16;
+constexpr int kJsonDepth = 16;
 
 /// An empty object where there is no file.
 json read_json(const fs::path& path, bool required = true) {
-  std::error_code ignored;
-  if (!required && !fs::exists(path, ignored)) return json::object();
-  const MappedFile file(path);
-  return parse_json_object(file.bytes(), path.string(), kDepth);
+  return required ? read_json_object(path, kJsonDepth) : read_optional_json_object(path, kJsonDepth);
 }
 
 PoolKind pool_kind(const std::string& name, const JsonFile& file) {
@@ -186,7 +183,7 @@ SentenceModules read_sentence_modules(const fs::path& directory) {
   const MappedFile mapped(path);
   const JsonFile file(path.string());
   ModuleReader reader(directory, file);
-  for (const json& module : parse_json_array(mapped.bytes(), path.string(), kDepth)) reader.read(module);
+  for (const json& module : parse_json_array(mapped.bytes(), path.string(), kJsonDepth)) reader.read(module);
   SentenceModules& found = reader.found;
   if (found.transformer.empty()) file.refuse("no Transformer module");
   read_settings(found.transformer, found);

@@ -19,7 +19,8 @@ void CharacterMap::set(uint32_t code_point, const std::u32string& text) {
     return;
   }
   std::u32string key = text;
-  std::replace(key.begin(), key.end(), static_cast<char32_t>(code_point), static_cast<char32_t>(kSameCharacter));
+  std::replace(key.begin(), key.end(), static_cast<char32_t>(code_point),
+               static_cast<char32_t>(kSameCharacter));
   if (texts_.size() > UINT16_MAX) fail("a normalizer has more than {} different texts", UINT16_MAX);
   const auto [found, added] = numbers_.emplace(key, static_cast<uint16_t>(texts_.size()));
   if (added) texts_.push_back(key);
@@ -40,7 +41,8 @@ CharacterMap& CharacterMap::set_each(const std::function<std::u32string(uint32_t
 
 std::u32string CharacterMap::text_of(uint32_t code_point) const {
   std::u32string text = texts_[table_[code_point]];
-  std::replace(text.begin(), text.end(), static_cast<char32_t>(kSameCharacter), static_cast<char32_t>(code_point));
+  std::replace(text.begin(), text.end(), static_cast<char32_t>(kSameCharacter),
+               static_cast<char32_t>(code_point));
   return text;
 }
 

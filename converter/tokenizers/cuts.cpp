@@ -60,7 +60,9 @@ class StepFirsts {
   }
 
  private:
-  static Firsts first_of(const std::u32string& text) { return text.empty() ? Firsts{} : Firsts{text.front()}; }
+  static Firsts first_of(const std::u32string& text) {
+    return text.empty() ? Firsts{} : Firsts{text.front()};
+  }
 
   Firsts canonical(uint32_t c) const {
     Firsts firsts = first_of(step_.map->text_of(c));

@@ -8,8 +8,6 @@
 namespace mote::convert {
 namespace {
 
-constexpr int kDepth = 32;
-
 /// A vocab.txt is BERT's, unless a class says otherwise: others have lines of words too, but cut text their
 /// own way.
 void check_class(const SideFiles& side, const std::filesystem::path& pieces) {
@@ -33,8 +31,7 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
   const std::filesystem::path path = source.directory / "tokenizer.json";
   const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
   if (std::filesystem::exists(path, ignored)) {
-    const MappedFile file(path);
-    nlohmann::json root = parse_json_object(file.bytes(), path.string(), kDepth);
+    nlohmann::json root = read_json_object(path, kTokenizerJsonDepth);
     SideFiles(source).apply(root, path.string());
     return read_tokenizer_json(root, path.string(), need);
   }

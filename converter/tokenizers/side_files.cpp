@@ -15,18 +15,11 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr int kDepth = 32;
-
 // Special tokens by name, in the order in which they get ids.
 constexpr std::array<const char*, 7> kNamed = {"bos_token", "eos_token", "unk_token", "sep_token",
                                                "pad_token", "cls_token", "mask_token"};
 
-json read_object(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return json::object();
-  const MappedFile file(path);
-  return parse_json_object(file.bytes(), path.string(), kDepth);
-}
+json read_object(const fs::path& path) { return read_optional_json_object(path, kTokenizerJsonDepth); }
 
 /// The class that AutoTokenizer takes for a type of model where no file names another.
 std::string registered_class(const std::string& model_type) {
@@ -65,7 +58,7 @@ bool is_generic(const std::string& name) {
 /// Calls f with each component of a kind, those of sequences one by one.
 template <class F>
 void each_part(json& part, const char* list, const F& f, int depth = 0) {
-  if (!part.is_object() || depth > kDepth) return;
+  if (!part.is_object() || depth > kTokenizerJsonDepth) return;
   if (text_of(part, "type") != "Sequence") return f(part);
   const auto parts = part.find(list);
   if (parts == part.end() || !parts->is_array()) return;

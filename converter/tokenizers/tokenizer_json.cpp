@@ -6,11 +6,7 @@
 #include "converter/tokenizers/parts.h"
 
 namespace mote::convert {
-namespace {
-
-constexpr int kDepth = 32;
-
-}  // namespace
+namespace {}  // namespace
 
 TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where, DecoderNeed need) {
   const JsonValues values(where);
@@ -28,7 +24,7 @@ TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string&
 }
 
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where) {
-  return read_tokenizer_json(parse_json_object(file, where, kDepth), where);
+  return read_tokenizer_json(parse_json_object(file, where, kTokenizerJsonDepth), where);
 }
 
 }  // namespace mote::convert

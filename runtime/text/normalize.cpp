@@ -30,9 +30,9 @@ constexpr uint32_t kCodePointMask = (1u << kClassShift) - 1;
 // SentencePiece's maps see grapheme clusters of fewer bytes as one.
 constexpr uint32_t kLongCluster = 6;
 
-class Step {
+class NormalizerStep {
  public:
-  Step(const Tokenizer& tokenizer, const NormalizerView& step, NormalText* text)
+  NormalizerStep(const Tokenizer& tokenizer, const NormalizerView& step, NormalText* text)
       : t_(tokenizer), n_(step), x_(text) {}
 
   /// False if the room does not do. `late`, where it is not null: by how many characters the origins are.
@@ -367,7 +367,8 @@ class Step {
 bool normalize(const Tokenizer& tokenizer, NormalPart part, NormalText* text, uint32_t* late) {
   *late = 0;
   for (uint32_t i = 0; i < tokenizer.normalizer_count; ++i) {
-    if (!Step(tokenizer, tokenizer.normalizers[i], text).run(part, i == 0 ? late : nullptr)) return false;
+    if (!NormalizerStep(tokenizer, tokenizer.normalizers[i], text).run(part, i == 0 ? late : nullptr))
+      return false;
   }
   return true;
 }

@@ -4,7 +4,7 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kMaxStates = 1u << 15;
+constexpr uint32_t kMaxDfaStates = 1u << 15;
 constexpr uint32_t kMaxClasses = 256;
 
 void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, Tokenizer* t) {
@@ -101,7 +101,7 @@ void open_splitter(const file::Splitter& splitter, Opener* opener, const Tokeniz
   const uint32_t states = splitter.states();
   Table<uint16_t> transitions;
   if (!opener->table(splitter.transitions(), "transitions", &transitions)) return;
-  if (!opener->expect(states > kDfaStart && states <= kMaxStates &&
+  if (!opener->expect(states > kDfaStart && states <= kMaxDfaStates &&
                           transitions.count == uint64_t{states} * (t.classes + 1),
                       "transitions", "not one for each state and class")) {
     return;

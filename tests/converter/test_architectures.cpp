@@ -167,8 +167,8 @@ TEST("architectures: wrong sizes are said with their key and value") {
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", 10.5)), "vocab_size is 10.5"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is null"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_act", "mish")), "\"mish\""));
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "mamba")),
-                            "\"mamba\" is not supported; supported are llama"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "rwkv9000")),
+                            "\"rwkv9000\" is not supported; supported are llama"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is null"));
 }
 
@@ -291,8 +291,10 @@ TEST("architectures: absent keys of encoders are what the original's config clas
 }
 
 TEST("architectures: every decoder's absent keys make a whole model, but for those that must be there") {
-  const std::pair<const char*, const char*> needed[] = {
-      {"granitemoehybrid", "layer_types"}, {"ministral3", "rope_parameters"}, {"apertus", "rope_parameters"}};
+  const std::pair<const char*, const char*> needed[] = {{"granitemoehybrid", "layer_types"},
+                                                        {"ministral3", "rope_parameters"},
+                                                        {"apertus", "rope_parameters"},
+                                                        {"gemma4_text", "rope_parameters"}};
   for (const std::string& type : architecture_names()) {
     CAPTURE(type);
     const auto key =

@@ -71,16 +71,6 @@ const test::OpenModel& model() {
   return opened;
 }
 
-mote_status status_of(
-    const Graph& graph, mote_error* error,
-    const std::function<void(mote::file::Model*)>& change = [](mote::file::Model*) {}) {
-  test::AlignedBytes file = test::graph_file(graph, "changed");
-  change(mote::file::GetMutableSizePrefixedModel(file.data()));
-  std::vector<uint64_t> storage(mote_model_bytes() / 8);
-  mote_model* opened = nullptr;
-  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
-}
-
 }  // namespace
 
 TEST("a program of floats gives the bits of the one of ids that embeds the same rows", "[programs]") {
@@ -156,7 +146,7 @@ TEST("a file says what a reader must know, and a reader that does not know it re
   TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() ==
                    (Feature::value_dim | Feature::programs));
   mote_error error{};
-  const mote_status status = status_of(two_programs(), &error, [](mote::file::Model* root) {
+  const mote_status status = test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
     root->mutate_required_features(static_cast<Feature>(uint64_t{1} << 40));
   });
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, status);
@@ -165,13 +155,14 @@ TEST("a file says what a reader must know, and a reader that does not know it re
 
 TEST("programs and states of an unknown kind are refused", "[programs]") {
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, status_of(two_programs(), &error, [](mote::file::Model* root) {
+  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE,
+                        test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
                           auto* program = root->mutable_programs()->GetMutableObject(1);
                           program->mutate_kind(static_cast<mote::file::ProgramKind>(7));
                         }));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "decode_floats"));
   TEST_ASSERT_EQUAL_INT(
-      MOTE_UNSUPPORTED_FILE, status_of(two_programs(), &error, [](mote::file::Model* root) {
+      MOTE_UNSUPPORTED_FILE, test::open_changed(two_programs(), &error, [](mote::file::Model* root) {
         root->mutable_states()->GetMutableObject(0)->mutate_kind(static_cast<mote::file::StateKind>(77));
       }));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "state 0"));
@@ -182,7 +173,7 @@ TEST("inputs of two widths in one program are refused", "[programs]") {
   ProgramGraph& program = graph.more_programs[0];
   program.nodes.insert(program.nodes.begin() + 1, InputNode{View{0, 4, 8}});
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "inputs of 16 and 8 floats"));
 }
 
@@ -190,7 +181,7 @@ TEST("states of more windows than a session has pools for are refused", "[progra
   Graph graph = two_programs();
   for (uint32_t window = 1; window < 64; ++window) graph.caches.push_back({1, 8, window});
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(graph, &error));
   graph.caches.push_back({1, 8, 64});
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
 }

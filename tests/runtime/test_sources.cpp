@@ -81,16 +81,6 @@ std::vector<float> alone(const Ids& source, const Ids& tokens) {
   return prefill(session.get(), tokens);
 }
 
-mote_status status_of(
-    const mote::convert::Graph& graph, mote_error* error,
-    const std::function<void(mote::file::Model*)>& change = [](mote::file::Model*) {}) {
-  test::AlignedBytes file = test::graph_file(graph, "changed");
-  change(mote::file::GetMutableSizePrefixedModel(file.data()));
-  std::vector<uint64_t> storage(mote_model_bytes() / 8);
-  mote_model* opened = nullptr;
-  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
-}
-
 bool says(const mote_error& error, const char* part) {
   CAPTURE(error.text, part);
   return std::strstr(error.text, part) != nullptr;
@@ -330,22 +320,22 @@ TEST("the first of programs of two kinds appends, and states have sources of who
     return [=](Model* root) { root->mutable_states()->GetMutableObject(state)->mutate_source(source); };
   };
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(graph, &error));
   test::AlignedBytes file = test::graph_file(graph, "features");
   using mote::file::Feature;
   TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() ==
                    (Feature::sources | Feature::programs));
   for (const int32_t source : {-2, 0, 2, INT32_MAX}) {
-    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error, set_source(1, source)));
+    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(1, source)));
   }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error, set_source(0, 1)));
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error, set_source(1, -1)));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(0, 1)));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(1, -1)));
   TEST_ASSERT_TRUE(says(error, "Attention: state 1 keeps rows of another program"));
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error, [](Model* root) {
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, [](Model* root) {
                           root->mutable_programs()->GetMutableObject(0)->mutate_context(3);
                         }));
   TEST_ASSERT_TRUE(says(error, "program decode has a context of 3"));
-  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, status_of(graph, &error, [](Model* root) {
+  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, test::open_changed(graph, &error, [](Model* root) {
                           root->mutable_programs()->GetMutableObject(0)->mutate_kind(ProgramKind::whole);
                           root->mutable_programs()->GetMutableObject(1)->mutate_kind(ProgramKind::append);
                         }));
@@ -359,7 +349,7 @@ TEST("tokens store nothing into their source, and have no bias towards it", "[so
   for (Node& node : graph.nodes) {
     if (auto* store = std::get_if<KvStoreNode>(&node)) store->cache = 1;
   }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error, "KvStore: state 1 keeps rows of another program"));
   graph = test::source_graph(SourceRows::ids, false);
   graph.weights.push_back({"bias",
@@ -373,7 +363,7 @@ TEST("tokens store nothing into their source, and have no bias towards it", "[so
     if (auto* attention = std::get_if<AttentionNode>(&node))
       attention->bias = static_cast<int32_t>(graph.weights.size() - 1);
   }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error, "a bias is by distances"));
 }
 
@@ -407,6 +397,6 @@ TEST("convolutions keep their rows while sources are encoded, and are of appende
   ProgramGraph& source = graph.more_programs[0];
   source.nodes.insert(source.nodes.begin() + 1, conv(std::get<EmbedNode>(source.nodes[0]).out));
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error, "CausalConv: state 3 is not of whole sequences"));
 }

@@ -19,14 +19,12 @@ using Change = std::function<void(Graph&)>;
 mote_status status_of(
     test::Mixer mixer, const Change& change, mote_error* error,
     const std::function<void(mote::file::Model*)>& patch = [](mote::file::Model*) {}) {
-  test::AlignedBytes file = test::decoder_file(kWidth, 64, [&](Graph& graph, const View& x) {
-    test::StateLayers(graph, x).add(mixer);
-    change(graph);
-  });
-  patch(mote::file::GetMutableSizePrefixedModel(file.data()));
-  std::vector<uint64_t> storage(mote_model_bytes() / 8);
-  mote_model* opened = nullptr;
-  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
+  return test::open_changed(test::decoder_file(kWidth, 64,
+                                               [&](Graph& graph, const View& x) {
+                                                 test::StateLayers(graph, x).add(mixer);
+                                                 change(graph);
+                                               }),
+                            error, patch);
 }
 
 template <class T>

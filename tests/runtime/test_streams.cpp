@@ -143,21 +143,11 @@ std::vector<uint32_t> groups_of(std::vector<uint32_t> lengths) {
 
 const std::vector<uint32_t> kLengths = {5, 1, 400, 4, 133, 8, 3, 7, 260, 64, 2, 6};
 
-mote_status status_of(
-    const Graph& graph, mote_error* error,
-    const std::function<void(mote::file::Model*)>& change = [](mote::file::Model*) {}) {
-  test::AlignedBytes file = test::graph_file(graph, "changed");
-  change(mote::file::GetMutableSizePrefixedModel(file.data()));
-  std::vector<uint64_t> storage(mote_model_bytes() / 8);
-  mote_model* opened = nullptr;
-  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
-}
-
 /// What opening says after a change to stream `index` of the nested groups: tokens, sequences, 2 and 2 of 2.
 std::string refusal(uint32_t index, const std::function<void(mote::file::Stream*)>& change) {
   mote_error error{};
   const mote_status status =
-      status_of(encoder(Shape::groups_of_groups), &error, [&](mote::file::Model* root) {
+      test::open_changed(encoder(Shape::groups_of_groups), &error, [&](mote::file::Model* root) {
         change(root->mutable_programs()->GetMutableObject(0)->mutable_streams()->GetMutableObject(index));
       });
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status);
@@ -230,13 +220,13 @@ TEST("a program has one stream of tokens, the first, and no two of the same rows
   TEST_ASSERT_TRUE(says(refusal(0, [](Stream* s) { s->mutate_row_bytes(63); }), "plan of 63 bytes"));
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE,
-                        status_of(encoder(Shape::groups), &error, [](mote::file::Model* root) {
+                        test::open_changed(encoder(Shape::groups), &error, [](mote::file::Model* root) {
                           auto* streams = root->mutable_programs()->GetMutableObject(0)->mutable_streams();
                           streams->GetMutableObject(2)->mutate_kind(static_cast<StreamKind>(9));
                         }));
   TEST_ASSERT_TRUE(says(error.text, "stream 2 is of an unknown kind"));
   TEST_ASSERT_EQUAL_INT(
-      MOTE_CORRUPT_FILE, status_of(encoder(Shape::groups), &error, [](mote::file::Model* root) {
+      MOTE_CORRUPT_FILE, test::open_changed(encoder(Shape::groups), &error, [](mote::file::Model* root) {
         root->mutable_programs()->GetMutableObject(0)->mutable_buffers()->GetMutableObject(0)->mutate_stream(
             3);
       }));
@@ -247,11 +237,11 @@ TEST("stacked rows are of the stream whose groups they are, and as wide as those
   Graph graph = encoder(Shape::groups);
   std::get<StackRowsNode>(graph.nodes[1]).out.width = kWide - kNarrow;
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error.text, "op 1 StackRows: out has width 18 for 4 rows of 6"));
   graph = encoder(Shape::groups_of_groups);
   std::get<StackRowsNode>(graph.nodes[2]).in = std::get<StackRowsNode>(graph.nodes[1]).in;
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error.text, "op 2 StackRows: out has no row for a group of rows of in"));
 }
 
@@ -259,10 +249,10 @@ TEST("a state has a position for as many tokens as the rows that use it", "[stre
   Graph graph = encoder(Shape::groups);
   mote_error error{};
   graph.caches[0].ratio = 1;
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error.text, "k has a row for 4 tokens, the state a position for 1"));
   graph.caches[0].ratio = 0;
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(says(error.text, "state 0: 0 tokens"));
 }
 
@@ -273,10 +263,10 @@ TEST("programs that append rows have no groups, which a chunk could cut, and no 
     root->mutable_states()->GetMutableObject(0)->mutate_bidirectional(false);
     root->mutable_programs()->GetMutableObject(0)->mutate_kind(mote::file::ProgramKind::append);
   };
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(encoder(Shape::wide), &error, append));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(encoder(Shape::wide), &error, append));
   TEST_ASSERT_TRUE(says(error.text, "stream 1 is of sequences, in a program that appends rows"));
   Graph graph = encoder(Shape::groups);
   graph.nodes.pop_back();
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status_of(graph, &error, append));
+  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, append));
   TEST_ASSERT_TRUE(says(error.text, "in a program that appends rows"));
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "converter/encode_weight.h"
 #include "converter/metadata.h"
+#include "mote/mote.h"
 #include "runtime/file/xxh64.h"
 #include "tests/support/aligned_bytes.h"
 
@@ -38,6 +40,21 @@ AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name, Cha
 
 inline AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name) {
   return graph_file(graph, name, [](size_t, std::byte*) {});
+}
+
+/// What opening says of a file that is changed first.
+inline mote_status open_changed(AlignedBytes file, mote_error* error,
+                                const std::function<void(mote::file::Model*)>& change) {
+  change(mote::file::GetMutableSizePrefixedModel(file.data()));
+  std::vector<uint64_t> storage(mote_model_bytes() / 8);
+  mote_model* opened = nullptr;
+  return mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size() * 8, &opened, error);
+}
+
+inline mote_status open_changed(
+    const mote::convert::Graph& graph, mote_error* error,
+    const std::function<void(mote::file::Model*)>& change = [](mote::file::Model*) {}) {
+  return open_changed(graph_file(graph, "changed"), error, change);
 }
 
 /// A decoder of a few values and 16 ids. add(graph, x) puts nodes between the embedding, which gives x, and

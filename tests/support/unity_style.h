@@ -39,7 +39,7 @@ static void tearDown() {}
     tearDown();                     \
   }                                 \
   static void body()
-#define TEST(...) UNITY_STYLE_TEST(UNITY_STYLE_JOIN(unity_style_test_, __LINE__), __VA_ARGS__)
+#define TEST(...) UNITY_STYLE_TEST(UNITY_STYLE_JOIN(unity_style_test_, __COUNTER__), __VA_ARGS__)
 
 namespace unity_style {
 

@@ -58,7 +58,7 @@ inline nlohmann::json assert_json(const Outcome& outcome) {
 }
 
 inline std::string golden(const std::string& name) {
-  return std::string(MOTE_SOURCE_DIR) + "/tests/golden/models/" + name;
+  return MOTE_SOURCE_DIR "/tests/golden/models/" + name;
 }
 
 /// How far outputs may be from the golden ones.
