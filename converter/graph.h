@@ -251,10 +251,14 @@ struct ExpertsNode {
   int32_t weight, bias;
   Activation activation;
   bool sums;
-  View routes, in, out;
+  std::optional<View> routes;  // none: every row goes to all experts
+  View in, out;
   std::optional<View> residual;
+  uint32_t stride = 0;  // columns of out from expert to expert; 0: rows of one
 
-  auto fields(auto&& f) const { return f(chosen, weight, bias, activation, sums, routes, in, out, residual); }
+  auto fields(auto&& f) const {
+    return f(chosen, weight, bias, activation, sums, routes, in, out, residual, stride);
+  }
 };
 struct ClampNode {
   float least, most;

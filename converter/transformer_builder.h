@@ -80,6 +80,9 @@ class TransformerBuilder {
   /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
   void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
 
+  /// Of TransformerSpec::ropes.
+  RopeKind rope_kind(uint32_t rope) const { return spec_.ropes[rope].kind; }
+  View rope_table(uint32_t rope) const { return rope_tables_[rope]; }
   TensorSet& tensors() { return tensors_; }
   const TypePolicy& policy() const { return policy_; }
   float norm_eps() const { return spec_.norm_eps; }

@@ -416,7 +416,7 @@ struct RouteArgs {
 
 /// For each row t and its chosen experts e, those whose routes[t][e] is not 0, in their order: slot c is
 ///   y = activation(in weight[e]^T + bias[e]), as linear has it
-/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c N, c N + N), are
+/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride + N), are
 /// y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may be
 /// residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of every
 /// expert, all rows.
@@ -428,7 +428,8 @@ struct ExpertsArgs {
   bool in_by_slot;
   bool sums;
   DType in_type;
-  ConstRows routes;    // [T, E]
+  uint32_t stride;     // columns of out from slot to slot, at least N
+  ConstRows routes;    // [T, E]; data null: 1 everywhere
   Rows out;            // [T, N] or [T, chosen * N]
   ConstRows residual;  // [T, N]; data null for 0
 };

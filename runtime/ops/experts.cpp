@@ -40,7 +40,7 @@ class Run {
     for (uint32_t expert = 0; expert < args_.experts; ++expert) {
       uint32_t count = 0;
       for (uint32_t t = 0; t < args_.linear.rows; ++t) {
-        const float weight = args_.routes[t][expert];
+        const float weight = route(t, expert);
         if (weight == 0.0f) continue;
         const uint32_t slot = slot_of(t, expert);
         if (slot == args_.chosen) continue;
@@ -54,9 +54,13 @@ class Run {
   }
 
  private:
+  float route(uint32_t row, uint32_t expert) const {
+    return args_.routes.data == nullptr ? 1.0f : args_.routes[row][expert];
+  }
+
   uint32_t slot_of(uint32_t row, uint32_t expert) const {
     uint32_t slot = 0;
-    for (uint32_t e = 0; e < expert && slot < args_.chosen; ++e) slot += args_.routes[row][e] != 0.0f;
+    for (uint32_t e = 0; e < expert && slot < args_.chosen; ++e) slot += route(row, e) != 0.0f;
     return slot;
   }
 
@@ -121,8 +125,7 @@ class Run {
   void put(const Routed& routed, const float* y) const {
     float* out = args_.out[routed.row];
     if (!args_.sums) {
-      memcpy(out + size_t{routed.slot} * args_.linear.outputs + begin_, y + begin_,
-             (end_ - begin_) * sizeof(float));
+      memcpy(out + size_t{routed.slot} * args_.stride + begin_, y + begin_, (end_ - begin_) * sizeof(float));
       return;
     }
     for (uint32_t i = begin_; i < end_; ++i) {
