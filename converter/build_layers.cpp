@@ -126,22 +126,22 @@ View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
     projections.push_back(
         projection(label, of_layer(name, layer), rows, in.f32.width, Role::matrix, attention.qkv_bias));
   };
-  if (attention.q_has_gate) {
-    project("q", layer.names.q, 2 * q_width);
-    projections.push_back(take_second_halves(attention.head_dim, projections[0]));
-    project("k", layer.names.k, k_width);
-    project("v", layer.names.v, v_width);
-    std::rotate(projections.begin() + 1, projections.begin() + 2, projections.end());
-  } else if (layer.names.qkv.empty()) {
-    project("q", layer.names.q, q_width);
-    project("k", layer.names.k, k_width);
-    project("v", layer.names.v, v_width);
-  } else {
-    projections.push_back(fused_qkv(layer, in.f32.width));
-  }
+  const bool shares = attention.shared != kNone, fused = !layer.names.qkv.empty();
+  const bool of_keys = !shares && !fused && layer.names.v.empty();
   const uint32_t gates = attention.q_has_gate ? q_width : 0;
-  const View out = new_value(q_width + k_width + v_width + gates, Unit::token);
+  const View out = new_value(q_width + (shares ? 0 : k_width + v_width) + gates, Unit::token);
+  std::optional<Projection> gate;
+  if (fused) {
+    projections.push_back(fused_qkv(layer, in.f32.width));
+  } else {
+    project("q", layer.names.q, q_width + gates);
+    if (gates != 0) gate = take_second_halves(attention.head_dim, projections[0]);
+    if (!shares) project("k", layer.names.k, k_width);
+    if (!shares && !of_keys) project("v", layer.names.v, v_width);
+  }
+  if (gate) projections.push_back(std::move(*gate));
   linears(prefix_of(layer), in, std::move(projections), out, Activation::none, std::nullopt);
+  if (of_keys) add(ScaleRowsNode{columns(out, q_width, k_width), columns(out, q_width + k_width, v_width)});
   return out;
 }
 
@@ -167,10 +167,14 @@ void TransformerBuilder::norm_head(const LayerSpec& layer, const char* label, co
   add(ScaleRowsNode{x, x, add_vector(to, std::move(weights))});
 }
 
-void TransformerBuilder::norm_heads(const LayerSpec& layer, View q, View k) {
+void TransformerBuilder::norm_heads(const LayerSpec& layer, View q, std::optional<View> k) {
   if (layer.names.q_norm.empty()) return;
   norm_head(layer, "q_norm", layer.names.q_norm, layer.attention.heads, q);
-  norm_head(layer, "k_norm", layer.names.k_norm, layer.attention.kv_heads, k);
+  if (k) norm_head(layer, "k_norm", layer.names.k_norm, layer.attention.kv_heads, *k);
+}
+
+void TransformerBuilder::turn(uint32_t rope, uint32_t heads, View x) {
+  if (rope != kNone) add(RopeNode{spec_.ropes[rope].kind, heads, rope_tables_[rope], x});
 }
 
 uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
@@ -190,26 +194,30 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
 
 View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   const AttentionSpec& attention = layer.attention;
-  const uint32_t q_width = attention.q_width(), k_width = attention.k_width(), v_width = attention.v_width();
-  const View all = qkv(layer, in);
-  const View q = columns(all, 0, q_width);
-  const View k = columns(all, q_width, k_width);
-  const View v = columns(all, q_width + k_width, v_width);
   const LayerNames& names = layer.names;
+  const uint32_t q_width = attention.q_width(), k_width = attention.k_width(), v_width = attention.v_width();
+  const View all = qkv(layer, in), q = columns(all, 0, q_width);
+  std::optional<View> k, v;
+  if (attention.shared == kNone) {
+    k = columns(all, q_width, k_width);
+    v = columns(all, q_width + k_width, v_width);
+  }
   if (attention.clip != 0.0f) add(ClampNode{-attention.clip, attention.clip, all, all});
   if (!attention.norm_after_rope) norm_heads(layer, q, k);
-  if (attention.rope != kNone) {
-    const RopeKind kind = spec_.ropes[attention.rope].kind;
-    const uint32_t of_queries = attention.query_rope == kNone ? attention.rope : attention.query_rope;
-    add(RopeNode{kind, attention.heads, rope_tables_[of_queries], q});
-    add(RopeNode{kind, attention.kv_heads, rope_tables_[attention.rope], k});
-  }
+  turn(attention.query_rope == kNone ? attention.rope : attention.query_rope, attention.heads, q);
+  if (k) turn(attention.rope, attention.kv_heads, *k);
   if (attention.norm_after_rope) norm_heads(layer, q, k);
-  if (!names.v_norm.empty()) {
-    norm(NormKind::rms, prefix_of(layer) + "v_norm", of_layer(names.v_norm, layer), attention.kv_heads, v, v);
+  uint32_t& cache = layer_caches_[layer_index_];
+  if (!k) {
+    cache = layer_caches_[attention.shared];
+    return attend(layer, cache, q);
   }
-  const uint32_t cache = cache_of(attention);
-  add(KvStoreNode{cache, k, v});
+  if (!names.v_norm.empty()) {
+    const std::string source = of_layer(names.v_norm, layer);
+    norm(NormKind::rms, prefix_of(layer) + "v_norm", source, attention.kv_heads, *v, *v);
+  }
+  cache = cache_of(attention);
+  add(KvStoreNode{cache, *k, *v});
   const View out = attend(layer, cache, q);
   if (attention.q_has_gate)
     add(GateNode{Activation::sigmoid, columns(all, q_width + k_width + v_width, q_width), out, out});
@@ -317,7 +325,7 @@ void TransformerBuilder::layer(const LayerSpec& layer) {
   if (layer.branches == Branches::serial) {
     attention(layer);
     ffn(layer);
-    return;
+    return finish(layer);
   }
   const LayerNames& names = layer.names;
   BlockInput in = branch_input(layer, names.attention_norms, kAttention);
@@ -327,6 +335,25 @@ void TransformerBuilder::layer(const LayerSpec& layer) {
   const View inner = ffn_inner(layer, names.ffn_norms.before.empty() ? in : own);
   add_branch(layer, names.attention_norms, kAttention, heads, o(layer));
   add_branch(layer, names.ffn_norms, kFfn, inner, down(layer));
+  finish(layer);
+}
+
+void TransformerBuilder::finish(const LayerSpec& layer) {
+  const LayerNames& names = layer.names;
+  if (!names.input_gate.empty()) {
+    const std::string prefix = prefix_of(layer);
+    const uint32_t width = spec_.per_layer.width;
+    const View own = columns(per_layer_, layer_index_ * width, width), gate = new_value(width, Unit::token);
+    linear(prefix + "input_gate", of_layer(names.input_gate, layer), Role::matrix, x_, gate,
+           layer.ffn.activation, false);
+    add(GateNode{Activation::none, gate, own, gate});
+    const View branch = new_value(spec_.width, Unit::token);
+    linear(prefix + "input_projection", of_layer(names.input_projection, layer), Role::matrix, gate, branch,
+           Activation::none, false);
+    norm(prefix + "input_norm", of_layer(names.input_norm, layer), branch, branch);
+    add(ScaleRowsNode{branch, x_, -1, 1.0f, x_});
+  }
+  if (!names.scalar.empty()) scale(x_, tensors_.vector(of_layer(names.scalar, layer), 1)[0]);
 }
 
 }  // namespace mote::convert

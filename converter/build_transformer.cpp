@@ -2,6 +2,7 @@
 #include "converter/build_transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
@@ -54,7 +55,8 @@ int32_t TransformerBuilder::add_matrix(const std::string& name, DType dtype, boo
 Projection TransformerBuilder::projection(const std::string& label, const std::string& source, uint32_t rows,
                                           uint32_t cols, Role role, bool bias_required) {
   WeightPart part = tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
-  const DType dtype = policy_.dtype(role, *part.tensor);
+  const bool rounds = spec_.rounds_activations && role == Role::matrix;
+  const DType dtype = rounds ? DType::q8c : policy_.dtype(role, *part.tensor);
   std::optional<std::vector<float>> bias;
   if (bias_required || (spec_.optional_biases && tensors_.has(source + ".bias")))
     bias = tensors_.vector(source + ".bias", rows);
@@ -184,7 +186,29 @@ void TransformerBuilder::embed() {
   }
   if (spec_.positions_after_projection) add_positions();
   probe("hidden.0", x_);
+  if (spec_.per_layer.width != 0) embed_per_layer();
   add_tables();
+}
+
+void TransformerBuilder::embed_per_layer() {
+  const PerLayerSpec& spec = spec_.per_layer;
+  const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
+  parts[0].rows = std::min(spec.rows, spec_.vocab);
+  WeightPart first = parts[0];
+  first.rows = 1;
+  parts.resize(parts.size() + spec_.vocab - parts[0].rows, first);
+  const DType dtype = policy_.dtype(Role::embedding, *first.tensor);
+  const bool row_major = row_bytes(dtype, width) != 0;
+  const View looked_up = new_value(width, Unit::token);
+  add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
+  scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
+  scale(per_layer_, std::sqrt(0.5f));
 }
 
 void TransformerBuilder::add_positions() {
@@ -219,8 +243,10 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   embed();
+  layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];
+    layer_index_ = static_cast<uint32_t>(i);
     if (spec.build) {
       spec.build(*this, spec);
     } else {

@@ -16,12 +16,6 @@ namespace {
   fail("tensor {} has shape [{}], the config implies [{}]", name, fmt::join(tensor.shape, ", "), expected);
 }
 
-void check_finite(const std::string& name, std::span<const float> values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
-  }
-}
-
 }  // namespace
 
 const SourceTensor& TensorSet::take(const std::string& name) {
@@ -70,13 +64,16 @@ std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
 
 std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint32_t cols) {
   const SourceTensor& tensor = take(name);
-  if (tensor.rows() * tensor.cols() != uint64_t{rows} * cols || (rows != 1 && tensor.shape[0] != rows)) {
+  if (tensor.rows() * tensor.cols() != uint64_t{rows} * cols ||
+      (rows != 1 && (tensor.shape.empty() || tensor.shape[0] != rows))) {
     fail_shape(name, tensor, fmt::format("{}, {}", rows, cols));
   }
   std::vector<float> values(size_t{rows} * cols);
   for (uint64_t row = 0; row < tensor.rows(); ++row)
     read_row(tensor, row, std::span(values).subspan(row * tensor.cols(), tensor.cols()));
-  check_finite(name, values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
+  }
   return values;
 }
 

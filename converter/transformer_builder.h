@@ -141,9 +141,13 @@ class TransformerBuilder {
   void add_positions();
   Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
   View qkv(const LayerSpec& layer, BlockInput& in);
+  void turn(uint32_t rope, uint32_t heads, View x);
+  /// What follows the branches.
+  void finish(const LayerSpec& layer);
+  void embed_per_layer();
   /// Its coefficients' names start with `source`.
   void add_xielu(const std::string& source, View x);
-  void norm_heads(const LayerSpec& layer, View q, View k);
+  void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
   uint32_t cache_of(const AttentionSpec& attention);
   View attend(const LayerSpec& layer, uint32_t cache, View q);
@@ -163,6 +167,9 @@ class TransformerBuilder {
   TensorSet& tensors_;
   Graph graph_;
   View x_{};
+  uint32_t layer_index_ = 0;
+  std::vector<uint32_t> layer_caches_;     // [layers]
+  View per_layer_{};                       // [layers, width of PerLayerSpec]
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
   int32_t table_ = -1;                     // the embedding

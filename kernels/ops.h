@@ -399,10 +399,10 @@ struct RouteArgs {
 
 /// For each row t and its chosen experts e, those whose routes[t][e] is not 0, in their order: slot c is
 ///   y = activation(in weight[e]^T + bias[e]), as linear has it
-/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride + N), are
-/// y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may be
-/// residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of every
-/// expert, all rows.
+/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride
+/// + N), are y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may
+/// be residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of
+/// every expert, all rows.
 struct ExpertsArgs {
   LinearArgs linear;     // of the first expert: weight, bias, activation, N, K, and the rows of in
   size_t weight_stride;  // bytes from expert to expert

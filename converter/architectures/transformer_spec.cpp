@@ -57,7 +57,10 @@ void check_names(uint32_t index, const LayerSpec& layer) {
   const auto require = [index](bool named, const char* weight) {
     if (!named) fail("layer {} has no name for {}", index, weight);
   };
-  require(!names.qkv.empty() || (!names.q.empty() && !names.k.empty() && !names.v.empty()), "q, k and v");
+  const bool shares = layer.attention.shared != kNone;
+  require(!names.qkv.empty() || (!names.q.empty() && (shares || !names.k.empty())), "q and k");
+  if (shares && layer.attention.shared >= index)
+    fail("layer {} shares the keys and values of layer {}", index, layer.attention.shared);
   require(names.q_norm.empty() == names.k_norm.empty(), "one of the norms of q and k");
   require(!names.o.empty(), "o");
   const bool fused = layer.ffn.kind == Ffn::gated && !names.gate_up.empty();

@@ -63,7 +63,7 @@ struct BranchNorms {
 /// As WeightNames; "{}" in a name stands for the layer's `weights`.
 struct LayerNames {
   std::string label = "layer.{}.";  // starts the weights' names in the file
-  std::string q, k, v, qkv, o;      // q, k, v or the fused qkv
+  std::string q, k, v, qkv, o;      // q, k, v or the fused qkv; without v the values are the keys
   std::string q_norm, k_norm;       // of AttentionSpec::head_norm
   std::string v_norm;               // rms of each head
   std::string o_norm;               // of the heads' outputs side by side
@@ -74,18 +74,30 @@ struct LayerNames {
   std::string down_norm;            // of the inner values
   std::string xielu;                // starts the names of its coefficients; it is the activation then
   BranchNorms attention_norms, ffn_norms;
+  // After the feed-forward: x += norm(projection(activation(gate(x)) * the layer's part of PerLayerSpec)).
+  std::string input_gate, input_projection, input_norm;
+  std::string scalar;  // whole, without ".weight": a number that the layer's output is multiplied by
+};
+
+/// Inputs of the layers besides x, made of the embedding and of a table of their own (Gemma 4), [layers,
+/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2).
+struct PerLayerSpec {
+  uint32_t width = 0;  // 0: there are none
+  uint32_t rows = 0;   // of the table; ids from there on take its row 0
+  std::string table, projection, norm;
 };
 
 struct AttentionSpec {
   uint32_t heads = 0, kv_heads = 0;
-  uint32_t head_dim = 0;           // of queries and keys
-  uint32_t value_dim = 0;          // of a head's values and outputs; 0: head_dim
-  float scale = 1.0f;              // of the scores
-  uint32_t window = 0;             // tokens a query sees; 0: all
-  uint32_t rope = kNone;           // of TransformerSpec::ropes
-  uint32_t query_rope = kNone;     // that of the queries, where it is another
-  uint32_t bias = kNone;           // of TransformerSpec::attention_biases
-  float softcap = 0.0f;            // c: scores become c tanh(score / c); 0: they do not
+  uint32_t head_dim = 0;        // of queries and keys
+  uint32_t value_dim = 0;       // of a head's values and outputs; 0: head_dim
+  float scale = 1.0f;           // of the scores
+  uint32_t window = 0;          // tokens a query sees; 0: all
+  uint32_t rope = kNone;        // of TransformerSpec::ropes
+  uint32_t query_rope = kNone;  // that of the queries, where it is another
+  uint32_t bias = kNone;        // of TransformerSpec::attention_biases
+  uint32_t shared = kNone;  // the earlier layer whose keys and values it attends to, having none of its own
+  float softcap = 0.0f;     // c: scores become c tanh(score / c); 0: they do not
   std::vector<float> slopes = {};  // ALiBi's, of each head
   bool slopes_in_bf16 = false;     // as Falcon rounds them (ScoreKind::alibi_bf16)
   float clip = 0.0f;               // of q, k and v, to +-clip; 0: they are not
@@ -108,8 +120,8 @@ struct FfnSpec {
   Activation activation = Activation::silu;
   uint32_t width = 0;
   bool bias = false;             // as in AttentionSpec
-  float gate_multiplier = 1.0f;  // of gate(x), before the activation
   bool squared = false;          // the activation's values are squared
+  float gate_multiplier = 1.0f;  // of gate(x), before the activation
 };
 
 struct LayerSpec {
@@ -168,6 +180,10 @@ struct TransformerSpec {
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;
+  PerLayerSpec per_layer = {};
+  // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked
+  // for.
+  bool rounds_activations = false;
   bool tied_embedding;           // the head is the embedding
   bool transposed = false;       // the source has matrices as [in, out]
   bool optional_biases = false;  // a bias that need not be there is used if the source has it

@@ -36,6 +36,7 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
+  if (tensor.type == SourceType::ternary) return own_type(tensor.type);
   const bool is_matrix = role == Role::matrix || role == Role::experts;
   const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
   if (role == Role::experts && dtype == DType::q8c)
@@ -59,6 +60,8 @@ DType own_type(SourceType type) {
     case SourceType::q4_1:
     case SourceType::q4_k:
       return DType::q4mg32;
+    case SourceType::ternary:
+      return DType::q8c;
     case SourceType::q8_0:
     case SourceType::q5_0:
     case SourceType::q5_1:

@@ -19,6 +19,9 @@
 // file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
 // Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
 // f32 always.
+//
+// BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
+// BitNet does.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
 // weights in model.safetensors or pytorch_model.bin, or in shards that an index beside it lists.
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -62,7 +63,7 @@ std::string current_name(const std::string& name) {
   return name;
 }
 
-/// Integers and booleans are no weights (position ids, masks) and are left out.
+/// Integers and booleans are no weights (position ids, masks) and are left out, unless they are ternary ones.
 void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
   static const std::map<std::string, SourceType> kWeightTypes = {
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
@@ -70,6 +71,12 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
   if (type != kWeightTypes.end()) {
     source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(),
                                           tensor.bytes.size()};
+  } else if (source.ternary && tensor.dtype == "U8" && tensor.shape.size() == 2 &&
+             name.ends_with(".weight")) {
+    source.tensors[name] = {SourceType::ternary,
+                            {4 * tensor.shape[0], tensor.shape[1]},
+                            tensor.bytes.data(),
+                            tensor.bytes.size()};
   } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
     fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
          name, tensor.dtype);
@@ -124,6 +131,41 @@ void read_weights(Source& source, const fs::path& directory) {
       "beside "
       "config.json",
       directory.string());
+}
+
+/// Whether quantization_config is BitNet's, whose weights are packed. Any other one is refused.
+bool is_ternary(const json& config, const fs::path& path) {
+  const auto found = config.find("quantization_config");
+  if (found == config.end() || found->is_null()) return false;
+  const auto is = [&](const char* key, const char* value) {
+    return found->is_object() && found->contains(key) && (*found)[key] == json(value);
+  };
+  if (is("quant_method", "bitnet") && is("quantization_mode", "offline") &&
+      (is("linear_class", "bitlinear") || is("linear_class", "autobitlinear")))
+    return true;
+  fail(
+      "{}: quantization_config: weights quantized by other tools are read from GGUF only, but for packed "
+      "ones of "
+      "BitNet; give the directory of the unquantized model",
+      path.string());
+}
+
+/// Gives each ternary matrix the scale that lies beside it. BitNet's first class divides by it.
+void take_scales(Source& source, const json& config) {
+  if (!source.ternary) return;
+  const bool divides = config["quantization_config"]["linear_class"] == json("bitlinear");
+  for (auto& [name, tensor] : source.tensors) {
+    if (tensor.type != SourceType::ternary) continue;
+    const auto scale = source.tensors.find(name + "_scale");
+    if (scale == source.tensors.end()) fail("tensor {}_scale is missing", name);
+    if (scale->second.rows() != 1 || scale->second.cols() != 1)
+      fail("tensor {}_scale is not one number", name);
+    float value = 0.0f;
+    read_row(scale->second, 0, {&value, 1});
+    tensor.scale = divides ? 1.0f / value : value;
+    if (!std::isfinite(tensor.scale)) fail("tensor {}_scale is {}", name, value);
+  }
+  std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
 /// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
@@ -204,14 +246,9 @@ Source read_hf_directory(const fs::path& root) {
   source.config_path = config_path;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = chat_template(directory);
-  if (config.contains("quantization_config") && !config["quantization_config"].is_null()) {
-    fail(
-        "{}: quantization_config: weights quantized by other tools are read from GGUF only; give the "
-        "directory of the "
-        "unquantized model",
-        config_path.string());
-  }
+  source.ternary = is_ternary(config, config_path);
   read_weights(source, directory);
+  take_scales(source, config);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   return source;
 }

@@ -380,7 +380,7 @@ TEST("layers: a spec that makes no sense is an error that names what is wrong", 
                            layer_error([](auto& layer) { layer.ffn.width = 0; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for gate",
                            layer_error([](auto& layer) { layer.names.gate = ""; }));
-  TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q, k and v",
+  TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q and k",
                            layer_error([](auto& layer) { layer.names.k = ""; }));
   TEST_ASSERT_TRUE(contains(layer_error([](auto& layer) {
                               layer.branches = Branches::parallel;
