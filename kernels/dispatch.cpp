@@ -3,6 +3,11 @@
 
 #include "kernels/of_model.h"
 
+// Other build systems than CMake name no architecture.
+#if !defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define MOTE_KERNELS_CORTEX_M 1
+#endif
+
 // MOTE_BUILT_<isa>(text) is its text where this build has the kernels of that instruction set, else nothing.
 #define MOTE_BUILT_ref(...) __VA_ARGS__
 #if defined(MOTE_KERNELS_X86)
