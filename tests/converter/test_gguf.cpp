@@ -235,7 +235,7 @@ TEST("gguf: what would change the results and is not understood is refused by na
       {llama().vector("blk.0.attn_norm.scale", counted(8)), "has no place"},
       {llama().vector("output_norm", counted(8)), "has no place"},
       {llama().matrix("blk.0.attn_k.weight", 3, 8, counted(24)), "does not divide into 1 heads"},
-      {keys_of("gemma3"), "architecture 'gemma3' is not read from GGUF; read are llama, qwen2"},
+      {keys_of("rwkv9000"), "architecture 'rwkv9000' is not read from GGUF; read are llama, qwen2"},
       {GgufBuilder(), "no general.architecture"},
       {llama().key("general.type", "adapter"), "holds a 'adapter'"},
       {llama().key("split.count", 2u), "one of 2 parts"},

@@ -113,13 +113,15 @@ TEST("hf: BitNet's matrices are ternary, four rows in the bits of a row of bytes
   };
   write_text(directory / "config.json", config("autobitlinear"));
   write_safetensors(directory / "model.safetensors", tensors);
-  const Source source = read_hf_directory(directory.path());
-  TEST_ASSERT_EQUAL_UINT64(1, source.tensors.size());
-  TEST_ASSERT_EQUAL_UINT64(4, source.tensors.at("a.weight").rows());
-  TEST_ASSERT_TRUE(row(source, 0) == std::vector<float>({4, 0}));
-  TEST_ASSERT_TRUE(row(source, 1) == std::vector<float>({-4, 0}));
-  TEST_ASSERT_TRUE(row(source, 2) == std::vector<float>({0, -4}));
-  TEST_ASSERT_TRUE(row(source, 3) == std::vector<float>({4, -4}));
+  {
+    const Source source = read_hf_directory(directory.path());
+    TEST_ASSERT_EQUAL_UINT64(1, source.tensors.size());
+    TEST_ASSERT_EQUAL_UINT64(4, source.tensors.at("a.weight").rows());
+    TEST_ASSERT_TRUE(row(source, 0) == std::vector<float>({4, 0}));
+    TEST_ASSERT_TRUE(row(source, 1) == std::vector<float>({-4, 0}));
+    TEST_ASSERT_TRUE(row(source, 2) == std::vector<float>({0, -4}));
+    TEST_ASSERT_TRUE(row(source, 3) == std::vector<float>({4, -4}));
+  }
   write_text(directory / "config.json", config("bitlinear"));
   TEST_ASSERT_TRUE(row(read_hf_directory(directory.path()), 0) == std::vector<float>({0.25f, 0}));
   write_text(directory / "config.json", config("other"));
