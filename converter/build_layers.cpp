@@ -98,6 +98,11 @@ View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
     norm(NormKind::rms, prefix + "q_norm", of_layer(layer.names.q_norm, layer), attention.heads, q, q);
     norm(NormKind::rms, prefix + "k_norm", of_layer(layer.names.k_norm, layer), attention.kv_heads, k, k);
   }
+  return attend_heads(layer, q, k, v);
+}
+
+View TransformerBuilder::attend_heads(const LayerSpec& layer, View q, View k, View v) {
+  const AttentionSpec& attention = layer.attention;
   if (attention.rope != kNone) {
     const RopeKind kind = spec_.ropes[attention.rope].kind;
     add(RopeNode{kind, attention.heads, rope_tables_[attention.rope], q});
@@ -107,7 +112,9 @@ View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   const uint32_t cache = cache_of(attention);
   add(KvStoreNode{cache, k, v});
   const View out = new_value(attention.out_width(), Unit::token);
-  add(AttentionNode{cache, attention.heads, attention.scale, q, out, bias});
+  AttentionNode node{cache, attention.heads, attention.scale, q, out, bias};
+  node.sides = attention.sides;
+  add(node);
   return out;
 }
 

@@ -39,6 +39,8 @@ struct LlamaDefaults {
   bool kv_heads_null = true;                        // null has a meaning: as many as heads
   bool attention_bias = true, mlp_bias = true;      // whether the class heeds these keys
   int32_t bos_id = -1;
+  uint32_t width = 4096, layers = 32, heads = 32;
+  double eps = 1e-6;
 };
 
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
@@ -48,6 +50,8 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
 struct BertDefaults {
   uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;
   const char* activation = "gelu";
+  uint32_t context = 512, token_types = 2;
+  double eps = 1e-12;
 };
 
 /// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a
@@ -79,6 +83,7 @@ struct HeadNames {
   std::string pooler;    // of the first token, with tanh
   DenseSpec classifier;  // before the labels of a sequence
   std::string labels = "classifier";
+  DenseSpec tokens;  // before the labels of tokens
   DenseSpec masked;  // before the vocabulary
   std::string vocabulary, vocabulary_bias;
 };
@@ -102,5 +107,11 @@ Activation read_activation(Config& config, const std::string& key, const std::st
 /// The frequencies for heads of `head_dim`, of both spellings of the config (rope_parameters; rope_theta and
 /// rope_scaling). `divisors`, if not empty, divide them (GGUF's rope_freqs).
 RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::span<const float> divisors);
+
+/// Frequencies of the powers of theta, of heads of `head_dim`.
+RopeSpec plain_rope(const Config& config, uint32_t head_dim, double theta);
+
+/// read_rope, or, where the config has no keys for it, plain_rope.
+RopeSpec read_rope_or(Config& config, uint32_t head_dim, uint32_t context, double theta);
 
 }  // namespace mote::convert

@@ -21,7 +21,7 @@ std::vector<float> rope_divisors(const Source& source) {
 
 AttentionSpec read_attention(Config& config, uint32_t width, const LlamaDefaults& defaults) {
   AttentionSpec attention;
-  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize, 32);
+  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize, defaults.heads);
   const char kKvHeads[] = "num_key_value_heads";
   if (!defaults.kv_heads_null && config.is_null(kKvHeads)) config.refuse("{} is null", kKvHeads);
   attention.kv_heads = config.optional_size(kKvHeads, 1, kMaxSize, defaults.kv_heads).value_or(heads);
@@ -67,7 +67,7 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
   const std::string base = base_of(source, "model.");
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, defaults.vocab);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 4096);
+  spec.width = config.size("hidden_size", 1, kMaxSize, defaults.width);
   spec.context = config.size("max_position_embeddings", 1, kMaxSize, defaults.context);
   LayerSpec layer;
   layer.attention = read_attention(config, spec.width, defaults);
@@ -75,8 +75,8 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
                config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width),
                config.flag("mlp_bias", false) && defaults.mlp_bias};
   layer.names = layer_names(base);
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 32));
-  spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, defaults.layers));
+  spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", defaults.eps));
   spec.ropes = {read_rope(config, layer.attention.head_dim, spec.context, rope_divisors(source))};
   spec.tied_embedding = config.flag("tie_word_embeddings", false);
   spec.bos_id = config.token_id("bos_token_id", spec.vocab, defaults.bos_id);

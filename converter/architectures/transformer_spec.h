@@ -64,6 +64,7 @@ struct AttentionSpec {
   uint32_t window = 0;     // tokens a query sees; 0: all
   uint32_t rope = kNone;   // of TransformerSpec::ropes
   uint32_t bias = kNone;   // of TransformerSpec::attention_biases
+  uint32_t sides = 0;      // of an encoder: tokens that a query sees before and behind it; 0: all
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -108,6 +109,7 @@ struct HeadSpec {
   std::vector<PoolKind> more_pools;          // whose vectors stand behind that one's
   std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
+  bool dense_of_tokens = false;  // what is pooled has passed `dense`
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                            // the embedding for output. Neither for vectors and hidden states
@@ -126,6 +128,7 @@ struct TransformerSpec {
   uint32_t embedding_width = 0;       // 0: width, else the embedding is projected to width
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
+  int32_t dropped_id = -1;            // a token whose row is 0 and for which the others grow (ESM); -1: none
   uint32_t token_types = 0;           // rows of their table; 0: there is none
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
