@@ -12,14 +12,13 @@ namespace {
 
 constexpr const char kAttention[] = "attention", kFfn[] = "ffn";  // labels of the branches
 
-/// `pattern` with the number of the layer's weights.
+}  // namespace
+
 std::string of_layer(const std::string& pattern, const LayerSpec& layer) {
   return fmt::format(fmt::runtime(pattern), layer.weights);
 }
 
 std::string prefix_of(const LayerSpec& layer) { return of_layer(layer.names.label, layer); }
-
-}  // namespace
 
 // ---- Branches ----
 
@@ -37,16 +36,31 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
   BlockInput input{in};
   if (names.after.empty() && layer.residual_multiplier == 1.0f) {
     linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
-  } else {
-    const View branch = new_value(spec_.width, Unit::token);
-    linears(prefix, input, {std::move(last)}, branch, Activation::none, std::nullopt);
-    if (!names.after.empty())
-      norm(prefix + label + "_after_norm", of_layer(names.after, layer), branch, branch);
-    add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+    return norm_sum(layer, names, label);
   }
+  const View branch = new_value(spec_.width, Unit::token);
+  linears(prefix, input, {std::move(last)}, branch, Activation::none, std::nullopt);
+  add_output(layer, names, label, branch);
+}
+
+void TransformerBuilder::add_output(const LayerSpec& layer, const BranchNorms& names,
+                                    const std::string& label, View branch) {
+  if (!names.after.empty())
+    norm(prefix_of(layer) + label + "_after_norm", of_layer(names.after, layer), branch, branch);
+  add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+  norm_sum(layer, names, label);
+}
+
+void TransformerBuilder::norm_sum(const LayerSpec& layer, const BranchNorms& names,
+                                  const std::string& label) {
   if (names.sum.empty()) return;
   const char* suffix = names.before.empty() ? "_norm" : "_sum_norm";
-  norm(prefix + label + suffix, of_layer(names.sum, layer), x_, x_);
+  norm(prefix_of(layer) + label + suffix, of_layer(names.sum, layer), x_, x_);
+}
+
+uint32_t TransformerBuilder::add_state(const Cache& state) {
+  graph_.caches.push_back(state);
+  return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 
 // ---- Attention ----
@@ -134,6 +148,7 @@ View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
   const View both = new_value(2 * ffn.width, Unit::token), inner = columns(both, 0, ffn.width);
   linears(prefix, in, {project("gate", layer.names.gate), project("up", layer.names.up)}, both,
           Activation::none, std::nullopt);
+  scale(inner, ffn.gate_multiplier);
   add(GateNode{ffn.activation, inner, columns(both, ffn.width, ffn.width), inner});
   return inner;
 }

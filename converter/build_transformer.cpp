@@ -14,7 +14,8 @@ constexpr float kDroppedInTraining = 0.15f * 0.8f;  // of the tokens, where ther
 /// Whether the two hold the same numbers.
 bool is_same(const Weight& a, const Weight& b) {
   const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
-    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows;
+    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows &&
+           one.row_step == other.row_step;
   };
   return a.dtype == b.dtype && a.rows == b.rows && a.cols == b.cols && a.values == b.values &&
          std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same_part);

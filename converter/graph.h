@@ -37,13 +37,15 @@ struct View {
   uint32_t width;
 };
 
-/// A matrix of the source that gives consecutive rows of a weight.
+/// A matrix of the source that gives consecutive rows of a weight: its rows first_row, first_row + row_step
+/// and so on. Columns that it lacks are 0.
 struct WeightPart {
   std::string name;            // in the source, for messages
-  const SourceTensor* tensor;  // the Source's
+  const SourceTensor* tensor;  // the Source's; null: rows of 0
   bool transposed;             // stored as [cols, rows]
   uint32_t rows;
-  uint32_t first_row = 0;  // of the source's matrix, where that is not transposed
+  uint32_t first_row = 0;
+  uint32_t row_step = 1;
 };
 
 /// A tensor of the file: the concatenation of its parts' rows, or values.
@@ -228,6 +230,30 @@ struct GatedDeltaNode {
   auto fields(auto&& f) const {
     return f(state, key_heads, scale, eps, decay, dt_bias, q, k, v, dt, beta, out);
   }
+};
+
+enum class Scores : uint8_t { softmax, sigmoid, softmax_of_chosen };
+struct RouteNode {
+  Scores scores;
+  uint32_t chosen, groups, groups_chosen;
+  bool normalized;
+  float eps, factor;
+  int32_t bias;
+  View logits, out;
+
+  auto fields(auto&& f) const {
+    return f(scores, chosen, groups, groups_chosen, normalized, eps, factor, bias, logits, out);
+  }
+};
+struct ExpertsNode {
+  uint32_t chosen;
+  int32_t weight, bias;
+  Activation activation;
+  bool sums;
+  View routes, in, out;
+  std::optional<View> residual;
+
+  auto fields(auto&& f) const { return f(chosen, weight, bias, activation, sums, routes, in, out, residual); }
 };
 
 struct TokenDropoutNode {

@@ -31,6 +31,11 @@ inline View columns(View view, uint32_t column, uint32_t width) {
   return {view.value, view.column + column, width};
 }
 
+/// `pattern` with the number of the layer's weights in place of "{}".
+std::string of_layer(const std::string& pattern, const LayerSpec& layer);
+/// What starts the names of the layer's weights in the file.
+std::string prefix_of(const LayerSpec& layer);
+
 /// A value for weights of several types: quantized at most once in each way.
 struct BlockInput {
   View f32;
@@ -72,6 +77,14 @@ class TransformerBuilder {
   /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
   void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
                   Projection last);
+  /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
+  void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
+
+  TensorSet& tensors() { return tensors_; }
+  const TypePolicy& policy() const { return policy_; }
+  float norm_eps() const { return spec_.norm_eps; }
+  /// A state that only the layer's own operation carries.
+  uint32_t add_state(const Cache& state);
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
@@ -116,6 +129,7 @@ class TransformerBuilder {
   void scale(View rows, float factor);
 
  private:
+  void norm_sum(const LayerSpec& layer, const BranchNorms& names, const std::string& label);
   void fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused, View out,
                     Activation activation, std::optional<View> residual);
 

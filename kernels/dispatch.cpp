@@ -32,6 +32,16 @@
 #else
 #define MOTE_BUILT_armv7_neon(...)
 #endif
+#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_FMA)
+#define MOTE_BUILT_dsp(...) __VA_ARGS__
+#else
+#define MOTE_BUILT_dsp(...)
+#endif
+#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_MVE)
+#define MOTE_BUILT_helium(...) __VA_ARGS__
+#else
+#define MOTE_BUILT_helium(...)
+#endif
 
 namespace mote {
 
@@ -59,7 +69,8 @@ namespace isa_of {
 [[maybe_unused]] constexpr Isa ref = Isa::kRef, sse = Isa::kSse, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
                                avx512_vnni = Isa::kAvx512Vnni, avx512_bf16 = Isa::kAvx512Bf16,
                                amx_int8 = Isa::kAmxInt8, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon;
+                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon,
+                               dsp = Isa::kDsp, helium = Isa::kHelium;
 }
 
 #define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                       \

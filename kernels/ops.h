@@ -144,7 +144,8 @@ enum class Activation : uint8_t {
   gelu_tanh = 3,
   relu = 4,
   quick_gelu = 5,
-  tanh = 6
+  tanh = 6,
+  sigmoid = 7
 };
 
 inline constexpr uint32_t kLinearStreams = 4;
@@ -319,10 +320,12 @@ struct AttentionArgs {
 };
 using AttentionMergeArgs = AttentionArgs;
 
-/// out = activation(gate) * up (Shazeer 2020). out may be gate or up. Unit: a row.
+/// out[t][i] = activation(gate[t][i / (width / gates)]) * up[t][i] (Shazeer 2020). out may be up, and gate
+/// where that is as wide. Unit: a row.
 struct GateArgs {
   Activation activation;
   uint32_t width;
+  uint32_t gates;  // columns of gate, of which width is a multiple
   ConstRows gate;
   ConstRows up;
   Rows out;
@@ -379,6 +382,51 @@ struct ScaleRowsArgs {
   ConstRows in;        // [T, width]
   ConstRows residual;  // [T, width]; data null for none
   Rows out;            // [T, width]
+};
+
+/// Most experts of a mixture.
+inline constexpr uint32_t kMaxExperts = 1024;
+
+enum class Scores : uint8_t { softmax = 0, sigmoid = 1, softmax_of_chosen = 2 };
+
+/// Which experts a row goes to (Shazeer et al. 2017), and their weights. The scores s are the softmax of the
+/// logits, their sigmoids, or the logits themselves. Of `groups` equal parts of the experts those
+/// groups_chosen have a part in the choice whose two largest s + bias have the largest sum (DeepSeek-V3
+/// 2024), and of their experts the `chosen` with the largest s + bias are chosen: the first ones of equals,
+/// NaN as the smallest. A chosen expert's weight is s, or for softmax_of_chosen the softmax over the chosen
+/// logits; then, if normalized, over (the sum of the chosen s + eps); then times factor. A weight is never 0:
+/// the smallest positive float stands for it. Others have 0. Sums go in the order of the experts. Unit: a
+/// row.
+struct RouteArgs {
+  Scores scores;
+  uint32_t experts;  // E
+  uint32_t chosen;   // 1 to E
+  uint32_t groups, groups_chosen;
+  bool normalized;
+  float eps;
+  float factor;
+  const float* bias;  // [E] or null: 0
+  ConstRows logits;   // [T, E]
+  Rows out;           // [T, E]
+};
+
+/// For each row t and its chosen experts e, those whose routes[t][e] is not 0, in their order: slot c is
+///   y = activation(in weight[e]^T + bias[e]), as linear has it
+/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c N, c N + N), are
+/// y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may be
+/// residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of every
+/// expert, all rows.
+struct ExpertsArgs {
+  LinearArgs linear;     // of the first expert: weight, bias, activation, N, K, and the rows of in
+  size_t weight_stride;  // bytes from expert to expert
+  uint32_t experts;      // E
+  uint32_t chosen;
+  bool in_by_slot;
+  bool sums;
+  DType in_type;
+  ConstRows routes;    // [T, E]
+  Rows out;            // [T, N] or [T, chosen * N]
+  ConstRows residual;  // [T, N]; data null for 0
 };
 
 }  // namespace mote

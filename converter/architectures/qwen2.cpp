@@ -11,7 +11,7 @@ namespace mote::convert {
 
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
   const bool sliding = config.flag("use_sliding_window", false);
-  const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize, 4096).value_or(0);
+  const uint32_t window = config.optional_size("sliding_window", sliding ? 1 : 0, kMaxSize, 4096).value_or(0);
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
   const nlohmann::json* types = config.value("layer_types");
   if (types != nullptr && (!types->is_array() || types->size() != layers.size())) {

@@ -79,7 +79,8 @@ struct FfnSpec {
   Ffn kind = Ffn::gated;
   Activation activation = Activation::silu;
   uint32_t width = 0;
-  bool bias = false;  // as in AttentionSpec
+  bool bias = false;             // as in AttentionSpec
+  float gate_multiplier = 1.0f;  // of gate(x), before the activation
 };
 
 struct LayerSpec {

@@ -36,9 +36,11 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
-  const std::optional<DType> chosen = role == Role::matrix ? matrix_ : table_;
-  const DType dtype = chosen.value_or(own_type(tensor.type));
-  if (role == Role::positions && dtype != DType::f16) return DType::f32;
+  const bool is_matrix = role == Role::matrix || role == Role::experts;
+  const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
+  if (role == Role::experts && dtype == DType::q8c) return DType::q8g32;
+  const bool is_fine = role == Role::positions || role == Role::fine;
+  if (is_fine && dtype != DType::f16) return DType::f32;
   return dtype;
 }
 

@@ -2,7 +2,7 @@
 //
 // Which type each weight gets.
 //
-//   --type      matrices   embedding, head   positions
+//   --type      matrices   embedding, head   positions, fine
 //   q8          q8g32      q8g32             f32
 //   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
 //   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
@@ -11,6 +11,9 @@
 //   q8g32, ...  that type  that type         f32
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
 //   (else)      as q8
+//
+// Fine are the few numbers on which much depends: routers of experts, time steps of scans.
+// Of experts q8c is q8g32: a row of their inputs has parts for several of them.
 //
 // By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
 // file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
@@ -27,7 +30,7 @@
 
 namespace mote::convert {
 
-enum class Role : uint8_t { matrix, embedding, head, positions };
+enum class Role : uint8_t { matrix, embedding, head, positions, fine, experts };
 
 class TypePolicy {
  public:

@@ -13,8 +13,10 @@ static_assert(static_cast<int>(file::DType::q8c) == static_cast<int>(DType::q8c)
 static_assert(static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kAttentionMerge),
               "the list has every operation of the schema");
 
-ScratchShape scratch_shape(const Step& step, uint32_t rows) {
-  return visit_step(step, [&](auto operation, const auto& args) { return operation.scratch(args, rows); });
+uint64_t scratch_bytes(const Step& step, uint32_t rows) {
+  return visit_step(step, [&](auto operation, const auto& args) {
+    return step.kernel->scratch_bytes(operation.scratch(args, rows)) + operation.own_scratch(args, rows);
+  });
 }
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t index, Step* step,

@@ -165,8 +165,8 @@ TEST("architectures: wrong sizes are said with their key and value") {
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", 10.5)), "vocab_size is 10.5"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is null"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_act", "mish")), "\"mish\""));
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "mamba")),
-                            "\"mamba\" is not supported; supported are llama"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "rwkv9000")),
+                            "\"rwkv9000\" is not supported; supported are llama"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is null"));
 }
 

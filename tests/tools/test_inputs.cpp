@@ -139,7 +139,8 @@ TEST_CASE("embed: a prompt stands before each line") {
   library["prompts"] = {{"query", "query: "}, {"document", ""}};
   const auto note_of = [&] {
     write_text(copy / "config_sentence_transformers.json", library.dump());
-    const Outcome outcome = run("convert " + copy.string() + " -o " + (scratch() / "prompted.mote").string());
+    const Outcome outcome =
+        run("convert " + copy.string() + " --type f32 -o " + (scratch() / "prompted.mote").string());
     assert_works(outcome);
     return outcome.err;
   };
@@ -164,7 +165,7 @@ TEST_CASE("embed: a prompt stands before each line") {
   library["default_prompt_name"] = "other";
   write_text(copy / "config_sentence_transformers.json", library.dump());
   assert_fails(run("convert " + copy.string() + " -o " + (scratch() / "prompted.mote").string()), 1,
-               "default_prompt_name \"other\" is none of the prompts");
+               "default_prompt_name other is none of the prompts");
 }
 
 TEST_CASE("messages say what a file is and what to do") {
