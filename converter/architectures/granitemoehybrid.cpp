@@ -11,7 +11,7 @@ namespace mote::convert {
 namespace {
 
 /// Which layers attend; the others scan.
-std::vector<bool> read_attention_layers(Config& config, size_t layers) {
+std::vector<bool> granite_attention_layers(Config& config, size_t layers) {
   const char* key = config.has("layer_types") ? "layer_types" : "layers_block_type";
   const nlohmann::json* types = config.value(key);
   std::vector<bool> result(layers, false);
@@ -27,7 +27,7 @@ std::vector<bool> read_attention_layers(Config& config, size_t layers) {
   return result;
 }
 
-Mamba2Spec read_mixer(Config& config, uint32_t width) {
+Mamba2Spec read_granite_mixer(Config& config, uint32_t width) {
   Mamba2Spec mixer;
   mixer.heads = config.size("mamba_n_heads", 1, kMaxSize, 128);
   const uint32_t all = width * config.size("mamba_expand", 1, 64, 2);
@@ -93,8 +93,8 @@ TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
   }
   for (const char* unused : {"normalization_function", "init_method"}) config.value(unused);
 
-  const std::vector<bool> attends = read_attention_layers(config, spec.layers.size());
-  Mamba2Spec mixer = read_mixer(config, spec.width);
+  const std::vector<bool> attends = granite_attention_layers(config, spec.layers.size());
+  Mamba2Spec mixer = read_granite_mixer(config, spec.width);
   mixer.base = prefix + "mamba.";
   const bool scans = std::find(attends.begin(), attends.end(), false) != attends.end();
   if (scans) check_mixer(config, mixer, spec.width * config.size("mamba_expand", 1, 64, 2));
