@@ -13,8 +13,6 @@ struct Routed {
   float weight;
 };
 
-constexpr uint32_t kMostRows = 32;
-
 class ExpertsRun {
  public:
   ExpertsRun(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
@@ -143,7 +141,7 @@ class ExpertsRun {
   void* scratch_;
   char *in_, *out_;
   uint32_t begin_, end_;  // columns of the units
-  Routed routed_[kMostRows];
+  Routed routed_[kExpertRows];
 };
 
 }  // namespace
