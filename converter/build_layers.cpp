@@ -184,11 +184,12 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {
       return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim &&
-             cache.value_dim == attention.value_width();
+             cache.value_dim == attention.value_width() && cache.ratio == row_tokens_;
     });
     if (same != graph_.caches.end()) return static_cast<uint32_t>(same - graph_.caches.begin());
   }
-  graph_.caches.push_back({attention.kv_heads, attention.head_dim, window, encoder, attention.value_width()});
+  graph_.caches.push_back(
+      {attention.kv_heads, attention.head_dim, window, encoder, attention.value_width(), row_tokens_});
   return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 

@@ -74,7 +74,7 @@ uint32_t Projection::rows() const {
 // ---- Operations ----
 
 View TransformerBuilder::new_value(uint32_t width, DType dtype, Unit unit) {
-  graph_.values.push_back({width, dtype, unit});
+  graph_.values.push_back({width, dtype, unit == Unit::token ? rows_ : unit});
   return {static_cast<uint32_t>(graph_.values.size() - 1), 0, width};
 }
 
@@ -164,7 +164,29 @@ void TransformerBuilder::add_rows(const std::string& label, const std::string& s
   add(PositionsNode{add_matrix(label, dtype, true, x_.width, {std::move(part)}), x_, index});
 }
 
+View TransformerBuilder::input(uint32_t width) {
+  const View in = new_value(width, Unit::token);
+  add(InputNode{in});
+  return in;
+}
+
+void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
+  rows_ = graph_.add_groups(rows_, ratio, needs);
+  row_tokens_ *= ratio;
+}
+
 void TransformerBuilder::embed() {
+  if (spec_.stem) {
+    x_ = spec_.stem(*this);
+  } else {
+    embed_ids();
+  }
+  probe("hidden.0", x_);
+  if (spec_.per_layer.width != 0) embed_per_layer();
+  add_tables();
+}
+
+void TransformerBuilder::embed_ids() {
   const WeightNames& names = spec_.names;
   x_ = new_value(spec_.embedding_width != 0 ? spec_.embedding_width : spec_.width, Unit::token);
   WeightPart part = tensors_.matrix(names.embedding + ".weight", spec_.vocab, x_.width, false);
@@ -188,9 +210,6 @@ void TransformerBuilder::embed() {
     x_ = projected;
   }
   if (spec_.positions_after_projection) add_positions();
-  probe("hidden.0", x_);
-  if (spec_.per_layer.width != 0) embed_per_layer();
-  add_tables();
 }
 
 void TransformerBuilder::embed_per_layer() {
@@ -245,6 +264,7 @@ Graph TransformerBuilder::build() {
   graph_.width = spec_.width;
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
+  graph_.sound = spec_.sound;
   embed();
   layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {

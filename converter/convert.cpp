@@ -47,7 +47,8 @@ std::vector<SourceRecord> hash_sources(const Source& source, const Progress& pro
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
-                        std::vector<float>(metadata.graph->output.width), 0.0f};
+                        std::vector<float>(metadata.graph->output.width), 0.0f,
+                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
   return build_metadata(metadata).size();
 }
 

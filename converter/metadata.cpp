@@ -83,7 +83,7 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio));
+                                       groups.ratio, groups.needs));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -146,6 +146,8 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
+    for (const Groups& groups : program.groups)
+      if (groups.needs != 1) features |= file::Feature::group_needs;
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
@@ -192,7 +194,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   if (metadata.has_self_test) {
     const SelfTestRecord& test = metadata.self_test;
     self_test = file::CreateSelfTestDirect(builder, &test.ids, &test.expected_ids, &test.expected_logits,
-                                           test.tolerance);
+                                           test.tolerance, test.values.empty() ? nullptr : &test.values);
   }
   Offset<file::Tokenizer> tokenizer = 0;
   if (metadata.tokenizer != nullptr) tokenizer = metadata.tokenizer->write(builder, metadata.weight_bytes());
@@ -202,12 +204,19 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   std::vector<Offset<file::Prompt>> prompts;
   for (const Prompt& prompt : metadata.prompts)
     prompts.push_back(file::CreatePromptDirect(builder, prompt.name.c_str(), prompt.text.c_str()));
+  Offset<file::Sound> sound = 0;
+  if (graph.sound) {
+    const auto kind = graph.sound->waveform ? file::SoundKind::waveform : file::SoundKind::spectrum;
+    const SoundSpec& spec = *graph.sound;
+    sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
+                              spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
+  }
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt);
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kMultiplyAccumulates = 2'000'000'000;
 constexpr uint64_t kMostTokens = 24;
+constexpr uint64_t kFewGroups = 4;
 
 /// 64-byte aligned memory for an arena.
 struct Free {
@@ -42,18 +43,39 @@ BestTwo best_two(std::span<const float> logits) {
   return {static_cast<int32_t>(best), logits[best] - second};
 }
 
+/// Tokens that make `rows` rows of every group of the graph.
+uint64_t tokens_for(const Graph& graph, uint64_t rows) {
+  uint64_t most = rows;
+  for (size_t i = 0; i < graph.groups.size(); ++i) {
+    uint64_t of_stream = rows;
+    for (size_t at = i;;) {
+      of_stream = (of_stream - 1) * graph.groups[at].ratio + graph.groups[at].needs;
+      if (graph.groups[at].of == Unit::token) break;
+      at = static_cast<size_t>(graph.groups[at].of) - static_cast<size_t>(Unit::group);
+    }
+    most = std::max(most, of_stream);
+  }
+  return most;
+}
+
 }  // namespace
 
 SelfTestPlan plan_self_test(const Graph& graph) {
   uint64_t per_token = 1;
+  uint32_t input_width = 0;
   for (const Node& node : graph.nodes) {
+    if (const auto* input = std::get_if<InputNode>(&node)) input_width = input->out.width;
     const LinearNode* linear = std::get_if<LinearNode>(&node);
     if (linear != nullptr) per_token += uint64_t{linear->in.width} * linear->out.width;
   }
   const uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
-  if (is_encoder(graph.output_kind)) return {tokens, 0};
+  if (!graph.groups.empty()) {
+    const uint64_t least = std::min<uint64_t>(tokens_for(graph, kFewGroups), graph.context);
+    return {static_cast<uint32_t>(least), 0, input_width};
+  }
+  if (is_encoder(graph.output_kind)) return {tokens, 0, input_width};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
   return {prompt, std::min(tokens - prompt + 1, graph.context - prompt)};
@@ -69,6 +91,17 @@ OpenedModel::OpenedModel(const std::filesystem::path& path)
 
 namespace {
 
+/// Floats from -1 to 1 for the prompt's rows.
+std::vector<float> values_of(const SelfTestPlan& plan) {
+  std::vector<float> values;
+  const uint64_t count = uint64_t{plan.prompt} * plan.input_width;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t mixed = (i + 1) * 0x9E3779B97F4A7C15u;
+    values.push_back(static_cast<float>((mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u >> 40) * 0x1p-23f - 1.0f);
+  }
+  return values;
+}
+
 /// A session on the reference kernels, with its memory.
 class ReferenceRun {
  public:
@@ -77,7 +110,8 @@ class ReferenceRun {
     mote_session_options options = mote_session_options_default(model);
     options.context = plan.prompt + plan.continuation;
     options.chunk = plan.prompt;
-    options.logit_rows = 1;
+    options.logit_rows = plan.input_width == 0 ? 1 : plan.prompt;
+    values_ = values_of(plan);
     options.isa = MOTE_ISA_REF;
     options.kv_dtype = kv_dtype;
     options.trace = trace;
@@ -94,14 +128,16 @@ class ReferenceRun {
       check(mote_prefill(session_, 0, ids.data(), count, MOTE_LOGITS_LAST, &error_), error_, "run");
     } else {
       const uint32_t first = 0;
-      const uint32_t* rows = output_.of_sequences != 0 ? nullptr : &first;
-      const mote_batch batch{ids.data(), nullptr, &count, 1, rows, 1, {}};
+      const uint32_t* rows = output_.of_sequences != 0 || !values_.empty() ? nullptr : &first;
+      const float* values = values_.empty() ? nullptr : values_.data();
+      const mote_batch batch{ids.data(), nullptr, &count, 1, rows, 1, values, {}};
       check(mote_encode(session_, &batch, &error_), error_, "run");
     }
     return {mote_session_output(session_, 0), output_.width};
   }
 
  private:
+  std::vector<float> values_;
   Arena arena_;
   mote_session* session_ = nullptr;
   mote_error error_{};
@@ -111,6 +147,10 @@ class ReferenceRun {
 std::vector<int32_t> prompt_of(const SelfTestPlan& plan, uint32_t vocab) {
   std::vector<int32_t> ids;
   for (uint32_t i = 0; i < plan.prompt; ++i) {
+    if (plan.input_width != 0) {
+      ids.push_back(0);
+      continue;
+    }
     ids.push_back(static_cast<int32_t>((uint64_t{i} + 1) * 0x9E3779B1u % vocab));
   }
   return ids;
@@ -139,6 +179,7 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
   mote_model_get_info(model_, &info);
   SelfTestRecord record;
   record.ids = prompt_of(plan, info.vocab);
+  record.values = values_of(plan);
   ReferenceRun run(model_, plan, MOTE_KV_AUTO);
   std::span<const float> logits = run.compute(record.ids);
   record.expected_logits.assign(logits.begin(), logits.end());

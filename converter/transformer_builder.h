@@ -56,7 +56,7 @@ class TransformerBuilder {
 
   // ---- For LayerSpec::build ----
 
-  /// The residual stream, [tokens, width]. Every layer ends with its output there.
+  /// The residual stream, [rows, width]. Every layer ends with its output there.
   View x() const { return x_; }
 
   /// The whole layer by its data.
@@ -91,6 +91,14 @@ class TransformerBuilder {
   /// A state that only the layer's own operation carries.
   uint32_t add_state(const Cache& state);
 
+  // ---- For TransformerSpec::stem ----
+
+  /// The caller's floats, a row of `width` for each token.
+  View input(uint32_t width);
+  /// Groups of the rows that new values have; from now on these have a row for each group.
+  void enter_groups(uint32_t ratio, uint32_t needs);
+  Unit rows() const { return rows_; }
+
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
   int32_t add_weight(Weight weight);
@@ -103,6 +111,7 @@ class TransformerBuilder {
 
   // ---- Operations ----
 
+  /// Of Unit::token: of the unit that the layers' rows have (TransformerSpec::stem).
   View new_value(uint32_t width, DType dtype, Unit unit);
   View new_value(uint32_t width, Unit unit) { return new_value(width, DType::f32, unit); }
   void add(Node node) { graph_.nodes.push_back(std::move(node)); }
@@ -141,6 +150,7 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed();
+  void embed_ids();
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
@@ -164,6 +174,7 @@ class TransformerBuilder {
   void head();
   void decoder_head();
   void encoder_head();
+  void labels_of_two();
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
   void vocabulary_logits(const std::string& name, const std::string& bias, View in,
                          Activation activation = Activation::none);
@@ -174,6 +185,8 @@ class TransformerBuilder {
   TensorSet& tensors_;
   Graph graph_;
   View x_{};
+  Unit rows_ = Unit::token;  // of the layers
+  uint32_t row_tokens_ = 1;  // tokens of one of them
   uint32_t layer_index_ = 0;
   std::vector<uint32_t> layer_caches_;     // [layers]
   View per_layer_{};                       // [layers, width of PerLayerSpec]

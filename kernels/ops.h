@@ -453,3 +453,4 @@ struct XieluArgs {
 }  // namespace mote
 
 #include "kernels/recurrent_ops.h"
+#include "kernels/time_ops.h"

@@ -100,6 +100,12 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
 
 }  // namespace
 
+void read_labels_head(const Source& source, Config& config, const std::string& output,
+                      TransformerSpec& spec) {
+  set_labels(spec.head, OutputKind::sequence_labels, output, read_labels(source, config, output));
+  spec.head.probabilities = read_probabilities(source, config, spec.head.width);
+}
+
 std::string base_of(const Source& source, const std::string& base) {
   const auto first = source.tensors.lower_bound(base);
   return first != source.tensors.end() && first->first.starts_with(base) ? base : "";

@@ -158,13 +158,22 @@ struct HeadSpec {
                            // the embedding for output. Neither for vectors and hidden states
   uint32_t width = 0;      // of the output
   bool normalize = false;  // vectors have length 1
+  bool first_two = false;  // the mean of the first two rows is pooled
+  std::string pooled_norm = {};     // of the pooled rows
+  bool hidden_before_norm = false;  // the last of the hidden states that are traced has not passed final_norm
   Probabilities probabilities = Probabilities::softmax;
   std::vector<std::string> labels;  // [width]
   DenseSpec pooler;                 // of a bare model: an output besides
 };
 
+/// Makes the rows of the first layer of the caller's floats, in place of an embedding; the layers have rows
+/// of the unit of what it returns.
+using Stem = std::function<View(TransformerBuilder&)>;
+
 struct TransformerSpec {
   uint32_t vocab, width, context;
+  Stem stem = nullptr;  // null: rows are of ids
+  std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;

@@ -142,6 +142,24 @@ class Proofs {
     if (!of_positions(a, what)) return;
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
+    check(a.stream == stream_of_ratio(*places_.program, ratio), what,
+          " is not of the last stream of so many tokens a row");
+  }
+  /// What rows of `out`, of groups, see of rows of `in`: of which they are groups, or which are the same.
+  bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
+                   TimeWindow* window) {
+    if (!check(out.kind == file::StreamKind::group, "out is not per group")) return false;
+    const file::Stream* groups = places_.program->streams()->Get(out.stream);
+    const bool same = in.stream == out.stream;
+    check(same || in.stream == groups->of(), "out has no row for a row or a group of rows of in");
+    check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
+    *window = {taps,
+               before,
+               same ? 1 : groups->ratio(),
+               same ? nullptr : place(out).firsts,
+               place(out).positions,
+               place(in).last_seen};
+    return status_ == MOTE_OK;
   }
   const StreamPlace& place(const Operand& a) const { return places_.streams[a.stream]; }
 
