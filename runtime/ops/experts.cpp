@@ -15,9 +15,9 @@ struct Routed {
 
 constexpr uint32_t kMostRows = 32;
 
-class Run {
+class ExpertsRun {
  public:
-  Run(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
+  ExpertsRun(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
       : args_(args),
         kernel_(kernel_cast<LinearArgs>(kernel)),
         units_(units),
@@ -145,7 +145,7 @@ class Run {
 }  // namespace
 
 void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch) {
-  Run(args, kernel, units, scratch).all();
+  ExpertsRun(args, kernel, units, scratch).all();
 }
 
 }  // namespace mote
