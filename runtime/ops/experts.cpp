@@ -22,8 +22,8 @@ class ExpertsRun {
         kernel_(kernel_cast<LinearArgs>(kernel)),
         units_(units),
         rows_(expert_rows(args.linear.rows)),
-        in_bytes_(buffer_row_bytes(args.in_type, args.linear.inputs)),
-        out_bytes_(buffer_row_bytes(DType::f32, args.linear.outputs)),
+        in_bytes_(static_cast<size_t>(buffer_row_bytes(args.in_type, args.linear.inputs))),
+        out_bytes_(static_cast<size_t>(buffer_row_bytes(DType::f32, args.linear.outputs))),
         scratch_(scratch) {
     ScratchShape shape{};
     shape.rows = rows_;
@@ -85,7 +85,8 @@ class ExpertsRun {
       memcpy(to, row + first * sizeof(float), inputs * sizeof(float));
       return;
     }
-    const uint64_t group = first / kGroupColumns * 4, bytes = inputs / kGroupColumns * 4;
+    const uint64_t group = first / kGroupColumns * 4;
+    const size_t bytes = inputs / kGroupColumns * 4;
     memcpy(to, row + first, inputs);
     memcpy(to + activation_scale_offset(inputs), row + activation_scale_offset(width) + group, bytes);
     memcpy(to + activation_sum_offset(inputs), row + activation_sum_offset(width) + group, bytes);
