@@ -22,8 +22,8 @@ set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm+bf16)
 set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_ID:GNU>:-mfp16-format=ieee>)
 
 # Of Cortex-M, whose flags come from the board. A file of a processor that the board has not is empty.
-set(MOTE_ISA_FLAGS_dsp -O2 -mfp16-format=ieee)
-set(MOTE_ISA_FLAGS_helium -O2 -mfp16-format=ieee)
+set(MOTE_ISA_FLAGS_dsp -O2)
+set(MOTE_ISA_FLAGS_helium -O2)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)

@@ -124,8 +124,10 @@ struct RopeTableNode {
   int32_t frequencies;
   float scale;
   View out;
+  float growth = 0.0f;
+  uint32_t growth_every = 1;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -249,10 +251,26 @@ struct ExpertsNode {
   int32_t weight, bias;
   Activation activation;
   bool sums;
-  View routes, in, out;
+  std::optional<View> routes;  // none: every row goes to all experts
+  View in, out;
   std::optional<View> residual;
+  uint32_t stride = 0;  // columns of out from expert to expert; 0: rows of one
 
-  auto fields(auto&& f) const { return f(chosen, weight, bias, activation, sums, routes, in, out, residual); }
+  auto fields(auto&& f) const {
+    return f(chosen, weight, bias, activation, sums, routes, in, out, residual, stride);
+  }
+};
+struct ClampNode {
+  float least, most;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(least, most, in, out); }
+};
+struct XieluNode {
+  float positive, negative, beta, eps;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(positive, negative, beta, eps, in, out); }
 };
 
 template <class First, class... Nodes>

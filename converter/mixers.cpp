@@ -138,13 +138,13 @@ View gated_delta(TransformerBuilder& builder, const LayerSpec& layer, const Gate
   const uint32_t k_width = spec.k_width(), v_width = spec.v_width(), mixed_width = 2 * k_width + v_width;
   const View all = builder.new_value(mixed_width + v_width + 2 * spec.heads, Unit::token);
   std::vector<Projection> parts;
-  const auto project = [&](const char* label, const std::string& source, uint32_t rows) {
-    parts.push_back(builder.projection(label, base + source, rows, in.f32.width, Role::matrix, false));
+  const auto project = [&](const char* label, const std::string& source, uint32_t rows, Role role) {
+    parts.push_back(builder.projection(label, base + source, rows, in.f32.width, role, false));
   };
-  project("delta_qkv", "in_proj_qkv", mixed_width);
-  project("delta_z", "in_proj_z", v_width);
-  project("delta_b", "in_proj_b", spec.heads);
-  project("delta_a", "in_proj_a", spec.heads);
+  project("delta_qkv", "in_proj_qkv", mixed_width, Role::matrix);
+  project("delta_z", "in_proj_z", v_width, Role::matrix);
+  project("delta_b", "in_proj_b", spec.heads, Role::fine);
+  project("delta_a", "in_proj_a", spec.heads, Role::fine);
   builder.linears(prefix, in, std::move(parts), all, Activation::none, std::nullopt);
   const View mixed = columns(all, 0, mixed_width), z = columns(all, mixed_width, v_width),
              beta = columns(all, mixed_width + v_width, spec.heads),

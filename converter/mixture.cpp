@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/mixture.h"
 
+#include <limits>
 #include <utility>
 
 #include "converter/error.h"
@@ -61,6 +62,10 @@ class MixtureBuilder {
     const View gate = builder_.new_value(all, Unit::token), up = builder_.new_value(all, Unit::token);
     multiply("gate", in, routes, gate, false, std::nullopt);
     multiply("up", in, routes, up, false, std::nullopt);
+    if (spec_.limit != 0.0f) {  // up has its 1 already
+      builder_.add(ClampNode{-std::numeric_limits<float>::max(), spec_.limit, gate, gate});
+      builder_.add(ClampNode{1.0f - spec_.limit, 1.0f + spec_.limit, up, up});
+    }
     builder_.add(GateNode{spec_.activation, gate, up, gate});
     return gate;
   }

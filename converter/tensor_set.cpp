@@ -45,6 +45,17 @@ WeightPart TensorSet::slice(const std::string& name, uint32_t index, uint32_t co
   return {name, &slices_.back(), transposed, rows};
 }
 
+WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first,
+                           uint32_t count, bool transposed) {
+  const WeightPart whole = matrix(name, rows, cols, false);
+  SourceTensor part = *whole.tensor;
+  part.shape[0] = count;
+  part.bytes = whole.tensor->bytes / rows * count;
+  part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  slices_.push_back(part);
+  return {name, &slices_.back(), transposed, transposed ? cols : count};
+}
+
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));
@@ -53,8 +64,8 @@ std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
 
 std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint32_t cols) {
   const SourceTensor& tensor = take(name);
-  if (tensor.shape.empty() || tensor.rows() * tensor.cols() != uint64_t{rows} * cols ||
-      (rows != 1 && tensor.shape[0] != rows)) {
+  if (tensor.rows() * tensor.cols() != uint64_t{rows} * cols ||
+      (rows != 1 && (tensor.shape.empty() || tensor.shape[0] != rows))) {
     fail_shape(name, tensor, fmt::format("{}, {}", rows, cols));
   }
   std::vector<float> values(size_t{rows} * cols);

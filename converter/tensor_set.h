@@ -28,6 +28,10 @@ class TensorSet {
   WeightPart slice(const std::string& name, uint32_t index, uint32_t count, uint32_t rows, uint32_t cols,
                    bool transposed);
 
+  /// Rows [first, first + count) of a matrix [rows, cols], or those as columns if `transposed`.
+  WeightPart rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first, uint32_t count,
+                  bool transposed);
+
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
 

@@ -170,11 +170,14 @@ struct LinearArgs {
 
 /// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded
 /// to f32 (Su et al. 2021; the frequencies are computed offline, `scale` is YaRN's attention factor). Unit: a
-/// row.
+/// row. Where growth is not 0, the scale is that of the position, times 1 + growth ln(1 + floor(p /
+/// growth_every)).
 struct RopeTableArgs {
   const float* frequencies;  // [R / 2]
   uint32_t rotary_width;     // R, even
   float scale;
+  float growth;
+  uint32_t growth_every;     // at least 1
   const int32_t* positions;  // [T]
   Rows out;                  // [T, R]
 };
@@ -396,10 +399,10 @@ struct RouteArgs {
 
 /// For each row t and its chosen experts e, those whose routes[t][e] is not 0, in their order: slot c is
 ///   y = activation(in weight[e]^T + bias[e]), as linear has it
-/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c N, c N + N), are
-/// y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may be
-/// residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of every
-/// expert, all rows.
+/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride
+/// + N), are y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may
+/// be residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of
+/// every expert, all rows.
 struct ExpertsArgs {
   LinearArgs linear;     // of the first expert: weight, bias, activation, N, K, and the rows of in
   size_t weight_stride;  // bytes from expert to expert
@@ -408,9 +411,27 @@ struct ExpertsArgs {
   bool in_by_slot;
   bool sums;
   DType in_type;
-  ConstRows routes;    // [T, E]
+  uint32_t stride;     // columns of out from slot to slot, at least N
+  ConstRows routes;    // [T, E]; data null: 1 everywhere
   Rows out;            // [T, N] or [T, chosen * N]
   ConstRows residual;  // [T, N]; data null for 0
+};
+
+/// out = min(max(in, least), most); a NaN stays one. out may be in. Unit: a row.
+struct ClampArgs {
+  uint32_t width;
+  float least, most;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
+};
+
+/// xIELU (Huang and Schlag 2025): x > 0: positive x^2 + beta x, else (expm1(min(x, eps)) - x) negative +
+/// beta x. out may be in. Unit: a row.
+struct XieluArgs {
+  uint32_t width;
+  float positive, negative, beta, eps;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
 };
 
 }  // namespace mote

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LFM2 (Liquid AI 2025): short convolutions, and attention in some of the layers.
+// LFM2 (Liquid AI 2025): short convolutions, and attention in some of the layers. LFM2-MoE: the same with
+// mixtures of experts but in the first layers.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "converter/architectures/mixtures.h"
 #include "converter/architectures/state_space.h"
 
 namespace mote::convert {
@@ -40,30 +42,27 @@ uint32_t read_ffn_width(Config& config) {
   return static_cast<uint32_t>(width);
 }
 
-}  // namespace
-
-TransformerSpec read_lfm2(const Source& source, Config& config) {
-  if (!config.has("rope_theta") && !config.has("rope_parameters")) config.refuse("rope_theta is missing");
-  LlamaDefaults defaults{.vocab = 65536, .ffn_width = 12288, .context = 128000, .kv_heads = 8};
+LlamaDefaults lfm2_defaults(uint32_t width, uint32_t ffn_width) {
+  LlamaDefaults defaults{.vocab = 65536, .ffn_width = ffn_width, .context = 128000, .kv_heads = 8};
+  defaults.width = width;
   defaults.mlp_bias = defaults.attention_bias = false;
   defaults.bos_id = 1;
+  defaults.eps_key = "norm_eps";
+  defaults.eps = 1e-5;
+  defaults.activation_key = nullptr;
+  defaults.tied = true;
+  defaults.rope.theta = 1000000.0;
+  return defaults;
+}
+
+/// What the layers of both share: short convolutions, names, attention with norms of q and k.
+TransformerSpec read_lfm2_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
   TransformerSpec spec = read_llama_like(source, config, defaults);
-  spec.norm_eps = static_cast<float>(config.number("norm_eps", 1e-5));
-  spec.tied_embedding = config.flag("tie_embedding", config.flag("tie_word_embeddings", true));
+  spec.tied_embedding = config.flag("tie_embedding", spec.tied_embedding);
   const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
   spec.names.final_norm = base + "embedding_norm";
-
-  ShortConvSpec mixer;
-  mixer.in = prefix + "conv.in_proj";
-  mixer.conv.source = prefix + "conv.conv";
-  mixer.conv.taps = read_taps(config, "conv_L_cache", 3);
-  mixer.bias = mixer.conv.bias = config.flag("conv_bias", false);
-  const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
-  const uint32_t ffn_width = read_ffn_width(config);
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    LayerSpec& layer = spec.layers[i];
+  for (LayerSpec& layer : spec.layers) {
     layer.ffn.activation = Activation::silu;
-    layer.ffn.width = ffn_width;
     LayerNames& names = layer.names;
     names.attention_norms.before = prefix + "operator_norm";
     names.ffn_norms.before = prefix + "ffn_norm";
@@ -73,11 +72,84 @@ TransformerSpec read_lfm2(const Source& source, Config& config) {
     names.gate = prefix + "feed_forward.w1";
     names.up = prefix + "feed_forward.w3";
     names.down = prefix + "feed_forward.w2";
+  }
+  return spec;
+}
+
+struct ConvLayer {
+  ShortConvSpec mixer;
+  std::string out;
+};
+
+ConvLayer read_conv_layer(const Source& source, Config& config) {
+  const std::string prefix = base_of(source, "model.") + "layers.{}.conv.";
+  ConvLayer layer;
+  layer.out = prefix + "out_proj";
+  layer.mixer.in = prefix + "in_proj";
+  layer.mixer.conv.source = prefix + "conv";
+  layer.mixer.conv.taps = read_taps(config, "conv_L_cache", 3);
+  layer.mixer.bias = layer.mixer.conv.bias = config.flag("conv_bias", false);
+  return layer;
+}
+
+void build_conv(TransformerBuilder& builder, const LayerSpec& layer, const ConvLayer& conv) {
+  mixer_branch(builder, layer, conv.out, conv.mixer.bias,
+               [&](BlockInput& in) { return short_conv(builder, layer, conv.mixer, in); });
+}
+
+}  // namespace
+
+TransformerSpec read_lfm2(const Source& source, Config& config) {
+  LlamaDefaults defaults = lfm2_defaults(2560, 12288);
+  TransformerSpec spec = read_lfm2_like(source, config, defaults);
+  const ConvLayer conv = read_conv_layer(source, config);
+  const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
+  const uint32_t ffn_width = read_ffn_width(config);
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    spec.layers[i].ffn.width = ffn_width;
     if (has_attention[i]) continue;
-    layer.build = [mixer, prefix](TransformerBuilder& builder, const LayerSpec& self) {
-      mixer_branch(builder, self, prefix + "conv.out_proj", mixer.bias,
-                   [&](BlockInput& in) { return short_conv(builder, self, mixer, in); });
+    spec.layers[i].build = [conv](TransformerBuilder& builder, const LayerSpec& self) {
+      build_conv(builder, self, conv);
       builder.ffn(self);
+    };
+  }
+  return spec;
+}
+
+TransformerSpec read_lfm2_moe(const Source& source, Config& config) {
+  LlamaDefaults defaults = lfm2_defaults(2048, 7168);
+  TransformerSpec spec = read_lfm2_like(source, config, defaults);
+  const ConvLayer conv = read_conv_layer(source, config);
+  const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
+  const std::string prefix = base_of(source, "model.") + "layers.{}.feed_forward.";
+  MixtureSpec experts;
+  experts.width = config.size("moe_intermediate_size", 1, kMaxSize, 1792);
+  read_experts(config, {"num_experts", 32, 4}, experts);
+  experts.gate = prefix + "experts.[].w1";
+  experts.up = prefix + "experts.[].w3";
+  experts.down = prefix + "experts.[].w2";
+  experts.router = prefix + "gate";
+  experts.scores = Scores::sigmoid;
+  if (config.flag("use_expert_bias", true)) experts.selection_bias = prefix + "expert_bias";
+  experts.normalized = config.flag("norm_topk_prob", true);
+  experts.eps = 1e-6f;
+  experts.factor = static_cast<float>(config.number("routed_scaling_factor", 1.0));
+  const uint32_t dense = config.size("num_dense_layers", 0, kMaxLayers, 2);
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    const bool attends = has_attention[i], is_dense = i < dense;
+    if (attends && is_dense) continue;
+    spec.layers[i].build = [conv, experts, attends, is_dense](TransformerBuilder& builder,
+                                                              const LayerSpec& self) {
+      if (attends) {
+        builder.attention(self);
+      } else {
+        build_conv(builder, self, conv);
+      }
+      if (is_dense) {
+        builder.ffn(self);
+      } else {
+        mixture(builder, self, experts);
+      }
     };
   }
   return spec;

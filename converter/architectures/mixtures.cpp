@@ -69,8 +69,8 @@ TransformerSpec read_mixtral(const Source& source, Config& config) {
   defaults.kv_heads_null = false;
   defaults.attention_bias = defaults.mlp_bias = false;
   defaults.bos_id = 1;
+  defaults.eps = 1e-5;
   TransformerSpec spec = read_llama_like(source, config, defaults);
-  spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-5));
   const auto window = config.optional_size("sliding_window", 1, kMaxSize);
   const std::string prefix = base_of(source, "model.") + "layers.{}.block_sparse_moe.";
   MixtureSpec mixture;
@@ -91,6 +91,9 @@ TransformerSpec read_mixtral(const Source& source, Config& config) {
 
 TransformerSpec read_qwen2_moe(const Source& source, Config& config) {
   LlamaDefaults defaults{.vocab = 151936, .ffn_width = 5632, .context = 32768};
+  defaults.width = 2048;
+  defaults.layers = 24;
+  defaults.heads = 16;
   defaults.kv_heads = 16;
   defaults.attention_bias = defaults.mlp_bias = false;
   TransformerSpec spec = read_llama_like(source, config, defaults);
@@ -115,6 +118,8 @@ TransformerSpec read_qwen2_moe(const Source& source, Config& config) {
 
 TransformerSpec read_qwen3_moe(const Source& source, Config& config) {
   LlamaDefaults defaults{.vocab = 151936, .ffn_width = 6144, .context = 32768};
+  defaults.width = 2048;
+  defaults.layers = 24;
   defaults.kv_heads = 4;
   defaults.mlp_bias = false;
   TransformerSpec spec = read_llama_like(source, config, defaults);

@@ -50,10 +50,14 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
+  if (tensor.type == SourceType::ternary) return own_type(tensor.type);
   const bool is_matrix = role == Role::matrix || role == Role::experts;
   const std::optional<DType> chosen = is_matrix ? matrix_ : role == Role::head ? head_ : table_;
   const DType dtype = chosen.value_or(own_type(tensor.type));
-  if (role == Role::experts && dtype == DType::q8c) return DType::q8g32;
+  if (role == Role::experts && dtype == DType::q8c)
+    fail(
+        "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
+        "q8g32");
   const bool is_fine = role == Role::positions || role == Role::fine;
   if (is_fine && dtype != DType::f16) return DType::f32;
   return dtype;
@@ -71,6 +75,8 @@ DType own_type(SourceType type) {
     case SourceType::q4_1:
     case SourceType::q4_k:
       return DType::q4mg32;
+    case SourceType::ternary:
+      return DType::q8c;
     case SourceType::q8_0:
     case SourceType::q5_0:
     case SourceType::q5_1:

@@ -13,13 +13,16 @@
 //   (else)      as q8
 //
 // Fine are the few numbers on which much depends: routers of experts, time steps of scans.
-// Of experts q8c is q8g32: a row of their inputs has parts for several of them.
+// Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
 // --head-type gives the head, and an embedding that is the head too, another type.
 //
 // By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
 // file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
 // Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
 // f32 always.
+//
+// BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
+// BitNet does.
 #pragma once
 
 #include <optional>

@@ -30,4 +30,11 @@ static inline uint32_t outputs_of(const LinearArgs& args, uint32_t first, uint32
   return args.outputs - first < block ? args.outputs - first : block;
 }
 
+/// Where a whole block of outputs may be stored as it is; null where it must be finished.
+static inline float* plain_outputs(const LinearArgs& args, uint32_t row, uint32_t first, bool whole) {
+  const bool plain =
+      args.bias == nullptr && args.activation == Activation::none && args.residual.data == nullptr;
+  return plain && whole ? args.out[row] + first : nullptr;
+}
+
 }  // namespace mote::cortex_m

@@ -83,7 +83,7 @@ struct Nibbles {
 template <class Weights>
 [[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
                                            const ref::QuantizedRow& in, const uint32_t* pairs, size_t groups,
-                                           float (&acc)[kBlock]) {
+                                           float* out) {
   float sums[kBlock] = {};
   for (size_t g = 0; g < groups; ++g) {
     const typename Weights::Supercell& cell = cells[g / 2];
@@ -99,7 +99,7 @@ template <class Weights>
       sums[r] = __builtin_fmaf(both, static_cast<float>(dot[r]), sums[r]);
     }
   }
-  for (uint32_t r = 0; r < kBlock; ++r) acc[r] = sums[r];
+  for (uint32_t r = 0; r < kBlock; ++r) out[r] = sums[r];
 }
 
 template <class Weights>
@@ -117,8 +117,9 @@ static inline void linear_groups(const LinearArgs& args, Range panels, void* scr
         const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
         if (count == 0) return;
         float acc[kBlock];
-        block_of_row<Weights>(weight, first, in, pairs, 2 * cells, acc);
-        cortex_m::finish_outputs(args, t, output, count, acc);
+        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
+        block_of_row<Weights>(weight, first, in, pairs, 2 * cells, plain != nullptr ? plain : acc);
+        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
       }
     });
   }

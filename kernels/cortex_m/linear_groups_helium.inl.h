@@ -78,7 +78,7 @@ static inline float32x4_t add_group(float32x4_t acc, const uint16_t* scales, flo
 /// all registers.
 template <class Weights, bool vectors>
 [[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
-                                           const ref::QuantizedRow& in, size_t groups, float (&out)[kBlock]) {
+                                           const ref::QuantizedRow& in, size_t groups, float* out) {
   float32x4_t acc = vdupq_n_f32(0.0f);
   const int8_t* q = in.q;
   const float* scale = in.scale;
@@ -113,13 +113,15 @@ static inline void linear_groups(const LinearArgs& args, Range panels) {
         const uint32_t output = panel * kPanelRows + first;
         const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
         if (count == 0) return;
-        float out[kBlock];
+        float acc[kBlock];
+        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
+        float* out = plain != nullptr ? plain : acc;
         if (vectors) {
           block_of_row<Weights, true>(weight, first, in, 2 * cells, out);
         } else {
           block_of_row<Weights, false>(weight, first, in, 2 * cells, out);
         }
-        cortex_m::finish_outputs(args, t, output, count, out);
+        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
       }
     });
   }

@@ -7,8 +7,8 @@
 namespace mote::dsp {
 namespace {
 
-[[gnu::noinline]] void block_of_rows(const char* panel, uint32_t first, const uint32_t* pairs, uint32_t columns, float scale,
-                   float (&acc)[kBlock]) {
+[[gnu::noinline]] void block_of_rows(const char* panel, uint32_t first, const uint32_t* pairs,
+                                     uint32_t columns, float scale, float (&acc)[kBlock]) {
   const auto* head = reinterpret_cast<const HeadQ8c*>(panel);
   const auto* words = reinterpret_cast<const uint32_t*>(head + 1) + first;
   int32_t dot[kBlock] = {};

@@ -31,8 +31,10 @@ static inline uint32_t odd_bytes(uint32_t word) {
 }
 
 static inline float widen_half(uint16_t half) {
-  __fp16 value;
-  memcpy(&value, &half, 2);
+  // In assembly, so that no compiler flag for a type of halves is needed.
+  const uint32_t bits = half;
+  float value;
+  __asm__("vmov %0, %1\n\tvcvtb.f32.f16 %0, %0" : "=t"(value) : "r"(bits));
   return value;
 }
 

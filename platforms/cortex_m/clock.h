@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A free-running clock of the processor: on Arm SysTick, 24 bits of its cycles (Armv7-M Architecture Reference
-// Manual, B3.3); on RISC-V its count of instructions.
+// A free-running clock of the processor: on Arm SysTick, 24 bits of its cycles (Armv7-M Architecture
+// Reference Manual, B3.3); on RISC-V its count of instructions.
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@ static inline void start(void) {}
 
 static inline uint32_t now(void) {
   uint32_t count;
-  __asm__ volatile("csrr %0, minstret" : "=r"(count));
+  __asm__ volatile(".option push\n\t.option arch, +zicsr\n\tcsrr %0, minstret\n\t.option pop" : "=r"(count));
   return count;
 }
 

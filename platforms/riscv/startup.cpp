@@ -36,6 +36,7 @@ uint32_t stack_peak_bytes(void) {
 
 __attribute__((naked, section(".reset"))) void reset(void) {
   __asm__ volatile(
+      ".option arch, +zicsr\n\t"
       "la sp, stack_top\n\t"
       "la t0, trap\n\t"
       "csrw mtvec, t0\n\t"
@@ -53,7 +54,8 @@ void start(void) {
 // mtvec takes an address that is a multiple of 4.
 __attribute__((aligned(4))) void trap(void) {
   uint32_t cause, at;
-  __asm__ volatile("csrr %0, mcause\n\tcsrr %1, mepc\n\tla sp, stack_top" : "=r"(cause), "=r"(at));
+  __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, mcause\n\tcsrr %1, mepc\n\tla sp, stack_top"
+                   : "=r"(cause), "=r"(at));
   print("failed: trap: cause ", Hex{cause}, ", at ", Hex{at}, "\n");
   console_exit(2);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/bind.h"
 
+#include "kernels/of_model.h"
 #include "runtime/ops/ops.h"
 
 namespace mote {
@@ -24,14 +25,12 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t index, 
   Binder binder(model, places, index, error);
   const file::Op* op = places.program->ops()->Get(index);
   switch (op->args_type()) {
-#define OP(op_name, operation, types)            \
-  case file::OpArgs::op_name:                    \
-    binder.bind(*op->args_as_##op_name(), step); \
-    break;
+#define OP(op_name, operation, types) \
+  MOTE_OP_OF_MODEL(op_name, case file::OpArgs::op_name : binder.bind(*op->args_as_##op_name(), step); break;)
 #include "kernels/op_list.inc"
     default:
       return fail_at(error, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(index), "op ", index,
-                     ": unknown operation; a newer mote made this file");
+                     ": unknown operation; a newer mote made this file, or the build is for another model");
   }
   if (binder.status() != MOTE_OK) return binder.status();
   step->work_per_row =

@@ -13,8 +13,6 @@ struct Routed {
   float weight;
 };
 
-constexpr uint32_t kMostRows = 32;
-
 class ExpertsRun {
  public:
   ExpertsRun(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
@@ -40,7 +38,7 @@ class ExpertsRun {
     for (uint32_t expert = 0; expert < args_.experts; ++expert) {
       uint32_t count = 0;
       for (uint32_t t = 0; t < args_.linear.rows; ++t) {
-        const float weight = args_.routes[t][expert];
+        const float weight = route(t, expert);
         if (weight == 0.0f) continue;
         const uint32_t slot = slot_of(t, expert);
         if (slot == args_.chosen) continue;
@@ -54,9 +52,13 @@ class ExpertsRun {
   }
 
  private:
+  float route(uint32_t row, uint32_t expert) const {
+    return args_.routes.data == nullptr ? 1.0f : args_.routes[row][expert];
+  }
+
   uint32_t slot_of(uint32_t row, uint32_t expert) const {
     uint32_t slot = 0;
-    for (uint32_t e = 0; e < expert && slot < args_.chosen; ++e) slot += args_.routes[row][e] != 0.0f;
+    for (uint32_t e = 0; e < expert && slot < args_.chosen; ++e) slot += route(row, e) != 0.0f;
     return slot;
   }
 
@@ -86,7 +88,7 @@ class ExpertsRun {
       return;
     }
     const uint64_t group = first / kGroupColumns * 4;
-    const size_t bytes = inputs / kGroupColumns * 4;
+    const size_t bytes = size_t{inputs} / kGroupColumns * 4;
     memcpy(to, row + first, inputs);
     memcpy(to + activation_scale_offset(inputs), row + activation_scale_offset(width) + group, bytes);
     memcpy(to + activation_sum_offset(inputs), row + activation_sum_offset(width) + group, bytes);
@@ -122,8 +124,7 @@ class ExpertsRun {
   void put(const Routed& routed, const float* y) const {
     float* out = args_.out[routed.row];
     if (!args_.sums) {
-      memcpy(out + size_t{routed.slot} * args_.linear.outputs + begin_, y + begin_,
-             (end_ - begin_) * sizeof(float));
+      memcpy(out + size_t{routed.slot} * args_.stride + begin_, y + begin_, (end_ - begin_) * sizeof(float));
       return;
     }
     for (uint32_t i = begin_; i < end_; ++i) {
@@ -140,7 +141,7 @@ class ExpertsRun {
   void* scratch_;
   char *in_, *out_;
   uint32_t begin_, end_;  // columns of the units
-  Routed routed_[kMostRows];
+  Routed routed_[kExpertRows];
 };
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace mote {
 /// expert_rows() rows, then experts_scratch_bytes().
 void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch);
 
-/// Rows that are gathered at a time.
-inline uint32_t expert_rows(uint32_t rows) { return rows < 32 ? rows : 32; }
+/// Rows that are gathered at a time, of so many.
+inline constexpr uint32_t kExpertRows = 32;
+inline uint32_t expert_rows(uint32_t rows) { return rows < kExpertRows ? rows : kExpertRows; }
 
 /// Of the gathered rows and their outputs.
 inline uint64_t experts_scratch_bytes(const ExpertsArgs& args, uint32_t rows) {
@@ -31,7 +32,7 @@ struct Experts : Operation {
     const uint64_t slots = args.chosen;
     f(args.linear.in, args.linear.in_stride_bytes, args.linear.in_stride_bytes);
     rows_of(f, args.routes, args.experts);
-    rows_of(f, args.out, args.sums ? args.linear.outputs : slots * args.linear.outputs);
+    rows_of(f, args.out, (args.sums ? 0 : slots - 1) * args.stride + args.linear.outputs);
     rows_of(f, args.residual, args.linear.outputs);
   }
   static uint64_t work_per_row(const ExpertsArgs& args) {
@@ -71,11 +72,11 @@ struct Experts : Operation {
   static void describe(const file::Experts& op, To& to) {
     to.kind(op.chosen(), " x ", to.type(op.weight()), " ", op.out()->width(), " x ", op.in()->width());
     to.reads(op.in());
-    to.reads(op.routes());
+    if (op.routes() != nullptr) to.reads(op.routes());
     to.writes(op.out());
     to.tensor(op.weight());
     to.tensor(op.bias());
-    to.detail(op.chosen(), " of ", op.routes()->width(), " experts");
+    to.detail(op.chosen(), " of ", op.routes() != nullptr ? op.routes()->width() : op.chosen(), " experts");
     if (op.sums()) to.detail("summed by their weights");
     if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
     to.adds(op.residual());
@@ -90,17 +91,25 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
   const DType dtype = static_cast<DType>(weight->dtype());
   const bool quantized = activation_dtype(dtype) != DType::f32;
   const Operand in = quantized ? quantized_slice(op.in(), "in") : f32_slice(op.in(), "in");
-  const Operand routes = f32_slice(op.routes(), "routes");
+  Operand routes{};
+  if (op.routes() != nullptr) routes = f32_slice(op.routes(), "routes");
   const Operand out = f32_slice(op.out(), "out");
   Operand residual{};
   if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
   if (status_ != MOTE_OK) return;
-  const uint32_t experts = routes.width, chosen = op.chosen(), inputs = weight->cols();
+  const uint32_t chosen = op.chosen(), inputs = weight->cols();
+  const uint32_t experts = op.routes() != nullptr ? routes.width : chosen;
   if (!check(chosen > 0 && chosen <= experts, chosen, " of ", experts, " experts are chosen")) return;
-  if (!check(op.sums() || out.width % chosen == 0, "out has ", out.width, " columns for ", chosen,
-             " experts"))
+  // Behind the last slot of out there are no columns up to a next one.
+  const uint64_t between = uint64_t{chosen - 1} * op.stride();
+  if (!check(op.sums() || (op.stride() == 0 ? out.width % chosen == 0 : out.width > between), "out has ",
+             out.width, " columns for ", chosen, " experts"))
     return;
-  const uint32_t outputs = op.sums() ? out.width : out.width / chosen;
+  const uint32_t outputs = op.sums()          ? out.width
+                           : op.stride() == 0 ? out.width / chosen
+                                              : static_cast<uint32_t>(out.width - between);
+  check(!op.sums() || op.stride() == 0, "sums and has a stride");
+  check(op.stride() == 0 || op.stride() >= outputs, "stride ", op.stride(), " is less than ", outputs);
   const uint64_t rows_of_one = align_up(outputs, kPanelRows);
   const bool by_slot = in.width != inputs;
   check(in.dtype == activation_dtype(dtype), "in is quantized otherwise than its weight");
@@ -114,7 +123,7 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
         " columns are not a multiple of ", kSupercellColumns);
   check(op.activation() <= file::Activation::MAX, "unknown activation");
   same_stream(in, out, "out");
-  same_stream(in, routes, "routes");
+  if (op.routes() != nullptr) same_stream(in, routes, "routes");
   if (op.residual() != nullptr) {
     check(op.sums(), "has a residual and sums nothing");
     same_stream(in, residual, "residual");
@@ -133,12 +142,19 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
                              {nullptr, 0},
                              false,
                              0};
-  step->experts = {linear,     static_cast<size_t>(rows_of_one / kPanelRows * panel_bytes(dtype, inputs)),
-                   experts,    chosen,
-                   by_slot,    op.sums(),
-                   in.dtype,   routes.const_rows(),
-                   out.rows(), residual.const_rows()};
+  step->experts = {linear,
+                   static_cast<size_t>(rows_of_one / kPanelRows * panel_bytes(dtype, inputs)),
+                   experts,
+                   chosen,
+                   by_slot,
+                   op.sums(),
+                   in.dtype,
+                   op.stride() == 0 ? outputs : op.stride(),
+                   routes.const_rows(),
+                   out.rows(),
+                   residual.const_rows()};
   if (op.residual() == nullptr) step->experts.residual = {nullptr, 0};
+  if (op.routes() == nullptr) step->experts.routes = {nullptr, 0};
   set_rows(step, in);
   kernel(step, Op::kLinear, in.dtype, dtype);
   step->op = Op::kExperts;
