@@ -45,16 +45,23 @@ same_logits() {
     END { if (!n) { print "no logits"; exit 1 }; printf "%d logits, largest difference %g\n", n, most }'
 }
 
-# convert_goldens TYPE...: the golden models, converted here to $work/goldens. Each file has a self test.
+# convert_goldens: the golden models in f32, and one in types that round, converted here to $work/goldens. Each file has a
+# self test. What a conversion by the same build/mote has left is kept.
 convert_goldens() {
-  local source type
   mkdir -p "$work/goldens"
-  for source in "$source_dir"/tests/golden/models/*; do
-    for type in "$@"; do
-      "$build_dir/mote" convert "$source" --type $type -o "$work/goldens/$(basename "$source").$type.mote" \
-        >"$work/said.txt" 2>&1 || fail "cannot convert $source to $type: $(cat "$work/said.txt")"
-    done
-  done
+  find "$work/goldens" -type f ! -newer "$build_dir/mote" -delete
+  {
+    for source in "$source_dir"/tests/golden/models/*; do echo "$source" f32; done
+    for type in q8g32 q8c q4mg32; do echo "$source_dir/tests/golden/models/bert" $type; done
+  } | xargs -P "$(nproc)" -L 1 bash -c 'convert_golden "$@"' _ || fail "cannot convert the golden models"
+}
+
+# convert_golden SOURCE TYPE
+convert_golden() {
+  local file
+  file=$work/goldens/$(basename "$1").$2.mote
+  if [ -e "$file" ]; then return; fi
+  "$build_dir/mote" convert "$1" --type "$2" -o "$file" >/dev/null
 }
 
 # build_runner COMPILER BUILD OUTPUT [OPTION]...: the runner, linked with the archives of a build.
@@ -68,17 +75,22 @@ build_runner() {
 # run_goldens NAME COMMAND...: the runner COMMAND passes the self test of every golden model, and its logits in f32 are
 # those of this machine's reference kernels.
 run_goldens() {
-  local name=$1 here=$work/goldens file count=0
-  shift
-  if [ ! -e "$here/runner" ]; then build_runner cc "$build_dir" "$here/runner"; fi
-  for file in "$here"/*.mote; do
-    "$@" "$file" >"$here/$name.txt" 2>&1 || fail "$name, $(basename "$file"): $(tail -n 3 "$here/$name.txt")"
-    count=$((count + 1))
-    case $file in *.f32.mote) ;; *) continue ;; esac
-    if [ ! -e "$file.logits" ]; then MOTE_ISA=ref "$here/runner" "$file" >"$file.logits"; fi
-    if ! grep -q '^logit ' "$file.logits"; then continue; fi
-    same_logits "$file.logits" "$here/$name.txt" >"$here/said.txt" || fail "$name, $(basename "$file"): $(cat "$here/said.txt")"
-  done
-  [ $count -gt 0 ] || fail "no golden models"
-  echo "$name: $count files of golden models pass"
+  local name=$1
+  build_runner cc "$build_dir" "$work/$name.runner"
+  ls "$work"/goldens/*.mote | xargs -P "$(nproc)" -I{} bash -c 'run_golden "$@"' _ {} "$@" || fail "$name: not all golden models pass"
+  echo "$name: $(ls "$work"/goldens/*.mote | wc -l) files of golden models pass"
 }
+
+# run_golden FILE NAME COMMAND...
+run_golden() {
+  local file=$1 name=$2 out
+  out=$work/$name.$(basename "$file").txt
+  shift 2
+  "$@" "$file" >"$out" 2>&1 || fail "$name, $(basename "$file"): $(tail -n 3 "$out")"
+  case $file in *.f32.mote) ;; *) return ;; esac
+  MOTE_ISA=ref "$work/$name.runner" "$file" >"$out.here"
+  if ! grep -q '^logit ' "$out.here"; then return; fi
+  same_logits "$out.here" "$out" >"$out.said" || fail "$name, $(basename "$file"): $(cat "$out.said")"
+}
+export -f convert_golden run_golden same_logits fail
+export work build_dir

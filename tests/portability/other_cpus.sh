@@ -17,6 +17,6 @@ on() {
   run_goldens "$1" "$3" "$here/runner"
 }
 
-convert_goldens f32 q8g32 q4mg32
+convert_goldens
 on riscv64 riscv64-linux-gnu qemu-riscv64-static
 on i686 i686-linux-gnu qemu-i386-static
