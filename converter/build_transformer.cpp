@@ -190,7 +190,8 @@ void TransformerBuilder::embed_ids() {
   const WeightNames& names = spec_.names;
   x_ = new_value(spec_.embedding_width != 0 ? spec_.embedding_width : spec_.width, Unit::token);
   WeightPart part = tensors_.matrix(names.embedding + ".weight", spec_.vocab, x_.width, false);
-  const DType dtype = policy_.dtype(Role::embedding, *part.tensor);
+  const Role role = spec_.tied_embedding ? Role::head : Role::embedding;
+  const DType dtype = policy_.dtype(role, *part.tensor);
   // A table that is only looked up stays in rows where rows can hold its type.
   const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
   table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});

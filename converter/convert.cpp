@@ -201,7 +201,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
-  const TypePolicy policy(options.type, source, spec.is_encoder());
+  const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
   const std::optional<TokenizerSpec> text =

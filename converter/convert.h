@@ -32,6 +32,8 @@ struct ConvertOptions {
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// A uniform type of the head, and of an embedding that is the head too; empty: as `type` says.
+  std::string head_type = {};
 };
 
 struct TensorReport {
@@ -69,6 +71,7 @@ ConvertReport convert(const std::filesystem::path& source, const std::filesystem
 /// Names for `--list` and for suggestions.
 std::vector<std::string> architecture_names();
 std::vector<std::string> type_names();
+std::vector<std::string> head_type_names();
 std::vector<std::string> chat_format_names();
 
 }  // namespace mote::convert

@@ -38,8 +38,9 @@ class OpenedModel {
   /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them, which counts as at least 1 but
   /// for embeddings, where all weights are f32. With other weights, activations (or keys and values) are
   /// rounded to few bits, so another order of a sum, or another exp, in an early layer flips roundings
-  /// everywhere after it, and how far that moves the logits is the model's own matter. It is measured, by a
-  /// run with keys and values in f32 in place of f16, and taken three times; at least 2e-3.
+  /// everywhere after it, and how far that moves the logits is the model's own matter. It is measured, by
+  /// runs with keys and values of the other types, over all rows of an encoder's outputs and, where these are
+  /// few, over several prompts; and taken three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
   /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.

@@ -133,6 +133,11 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   if (options.threads > available || options.threads > kMaxThreads) {
     return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
   }
+  if (options.decode_threads == 0) options.decode_threads = options.threads;
+  if (options.decode_threads > options.threads) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.decode_threads,
+                " threads to decode; at most as many as else, ", options.threads);
+  }
   const mote_status backend = check_backend(model, options.backend, error);
   if (backend != MOTE_OK) return backend;
 

@@ -28,6 +28,7 @@ struct Run {
   uint32_t outputs;              // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
+  uint32_t longest;        // most rows that it adds to a sequence
   bool active;
 };
 

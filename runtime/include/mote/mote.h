@@ -110,7 +110,10 @@ typedef struct mote_session_options {
                             Sequences that share a prefix hold it once. When they are full, calls return
                             MOTE_CONTEXT_FULL and a generation ends with MOTE_FINISH_CONTEXT. */
   const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
-  uint64_t reserved[6];        /* 0 */
+  uint32_t decode_threads;     /* of calls that give no sequence more than one token; at most `threads`, 0: as
+                                  many. Where memory bounds decoding, fewer may be faster */
+  uint32_t unused;             /* 0 */
+  uint64_t reserved[5];        /* 0 */
 } mote_session_options;
 
 /* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if

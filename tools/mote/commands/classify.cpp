@@ -198,8 +198,8 @@ class Classifier {
 };
 
 void classify(const Arguments& arguments) {
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
   Classifier classifier(arguments, file, pool);
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);

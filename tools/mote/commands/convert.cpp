@@ -18,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling, thinking, target;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
@@ -98,17 +98,21 @@ void list_names() {
   print("\n");
 }
 
+void check_type(const char* option, const std::string& type, const std::vector<std::string>& types) {
+  if (type.empty() || std::find(types.begin(), types.end(), type) != types.end()) return;
+  usage_fail("{}: no type '{}'{}; mote convert --list prints them", option, type,
+             convert::did_you_mean(type, types));
+}
+
 void convert_model(const Arguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
   if (arguments.output.empty()) fail_missing("--output");
-  const auto types = convert::type_names();
-  if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
-    usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
-               convert::did_you_mean(arguments.type, types));
-  }
+  check_type("--type", arguments.type, convert::type_names());
+  check_type("--head-type", arguments.head_type, convert::head_type_names());
   convert::ConvertOptions options;
   options.type = arguments.type;
+  options.head_type = arguments.head_type;
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
@@ -153,6 +157,11 @@ void add_convert(CommandLine& line) {
               "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
+      .type("TYPE");
+  command
+      .option("--head-type", &arguments->head_type,
+              "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
+              "as --type says)")
       .type("TYPE");
   command
       .option("--chat-format", &arguments->chat_format,

@@ -143,8 +143,8 @@ void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
 
 void embed(Arguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   if (arguments.reranks) {
     if (encoder.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || encoder.output().labels != 1)

@@ -189,7 +189,7 @@ void forward_model(const Arguments& arguments) {
   std::vector<std::string> read = arguments.inputs;
   read.push_back(arguments.file);
   for (const std::string& path : arguments.outputs) convert::refuse_input(path, read);
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   if (is_encoder(file)) return encode(arguments, file, pool);
   std::vector<std::vector<Case>> segments;
   for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));

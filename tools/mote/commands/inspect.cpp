@@ -236,7 +236,7 @@ void print_tensors(const json& tensors) {
 void inspect_model(const Arguments& arguments) {
   const ModelFile file(arguments.file);
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   json all = model_info(file, model);
   if (arguments.plan) {
     all["states"] = state_list(model);
