@@ -233,43 +233,6 @@ mote_status check_encoding(const mote_session* session, const RowSource& source,
   return fits ? MOTE_OK : fail_room(session, outputs, error);
 }
 
-/// Encodes one text for its only row of outputs.
-mote_status encode_text_alone(mote_session* session, const char* text, size_t bytes, uint32_t flags,
-                              mote_error* error) {
-  const mote_session_options& options = session->options;
-  const uint32_t most = options.context < options.chunk ? options.context : options.chunk;
-  uint32_t count = 0;
-  const mote_status status = mote_tokenize(session, text, bytes, flags | MOTE_ADD_SPECIAL, session->ids, most,
-                                           &count, nullptr, error);
-  if (status == MOTE_TOO_SMALL) {
-    return fail(error, MOTE_CONTEXT_FULL, "the text has ", count, " tokens; this session reads at most ",
-                most, " at once");
-  }
-  if (status != MOTE_OK) return status;
-  mote_batch batch{};
-  batch.ids = session->ids;
-  batch.lengths = &count;
-  batch.count = 1;
-  if (count > most) count = most;
-  return mote_encode(session, &batch, error);
-}
-
-mote_status check_kind(const mote_session* session, file::OutputKind kind, const void* out, uint32_t width,
-                       mote_error* error) {
-  const mote_status status = check_encoder(session, error);
-  if (status != MOTE_OK) return status;
-  const file::Program& program = *session->model->program;
-  if (program.output_kind() != kind) {
-    return fail(error, MOTE_WRONG_STATE, "this model's output is ",
-                file::EnumNameOutputKind(program.output_kind()), ", not ", file::EnumNameOutputKind(kind));
-  }
-  if (out == nullptr || width != program.output()->width()) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "room for ", width, " numbers, the output has ",
-                program.output()->width());
-  }
-  return MOTE_OK;
-}
-
 /// In place; the largest logit is taken off first so that no exponential overflows.
 void softmax(float* row, uint32_t width) {
   float largest = row[0], sum = 0;
@@ -322,6 +285,13 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   info->probabilities = static_cast<mote_probability_kind>(model->program->probabilities());
   info->token_types = root.token_types();
   info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
+}
+
+uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows) {
+  if (!model->encoder && !model->sources) return 0;
+  const mote::file::Program& program = *model->root->programs()->Get(mote::whole_program(*model));
+  if (rows < mote::least_tokens(program)) return 0;
+  return mote::of_sequences(program) ? 1 : mote::rows_of_sequence(program, mote::selected_of(program), rows);
 }
 
 const char* mote_model_label(const mote_model* model, uint32_t label) {
@@ -392,22 +362,6 @@ mote_status mote_probabilities(const mote_session* session, uint32_t row, float*
     out[i] = 1.0f / (1.0f + expf(-out[i]));
   }
   return MOTE_OK;
-}
-
-mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
-                       uint32_t width, mote_error* error) {
-  mote_status status = mote::check_kind(session, mote::file::OutputKind::embedding, out, width, error);
-  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
-  if (status == MOTE_OK) memcpy(out, mote_session_output(session, 0), width * sizeof(float));
-  return status;
-}
-
-mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
-                          uint32_t width, mote_error* error) {
-  mote_status status = mote::check_kind(session, mote::file::OutputKind::sequence_labels, out, width, error);
-  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
-  if (status == MOTE_OK) status = mote_probabilities(session, 0, out, width, error);
-  return status;
 }
 
 }  // extern "C"

@@ -143,8 +143,9 @@ void run_case(const ModelFile& file, mote_session_options options, const SoundCa
     batch.values = rows.data();
     encode(session, batch, "forward: " + item.prefix + "input");
     if (output.kind == MOTE_OUTPUT_HIDDEN) continue;  // traced as last_hidden_state
-    for (uint32_t row = 0; const float* values = mote_session_output(session.get(), row); ++row)
-      append(collected, name, tracer.sequence, values, 1, output.width, output.width);
+    for (uint32_t row = 0; row < mote_model_output_rows(file.model(), length); ++row)
+      append(collected, name, tracer.sequence, mote_session_output(session.get(), row), 1, output.width,
+             output.width);
   }
   store(item, collected, output.of_sequences != 0 ? name : "", outputs);
 }

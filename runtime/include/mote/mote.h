@@ -294,6 +294,9 @@ typedef struct mote_batch {
   uint64_t reserved[1]; /* 0 */
 } mote_batch;
 
+/* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
+uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
+
 /* What a model that hears takes of sound. */
 typedef struct mote_sound_info {
   uint32_t rate;      /* samples of a second; 0: the model takes no sound */

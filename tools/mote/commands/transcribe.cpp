@@ -18,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 // Long sound goes through the model in windows, of whose texts the parts near cuts are left out.
-constexpr double kWindowSeconds = 20.0, kMarginSeconds = 2.0;
+constexpr double kWindowSeconds = 10.0, kMarginSeconds = 1.0;
 
 struct Arguments {
   std::string file, sound;
@@ -126,7 +126,8 @@ class Transcriber {
     mote_session_options options = session_options(file, arguments.session, pool);
     options.batch = 1;
     const uint32_t rows = mote_sound_rows(file.model(), static_cast<uint64_t>(kWindowSeconds * sound.rate));
-    options.context = options.chunk = options.logit_rows = rows;
+    options.context = options.chunk = rows;
+    options.logit_rows = std::max(1u, mote_model_output_rows(file.model(), rows));
     return options;
   }
 
@@ -139,7 +140,8 @@ class Transcriber {
   /// Gives the labels of what lies in [begin, end) of the samples to the reader.
   void hear(const std::vector<float>& samples, uint64_t first, size_t begin, size_t end, CtcReader& reader) {
     const uint32_t rows = mote_sound_rows(file_.model(), samples.size());
-    if (rows == 0) return;  // shorter than a frame
+    const uint32_t frames = mote_model_output_rows(file_.model(), rows);
+    if (frames == 0) return;  // too short to hear
     std::vector<float> values = samples;
     if (sound_.normalize != 0) normalize(values);
     values.resize(size_t{rows} * width_);
@@ -147,12 +149,7 @@ class Transcriber {
     batch.lengths = &rows;
     batch.count = 1;
     batch.values = values.data();
-    mote_error error{};
-    const mote_status status = mote_encode(session_.get(), &batch, &error);
-    if (status == MOTE_INVALID_ARGUMENT && samples.size() < sound_.rate) return;  // too short for a frame
-    check(status, error, file_.path());
-    uint32_t frames = 0;
-    while (mote_session_output(session_.get(), frames) != nullptr) ++frames;
+    encode(session_, batch, file_.path());
     const double step = static_cast<double>(samples.size()) / frames;
     for (uint32_t frame = 0; frame < frames; ++frame) {
       const double at = (frame + 0.5) * step;
