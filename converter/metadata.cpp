@@ -154,6 +154,7 @@ file::Feature required_features(const Graph& graph) {
       const auto* attention = std::get_if<AttentionNode>(&node);
       if (attention == nullptr) continue;
       if (attention->bias != -1) features |= file::Feature::attention_bias;
+      if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;

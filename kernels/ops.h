@@ -275,7 +275,7 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 /// What becomes of s = scale * dot, the scaled product of a query of head h at position t and the key at
 /// position p, each operation rounded by itself:
 ///   scaled      s
-///   biased      s + bias[h][p - t + bias_reach - 1]
+///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias
 ///   capped      softcap * tanh(s / softcap) (Gemma 2)
 ///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
 ///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
@@ -320,6 +320,7 @@ struct AttentionArgs {
   const float* slopes;  // [H]
   const float* sinks;   // [H] or null
   uint32_t sides;       // of a window on both sides; 0: none
+  ConstRows row_bias;   // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
 };
 using AttentionMergeArgs = AttentionArgs;
 
