@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote for the
-// model; it defines for each kernel and operation whether it is part of the build, and what the tokenizer
-// needs. Without it all is. A model that needs more is refused when it is opened or its session is made.
+// What firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote for the model; it
+// defines for each kernel and operation whether it is part of the build, and what the tokenizer needs. Without it all
+// is. A model that needs more is refused when it is opened or its session is made.
 #pragma once
 
 #ifdef MOTE_MODEL_CONFIG
