@@ -12,10 +12,9 @@
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
 //   (else)      as q8
 //
-// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
-// file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
-// Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
-// f32 always.
+// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
+// q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
+// Q5_0, Q5_1 -> q6k, the next larger type, rounded again. Norms, biases and frequencies are f32 always.
 #pragma once
 
 #include <optional>
