@@ -130,7 +130,7 @@ void run_norm(benchmark::State& state, const KernelEntry& kernel, NormKind kind,
 
 void run_gate(benchmark::State& state, const KernelEntry& kernel, Activation activation, uint32_t width) {
   const Memory gate = make_floats(width), up = make_floats(width), out = make_floats(width);
-  const GateArgs args = {activation, width, {gate.get(), 0}, {up.get(), 0}, {out.get(), 0}};
+  const GateArgs args = {activation, width, width, {gate.get(), 0}, {up.get(), 0}, {out.get(), 0}};
   run_row(state, kernel, args, 3 * sizeof(float) * width);
 }
 

@@ -21,12 +21,18 @@ set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm)
 # In 32 bits: a Pi 2 and later.
 set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_ID:GNU>:-mfp16-format=ieee>)
 
+# Of Cortex-M, whose flags come from the board. A file of a processor that the board has not is empty.
+set(MOTE_ISA_FLAGS_dsp -O2)
+set(MOTE_ISA_FLAGS_helium -O2)
+
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(MOTE_KERNEL_FAMILY arm)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|armv7l|armv8l)$")  # a kernel of 64 bits may have programs of 32
   set(MOTE_KERNEL_FAMILY armv7)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^cortex-m(4|7|33|55|85)$")
+  set(MOTE_KERNEL_FAMILY cortex_m)
 endif()
 
 # Sets `out` to the files of the INSTANCE lines of kernel_list.inc for the target's architecture, which it writes.

@@ -12,11 +12,11 @@ constexpr float kSmallestLength = 1e-12f;  // vectors shorter than this are not 
 
 }  // namespace
 
-void TransformerBuilder::vocabulary_logits(const std::string& name, const std::string& bias_name, View in) {
+void TransformerBuilder::vocabulary_logits(const std::string& name, const std::string& bias_name, View in,
+                                           Activation activation) {
   graph_.output = new_value(spec_.vocab, Unit::selected);
-  if (!spec_.tied_embedding && bias_name.empty()) {
-    return linear("head", name, Role::head, in, graph_.output, Activation::none, false);
-  }
+  if (!spec_.tied_embedding && bias_name.empty())
+    return linear("head", name, Role::head, in, graph_.output, activation, false);
   int32_t bias = -1, weight = table_;
   if (!bias_name.empty()) {  // it may be stored under either name, or both
     const bool own = tensors_.has(name + ".bias");
@@ -32,15 +32,27 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
   }
   BlockInput input{in};
   const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
-  add(LinearNode{weight, bias, Activation::none, from, graph_.output, std::nullopt});
+  add(LinearNode{weight, bias, activation, from, graph_.output, std::nullopt});
 }
 
 void TransformerBuilder::decoder_head() {
-  const View last = new_value(spec_.width, Unit::selected);
+  const WeightNames& names = spec_.names;
+  View last = new_value(spec_.width, Unit::selected);
   add(SelectNode{x_, last});
-  norm("final_norm", spec_.names.final_norm, last, last);
+  if (!names.final_norm.empty()) norm("final_norm", names.final_norm, last, last);
+  if (!names.output_projection.empty()) {
+    const View projected = new_value(spec_.embedding_width, Unit::selected);
+    linear("output_projection", names.output_projection, Role::matrix, last, projected, Activation::none,
+           false);
+    last = projected;
+  }
   probe(fmt::format("hidden.{}", spec_.layers.size()), last);
-  vocabulary_logits(spec_.names.head, "", last);
+  last = dense("head.dense", spec_.head.dense, last);
+  if (spec_.logit_softcap == 0.0f) return vocabulary_logits(names.head, spec_.head.output_bias, last);
+  // c tanh(logit / c), the division done to the head's input, of which there is less.
+  scale(last, 1.0f / spec_.logit_softcap);
+  vocabulary_logits(names.head, spec_.head.output_bias, last, Activation::tanh);
+  scale(graph_.output, spec_.logit_softcap);
 }
 
 View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, View in) {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "converter/error.h"
 #include "converter/transformer_builder.h"
 
 namespace mote::convert {
@@ -12,14 +14,37 @@ namespace {
 
 constexpr const char kAttention[] = "attention", kFfn[] = "ffn";  // labels of the branches
 
-/// `pattern` with the number of the layer's weights.
+/// Of a projection whose rows are pairs of `head_dim` rows: takes the second ones, and leaves the first.
+Projection take_second_halves(uint32_t head_dim, Projection& both) {
+  const WeightPart whole = both.parts[0];
+  if (whole.transposed) fail("tensor {} is transposed and has the rows of heads side by side", whole.name);
+  const std::optional<std::vector<float>> bias = std::move(both.bias);
+  Projection second = both;
+  second.label = both.label + "_gate";
+  Projection* const halves[] = {&both, &second};
+  for (uint32_t half = 0; half < 2; ++half) {
+    Projection& one = *halves[half];
+    one.parts.clear();
+    one.bias.reset();
+    if (bias) one.bias.emplace();
+    for (uint32_t row = half * head_dim; row < whole.rows; row += 2 * head_dim) {
+      WeightPart part = whole;
+      part.first_row = row;
+      part.rows = head_dim;
+      one.parts.push_back(part);
+      if (bias) one.bias->insert(one.bias->end(), bias->begin() + row, bias->begin() + row + head_dim);
+    }
+  }
+  return second;
+}
+
+}  // namespace
+
 std::string of_layer(const std::string& pattern, const LayerSpec& layer) {
   return fmt::format(fmt::runtime(pattern), layer.weights);
 }
 
 std::string prefix_of(const LayerSpec& layer) { return of_layer(layer.names.label, layer); }
-
-}  // namespace
 
 // ---- Branches ----
 
@@ -37,19 +62,61 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
   BlockInput input{in};
   if (names.after.empty() && layer.residual_multiplier == 1.0f) {
     linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
-  } else {
-    const View branch = new_value(spec_.width, Unit::token);
-    linears(prefix, input, {std::move(last)}, branch, Activation::none, std::nullopt);
-    if (!names.after.empty())
-      norm(prefix + label + "_after_norm", of_layer(names.after, layer), branch, branch);
-    add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+    return norm_sum(layer, names, label);
   }
+  const View branch = new_value(spec_.width, Unit::token);
+  linears(prefix, input, {std::move(last)}, branch, Activation::none, std::nullopt);
+  add_output(layer, names, label, branch);
+}
+
+void TransformerBuilder::add_output(const LayerSpec& layer, const BranchNorms& names,
+                                    const std::string& label, View branch) {
+  if (!names.after.empty())
+    norm(prefix_of(layer) + label + "_after_norm", of_layer(names.after, layer), branch, branch);
+  add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+  norm_sum(layer, names, label);
+}
+
+void TransformerBuilder::norm_sum(const LayerSpec& layer, const BranchNorms& names,
+                                  const std::string& label) {
   if (names.sum.empty()) return;
   const char* suffix = names.before.empty() ? "_norm" : "_sum_norm";
-  norm(prefix + label + suffix, of_layer(names.sum, layer), x_, x_);
+  norm(prefix_of(layer) + label + suffix, of_layer(names.sum, layer), x_, x_);
+}
+
+uint32_t TransformerBuilder::add_state(const Cache& state) {
+  graph_.caches.push_back(state);
+  return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 
 // ---- Attention ----
+
+/// The fused matrix with the rows of all queries first, then those of keys, then those of values.
+Projection TransformerBuilder::fused_qkv(const LayerSpec& layer, uint32_t in_width) {
+  const AttentionSpec& attention = layer.attention;
+  const uint32_t ratio = attention.heads / attention.kv_heads, head_dim = attention.head_dim;
+  const uint32_t rows = attention.q_width() + attention.k_width() + attention.v_width();
+  Projection fused =
+      projection("qkv", of_layer(layer.names.qkv, layer), rows, in_width, Role::matrix, attention.qkv_bias);
+  if (!attention.qkv_by_group) return fused;
+  const WeightPart whole = fused.parts[0];
+  if (whole.transposed) fail("tensor {} is transposed and has the rows of heads side by side", whole.name);
+  const std::optional<std::vector<float>> bias = std::move(fused.bias);
+  fused.parts.clear();
+  if (bias) fused.bias.emplace();
+  const auto take = [&](uint32_t group, uint32_t first_head, uint32_t heads) {
+    WeightPart part = whole;
+    part.first_row = (group * (ratio + 2) + first_head) * head_dim;
+    part.rows = heads * head_dim;
+    const auto from = bias ? bias->begin() + part.first_row : std::vector<float>::const_iterator();
+    if (bias) fused.bias->insert(fused.bias->end(), from, from + part.rows);
+    fused.parts.push_back(std::move(part));
+  };
+  for (uint32_t group = 0; group < attention.kv_heads; ++group) take(group, 0, ratio);
+  for (uint32_t group = 0; group < attention.kv_heads; ++group) take(group, ratio, 1);
+  for (uint32_t group = 0; group < attention.kv_heads; ++group) take(group, ratio + 1, 1);
+  return fused;
+}
 
 View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
   const AttentionSpec& attention = layer.attention;
@@ -59,16 +126,55 @@ View TransformerBuilder::qkv(const LayerSpec& layer, BlockInput& in) {
     projections.push_back(
         projection(label, of_layer(name, layer), rows, in.f32.width, Role::matrix, attention.qkv_bias));
   };
-  if (layer.names.qkv.empty()) {
-    project("q", layer.names.q, q_width);
-    project("k", layer.names.k, k_width);
-    project("v", layer.names.v, v_width);
+  const bool shares = attention.shared != kNone, fused = !layer.names.qkv.empty();
+  const bool of_keys = !shares && !fused && layer.names.v.empty();
+  const uint32_t gates = attention.q_has_gate ? q_width : 0;
+  const View out = new_value(q_width + (shares ? 0 : k_width + v_width) + gates, Unit::token);
+  std::optional<Projection> gate;
+  if (fused) {
+    projections.push_back(fused_qkv(layer, in.f32.width));
   } else {
-    project("qkv", layer.names.qkv, q_width + k_width + v_width);
+    project("q", layer.names.q, q_width + gates);
+    if (gates != 0) gate = take_second_halves(attention.head_dim, projections[0]);
+    if (!shares) project("k", layer.names.k, k_width);
+    if (!shares && !of_keys) project("v", layer.names.v, v_width);
   }
-  const View out = new_value(q_width + k_width + v_width, Unit::token);
+  if (gate) projections.push_back(std::move(*gate));
   linears(prefix_of(layer), in, std::move(projections), out, Activation::none, std::nullopt);
+  if (of_keys) add(ScaleRowsNode{columns(out, q_width, k_width), columns(out, q_width + k_width, v_width)});
   return out;
+}
+
+/// `name` is of a norm of q or k.
+void TransformerBuilder::norm_head(const LayerSpec& layer, const char* label, const std::string& name,
+                                   uint32_t heads, View x) {
+  const std::string source = of_layer(name, layer), to = prefix_of(layer) + label;
+  if (layer.attention.head_norm != HeadNorm::layer_own) {
+    const bool whole = layer.attention.head_norm == HeadNorm::rms_whole;
+    return norm(NormKind::rms, to, source, whole ? 1 : heads, x, x);
+  }
+  const uint32_t width = x.width / heads;
+  std::vector<float> weights;  // in one matrix (Cohere), or a vector for each head (StableLM)
+  if (tensors_.has(source + ".weight")) {
+    weights = tensors_.table(source + ".weight", heads, width);
+  } else {
+    for (uint32_t head = 0; head < heads; ++head) {
+      const std::vector<float> own = tensors_.vector(fmt::format("{}.norms.{}.weight", source, head), width);
+      weights.insert(weights.end(), own.begin(), own.end());
+    }
+  }
+  norm(NormKind::layer, to, kUnweighted, heads, x, x);
+  add(ScaleRowsNode{x, x, add_vector(to, std::move(weights))});
+}
+
+void TransformerBuilder::norm_heads(const LayerSpec& layer, View q, std::optional<View> k) {
+  if (layer.names.q_norm.empty()) return;
+  norm_head(layer, "q_norm", layer.names.q_norm, layer.attention.heads, q);
+  if (k) norm_head(layer, "k_norm", layer.names.k_norm, layer.attention.kv_heads, *k);
+}
+
+void TransformerBuilder::turn(uint32_t rope, uint32_t heads, View x) {
+  if (rope != kNone) add(RopeNode{spec_.ropes[rope].kind, heads, rope_tables_[rope], x});
 }
 
 uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
@@ -88,30 +194,74 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
 
 View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   const AttentionSpec& attention = layer.attention;
+  const LayerNames& names = layer.names;
   const uint32_t q_width = attention.q_width(), k_width = attention.k_width(), v_width = attention.v_width();
-  const View all = qkv(layer, in);
-  const View q = columns(all, 0, q_width);
-  const View k = columns(all, q_width, k_width);
-  const View v = columns(all, q_width + k_width, v_width);
-  if (!layer.names.q_norm.empty()) {
-    const std::string prefix = prefix_of(layer);
-    norm(NormKind::rms, prefix + "q_norm", of_layer(layer.names.q_norm, layer), attention.heads, q, q);
-    norm(NormKind::rms, prefix + "k_norm", of_layer(layer.names.k_norm, layer), attention.kv_heads, k, k);
+  const View all = qkv(layer, in), q = columns(all, 0, q_width);
+  std::optional<View> k, v;
+  if (attention.shared == kNone) {
+    k = columns(all, q_width, k_width);
+    v = columns(all, q_width + k_width, v_width);
   }
-  if (attention.rope != kNone) {
-    const RopeKind kind = spec_.ropes[attention.rope].kind;
-    add(RopeNode{kind, attention.heads, rope_tables_[attention.rope], q});
-    add(RopeNode{kind, attention.kv_heads, rope_tables_[attention.rope], k});
+  if (attention.clip != 0.0f) add(ClampNode{-attention.clip, attention.clip, all, all});
+  if (!attention.norm_after_rope) norm_heads(layer, q, k);
+  turn(attention.query_rope == kNone ? attention.rope : attention.query_rope, attention.heads, q);
+  if (k) turn(attention.rope, attention.kv_heads, *k);
+  if (attention.norm_after_rope) norm_heads(layer, q, k);
+  uint32_t& cache = layer_caches_[layer_index_];
+  if (!k) {
+    cache = layer_caches_[attention.shared];
+    return attend(layer, cache, q);
   }
-  const int32_t bias = attention.bias == kNone ? -1 : attention_biases_[attention.bias];
-  const uint32_t cache = cache_of(attention);
-  add(KvStoreNode{cache, k, v});
-  const View out = new_value(attention.out_width(), Unit::token);
-  add(AttentionNode{cache, attention.heads, attention.scale, q, out, bias});
+  if (!names.v_norm.empty()) {
+    const std::string source = of_layer(names.v_norm, layer);
+    norm(NormKind::rms, prefix_of(layer) + "v_norm", source, attention.kv_heads, *v, *v);
+  }
+  cache = cache_of(attention);
+  add(KvStoreNode{cache, *k, *v});
+  const View out = attend(layer, cache, q);
+  if (attention.q_has_gate)
+    add(GateNode{Activation::sigmoid, columns(all, q_width + k_width + v_width, q_width), out, out});
+  if (!names.o_gate.empty()) {
+    const View gates = new_value(attention.heads, Unit::token);
+    linears(prefix_of(layer), in,
+            {projection("o_gate", of_layer(names.o_gate, layer), attention.heads, in.f32.width, Role::matrix,
+                        false)},
+            gates, Activation::none, std::nullopt);
+    add(GateNode{Activation::sigmoid, gates, out, out});
+  }
+  return out;
+}
+
+View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q) {
+  const AttentionSpec& attention = layer.attention;
+  const LayerNames& names = layer.names;
+  AttentionNode node{cache, attention.heads, attention.scale, q,
+                     new_value(attention.out_width(), Unit::token)};
+  if (attention.bias != kNone) node.bias = attention_biases_[attention.bias];
+  node.softcap = attention.softcap;
+  if (!attention.slopes.empty()) node.slopes = add_vector("attention_slopes", attention.slopes);
+  node.slopes_in_bf16 = attention.slopes_in_bf16;
+  if (!names.sinks.empty()) {
+    node.sinks = add_vector(prefix_of(layer) + "sinks",
+                            tensors_.vector(of_layer(names.sinks, layer), attention.heads));
+  }
+  const View out = node.out;
+  add(std::move(node));
+  if (!names.o_norm.empty()) norm(prefix_of(layer) + "o_norm", of_layer(names.o_norm, layer), out, out);
   return out;
 }
 
 // ---- Feed-forward ----
+
+void TransformerBuilder::add_xielu(const std::string& source, View x) {
+  const auto scalar = [&](const char* name) { return tensors_.vector(source + name, 1)[0]; };
+  const auto softplus = [](float value) {
+    return std::log1p(std::exp(-std::fabs(value))) + std::max(value, 0.0f);
+  };
+  const float beta = scalar(".beta");
+  const float positive = softplus(scalar(".alpha_p")), negative = beta + softplus(scalar(".alpha_n"));
+  add(XieluNode{positive, negative, beta, scalar(".eps"), x, x});
+}
 
 View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
   const FfnSpec& ffn = layer.ffn;
@@ -119,15 +269,29 @@ View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
   const auto project = [&](const char* label, const std::string& name) {
     return projection(label, of_layer(name, layer), ffn.width, in.f32.width, Role::matrix, ffn.bias);
   };
+  View inner{};
   if (ffn.kind == Ffn::plain) {
-    const View inner = new_value(ffn.width, Unit::token);
+    inner = new_value(ffn.width, Unit::token);
     linears(prefix, in, {project("up", layer.names.up)}, inner, ffn.activation, std::nullopt);
-    return inner;
+    if (ffn.squared) add(GateNode{Activation::none, inner, inner, inner});
+    if (!layer.names.xielu.empty()) add_xielu(of_layer(layer.names.xielu, layer), inner);
+  } else {
+    const View both = new_value(2 * ffn.width, Unit::token), up = columns(both, ffn.width, ffn.width);
+    inner = columns(both, 0, ffn.width);
+    std::vector<Projection> projections;
+    if (layer.names.gate_up.empty()) {
+      projections = {project("gate", layer.names.gate), project("up", layer.names.up)};
+    } else {
+      projections = {projection("gate+up", of_layer(layer.names.gate_up, layer), 2 * ffn.width, in.f32.width,
+                                Role::matrix, ffn.bias)};
+    }
+    linears(prefix, in, std::move(projections), both, Activation::none, std::nullopt);
+    scale(inner, ffn.gate_multiplier);
+    if (ffn.squared) add(GateNode{ffn.activation, inner, inner, inner});
+    add(GateNode{ffn.squared ? Activation::none : ffn.activation, inner, up, inner});
   }
-  const View both = new_value(2 * ffn.width, Unit::token), inner = columns(both, 0, ffn.width);
-  linears(prefix, in, {project("gate", layer.names.gate), project("up", layer.names.up)}, both,
-          Activation::none, std::nullopt);
-  add(GateNode{ffn.activation, inner, columns(both, ffn.width, ffn.width), inner});
+  if (!layer.names.down_norm.empty())
+    norm(prefix + "down_norm", of_layer(layer.names.down_norm, layer), inner, inner);
   return inner;
 }
 
@@ -161,7 +325,7 @@ void TransformerBuilder::layer(const LayerSpec& layer) {
   if (layer.branches == Branches::serial) {
     attention(layer);
     ffn(layer);
-    return;
+    return finish(layer);
   }
   const LayerNames& names = layer.names;
   BlockInput in = branch_input(layer, names.attention_norms, kAttention);
@@ -171,6 +335,25 @@ void TransformerBuilder::layer(const LayerSpec& layer) {
   const View inner = ffn_inner(layer, names.ffn_norms.before.empty() ? in : own);
   add_branch(layer, names.attention_norms, kAttention, heads, o(layer));
   add_branch(layer, names.ffn_norms, kFfn, inner, down(layer));
+  finish(layer);
+}
+
+void TransformerBuilder::finish(const LayerSpec& layer) {
+  const LayerNames& names = layer.names;
+  if (!names.input_gate.empty()) {
+    const std::string prefix = prefix_of(layer);
+    const uint32_t width = spec_.per_layer.width;
+    const View own = columns(per_layer_, layer_index_ * width, width), gate = new_value(width, Unit::token);
+    linear(prefix + "input_gate", of_layer(names.input_gate, layer), Role::matrix, x_, gate,
+           layer.ffn.activation, false);
+    add(GateNode{Activation::none, gate, own, gate});
+    const View branch = new_value(spec_.width, Unit::token);
+    linear(prefix + "input_projection", of_layer(names.input_projection, layer), Role::matrix, gate, branch,
+           Activation::none, false);
+    norm(prefix + "input_norm", of_layer(names.input_norm, layer), branch, branch);
+    add(ScaleRowsNode{branch, x_, -1, 1.0f, x_});
+  }
+  if (!names.scalar.empty()) scale(x_, tensors_.vector(of_layer(names.scalar, layer), 1)[0]);
 }
 
 }  // namespace mote::convert

@@ -2,6 +2,7 @@
 #include "converter/build_transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
@@ -12,7 +13,8 @@ namespace {
 /// Whether the two hold the same numbers.
 bool is_same(const Weight& a, const Weight& b) {
   const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
-    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows;
+    return one.tensor == other.tensor && one.first_row == other.first_row && one.rows == other.rows &&
+           one.row_step == other.row_step;
   };
   return a.dtype == b.dtype && a.rows == b.rows && a.cols == b.cols && a.values == b.values &&
          std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), is_same_part);
@@ -53,11 +55,18 @@ int32_t TransformerBuilder::add_matrix(const std::string& name, DType dtype, boo
 Projection TransformerBuilder::projection(const std::string& label, const std::string& source, uint32_t rows,
                                           uint32_t cols, Role role, bool bias_required) {
   WeightPart part = tensors_.matrix(source + ".weight", rows, cols, spec_.transposed && role == Role::matrix);
-  const DType dtype = policy_.dtype(role, *part.tensor);
+  const bool rounds = spec_.rounds_activations && role == Role::matrix;
+  const DType dtype = rounds ? DType::q8c : policy_.dtype(role, *part.tensor);
   std::optional<std::vector<float>> bias;
   if (bias_required || (spec_.optional_biases && tensors_.has(source + ".bias")))
     bias = tensors_.vector(source + ".bias", rows);
-  return {label, std::move(part), dtype, std::move(bias)};
+  return {label, {std::move(part)}, dtype, std::move(bias)};
+}
+
+uint32_t Projection::rows() const {
+  uint32_t sum = 0;
+  for (const WeightPart& part : parts) sum += part.rows;
+  return sum;
 }
 
 // ---- Operations ----
@@ -74,7 +83,10 @@ void TransformerBuilder::probe(const std::string& name, View view) {
 void TransformerBuilder::norm(NormKind kind, const std::string& label, const std::string& source,
                               uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
-  const int32_t weight = add_vector(label, tensors_.vector(source + ".weight", width));
+  if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
+  std::vector<float> values = tensors_.vector(source + ".weight", width);
+  for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
+  const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
@@ -99,9 +111,9 @@ void TransformerBuilder::fused_linear(const std::string& prefix, BlockInput& in,
   bool has_bias = false;
   for (const Projection& projection : fused) {
     label += (parts.empty() ? "" : "+") + projection.label;
-    parts.push_back(projection.part);
+    parts.insert(parts.end(), projection.parts.begin(), projection.parts.end());
     has_bias = has_bias || projection.bias.has_value();
-    const std::vector<float> zeros(projection.part.rows, 0.0f);
+    const std::vector<float> zeros(projection.rows(), 0.0f);
     const std::vector<float>& values = projection.bias ? *projection.bias : zeros;
     bias.insert(bias.end(), values.begin(), values.end());
   }
@@ -119,7 +131,7 @@ void TransformerBuilder::linears(const std::string& prefix, BlockInput& in,
     size_t end = first;
     uint32_t width = 0;
     for (; end < projections.size() && projections[end].dtype == projections[first].dtype; ++end) {
-      width += projections[end].part.rows;
+      width += projections[end].rows();
     }
     fused_linear(prefix, in, std::span(projections).subspan(first, end - first), columns(out, column, width),
                  activation, residual);
@@ -164,27 +176,58 @@ void TransformerBuilder::embed() {
     add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
     graph_.token_types = spec_.token_types;
   }
-  if (!names.positions.empty()) {
-    const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
-    add_rows("positions", names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
-  }
+  if (!spec_.positions_after_projection) add_positions();
   if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
   if (!names.embedding_projection.empty()) {
     const View projected = new_value(spec_.width, Unit::token);
     linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none,
-           true);
+           spec_.embedding_projection_bias);
     x_ = projected;
   }
+  if (spec_.positions_after_projection) add_positions();
   probe("hidden.0", x_);
-  add_positions();
+  if (spec_.per_layer.width != 0) embed_per_layer();
+  add_tables();
+}
+
+void TransformerBuilder::embed_per_layer() {
+  const PerLayerSpec& spec = spec_.per_layer;
+  const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
+  parts[0].rows = std::min(spec.rows, spec_.vocab);
+  WeightPart first = parts[0];
+  first.rows = 1;
+  parts.resize(parts.size() + spec_.vocab - parts[0].rows, first);
+  const DType dtype = policy_.dtype(Role::embedding, *first.tensor);
+  const bool row_major = row_bytes(dtype, width) != 0;
+  const View looked_up = new_value(width, Unit::token);
+  add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
+  scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
+  scale(per_layer_, std::sqrt(0.5f));
 }
 
 void TransformerBuilder::add_positions() {
+  if (!spec_.position_table.empty()) {
+    const int32_t table =
+        add_weight({"positions", DType::f32, true, spec_.context, x_.width, {}, spec_.position_table});
+    add(PositionsNode{table, x_});
+  }
+  if (spec_.names.positions.empty()) return;
+  const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
+  add_rows("positions", spec_.names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
+}
+
+void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
     rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back()});
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
@@ -200,8 +243,10 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   embed();
+  layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];
+    layer_index_ = static_cast<uint32_t>(i);
     if (spec.build) {
       spec.build(*this, spec);
     } else {

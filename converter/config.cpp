@@ -24,6 +24,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
     "name_or_path",
     "initializer_range",
     "resid_pdrop",
+    "emb_pdrop",
     "embd_pdrop",
     "attn_pdrop",
     "reorder_and_upcast_attn",

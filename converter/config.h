@@ -35,6 +35,8 @@ class Config {
     file_.refuse(format, std::forward<Args>(args)...);
   }
 
+  const nlohmann::json& json() const { return json_; }
+
   /// Whether the key is there and not null. Reading it is still to be done.
   bool has(const std::string& key) const;
   bool is_null(const std::string& key) const;

@@ -58,7 +58,7 @@ class RowBlock {
   /// A row's part and its row in the source.
   std::pair<const WeightPart*, uint32_t> locate(uint32_t row) const {
     for (const WeightPart& part : weight_.parts) {
-      if (row < part.rows) return {&part, row + part.first_row};
+      if (row < part.rows) return {&part, part.first_row + row * part.row_step};
       row -= part.rows;
     }
     return {nullptr, 0};
@@ -75,8 +75,12 @@ class RowBlock {
     if (part->transposed) {
       const size_t offset = size_t{row - begin_} * weight_.cols;
       std::copy_n(gathered_.begin() + static_cast<ptrdiff_t>(offset), weight_.cols, out.begin());
+    } else if (part->tensor == nullptr) {
+      std::fill(out.begin(), out.end(), 0.0f);
     } else {
-      read_row(*part->tensor, part_row, out);
+      const size_t cols = part->tensor->cols();
+      read_row(*part->tensor, part_row, out.first(cols));
+      std::fill(out.begin() + static_cast<ptrdiff_t>(cols), out.end(), 0.0f);
     }
   }
 
@@ -85,11 +89,12 @@ class RowBlock {
   void gather_columns(const WeightPart& part, uint32_t first, uint32_t from, uint32_t to, uint32_t end) {
     if (from >= to) return;
     gathered_.resize(size_t{end - begin_} * weight_.cols);
-    std::vector<float> source(part.rows);
-    for (uint32_t k = 0; k < weight_.cols; ++k) {
+    std::vector<float> source(part.tensor->cols());
+    for (uint32_t k = 0; k < part.tensor->rows(); ++k) {
       read_row(*part.tensor, k, source);
       for (uint32_t row = from; row < to; ++row) {
-        gathered_[size_t{row - begin_} * weight_.cols + k] = source[row - first];
+        gathered_[size_t{row - begin_} * weight_.cols + k] =
+            source[part.first_row + size_t{row - first} * part.row_step];
       }
     }
   }
@@ -133,8 +138,8 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
 void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::vector<float>& values,
                 std::vector<float>& decoded, EncodedRow& out, ErrorSum& sum) {
   const auto [part, part_row] = block.locate(row);
-  if (part != nullptr && !part->transposed && weight.column_scales.empty() &&
-      is_exact(*part->tensor, weight.dtype)) {
+  if (part != nullptr && part->tensor != nullptr && !part->transposed && weight.column_scales.empty() &&
+      part->tensor->cols() == weight.cols && is_exact(*part->tensor, weight.dtype)) {
     read_exact_row(*part->tensor, part_row, out.quant);
     check_scales(*part, part_row, out.quant);
     return;

@@ -37,13 +37,15 @@ struct View {
   uint32_t width;
 };
 
-/// A matrix of the source that gives consecutive rows of a weight.
+/// A matrix of the source that gives consecutive rows of a weight: its rows first_row, first_row + row_step
+/// and so on. Columns that it lacks are 0.
 struct WeightPart {
   std::string name;            // in the source, for messages
-  const SourceTensor* tensor;  // the Source's
+  const SourceTensor* tensor;  // the Source's; null: rows of 0
   bool transposed;             // stored as [cols, rows]
   uint32_t rows;
-  uint32_t first_row = 0;  // of the source's matrix, where that is not transposed
+  uint32_t first_row = 0;
+  uint32_t row_step = 1;
 };
 
 /// A tensor of the file: the concatenation of its parts' rows, or values.
@@ -122,8 +124,10 @@ struct RopeTableNode {
   int32_t frequencies;
   float scale;
   View out;
+  float growth = 0.0f;
+  uint32_t growth_every = 1;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -144,8 +148,14 @@ struct AttentionNode {
   float scale;
   View q, out;
   int32_t bias = -1;
+  float softcap = 0.0f;  // 0: none
+  int32_t slopes = -1;
+  bool slopes_in_bf16 = false;
+  int32_t sinks = -1;
 
-  auto fields(auto&& f) const { return f(cache, heads, scale, q, out, bias); }
+  auto fields(auto&& f) const {
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks);
+  }
 };
 struct GateNode {
   Activation activation;
@@ -221,6 +231,46 @@ struct GatedDeltaNode {
   auto fields(auto&& f) const {
     return f(state, key_heads, scale, eps, decay, dt_bias, q, k, v, dt, beta, out);
   }
+};
+
+enum class Scores : uint8_t { softmax, sigmoid, softmax_of_chosen };
+struct RouteNode {
+  Scores scores;
+  uint32_t chosen, groups, groups_chosen;
+  bool normalized;
+  float eps, factor;
+  int32_t bias;
+  View logits, out;
+
+  auto fields(auto&& f) const {
+    return f(scores, chosen, groups, groups_chosen, normalized, eps, factor, bias, logits, out);
+  }
+};
+struct ExpertsNode {
+  uint32_t chosen;
+  int32_t weight, bias;
+  Activation activation;
+  bool sums;
+  std::optional<View> routes;  // none: every row goes to all experts
+  View in, out;
+  std::optional<View> residual;
+  uint32_t stride = 0;  // columns of out from expert to expert; 0: rows of one
+
+  auto fields(auto&& f) const {
+    return f(chosen, weight, bias, activation, sums, routes, in, out, residual, stride);
+  }
+};
+struct ClampNode {
+  float least, most;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(least, most, in, out); }
+};
+struct XieluNode {
+  float positive, negative, beta, eps;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(positive, negative, beta, eps, in, out); }
 };
 
 template <class First, class... Nodes>

@@ -147,8 +147,14 @@ file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Node& node : program.nodes) {
+      const auto* table = std::get_if<RopeTableNode>(&node);
+      if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
       const auto* attention = std::get_if<AttentionNode>(&node);
-      if (attention != nullptr && attention->bias != -1) features |= file::Feature::attention_bias;
+      if (attention == nullptr) continue;
+      if (attention->bias != -1) features |= file::Feature::attention_bias;
+      if (attention->softcap != 0.0f) features |= file::Feature::softcap;
+      if (attention->slopes != -1) features |= file::Feature::slopes;
+      if (attention->sinks != -1) features |= file::Feature::sinks;
     }
   };
   add_program(graph);

@@ -32,6 +32,15 @@ const std::byte* row_data(const SourceTensor& tensor, uint64_t row) {
   return tensor.data + row * (tensor.bytes / tensor.rows());
 }
 
+void read_ternary_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
+  const uint64_t quarter = tensor.rows() / 4, shift = row / quarter * 2;
+  const std::byte* bytes = tensor.data + row % quarter * out.size();
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int code = static_cast<int>(load<uint8_t>(bytes + i) >> shift & 3);
+    out[i] = static_cast<float>(code - 1) * tensor.scale;
+  }
+}
+
 /// What a file is that no reader takes, as advice.
 [[noreturn]] void fail_unknown(const std::filesystem::path& path, std::span<const std::byte> file) {
   const auto starts_with = [&](std::string_view magic) {
@@ -46,8 +55,9 @@ const std::byte* row_data(const SourceTensor& tensor, uint64_t row) {
   }
   if (starts_with("PK")) {
     fail(
-        "{} looks like a PyTorch checkpoint, which is not read yet: save the model as safetensors "
-        "(save_pretrained) and give the directory",
+        "{} looks like a PyTorch checkpoint, which does not say what model it is: give the directory that "
+        "has its "
+        "config.json",
         path.string());
   }
   fail(
@@ -69,6 +79,7 @@ uint64_t SourceTensor::cols() const { return shape.empty() ? 1 : shape.back(); }
 
 void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
   assert(out.size() == tensor.cols());
+  if (tensor.type == SourceType::ternary) return read_ternary_row(tensor, row, out);
   if (!is_interleaved_vector(tensor)) {
     dequantize(tensor.type, row_data(tensor, row), out);
     return;

@@ -35,7 +35,9 @@ enum class SourceType : uint8_t {
   q5_k,
   q6_k,
   iq4_nl,
-  mxfp4
+  mxfp4,
+  ternary  // BitNet's: -1, 0 and 1 times a scale; four rows, a quarter of all apart, in the bits of a row of
+           // bytes
 };
 
 /// "F32", "Q4_K" and so on.
@@ -53,6 +55,7 @@ struct SourceTensor {
   /// Nonzero: the file has each head's rows in the order of interleaved RoPE (GGUF's and llama2.c's llama q
   /// and k), and reading undoes it: row i < E/2 of a head is the file's 2i, row E/2 + i its 2i + 1.
   uint32_t interleaved_heads = 0;
+  float scale = 1.0f;  // of ternary values
 };
 
 /// Row `row` as f32. `out` has cols() elements.
@@ -108,6 +111,7 @@ struct Source {
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;       // of a text, where a sentence-transformers directory says it; 0: the model's
   bool lowercase = false;        // texts are lowercased, whatever the tokenizer does
+  bool ternary = false;          // matrices of bytes are ternary ones, as the config says
   std::string label_activation;  // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
   std::vector<std::string> notes;                  // what the user should know
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name

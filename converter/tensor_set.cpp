@@ -32,11 +32,45 @@ WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t co
   return {name, &tensor, transposed, rows};
 }
 
+WeightPart TensorSet::slice(const std::string& name, uint32_t index, uint32_t count, uint32_t rows,
+                            uint32_t cols, bool transposed) {
+  const SourceTensor& tensor = take(name);
+  const std::vector<uint64_t> expected = {count, transposed ? cols : rows, transposed ? rows : cols};
+  if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
+  SourceTensor matrix = tensor;
+  matrix.shape.erase(matrix.shape.begin());
+  matrix.bytes = tensor.bytes / count;
+  matrix.data = tensor.data + index * matrix.bytes;
+  slices_.push_back(matrix);
+  return {name, &slices_.back(), transposed, rows};
+}
+
+WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first,
+                           uint32_t count, bool transposed) {
+  const WeightPart whole = matrix(name, rows, cols, false);
+  SourceTensor part = *whole.tensor;
+  part.shape[0] = count;
+  part.bytes = whole.tensor->bytes / rows * count;
+  part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  slices_.push_back(part);
+  return {name, &slices_.back(), transposed, transposed ? cols : count};
+}
+
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));
-  std::vector<float> values(width);
-  read_row(tensor, 0, values);
+  return table(name, 1, width);
+}
+
+std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint32_t cols) {
+  const SourceTensor& tensor = take(name);
+  if (tensor.rows() * tensor.cols() != uint64_t{rows} * cols ||
+      (rows != 1 && (tensor.shape.empty() || tensor.shape[0] != rows))) {
+    fail_shape(name, tensor, fmt::format("{}, {}", rows, cols));
+  }
+  std::vector<float> values(size_t{rows} * cols);
+  for (uint64_t row = 0; row < tensor.rows(); ++row)
+    read_row(tensor, row, std::span(values).subspan(row * tensor.cols(), tensor.cols()));
   for (size_t i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) fail("tensor {} holds {} at {}", name, values[i], i);
   }

@@ -3,6 +3,7 @@
 // The source's tensors by name, each shape checked where it is taken, and none left over.
 #pragma once
 
+#include <deque>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,8 +24,19 @@ class TensorSet {
   /// The matrix [rows, cols], or [cols, rows] if `transposed`.
   WeightPart matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed);
 
+  /// Matrix `index` of a tensor [count, rows, cols], or [count, cols, rows] if `transposed`.
+  WeightPart slice(const std::string& name, uint32_t index, uint32_t count, uint32_t rows, uint32_t cols,
+                   bool transposed);
+
+  /// Rows [first, first + count) of a matrix [rows, cols], or those as columns if `transposed`.
+  WeightPart rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first, uint32_t count,
+                  bool transposed);
+
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
+
+  /// The values of a tensor of `rows` rows, whatever its dimensions are, all finite: [rows, cols].
+  std::vector<float> table(const std::string& name, uint32_t rows, uint32_t cols);
 
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
@@ -39,6 +51,7 @@ class TensorSet {
 
   const Source& source_;
   std::set<std::string> taken_;
+  std::deque<SourceTensor> slices_;
 };
 
 }  // namespace mote::convert

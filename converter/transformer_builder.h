@@ -22,14 +22,21 @@ namespace mote::convert {
 /// A linear's weight and bias by their name in the source.
 struct Projection {
   std::string label;  // in the file's names
-  WeightPart part;
+  std::vector<WeightPart> parts;
   DType dtype;
   std::optional<std::vector<float>> bias;
+
+  uint32_t rows() const;
 };
 
 inline View columns(View view, uint32_t column, uint32_t width) {
   return {view.value, view.column + column, width};
 }
+
+/// `pattern` with the number of the layer's weights in place of "{}".
+std::string of_layer(const std::string& pattern, const LayerSpec& layer);
+/// What starts the names of the layer's weights in the file.
+std::string prefix_of(const LayerSpec& layer);
 
 /// A value for weights of several types: quantized at most once in each way.
 struct BlockInput {
@@ -70,6 +77,17 @@ class TransformerBuilder {
   /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
   void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
                   Projection last);
+  /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
+  void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
+
+  /// Of TransformerSpec::ropes.
+  RopeKind rope_kind(uint32_t rope) const { return spec_.ropes[rope].kind; }
+  View rope_table(uint32_t rope) const { return rope_tables_[rope]; }
+  TensorSet& tensors() { return tensors_; }
+  const TypePolicy& policy() const { return policy_; }
+  float norm_eps() const { return spec_.norm_eps; }
+  /// A state that only the layer's own operation carries.
+  uint32_t add_state(const Cache& state);
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
@@ -109,6 +127,7 @@ class TransformerBuilder {
   void scale(View rows, float factor);
 
  private:
+  void norm_sum(const LayerSpec& layer, const BranchNorms& names, const std::string& label);
   void fused_linear(const std::string& prefix, BlockInput& in, std::span<Projection> fused, View out,
                     Activation activation, std::optional<View> residual);
 
@@ -118,9 +137,20 @@ class TransformerBuilder {
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
+  void add_tables();
   void add_positions();
+  Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
   View qkv(const LayerSpec& layer, BlockInput& in);
+  void turn(uint32_t rope, uint32_t heads, View x);
+  /// What follows the branches.
+  void finish(const LayerSpec& layer);
+  void embed_per_layer();
+  /// Its coefficients' names start with `source`.
+  void add_xielu(const std::string& source, View x);
+  void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
+  void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
   uint32_t cache_of(const AttentionSpec& attention);
+  View attend(const LayerSpec& layer, uint32_t cache, View q);
 
   // ---- Heads ----
 
@@ -128,7 +158,8 @@ class TransformerBuilder {
   void decoder_head();
   void encoder_head();
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
-  void vocabulary_logits(const std::string& name, const std::string& bias, View in);
+  void vocabulary_logits(const std::string& name, const std::string& bias, View in,
+                         Activation activation = Activation::none);
   View dense(const std::string& label, const DenseSpec& spec, View in);
 
   const TransformerSpec& spec_;
@@ -136,6 +167,9 @@ class TransformerBuilder {
   TensorSet& tensors_;
   Graph graph_;
   View x_{};
+  uint32_t layer_index_ = 0;
+  std::vector<uint32_t> layer_caches_;     // [layers]
+  View per_layer_{};                       // [layers, width of PerLayerSpec]
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
   int32_t table_ = -1;                     // the embedding

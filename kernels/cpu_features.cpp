@@ -131,6 +131,18 @@ Features cpu_features() {
   constexpr unsigned long kNeonVfp4 = 1ul << 12 | 1ul << 16;
   return (getauxval(AT_HWCAP) & kNeonVfp4) == kNeonVfp4 ? kArmv7Neon | kFma : 0;
 }
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+// Firmware runs on the processor that it was compiled for.
+Features cpu_features() {
+  Features found = 0;
+#if defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_FMA)
+  found |= kDsp | kFma;
+#endif
+#if defined(__ARM_FEATURE_MVE)
+  found |= kHelium;
+#endif
+  return found;
+}
 #else
 Features cpu_features() { return 0; }
 #endif

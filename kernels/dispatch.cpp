@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch.h"
 
+#include "kernels/of_model.h"
+
+// Other build systems than CMake name no architecture.
+#if !defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+#define MOTE_KERNELS_CORTEX_M 1
+#endif
+
 // MOTE_BUILT_<isa>(text) is its text where this build has the kernels of that instruction set, else nothing.
 #define MOTE_BUILT_ref(...) __VA_ARGS__
 #if defined(MOTE_KERNELS_X86)
@@ -32,6 +39,16 @@
 #else
 #define MOTE_BUILT_armv7_neon(...)
 #endif
+#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_FMA)
+#define MOTE_BUILT_dsp(...) __VA_ARGS__
+#else
+#define MOTE_BUILT_dsp(...)
+#endif
+#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_MVE)
+#define MOTE_BUILT_helium(...) __VA_ARGS__
+#else
+#define MOTE_BUILT_helium(...)
+#endif
 
 namespace mote {
 
@@ -59,13 +76,14 @@ namespace isa_of {
 [[maybe_unused]] constexpr Isa ref = Isa::kRef, sse = Isa::kSse, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
                                avx512_vnni = Isa::kAvx512Vnni, avx512_bf16 = Isa::kAvx512Bf16,
                                amx_int8 = Isa::kAmxInt8, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon;
+                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon, dsp = Isa::kDsp,
+                               helium = Isa::kHelium;
 }
 
-#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                       \
-  MOTE_BUILT_##isa(                                                                                        \
-      {Op::k##op, DType::a, DType::b, isa_of::isa, #function, reinterpret_cast<AnyKernel>(&isa::function), \
-       MOTE_SCRATCH_##scratch(&isa::function##_scratch)}, )
+#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                      \
+  MOTE_KERNEL_OF_MODEL(function, MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
+                                                   reinterpret_cast<AnyKernel>(&isa::function),           \
+                                                   MOTE_SCRATCH_##scratch(&isa::function##_scratch)}, ))
 #define KERNEL(op, operation, a, b, isa, scratch) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa, scratch)
 #define KERNEL1(op, operation, a, isa, scratch) MOTE_ENTRY(op, operation##_##a, a, a, isa, scratch)
 

@@ -47,6 +47,8 @@ constexpr Family kFamilies[kIsaCount] = {
     {Isa::kAvx512Bf16, "avx512_bf16", kAvx512Family | kAvx512Bf16, &kX86},
     {Isa::kAmxInt8, "amx_int8", kAvx512Family | kAvx512Bf16 | kAmxInt8, &kX86},
     {Isa::kArmv7Neon, "armv7_neon", kArmv7Neon | kFma, &kUntuned},
+    {Isa::kDsp, "dsp", kDsp | kFma, &kUntuned},
+    {Isa::kHelium, "helium", kDsp | kFma | kHelium, &kUntuned},
     {Isa::kNeon, "neon", kNeonFamily, &kUntuned},
     {Isa::kDotprod, "dotprod", kNeonFamily | kDotprod, &kUntuned},
     {Isa::kI8mm, "i8mm", kNeonFamily | kDotprod | kI8mm, &kUntuned},

@@ -20,9 +20,11 @@ enum class Isa : uint8_t {
   kAvx512Bf16,
   kAmxInt8,
   kSse,
-  kArmv7Neon
+  kArmv7Neon,
+  kDsp,
+  kHelium
 };
-inline constexpr uint32_t kIsaCount = 11;
+inline constexpr uint32_t kIsaCount = 13;
 
 /// Thresholds of the executor that were measured on processors of a family.
 struct Tuning {

@@ -131,7 +131,8 @@ enum class Activation : uint8_t {
   gelu_tanh = 3,
   relu = 4,
   quick_gelu = 5,
-  tanh = 6
+  tanh = 6,
+  sigmoid = 7
 };
 
 inline constexpr uint32_t kLinearStreams = 4;
@@ -171,11 +172,14 @@ struct LinearArgs {
 
 /// out[t] = scale * (cos(p f[i]) for i in 0..R/2-1, then sin(p f[i])), p = positions[t], the product rounded
 /// to f32 (Su et al. 2021; the frequencies are computed offline, `scale` is YaRN's attention factor). Unit: a
-/// row.
+/// row. Where growth is not 0, the scale is that of the position, times 1 + growth ln(1 + floor(p /
+/// growth_every)).
 struct RopeTableArgs {
   const float* frequencies;  // [R / 2]
   uint32_t rotary_width;     // R, even
   float scale;
+  float growth;
+  uint32_t growth_every;     // at least 1
   const int32_t* positions;  // [T]
   Rows out;                  // [T, R]
 };
@@ -257,17 +261,27 @@ struct KvStoreArgs {
 /// Softmax of one query over the positions of a segment, not yet divided: floats out[F], maximum, sum.
 constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_dim + 2; }
 
-/// out[t][h] = softmax(scale * q[t][h] K^T + b) V over the positions max(0, l - window + 1)..l of the row's
-/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). b, where there is a
-/// bias, is bias[h][p - positions[t] + bias_reach - 1] for the key at position p.
+/// What becomes of s = scale * dot, the scaled product of a query of head h at position t and the key at
+/// position p, each operation rounded by itself:
+///   scaled      s
+///   biased      s + bias[h][p - t + bias_reach - 1]
+///   capped      softcap * tanh(s / softcap) (Gemma 2)
+///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
+///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
+enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16 };
+
+/// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
+/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). Where there are
+/// sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al. 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
-/// Dao et al. 2022): per tile, s = scale * dot (+ b) with dot = fma over E in order; m' = max(m, max s); the
+/// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
 /// running sum and output are scaled once by exp(m - m'); p = exp(s - m'); out = fma(p, v, out) in position
-/// order. Each segment of kAttentionSegment positions starts anew; segments are folded in order, the first
-/// taken as it is: m' = max(m, m_s); a = exp(m - m'), b = exp(m_s - m'); sum = sum a + sum_s b,
-/// out = out a + out_s b. At the end out / sum. A result depends on its own query and keys alone: not on T,
-/// the row's place in it, or the split of the work. NaN scores give NaN outputs for their query alone.
+/// order. Each segment of kAttentionSegment positions starts anew, the first that a row sees from a maximum
+/// of sinks[h] and a sum of 1 where there are sinks; segments are folded in order, the first taken as it is:
+/// m' = max(m, m_s); a = exp(m - m'), b = exp(m_s - m'); sum = sum a + sum_s b, out = out a + out_s b. At the
+/// end out / sum. A result depends on its own query and keys alone: not on T, the row's place in it, or the
+/// split of the work. NaN scores give NaN outputs for their query alone.
 ///
 /// Unit: unit u is KV head u / B of rows [R * (u % B), R * (u % B) + R), R = kAttentionRowBlock, B = ceil(T /
 /// R). Where `segments` is not 0, few rows share long sequences among threads: unit u is segment
@@ -288,13 +302,19 @@ struct AttentionArgs {
   Rows out;                  // [T, H * F]
   uint32_t segments;         // of the longest sequence, or 0
   float* partials;           // [T, H, segments, attention_partial_floats(F)]
+  ScoreKind score;           // whose bias, slopes or softcap there is
+  float softcap;
+  const float* slopes;  // [H]
+  const float* sinks;   // [H] or null
 };
 using AttentionMergeArgs = AttentionArgs;
 
-/// out = activation(gate) * up (Shazeer 2020). out may be gate or up. Unit: a row.
+/// out[t][i] = activation(gate[t][i / (width / gates)]) * up[t][i] (Shazeer 2020). out may be up, and gate
+/// where that is as wide. Unit: a row.
 struct GateArgs {
   Activation activation;
   uint32_t width;
+  uint32_t gates;  // columns of gate, of which width is a multiple
   ConstRows gate;
   ConstRows up;
   Rows out;
@@ -351,6 +371,69 @@ struct ScaleRowsArgs {
   ConstRows in;        // [T, width]
   ConstRows residual;  // [T, width]; data null for none
   Rows out;            // [T, width]
+};
+
+/// Most experts of a mixture.
+inline constexpr uint32_t kMaxExperts = 1024;
+
+enum class Scores : uint8_t { softmax = 0, sigmoid = 1, softmax_of_chosen = 2 };
+
+/// Which experts a row goes to (Shazeer et al. 2017), and their weights. The scores s are the softmax of the
+/// logits, their sigmoids, or the logits themselves. Of `groups` equal parts of the experts those
+/// groups_chosen have a part in the choice whose two largest s + bias have the largest sum (DeepSeek-V3
+/// 2024), and of their experts the `chosen` with the largest s + bias are chosen: the first ones of equals,
+/// NaN as the smallest. A chosen expert's weight is s, or for softmax_of_chosen the softmax over the chosen
+/// logits; then, if normalized, over (the sum of the chosen s + eps); then times factor. A weight is never 0:
+/// the smallest positive float stands for it. Others have 0. Sums go in the order of the experts. Unit: a
+/// row.
+struct RouteArgs {
+  Scores scores;
+  uint32_t experts;  // E
+  uint32_t chosen;   // 1 to E
+  uint32_t groups, groups_chosen;
+  bool normalized;
+  float eps;
+  float factor;
+  const float* bias;  // [E] or null: 0
+  ConstRows logits;   // [T, E]
+  Rows out;           // [T, E]
+};
+
+/// For each row t and its chosen experts e, those whose routes[t][e] is not 0, in their order: slot c is
+///   y = activation(in weight[e]^T + bias[e]), as linear has it
+/// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride
+/// + N), are y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may
+/// be residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of
+/// every expert, all rows.
+struct ExpertsArgs {
+  LinearArgs linear;     // of the first expert: weight, bias, activation, N, K, and the rows of in
+  size_t weight_stride;  // bytes from expert to expert
+  uint32_t experts;      // E
+  uint32_t chosen;
+  bool in_by_slot;
+  bool sums;
+  DType in_type;
+  uint32_t stride;     // columns of out from slot to slot, at least N
+  ConstRows routes;    // [T, E]; data null: 1 everywhere
+  Rows out;            // [T, N] or [T, chosen * N]
+  ConstRows residual;  // [T, N]; data null for 0
+};
+
+/// out = min(max(in, least), most); a NaN stays one. out may be in. Unit: a row.
+struct ClampArgs {
+  uint32_t width;
+  float least, most;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
+};
+
+/// xIELU (Huang and Schlag 2025): x > 0: positive x^2 + beta x, else (expm1(min(x, eps)) - x) negative +
+/// beta x. out may be in. Unit: a row.
+struct XieluArgs {
+  uint32_t width;
+  float positive, negative, beta, eps;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
 };
 
 }  // namespace mote

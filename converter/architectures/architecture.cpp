@@ -3,6 +3,10 @@
 
 #include <fmt/ranges.h>
 
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
 #include "converter/convert.h"
 #include "converter/error.h"
 
@@ -36,18 +40,82 @@ const Architecture& find_architecture(Config& config) {
                 fmt::join(architecture_names(), ", "));
 }
 
+namespace {
+
+/// By torch's names; none for one that is not an activation of a linear.
+std::optional<Activation> activation_of(const std::string& name) {
+  static const std::pair<const char*, Activation> kNames[] = {
+      {"silu", Activation::silu},
+      {"swish", Activation::silu},
+      {"gelu", Activation::gelu},
+      {"gelu_python", Activation::gelu},
+      {"gelu_new", Activation::gelu_tanh},
+      {"gelu_pytorch_tanh", Activation::gelu_tanh},
+      {"gelu_fast", Activation::gelu_tanh},
+      {"relu", Activation::relu},
+      {"quick_gelu", Activation::quick_gelu},
+      {"tanh", Activation::tanh},
+  };
+  for (const auto& [known, activation] : kNames) {
+    if (name == known) return activation;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_activation(const Config& config, const std::string& key, const std::string& name) {
+  config.refuse(
+      "{} \"{}\" is not supported; supported are silu, swish, gelu, gelu_new, gelu_pytorch_tanh, gelu_fast, "
+      "relu, quick_gelu, tanh, and relu2 of feed-forwards",
+      key, name);
+}
+
+}  // namespace
+
 Activation read_activation(Config& config, const std::string& key, const std::string& fallback) {
   const std::string name = config.text(key, fallback);
-  if (name == "silu" || name == "swish") return Activation::silu;
-  if (name == "gelu") return Activation::gelu;
-  if (name == "gelu_new" || name == "gelu_pytorch_tanh") return Activation::gelu_tanh;
-  if (name == "relu") return Activation::relu;
-  if (name == "quick_gelu") return Activation::quick_gelu;
-  config.refuse(
-      "{} \"{}\" is not supported; supported are silu, swish, gelu, gelu_new, gelu_pytorch_tanh, "
-      "relu, "
-      "quick_gelu",
-      key, name);
+  if (const auto activation = activation_of(name)) return *activation;
+  refuse_activation(config, key, name);
+}
+
+void read_activation(Config& config, const std::string& key, const std::string& fallback, FfnSpec& ffn) {
+  ffn.squared = config.text(key, fallback) == "relu2";
+  ffn.activation = ffn.squared ? Activation::relu : read_activation(config, key, fallback);
+}
+
+void require_flag(Config& config, const std::string& key, bool expected) {
+  if (config.value(key) != nullptr && config.flag(key, expected) != expected)
+    config.refuse("{} is {}, which is not supported", key, !expected);
+}
+
+std::vector<bool> read_sliding_layers(Config& config, size_t layers,
+                                      const std::function<bool(uint32_t)>& fallback) {
+  std::vector<bool> slides(layers);
+  const nlohmann::json* types = config.value("layer_types");
+  if (types != nullptr && (!types->is_array() || types->size() != layers))
+    config.refuse_value("layer_types", types, fmt::format("a list of {} layers", layers));
+  for (uint32_t layer = 0; layer < layers; ++layer) {
+    slides[layer] = types == nullptr && fallback(layer);
+    if (types == nullptr) continue;
+    const std::string type = (*types)[layer].is_string() ? (*types)[layer].get<std::string>() : "";
+    if (type != "full_attention" && type != "sliding_attention") {
+      config.refuse("layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
+                    (*types)[layer].dump());
+    }
+    slides[layer] = type == "sliding_attention";
+  }
+  return slides;
+}
+
+std::vector<float> alibi_slopes(uint32_t heads) {
+  const uint32_t power = std::bit_floor(heads);
+  const auto slope = [](uint32_t of, uint32_t exponent) {
+    const float base = static_cast<float>(std::exp2(-8.0 / of));
+    return std::pow(base, static_cast<float>(exponent));
+  };
+  std::vector<float> slopes;
+  for (uint32_t i = 1; i <= power; ++i) slopes.push_back(slope(power, i));
+  for (uint32_t i = 1; slopes.size() < heads; i += 2) slopes.push_back(slope(2 * power, i));
+  return slopes;
 }
 
 }  // namespace mote::convert

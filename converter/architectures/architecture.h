@@ -4,6 +4,7 @@
 // and a line in list.inc.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -31,18 +32,41 @@ inline constexpr uint32_t kMaxSize = 1u << 24;
 inline constexpr uint32_t kMaxLayers = 1u << 12;
 inline constexpr uint32_t kMaxHeadDim = 1u << 10;
 
+/// What a config class has for RoPE's keys that are absent.
+struct RopeDefaults {
+  double theta = 10000.0;
+  std::optional<double> partial = std::nullopt;  // of a head's columns that turn; none: all, there is no key
+  RopeKind kind = RopeKind::half;
+  const char* theta_key = "rope_theta";
+  const char* partial_key = "partial_rotary_factor";
+  bool grows = false;  // llama_4_scaling_beta is a key
+};
+
 /// What the config class of a relative of llama has for keys that are absent.
 struct LlamaDefaults {
   uint32_t vocab, ffn_width, context;
   std::optional<uint32_t> kv_heads = std::nullopt;  // as many as heads
   std::optional<uint32_t> head_dim = std::nullopt;  // the width shared by the heads
   bool kv_heads_null = true;                        // null has a meaning: as many as heads
+  bool head_dim_null = false;                       // beside a default: the width shared by the heads
   bool attention_bias = true, mlp_bias = true;      // whether the class heeds these keys
+  bool has_attention_bias = false;                  // where the key is absent
   int32_t bos_id = -1;
+  uint32_t width = 4096, layers = 32, heads = 32;
+  const char* eps_key = "rms_norm_eps";
+  double eps = 1e-6;
+  const char* activation_key = "hidden_act";  // null: the architecture reads it
+  const char* activation = "silu";
+  bool tied = false;
+  RopeDefaults rope = {};
+  bool own_ropes = false;  // the architecture reads them
 };
 
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
+
+/// Granite's multipliers of the embedding, the branches, the scores and the logits.
+void read_granite_multipliers(Config& config, TransformerSpec& spec);
 
 /// What the config class of a relative of BERT has for keys that are absent.
 struct BertDefaults {
@@ -98,9 +122,33 @@ std::string base_of(const Source& source, const std::string& base);
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers);
 
 Activation read_activation(Config& config, const std::string& key, const std::string& fallback);
+/// The same of a feed-forward, whose activation may be squared too.
+void read_activation(Config& config, const std::string& key, const std::string& fallback, FfnSpec& ffn);
+
+/// Which layers slide by layer_types, or, where that is absent, by `fallback` of the layer's index.
+std::vector<bool> read_sliding_layers(Config& config, size_t layers,
+                                      const std::function<bool(uint32_t)>& fallback);
+/// Refuses the key's value where it is anything but what is supported, `expected` or absent.
+void require_flag(Config& config, const std::string& key, bool expected);
+
+/// ALiBi's slopes as BLOOM and Falcon have them (Press et al. 2021).
+std::vector<float> alibi_slopes(uint32_t heads);
 
 /// The frequencies for heads of `head_dim`, of both spellings of the config (rope_parameters; rope_theta and
 /// rope_scaling). `divisors`, if not empty, divide them (GGUF's rope_freqs).
-RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::span<const float> divisors);
+RopeSpec read_rope(Config& config, uint32_t head_dim, uint32_t context, std::span<const float> divisors,
+                   const RopeDefaults& defaults = {});
+
+/// Of layers that slide and of those that do not: rope_parameters has an object for each kind, or older keys
+/// stand for them, of which rope_scaling holds for full layers, and for sliding ones if `scales_sliding`.
+struct KindRopes {
+  RopeSpec full, sliding;
+};
+struct KindRopeKeys {
+  RopeDefaults full, sliding;
+  bool scales_sliding = false;
+  uint32_t full_head_dim = 0, sliding_head_dim = 0;
+};
+KindRopes read_kind_ropes(Config& config, const KindRopeKeys& keys, uint32_t context);
 
 }  // namespace mote::convert

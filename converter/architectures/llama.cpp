@@ -21,7 +21,7 @@ std::vector<float> rope_divisors(const Source& source) {
 
 AttentionSpec read_attention(Config& config, uint32_t width, const LlamaDefaults& defaults) {
   AttentionSpec attention;
-  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize, 32);
+  const uint32_t heads = attention.heads = config.size("num_attention_heads", 1, kMaxSize, defaults.heads);
   const char kKvHeads[] = "num_key_value_heads";
   if (!defaults.kv_heads_null && config.is_null(kKvHeads)) config.refuse("{} is null", kKvHeads);
   attention.kv_heads = config.optional_size(kKvHeads, 1, kMaxSize, defaults.kv_heads).value_or(heads);
@@ -30,8 +30,9 @@ AttentionSpec read_attention(Config& config, uint32_t width, const LlamaDefaults
                   attention.kv_heads);
   }
   const char kHeadDim[] = "head_dim";
-  const auto head_dim = defaults.head_dim ? config.size(kHeadDim, 1, kMaxHeadDim, *defaults.head_dim)
-                                          : config.optional_size(kHeadDim, 1, kMaxHeadDim);
+  const bool null_refused = defaults.head_dim && !defaults.head_dim_null;
+  const auto head_dim = null_refused ? config.size(kHeadDim, 1, kMaxHeadDim, *defaults.head_dim)
+                                     : config.optional_size(kHeadDim, 1, kMaxHeadDim, defaults.head_dim);
   if (!head_dim && width % heads != 0) {
     config.refuse("hidden_size {} is not a multiple of num_attention_heads {}", width, heads);
   }
@@ -42,7 +43,8 @@ AttentionSpec read_attention(Config& config, uint32_t width, const LlamaDefaults
     config.refuse("{} heads of {}", heads, attention.head_dim);
   attention.scale = static_cast<float>(1.0 / std::sqrt(attention.head_dim));
   attention.rope = 0;
-  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false) && defaults.attention_bias;
+  attention.qkv_bias = attention.o_bias =
+      config.flag("attention_bias", defaults.has_attention_bias) && defaults.attention_bias;
   return attention;
 }
 
@@ -67,18 +69,22 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
   const std::string base = base_of(source, "model.");
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, defaults.vocab);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 4096);
+  spec.width = config.size("hidden_size", 1, kMaxSize, defaults.width);
   spec.context = config.size("max_position_embeddings", 1, kMaxSize, defaults.context);
   LayerSpec layer;
   layer.attention = read_attention(config, spec.width, defaults);
-  layer.ffn = {Ffn::gated, read_activation(config, "hidden_act", "silu"),
-               config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width),
-               config.flag("mlp_bias", false) && defaults.mlp_bias};
+  if (defaults.activation_key != nullptr)
+    read_activation(config, defaults.activation_key, defaults.activation, layer.ffn);
+  layer.ffn.width = config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width);
+  layer.ffn.bias = config.flag("mlp_bias", false) && defaults.mlp_bias;
   layer.names = layer_names(base);
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 32));
-  spec.norm_eps = static_cast<float>(config.number("rms_norm_eps", 1e-6));
-  spec.ropes = {read_rope(config, layer.attention.head_dim, spec.context, rope_divisors(source))};
-  spec.tied_embedding = config.flag("tie_word_embeddings", false);
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, defaults.layers));
+  spec.norm_eps = static_cast<float>(config.number(defaults.eps_key, defaults.eps));
+  if (!defaults.own_ropes) {
+    spec.ropes = {
+        read_rope(config, layer.attention.head_dim, spec.context, rope_divisors(source), defaults.rope)};
+  }
+  spec.tied_embedding = config.flag("tie_word_embeddings", defaults.tied);
   spec.bos_id = config.token_id("bos_token_id", spec.vocab, defaults.bos_id);
   spec.optional_biases = source.format == "gguf";  // it has no key for them
   spec.names.embedding = base + "embed_tokens";

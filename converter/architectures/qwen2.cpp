@@ -4,30 +4,16 @@
 // layers.
 #include "converter/architectures/architecture.h"
 
-#include <nlohmann/json.hpp>
-#include "converter/error.h"
-
 namespace mote::convert {
 
 void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
   const bool sliding = config.flag("use_sliding_window", false);
-  const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize, 4096).value_or(0);
+  const uint32_t window = config.optional_size("sliding_window", sliding ? 1 : 0, kMaxSize, 4096).value_or(0);
   const uint32_t first = config.size("max_window_layers", 0, kMaxSize, 28);
-  const nlohmann::json* types = config.value("layer_types");
-  if (types != nullptr && (!types->is_array() || types->size() != layers.size())) {
-    config.refuse_value("layer_types", types, fmt::format("a list of {} layers", layers.size()));
-  }
+  const std::vector<bool> slides =
+      read_sliding_layers(config, layers.size(), [&](uint32_t layer) { return layer >= first; });
   for (size_t layer = 0; layer < layers.size(); ++layer) {
-    bool slides = layer >= first;
-    if (types != nullptr) {
-      const std::string type = (*types)[layer].is_string() ? (*types)[layer].get<std::string>() : "";
-      if (type != "full_attention" && type != "sliding_attention") {
-        config.refuse("layer_types of layer {} is {}, expected full_attention or sliding_attention", layer,
-                      (*types)[layer].dump());
-      }
-      slides = type == "sliding_attention";
-    }
-    if (slides && sliding) layers[layer].attention.window = window;
+    if (slides[layer] && sliding) layers[layer].attention.window = window;
   }
 }
 

@@ -38,6 +38,10 @@ void check_attention(const TransformerSpec& spec, uint32_t index, const Attentio
     if (rotated > head_dim)
       fail("layer {}: rope {} rotates {} columns, head_dim is {}", index, attention.rope, rotated, head_dim);
   }
+  if (!attention.slopes.empty() && attention.slopes.size() != heads)
+    fail("layer {} has {} slopes for {} heads", index, attention.slopes.size(), heads);
+  if (attention.query_rope != kNone && attention.query_rope >= spec.ropes.size())
+    fail("layer {} has rope {} of {}", index, attention.query_rope, spec.ropes.size());
   if (attention.bias != kNone) {
     if (attention.bias >= spec.attention_biases.size())
       fail("layer {} has attention bias {} of {}", index, attention.bias, spec.attention_biases.size());
@@ -53,11 +57,15 @@ void check_names(uint32_t index, const LayerSpec& layer) {
   const auto require = [index](bool named, const char* weight) {
     if (!named) fail("layer {} has no name for {}", index, weight);
   };
-  require(!names.qkv.empty() || (!names.q.empty() && !names.k.empty() && !names.v.empty()), "q, k and v");
+  const bool shares = layer.attention.shared != kNone;
+  require(!names.qkv.empty() || (!names.q.empty() && (shares || !names.k.empty())), "q and k");
+  if (shares && layer.attention.shared >= index)
+    fail("layer {} shares the keys and values of layer {}", index, layer.attention.shared);
   require(names.q_norm.empty() == names.k_norm.empty(), "one of the norms of q and k");
   require(!names.o.empty(), "o");
-  require(layer.ffn.kind == Ffn::plain || !names.gate.empty(), "gate");
-  require(!names.up.empty(), "up");
+  const bool fused = layer.ffn.kind == Ffn::gated && !names.gate_up.empty();
+  require(fused || layer.ffn.kind == Ffn::plain || !names.gate.empty(), "gate");
+  require(fused || !names.up.empty(), "up");
   require(!names.down.empty(), "down");
   if (layer.branches == Branches::parallel && !names.attention_norms.sum.empty())
     fail("layer {} is parallel: the norm of its sum is the feed-forward's, not the attention's", index);

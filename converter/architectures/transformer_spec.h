@@ -30,13 +30,26 @@ enum class Branches : uint8_t {
 
 struct RopeSpec {
   RopeKind kind = RopeKind::half;
-  std::vector<float> frequencies;  // [rotated columns / 2]
-  float scale = 1.0f;              // of the cosines and sines (YaRN's attention factor)
+  std::vector<float> frequencies = {};  // [rotated columns / 2]
+  float scale = 1.0f;                   // of the cosines and sines (YaRN's attention factor)
+  float growth = 0.0f;                  // of the scale with the position (kernels/ops.h)
+  uint32_t growth_every = 1;
+};
+
+/// The name of a norm that has no weight.
+inline constexpr const char* kUnweighted = "(unweighted)";
+
+/// What the norms of q and k are over.
+enum class HeadNorm : uint8_t {
+  rms,        // each head; all have the same weights
+  rms_whole,  // all heads at once
+  layer_own,  // each head with weights of its own, a layer norm without bias
 };
 
 /// Names of weights in the source, without ".weight" and ".bias". Empty: there is none.
 struct WeightNames {
-  std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm, head;
+  std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm,
+      output_projection, head;
   std::vector<std::string> ignored;  // ends of names of tensors that hold no weights (masks, cached tables)
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
@@ -50,20 +63,48 @@ struct BranchNorms {
 /// As WeightNames; "{}" in a name stands for the layer's `weights`.
 struct LayerNames {
   std::string label = "layer.{}.";  // starts the weights' names in the file
-  std::string q, k, v, qkv, o;      // q, k, v or the fused qkv
-  std::string q_norm, k_norm;       // rms norms of each head of q and k, before RoPE
+  std::string q, k, v, qkv, o;      // q, k, v or the fused qkv; without v the values are the keys
+  std::string q_norm, k_norm;       // of AttentionSpec::head_norm
+  std::string v_norm;               // rms of each head
+  std::string o_norm;               // of the heads' outputs side by side
+  std::string o_gate;               // of a number for each head: its sigmoid scales the head's outputs
+  std::string sinks;                // whole, without ".weight"
   std::string gate, up, down;       // gate of Ffn::gated only
+  std::string gate_up;              // or both in one, the gate first
+  std::string down_norm;            // of the inner values
+  std::string xielu;                // starts the names of its coefficients; it is the activation then
   BranchNorms attention_norms, ffn_norms;
+  // After the feed-forward: x += norm(projection(activation(gate(x)) * the layer's part of PerLayerSpec)).
+  std::string input_gate, input_projection, input_norm;
+  std::string scalar;  // whole, without ".weight": a number that the layer's output is multiplied by
+};
+
+/// Inputs of the layers besides x, made of the embedding and of a table of their own (Gemma 4), [layers,
+/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2).
+struct PerLayerSpec {
+  uint32_t width = 0;  // 0: there are none
+  uint32_t rows = 0;   // of the table; ids from there on take its row 0
+  std::string table, projection, norm;
 };
 
 struct AttentionSpec {
   uint32_t heads = 0, kv_heads = 0;
-  uint32_t head_dim = 0;   // of queries and keys
-  uint32_t value_dim = 0;  // of a head's values and outputs; 0: head_dim
-  float scale = 1.0f;      // of the scores
-  uint32_t window = 0;     // tokens a query sees; 0: all
-  uint32_t rope = kNone;   // of TransformerSpec::ropes
-  uint32_t bias = kNone;   // of TransformerSpec::attention_biases
+  uint32_t head_dim = 0;        // of queries and keys
+  uint32_t value_dim = 0;       // of a head's values and outputs; 0: head_dim
+  float scale = 1.0f;           // of the scores
+  uint32_t window = 0;          // tokens a query sees; 0: all
+  uint32_t rope = kNone;        // of TransformerSpec::ropes
+  uint32_t query_rope = kNone;  // that of the queries, where it is another
+  uint32_t bias = kNone;        // of TransformerSpec::attention_biases
+  uint32_t shared = kNone;  // the earlier layer whose keys and values it attends to, having none of its own
+  float softcap = 0.0f;     // c: scores become c tanh(score / c); 0: they do not
+  std::vector<float> slopes = {};  // ALiBi's, of each head
+  bool slopes_in_bf16 = false;     // as Falcon rounds them (ScoreKind::alibi_bf16)
+  float clip = 0.0f;               // of q, k and v, to +-clip; 0: they are not
+  HeadNorm head_norm = HeadNorm::rms;
+  bool norm_after_rope = false;
+  bool q_has_gate = false;    // names.q has behind each head's rows as many whose sigmoids scale its outputs
+  bool qkv_by_group = false;  // rows of names.qkv: of each head of keys its queries, key and value
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -78,7 +119,9 @@ struct FfnSpec {
   Ffn kind = Ffn::gated;
   Activation activation = Activation::silu;
   uint32_t width = 0;
-  bool bias = false;  // as in AttentionSpec
+  bool bias = false;             // as in AttentionSpec
+  bool squared = false;          // the activation's values are squared
+  float gate_multiplier = 1.0f;  // of gate(x), before the activation
 };
 
 struct LayerSpec {
@@ -120,23 +163,33 @@ struct HeadSpec {
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
-  NormKind norm = NormKind::rms;  // of all norms but those of q and k
+  NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;
-  uint32_t embedding_width = 0;       // 0: width, else the embedding is projected to width
+  bool norm_plus_one = false;    // norms multiply by 1 + their weight
+  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
+  bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
+  float logit_softcap = 0.0f;         // c: they become c tanh(logit / c); 0: they do not
   uint32_t token_types = 0;           // rows of their table; 0: there is none
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
+  std::vector<float> position_table;  // [context, width], where names.positions is none
+  bool positions_after_projection = false;  // they are added to what the embedding is projected to
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;
+  PerLayerSpec per_layer = {};
+  // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked
+  // for.
+  bool rounds_activations = false;
   bool tied_embedding;           // the head is the embedding
   bool transposed = false;       // the source has matrices as [in, out]
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
   HeadSpec head;
+  std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;

@@ -36,9 +36,15 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
-  const std::optional<DType> chosen = role == Role::matrix ? matrix_ : table_;
-  const DType dtype = chosen.value_or(own_type(tensor.type));
-  if (role == Role::positions && dtype != DType::f16) return DType::f32;
+  if (tensor.type == SourceType::ternary) return own_type(tensor.type);
+  const bool is_matrix = role == Role::matrix || role == Role::experts;
+  const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
+  if (role == Role::experts && dtype == DType::q8c)
+    fail(
+        "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
+        "q8g32");
+  const bool is_fine = role == Role::positions || role == Role::fine;
+  if (is_fine && dtype != DType::f16) return DType::f32;
   return dtype;
 }
 
@@ -53,6 +59,8 @@ DType own_type(SourceType type) {
       return DType::q4g32;
     case SourceType::q4_1:
       return DType::q4mg32;
+    case SourceType::ternary:
+      return DType::q8c;
     case SourceType::q2_k:
     case SourceType::q3_k:
     case SourceType::q4_k:

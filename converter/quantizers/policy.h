@@ -2,7 +2,7 @@
 //
 // Which type each weight gets.
 //
-//   --type      matrices   embedding, head   positions
+//   --type      matrices   embedding, head   positions, fine
 //   q8          q8g32      q8g32             f32
 //   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
 //   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
@@ -12,9 +12,15 @@
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
 //   (else)      as q8
 //
+// Fine are the few numbers on which much depends: routers of experts, time steps of scans.
+// Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
+//
 // By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
 // q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
 // Q5_0, Q5_1 -> q6k, the next larger type, rounded again. Norms, biases and frequencies are f32 always.
+//
+// BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
+// BitNet does.
 #pragma once
 
 #include <optional>
@@ -26,7 +32,7 @@
 
 namespace mote::convert {
 
-enum class Role : uint8_t { matrix, embedding, head, positions };
+enum class Role : uint8_t { matrix, embedding, head, positions, fine, experts };
 
 class TypePolicy {
  public:

@@ -180,6 +180,16 @@ void read_bert(const GgufFile& file, GgufKeys& metadata, nlohmann::json& config,
   config["type_vocab_size"] = types == file.tensors.end() ? 0 : types->second.rows();
 }
 
+/// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
+/// by the width that a head would have of the model's.
+void set_gemma_scale(nlohmann::json& config) {
+  const bool second = config["model_type"].get<std::string>() == "gemma2";
+  const uint32_t largest = second ? 46 : 62, heads = config["num_attention_heads"];
+  const bool by_width = config["num_hidden_layers"].get<uint32_t>() == largest && heads != 0;
+  config["query_pre_attn_scalar"] =
+      by_width ? config["hidden_size"].get<uint32_t>() / heads : config["head_dim"].get<uint32_t>();
+}
+
 std::optional<SentencePooling> read_pooling(GgufKeys& metadata, const std::string& where) {
   const auto type = metadata.size("pooling_type");
   if (!type || *type == 0) return std::nullopt;
@@ -201,7 +211,8 @@ uint64_t vocabulary(const GgufFile& file, GgufKeys& metadata) {
 
 nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
                            const std::string& where) {
-  nlohmann::json config = {{"model_type", family.name}, {family.activation_key, family.activation}};
+  const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
+  nlohmann::json config = {{"model_type", type}, {family.activation_key, family.activation}};
   for (const KeyRule& rule : family.keys) {
     if (metadata.find(rule.gguf) == nullptr) {
       if (rule.presence == Presence::required)
@@ -224,6 +235,7 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
 
   read_heads(metadata, config, where);
   read_rope(metadata, config, where);
+  if (family.name == "gemma2" || family.name == "gemma3") set_gemma_scale(config);
   // Mistral's window is the only thing that tells it from a llama.
   const auto window = family.name == "llama" ? metadata.size("attention.sliding_window") : std::nullopt;
   if (window && *window > 0) {

@@ -53,6 +53,39 @@ inline constexpr TensorRule kLlamaTensors[] = {
     {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
     {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
 
+inline constexpr KeyRule kGemmaKeys[] = {
+    {"embedding_length", "hidden_size"},
+    {"block_count", "num_hidden_layers"},
+    {"feed_forward_length", "intermediate_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
+    {"attention.key_length", "head_dim"},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
+    {"attention.sliding_window", "sliding_window", KeyKind::size, Presence::optional},
+    {"attn_logit_softcapping", "attn_logit_softcapping", KeyKind::real, Presence::optional},
+    {"final_logit_softcapping", "final_logit_softcapping", KeyKind::real, Presence::optional},
+    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
+
+// Norms on both sides of the branches; their weights have the 1 in them that Hugging Face's Gemma adds.
+inline constexpr TensorRule kSandwichTensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"output_norm", "model.norm"},
+    {"output", "lm_head"},
+    {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
+    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+    {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
+    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
+    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
+    {"blk.{}.post_attention_norm", "model.layers.{}.post_attention_layernorm"},
+    {"blk.{}.ffn_norm", "model.layers.{}.pre_feedforward_layernorm"},
+    {"blk.{}.post_ffw_norm", "model.layers.{}.post_feedforward_layernorm"},
+    {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
+    {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
+    {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+
 inline constexpr KeyRule kGpt2Keys[] = {
     {"embedding_length", "n_embd"},
     {"block_count", "n_layer"},
@@ -95,18 +128,24 @@ inline constexpr TensorRule kBertTensors[] = {
     {"blk.{}.layer_output_norm", "encoder.layer.{}.output.LayerNorm"}};
 
 struct Family {
-  std::string_view name;  // general.architecture, and model_type
+  std::string_view name;  // general.architecture
   const char* activation_key;
   const char* activation;
   std::span<const KeyRule> keys;
   std::span<const TensorRule> tensors;
   bool has_rope;
-  bool interleaved;  // the rows of q and k are in the order of interleaved RoPE
+  bool interleaved;                  // the rows of q and k are in the order of interleaved RoPE
+  std::string_view model_type = {};  // where it is not the name
 };
 inline constexpr Family kFamilies[] = {
     {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
     {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
     {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"olmo2", "hidden_act", "silu", kLlamaKeys, kSandwichTensors, true, false},
+    {"gemma", "hidden_act", "gelu_pytorch_tanh", kGemmaKeys, kLlamaTensors, true, false},
+    {"gemma2", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false},
+    {"gemma3", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false,
+     "gemma3_text"},
     {"gpt2", "activation_function", "gelu_new", kGpt2Keys, kGpt2Tensors, false, false},
     {"bert", "hidden_act", "gelu", kBertKeys, kBertTensors, false, false}};
 

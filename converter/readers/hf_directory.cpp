@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
-// weights in model.safetensors or in shards that model.safetensors.index.json lists.
+// weights in model.safetensors or pytorch_model.bin, or in shards that an index beside it lists.
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
+#include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 
@@ -61,7 +63,7 @@ std::string current_name(const std::string& name) {
   return name;
 }
 
-/// Integers and booleans are no weights (position ids, masks) and are left out.
+/// Integers and booleans are no weights (position ids, masks) and are left out, unless they are ternary ones.
 void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
   static const std::map<std::string, SourceType> kWeightTypes = {
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
@@ -69,6 +71,12 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
   if (type != kWeightTypes.end()) {
     source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(),
                                           tensor.bytes.size()};
+  } else if (source.ternary && tensor.dtype == "U8" && tensor.shape.size() == 2 &&
+             name.ends_with(".weight")) {
+    source.tensors[name] = {SourceType::ternary,
+                            {4 * tensor.shape[0], tensor.shape[1]},
+                            tensor.bytes.data(),
+                            tensor.bytes.size()};
   } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
     fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
          name, tensor.dtype);
@@ -77,7 +85,8 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
 
 NamedTensors map_file(Source& source, const fs::path& path) {
   auto file = std::make_unique<MappedFile>(path);
-  auto tensors = parse_safetensors(file->bytes(), path.string());
+  auto tensors = path.extension() == ".bin" ? parse_pytorch(file->bytes(), path.string())
+                                            : parse_safetensors(file->bytes(), path.string());
   source.files.push_back(std::move(file));
   return tensors;
 }
@@ -106,6 +115,57 @@ void read_shards(Source& source, const fs::path& directory, const fs::path& inde
     }
     add_tensor(source, name, tensor->second, path);
   }
+}
+
+void read_weights(Source& source, const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    const fs::path single = directory / name, index = directory / (std::string(name) + ".index.json");
+    if (is_there(single)) {
+      for (const auto& [key, tensor] : map_file(source, single)) add_tensor(source, key, tensor, single);
+      return;
+    }
+    if (is_there(index)) return read_shards(source, directory, index);
+  }
+  fail(
+      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, "
+      "beside "
+      "config.json",
+      directory.string());
+}
+
+/// Whether quantization_config is BitNet's, whose weights are packed. Any other one is refused.
+bool is_ternary(const json& config, const fs::path& path) {
+  const auto found = config.find("quantization_config");
+  if (found == config.end() || found->is_null()) return false;
+  const auto is = [&](const char* key, const char* value) {
+    return found->is_object() && found->contains(key) && (*found)[key] == json(value);
+  };
+  if (is("quant_method", "bitnet") && is("quantization_mode", "offline") &&
+      (is("linear_class", "bitlinear") || is("linear_class", "autobitlinear")))
+    return true;
+  fail(
+      "{}: quantization_config: weights quantized by other tools are read from GGUF only, but for packed "
+      "ones of "
+      "BitNet; give the directory of the unquantized model",
+      path.string());
+}
+
+/// Gives each ternary matrix the scale that lies beside it. BitNet's first class divides by it.
+void take_scales(Source& source, const json& config) {
+  if (!source.ternary) return;
+  const bool divides = config["quantization_config"]["linear_class"] == json("bitlinear");
+  for (auto& [name, tensor] : source.tensors) {
+    if (tensor.type != SourceType::ternary) continue;
+    const auto scale = source.tensors.find(name + "_scale");
+    if (scale == source.tensors.end()) fail("tensor {}_scale is missing", name);
+    if (scale->second.rows() != 1 || scale->second.cols() != 1)
+      fail("tensor {}_scale is not one number", name);
+    float value = 0.0f;
+    read_row(scale->second, 0, {&value, 1});
+    tensor.scale = divides ? 1.0f / value : value;
+    if (!std::isfinite(tensor.scale)) fail("tensor {}_scale is {}", name, value);
+  }
+  std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
 /// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
@@ -186,29 +246,9 @@ Source read_hf_directory(const fs::path& root) {
   source.config_path = config_path;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = chat_template(directory);
-  if (config.contains("quantization_config") && !config["quantization_config"].is_null()) {
-    fail(
-        "{}: quantization_config: weights quantized by other tools are read from GGUF only; give the "
-        "directory of the "
-        "unquantized model",
-        config_path.string());
-  }
-
-  const fs::path single = directory / "model.safetensors", index = directory / "model.safetensors.index.json";
-  if (is_there(single)) {
-    for (const auto& [name, tensor] : map_file(source, single)) add_tensor(source, name, tensor, single);
-  } else if (is_there(index)) {
-    read_shards(source, directory, index);
-  } else if (is_there(directory / "pytorch_model.bin") ||
-             is_there(directory / "pytorch_model.bin.index.json")) {
-    fail(
-        "{} has its weights in pytorch_model.bin only, which is not read yet: save the model as safetensors "
-        "(save_pretrained with safe_serialization=True)",
-        directory.string());
-  } else {
-    fail("{} has no weights: expected model.safetensors or model.safetensors.index.json beside config.json",
-         directory.string());
-  }
+  source.ternary = is_ternary(config, config_path);
+  read_weights(source, directory);
+  take_scales(source, config);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   return source;
 }

@@ -6,8 +6,9 @@
 //   gelu_tanh   x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))        (the same)
 //   quick_gelu  x / (1 + e^(-1.702 x))                               (the same)
 //   relu        x below 0: 0, else x; a NaN stays one
+//   sigmoid     1 / (1 + e^-x)
 //   tanh        (e^x - e^-x) / (e^x + e^-x)
-// At minus infinity all but relu, tanh and none are unspecified.
+// At minus infinity all but relu, tanh, sigmoid and none are unspecified.
 #pragma once
 
 #include <math.h>
@@ -32,6 +33,8 @@ static inline float activate(Activation activation, float x) {
       return x / (1.0f + expf(-1.702f * x));
     case Activation::tanh:
       return tanhf(x);
+    case Activation::sigmoid:
+      return 1.0f / (1.0f + expf(-x));
   }
   return x;
 }

@@ -2,12 +2,11 @@
 //
 // Attention of one query head over a segment of the cache by online softmax, a tile of kAttentionTile
 // positions after the other (Milakov and Gimelshein 2018):
-//   s[p] = scale * (q . k[p]) + bias[p];  m' = max(m, max s);  w[p] = exp(s[p] - m')
+//   s[p] = score(scale * (q . k[p]), p);  m' = max(m, max s);  w[p] = exp(s[p] - m')
 //   sum = sum * exp(m - m') + w[p] + ...;  out = out * exp(m - m') + w[p] v[p] + ...
 // A NaN score never becomes the maximum, but its weight is NaN and so are sum and out.
 #pragma once
 
-#include <float.h>
 #include <math.h>
 
 #include "kernels/reference/attention_segments.inl.h"
@@ -16,22 +15,41 @@
 
 namespace mote::ref {
 
-/// A query head: q [E]; bias, if not null, is that of position 0.
+/// A query head: q [E].
 struct Query {
   const float* q;
-  const float* bias;
+  size_t row, head;
   uint32_t sequence, kv_head;
 };
 
-/// `positions` of one segment, at least one; scores [kAttentionTile] is scratch.
+/// What the scaled product with the key at position p becomes (ScoreKind).
+static inline float score_of(const AttentionArgs& args, const Query& query, uint32_t p, float scaled) {
+  const int32_t position = args.positions[query.row];
+  switch (args.score) {
+    case ScoreKind::scaled:
+      return scaled;
+    case ScoreKind::biased:
+      return scaled + bias_of_head(args, query.head, position)[p];
+    case ScoreKind::capped:
+      return args.softcap * tanhf(scaled / args.softcap);
+    case ScoreKind::alibi:
+      return scaled + alibi(args.slopes[query.head], static_cast<int32_t>(p) - position);
+    case ScoreKind::alibi_bf16:
+      return scaled + args.scale * alibi_bf16(args.slopes[query.head], static_cast<int32_t>(p));
+  }
+  return scaled;
+}
+
+/// `positions` of one segment, at least one, its softmax begun with `start`; scores [kAttentionTile] is
+/// scratch.
 template <class Element>
 static inline void attend(const AttentionArgs& args, const Query& query, PositionRange positions,
-                          const Softmax& result, float* scores) {
+                          SoftmaxStart start, const Softmax& result, float* scores) {
   const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
   float* out = result.out;
   for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
-  float maximum = -FLT_MAX;
-  float sum = 0.0f;
+  float maximum = start.max;
+  float sum = start.sum;
   for (uint32_t begin = positions.begin; begin < positions.end;) {
     const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
     const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
@@ -43,8 +61,7 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
       for (uint32_t e = 0; e < key_dim; ++e) {
         dot = __builtin_fmaf(query.q[e], load(key[e]), dot);
       }
-      float score = args.scale * dot;
-      if (query.bias != nullptr) score += query.bias[p];
+      const float score = score_of(args, query, p, args.scale * dot);
       scores[p - begin] = score;
       if (score > new_maximum) new_maximum = score;
     }
@@ -65,13 +82,6 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
   *result.sum = sum;
 }
 
-/// The bias of the scores of row t, from position 0 on; null for none.
-static inline const float* bias_of(const AttentionArgs& args, size_t t, size_t head) {
-  if (args.bias == nullptr) return nullptr;
-  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);
-  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
-}
-
 /// Scores of a tile, and a partial.
 constexpr uint64_t attention_scratch(const ScratchShape& shape) {
   return align_up((kAttentionTile + attention_partial_floats(shape.value_dim)) * sizeof(float), kAlignment);
@@ -86,9 +96,11 @@ static inline void attend_all(const AttentionArgs& args, const Query& query, Pos
   float max, sum;
   const Softmax total = {out, &max, &sum};
   const uint32_t first = seen.begin / kAttentionSegment;
-  attend<Element>(args, query, seen_of_segment(seen, first), total, scratch);
+  attend<Element>(args, query, seen_of_segment(seen, first), start_of(args, query.head, true), total,
+                  scratch);
   for (uint32_t segment = first + 1; segment * kAttentionSegment < seen.end; ++segment) {
-    attend<Element>(args, query, seen_of_segment(seen, segment), partial, scratch);
+    attend<Element>(args, query, seen_of_segment(seen, segment), start_of(args, query.head, false), partial,
+                    scratch);
     fold(total, partial, value_dim);
   }
   divide(total, value_dim);
@@ -108,13 +120,15 @@ static inline void attention(const AttentionArgs& args, Range units, float* scra
       const PositionRange seen = seen_by(args, t);
       for (uint32_t i = 0; i < heads_per_kv_head; ++i) {
         const size_t head = kv_head * heads_per_kv_head + i;
-        const Query query = {args.q[t] + head * key_dim, bias_of(args, t, head),
-                             static_cast<uint32_t>(args.sequences[t]), kv_head};
+        const Query query = {args.q[t] + head * key_dim, t, head, static_cast<uint32_t>(args.sequences[t]),
+                             kv_head};
         if (args.segments == 0) {
           attend_all<Element>(args, query, seen, args.out[t] + head * value_dim, scratch);
         } else if (const PositionRange some = seen_of_segment(seen, segment); !some.empty()) {
           float* partial = partials_of(args, t, head) + segment * attention_partial_floats(value_dim);
-          attend<Element>(args, query, some, softmax_at(partial, value_dim), scratch);
+          const bool first = segment == seen.begin / kAttentionSegment;
+          attend<Element>(args, query, some, start_of(args, head, first), softmax_at(partial, value_dim),
+                          scratch);
         }
       }
     }

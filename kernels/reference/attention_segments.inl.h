@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The segments of positions that a row sees, and the fold of their partial softmaxes (ops.h). The kernels of
-// all families share this code, so that all of them round the fold alike; it takes little of the time of a
-// segment.
+// The segments of positions that a row sees, the fold of their partial softmaxes, and what scores get by
+// position (ops.h). The kernels of all families share this code, so that all of them round alike; it takes
+// little of the time of a segment.
 #pragma once
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels/ops.h"
 
@@ -34,6 +36,39 @@ struct Softmax {
   float* max;
   float* sum;
 };
+
+/// What the maximum and the sum of a segment are before its first position.
+struct SoftmaxStart {
+  float max, sum;
+};
+
+/// `first`: the segment is the first that the row sees, which has the sink.
+static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool first) {
+  if (args.sinks == nullptr || !first) return {-FLT_MAX, 0.0f};
+  return {args.sinks[head], 1.0f};
+}
+
+/// The bias of a query's scores, from the key at position 0 on.
+static inline const float* bias_of_head(const AttentionArgs& args, size_t head, int32_t position) {
+  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(position);
+  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
+}
+
+/// ALiBi's term for a key that lies `offset` positions behind the query.
+static inline float alibi(float slope, int32_t offset) {
+  return slope * -static_cast<float>(offset < 0 ? -offset : offset);
+}
+
+/// Falcon's, by the key's position: the product rounded to bf16, to nearest even.
+static inline float alibi_bf16(float slope, int32_t position) {
+  const float product = slope * static_cast<float>(position);
+  uint32_t bits;
+  memcpy(&bits, &product, sizeof bits);
+  bits = (bits + 0x7FFFu + (bits >> 16 & 1u)) & 0xFFFF0000u;
+  float rounded;
+  memcpy(&rounded, &bits, sizeof rounded);
+  return rounded;
+}
 
 static inline Softmax softmax_at(float* partial, uint32_t value_dim) {
   return {partial, partial + value_dim, partial + value_dim + 1};

@@ -4,10 +4,9 @@
 // of the values.
 #pragma once
 
-#include <float.h>
-
 #include <type_traits>
 
+#include "kernels/simd/attention_scores.inl.h"
 #include "kernels/simd/attention_tile.inl.h"
 #include "kernels/simd/attention_weights_i8.inl.h"
 
@@ -133,12 +132,6 @@ static void score_rows(const AttentionArgs& args, const RowBlock<V>& block, uint
   });
 }
 
-/// The bias of a query over the tile.
-static inline const float* tile_bias(const AttentionArgs& args, uint32_t row, uint32_t head, uint32_t tile) {
-  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[row]);
-  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero + tile;
-}
-
 constexpr float kGoOn[kMaxQueries] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 /// Adds the weighted values of the positions from `begin` to end[i] to the output of query i, for Q queries:
@@ -240,12 +233,14 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
       softmax[i] = softmax_of(args, block, *run, row, head, segment);
       if (first_tile) {
         ask_for_output(softmax[i], width);
-        *softmax[i].max = -FLT_MAX;
-        *softmax[i].sum = 0.0f;
+        const SoftmaxStart start =
+            start_of(args, block.kv_head * block.heads + head, segment == run->first_segment());
+        *softmax[i].max = start.max;
+        *softmax[i].sum = start.sum;
       }
-      if (args.bias != nullptr) {
-        add_bias<V>(scores + i * kAttentionTile,
-                    tile_bias(args, row, block.kv_head * block.heads + head, tile.begin), own->span);
+      if (args.score != ScoreKind::scaled) {
+        finish_scores<V>(args, row, block.kv_head * block.heads + head, tile.begin, own->span,
+                         scores + i * kAttentionTile);
       }
       last = last && own->last;
       spans.shared.begin = own->span.begin;

@@ -134,17 +134,6 @@ MOTE_OWN_REGISTERS static void score_span(const typename V::Query* const* q, con
   }
 }
 
-/// Adds the bias of one query; scores and bias are the tile's. A separate pass, which takes 1 / (2 E) of the
-/// work of the scores.
-template <class V>
-static inline void add_bias(float* scores, const float* bias, PositionRange span) {
-  for (uint32_t at = span.begin; at < span.end; at += V::kLanes) {
-    const uint32_t left = span.end - at;
-    V::store_first(scores + at, left,
-                   V::add(V::load_first(scores + at, left), V::load_first(bias + at, left)));
-  }
-}
-
 /// The positions of a tile that Q queries see. All of them see `shared`, which begins where each span does.
 struct QuerySpans {
   PositionRange shared;

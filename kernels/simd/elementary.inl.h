@@ -150,7 +150,7 @@ inline Float tanh(Float x) {
   return V::where_less(magnitude, V::set(0.625f), small, V::copy_sign(large, x));
 }
 
-/// silu, gelu_tanh, quick_gelu, tanh: within 1.4e-7 |x| of the exact value; gelu: 2.2e-7 |x|. NaN stays NaN
+/// silu, gelu_tanh, quick_gelu, tanh, sigmoid: within 1.4e-7 |x| of the exact value; gelu: 2.2e-7 |x|. NaN stays NaN
 /// in all.
 template <class V, class Float = typename V::Float>
 inline Float activate(Activation kind, Float x) {
@@ -167,6 +167,8 @@ inline Float activate(Activation kind, Float x) {
       return times_sigmoid<V>(x, V::mul(x, V::set(1.702f)));
     case Activation::tanh:
       return tanh<V>(x);
+    case Activation::sigmoid:
+      return times_sigmoid<V>(V::set(1.0f), x);
     case Activation::none:
       return x;
   }
@@ -194,6 +196,8 @@ inline void with_activation(Activation kind, const Run& run) {
       return run(ActivationConstant<Activation::quick_gelu>());
     case Activation::tanh:
       return run(ActivationConstant<Activation::tanh>());
+    case Activation::sigmoid:
+      return run(ActivationConstant<Activation::sigmoid>());
   }
 }
 

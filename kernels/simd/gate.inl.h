@@ -25,10 +25,27 @@ void gate_rows(const GateArgs& args, Range rows) {
   }
 }
 
+/// Each gate for `part` columns.
+template <class V, Activation kind>
+void gate_parts(const GateArgs& args, Range rows) {
+  const uint32_t part = args.width / args.gates;
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    for (uint32_t g = 0; g < args.gates; ++g) {
+      const auto y = activate<V>(kind, V::set(args.gate[t][g]));
+      const float* up = args.up[t] + size_t{g} * part;
+      float* out = args.out[t] + size_t{g} * part;
+      for (uint32_t i = 0; i < part; i += V::kLanes)
+        V::store_first(out + i, part - i, V::mul(y, V::load_first(up + i, part - i)));
+    }
+  }
+}
+
 template <class V>
 void gate(const GateArgs& args, Range rows, void*) {
   static_assert(CheckFloats<V>::kPasses);
-  with_activation(args.activation, [&](auto kind) { gate_rows<V, kind>(args, rows); });
+  with_activation(args.activation, [&](auto kind) {
+    return args.gates == args.width ? gate_rows<V, kind>(args, rows) : gate_parts<V, kind>(args, rows);
+  });
 }
 
 }  // namespace

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How firmware speaks: texts and numbers, and the end of a run. A board names the console that it has; the
-// file console_<name>.cpp supplies console_write and console_exit.
+// file console_<name>.cpp supplies the four functions console_*.
 #pragma once
 
 #include <stdint.h>
 
+/// Before the first use.
+void console_open(void);
+
 /// Writes a zero-terminated text.
 void console_write(const char* text);
+
+/// The next byte received, -1 if there is none yet.
+int console_read(void);
 
 /// Ends the run, with this code where something waits for it.
 [[noreturn]] void console_exit(int code);

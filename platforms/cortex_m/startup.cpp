@@ -21,11 +21,13 @@ using Handler = void (*)(void);
 
 /// Registers of the Armv7-M Architecture Reference Manual, B3.2 and B3.5.
 volatile uint32_t& at(uintptr_t address) { return *reinterpret_cast<volatile uint32_t*>(address); }
-constexpr uintptr_t kCfsr = 0xE000ED28;     // why it faulted
-constexpr uintptr_t kCpacr = 0xE000ED88;    // bits 20 to 23 enable the FPU
+constexpr uintptr_t kCfsr = 0xE000ED28;   // why it faulted
+constexpr uintptr_t kCpacr = 0xE000ED88;  // bits 20 to 23 enable the FPU
+#if __ARM_ARCH < 8
 constexpr uintptr_t kMpuCtrl = 0xE000ED94;  // bit 0 enables the MPU, bit 2 the default map around its regions
 constexpr uintptr_t kMpuRbar = 0xE000ED9C;  // a region's address; bit 4: its number is in bits 0 to 3
 constexpr uintptr_t kMpuRasr = 0xE000EDA0;  // bit 0 enables it, from bit 1 log2 of its bytes - 1
+#endif
 
 constexpr uint32_t kUnusedStack = 0xA5A5A5A5;
 
@@ -39,6 +41,10 @@ const Vectors kVectors = {stack_top,
                           {reset, fault, fault, fault, fault, fault, fault, nullptr, nullptr, nullptr, fault,
                            fault, nullptr, fault, fault}};
 
+#if __ARM_ARCH >= 8
+/// Lets a stack pointer below the stack fault (Armv8-M Architecture Reference Manual, B3.8).
+void guard_stack() { __asm__ volatile("msr msplim, %0" ::"r"(stack_bottom)); }
+#else
 /// Lets every access to the 64 KiB below the stack, where RAM begins, fault. Without an MPU it does nothing.
 void guard_stack() {
   constexpr uint32_t kGuardLog2Bytes = 16;
@@ -47,6 +53,7 @@ void guard_stack() {
   at(kMpuCtrl) = 1u | 1u << 2;
   __asm__ volatile("dsb\n\tisb" ::: "memory");
 }
+#endif
 
 /// Marks the stack below the stack pointer.
 void mark_unused_stack() {
@@ -71,6 +78,7 @@ void reset(void) {
   mark_unused_stack();
   memcpy(data_start, data_load, static_cast<size_t>(data_end - data_start));
   memset(bss_start, 0, static_cast<size_t>(bss_end - bss_start));
+  console_open();
   console_exit(main());
 }
 

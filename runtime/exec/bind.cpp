@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/bind.h"
 
+#include "kernels/of_model.h"
 #include "runtime/ops/ops.h"
 
 namespace mote {
@@ -13,8 +14,10 @@ static_assert(static_cast<int>(file::DType::q8c) == static_cast<int>(DType::q8c)
 static_assert(static_cast<int>(file::OpArgs::MAX) == static_cast<int>(Op::kAttentionMerge),
               "the list has every operation of the schema");
 
-ScratchShape scratch_shape(const Step& step, uint32_t rows) {
-  return visit_step(step, [&](auto operation, const auto& args) { return operation.scratch(args, rows); });
+uint64_t scratch_bytes(const Step& step, uint32_t rows) {
+  return visit_step(step, [&](auto operation, const auto& args) {
+    return step.kernel->scratch_bytes(operation.scratch(args, rows)) + operation.own_scratch(args, rows);
+  });
 }
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t index, Step* step,
@@ -22,14 +25,12 @@ mote_status bind(const mote_model& model, const Places& places, uint32_t index, 
   Binder binder(model, places, index, error);
   const file::Op* op = places.program->ops()->Get(index);
   switch (op->args_type()) {
-#define OP(op_name, operation, types)            \
-  case file::OpArgs::op_name:                    \
-    binder.bind(*op->args_as_##op_name(), step); \
-    break;
+#define OP(op_name, operation, types) \
+  MOTE_OP_OF_MODEL(op_name, case file::OpArgs::op_name : binder.bind(*op->args_as_##op_name(), step); break;)
 #include "kernels/op_list.inc"
     default:
       return fail_at(error, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(index), "op ", index,
-                     ": unknown operation; a newer mote made this file");
+                     ": unknown operation; a newer mote made this file, or the build is for another model");
   }
   if (binder.status() != MOTE_OK) return binder.status();
   step->work_per_row =

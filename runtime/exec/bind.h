@@ -68,8 +68,8 @@ struct Places {
   SequenceRows by_sequence;
 };
 
-/// What decides the scratch of a call of the step with `rows` rows.
-ScratchShape scratch_shape(const Step& step, uint32_t rows);
+/// Bytes of scratch that a call of the step with `rows` rows needs.
+uint64_t scratch_bytes(const Step& step, uint32_t rows);
 
 mote_status bind(const mote_model& model, const Places& places, uint32_t op, Step* step, mote_error* error);
 

@@ -108,6 +108,7 @@ uint32_t units_in_one(const Step& step) {
     case WorkUnit::panel:
       return kLanePanels;
     case WorkUnit::head_block:
+    case WorkUnit::expert_panel:
     case WorkUnit::sequence_block:  // never in lanes
       return 1;
     case WorkUnit::row:
@@ -217,8 +218,7 @@ void run(const Fork& fork, const Piece& piece) {
 [[maybe_unused]] bool scratch_fits(const Fork& fork, const Piece& piece) {
   const Step& step = fork.steps[piece.step];
   const Range rows = fork.kind == ForkKind::lanes ? lane_of(fork, piece.part) : Range{0, fork.rows};
-  const ScratchShape shape = scratch_shape(step, rows.end - rows.begin);
-  return step.on_backend || step.kernel->scratch_bytes(shape) <= fork.session->scratch_bytes;
+  return step.on_backend || scratch_bytes(step, rows.end - rows.begin) <= fork.session->scratch_bytes;
 }
 
 void run_piece(const Fork& fork, const Piece& piece) {
@@ -275,6 +275,7 @@ ForkKind fork_kind(const Step& step, uint32_t rows) {
       return rows == 1 ? ForkKind::streams : ForkKind::panels;
     case WorkUnit::head_block:
     case WorkUnit::sequence_block:
+    case WorkUnit::expert_panel:
       return ForkKind::panels;
     case WorkUnit::row:
       break;

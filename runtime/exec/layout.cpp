@@ -180,7 +180,7 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
   if (status != MOTE_OK) return status;
   const mote_backend* backend = s.options.backend;
   const uint32_t rows = most_rows(s, program, step.stream);
-  uint64_t bytes = step.kernel->scratch_bytes(scratch_shape(step, rows));
+  uint64_t bytes = scratch_bytes(step, rows);
   if (backend != nullptr && &program == s.model->program && is_for_backend(*s.model, index))
     bytes = backend_scratch_bytes(*s.model, index, backend->slices, *step.kernel);
   if (bytes > needs->scratch_bytes) needs->scratch_bytes = bytes;

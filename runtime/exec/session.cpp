@@ -63,6 +63,9 @@ bool is_fast(const mote_model& model, mote_kv_dtype type, Isa isa) {
 /// What MOTE_KV_AUTO stands for (mote.h).
 mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
   if (model.first_linear == DType::f32) return MOTE_KV_F32;
+  // Weights of 8 bits below a head of more are exact (BitNet's): nothing else is to be rounded.
+  if (!model.encoder && model.first_linear == DType::q8c && activation_dtype(model.last_linear) == DType::f32)
+    return MOTE_KV_F32;
   if (!model.encoder || model.first_linear == DType::f16) return MOTE_KV_F16;
   for (const mote_kv_dtype type : {MOTE_KV_I8, MOTE_KV_BF16}) {
     if (is_fast(model, type, isa)) return type;

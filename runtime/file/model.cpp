@@ -197,11 +197,12 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       }
       inputs = step.input.width;
     }
-    if (step.op == Op::kLinear && !found_linear) {
-      found_linear = true;
+    if (step.op == Op::kLinear) {
       const auto* linear = program.ops()->Get(i)->args_as_Linear();
-      model->first_linear =
+      model->last_linear =
           static_cast<DType>(model->root->tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype());
+      if (!found_linear) model->first_linear = model->last_linear;
+      found_linear = true;
     }
   }
   if (!is_whole(program)) {

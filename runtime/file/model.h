@@ -18,7 +18,8 @@ struct mote_model {
   bool sources;  // some do, beside the first, which appends to sequences that have them as their sources
   const uint8_t* segment;
   bool in_passes;             // encoders: runs of all programs may be split (passes.h)
-  mote::DType first_linear;   // weight type: decides the default cache type
+  mote::DType first_linear;   // weight types of the first and last: they decide the default cache type
+  mote::DType last_linear;
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
 

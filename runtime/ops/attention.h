@@ -69,7 +69,11 @@ struct Attention : Operation {
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
+    if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
+    if (op.slopes() != -1) to.detail(op.slopes_in_bf16() ? "slopes in bf16" : "slopes");
     to.tensor(op.bias());
+    to.tensor(op.slopes());
+    to.tensor(op.sinks());
     to.attends(op.state(), op.heads());
   }
 
@@ -106,7 +110,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1, "a bias is by distances, which a source has none of");
+    check(op.bias() == -1 && op.slopes() == -1, "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
@@ -121,9 +125,11 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
   if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
-  step->attention = {view, op.heads(),      cache->window(), op.scale(),     bias,           reach,
-                     0,    rows.positions,  last_seen,       rows.sequences, q.const_rows(), out.rows(),
-                     0,    places_.partials};
+  const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
+  const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
+  step->attention = {view, op.heads(),       cache->window(), op.scale(),     bias,           reach,
+                     0,    rows.positions,   last_seen,       rows.sequences, q.const_rows(), out.rows(),
+                     0,    places_.partials, score_kind(op),  op.softcap(),   slopes,         sinks};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

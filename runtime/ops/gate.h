@@ -11,7 +11,7 @@ struct Gate : Operation {
 
   template <class F>
   static void operands(GateArgs& args, F&& f) {
-    rows_of(f, args.gate, args.width);
+    rows_of(f, args.gate, args.gates);
     rows_of(f, args.up, args.width);
     rows_of(f, args.out, args.width);
   }
@@ -36,10 +36,16 @@ inline void Binder::bind(const file::Gate& op, Step* step) {
   if (status_ != MOTE_OK) return;
   same_stream(gate, up, "up");
   same_stream(gate, out, "out");
-  width(up, gate.width, "up");
-  width(out, gate.width, "out");
+  width(out, up.width, "out");
+  if (!check(gate.width > 0 && up.width % gate.width == 0, "up has ", up.width, " columns for ", gate.width,
+             " gates"))
+    return;
   check(op.activation() <= file::Activation::MAX, "unknown activation");
-  step->gate = {static_cast<Activation>(op.activation()), gate.width, gate.const_rows(), up.const_rows(),
+  step->gate = {static_cast<Activation>(op.activation()),
+                up.width,
+                gate.width,
+                gate.const_rows(),
+                up.const_rows(),
                 out.rows()};
   set_rows(step, gate);
   kernel(step, Op::kGate, DType::f32, DType::f32);

@@ -64,7 +64,7 @@ struct Linear : Operation {
 
 }  // namespace ops
 
-static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::tanh));
+static_assert(static_cast<int>(file::Activation::MAX) == static_cast<int>(Activation::sigmoid));
 
 inline void Binder::bind(const file::Linear& op, Step* step) {
   const file::Tensor* weight = tensor(op.weight(), "weight");

@@ -14,9 +14,9 @@
 namespace mote {
 
 /// What a kernel's work unit is: a row of outputs, a panel of 16 outputs of all rows (Call::stream included),
-/// a KV head of a block of rows, or a block of columns of a sequence's rows. All but the first are across
-/// rows; the last takes the rows of all lanes.
-enum class WorkUnit : uint8_t { row, panel, head_block, sequence_block };
+/// a KV head of a block of rows, a block of columns of a sequence's rows, or a panel of every expert of all
+/// rows. All but the first are across rows; sequence_block takes the rows of all lanes.
+enum class WorkUnit : uint8_t { row, panel, head_block, sequence_block, expert_panel };
 
 /// What a row of outputs is made of: the same row of the operands, rows of tokens, or a state too.
 enum class Reads : uint8_t { own_row, tokens, state };
@@ -76,6 +76,12 @@ struct Operation {
   template <class Args>
   static ScratchShape scratch(const Args&, uint32_t) {
     return {};
+  }
+
+  /// Bytes of scratch of a call beside the kernel's.
+  template <class Args>
+  static uint64_t own_scratch(const Args&, uint32_t) {
+    return 0;
   }
 
   /// Kernels' work units of `rows` rows.

@@ -3,6 +3,8 @@
 // All operations (kernels/op_list.inc): the one switch over them, for all who ask a step something.
 #pragma once
 
+#include "kernels/of_model.h"
+
 #define OP_HEADERS
 #include "kernels/op_list.inc"
 
@@ -23,10 +25,9 @@ __attribute__((always_inline)) inline auto visit_step(AnyStep& step, F&& f)
     -> decltype(f(ops::Embed{}, step.embed)) {
   switch (step.op) {
 #define OP(op_name, operation, types) \
-  case Op::k##op_name:                \
-    return f(ops::op_name{}, step.operation);
+  MOTE_OP_OF_MODEL(op_name, case Op::k##op_name : return f(ops::op_name{}, step.operation);)
 #include "kernels/op_list.inc"
-    case Op::kAttentionMerge:  // of no step
+    default:  // of no step
       break;
   }
   return decltype(f(ops::Embed{}, step.embed))();

@@ -234,6 +234,18 @@ class Proofs {
     return static_cast<const float*>(data(table));
   }
 
+  /// At most one of a bias, slopes and a softcap.
+  ScoreKind score_kind(const file::Attention& op) {
+    check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
+    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) <= 1,
+          "has more than one of a bias, slopes and a softcap");
+    check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
+    if (op.bias() != -1) return ScoreKind::biased;
+    if (op.softcap() != 0.0f) return ScoreKind::capped;
+    if (op.slopes() == -1) return ScoreKind::scaled;
+    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+  }
+
  protected:
   static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
     return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&

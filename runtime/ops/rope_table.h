@@ -22,6 +22,7 @@ struct RopeTable : Operation {
     to.writes(op.out());
     to.tensor(op.frequencies());
     if (op.scale() != 1.0f) to.detail("scale ", op.scale());
+    if (op.growth() != 0.0f) to.detail("grows by ", op.growth(), " from ", op.growth_every());
   }
 };
 
@@ -33,8 +34,15 @@ inline void Binder::bind(const file::RopeTable& op, Step* step) {
   of_positions(out, "out");
   finite(op.scale(), "scale");
   check(out.width % 2 == 0, "odd width ", out.width);
-  step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"), out.width, op.scale(),
-                      place(out).positions, out.rows()};
+  finite(op.growth(), "growth");
+  check(op.growth_every() > 0, "the scale grows every 0 positions");
+  step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"),
+                      out.width,
+                      op.scale(),
+                      op.growth(),
+                      op.growth_every(),
+                      place(out).positions,
+                      out.rows()};
   set_rows(step, out);
   kernel(step, Op::kRopeTable, DType::f32, DType::f32);
 }

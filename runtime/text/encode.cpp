@@ -6,6 +6,7 @@
 // of the window is read again when there is more of the text.
 #include "runtime/text/encode.h"
 
+#include "kernels/of_model.h"
 #include "runtime/error.h"
 #include "runtime/text/added.h"
 #include "runtime/text/bpe.h"
@@ -156,9 +157,9 @@ class Encoder {
 
   void encode_word(uint32_t begin, uint32_t end) {
     uint32_t at = begin;
-    if (t_.model == file::TokenModel::bpe) at = encode_bpe(t_, s_, begin, end);
-    if (t_.model == file::TokenModel::wordpiece) encode_wordpiece(t_, s_, begin, end);
-    if (t_.model == file::TokenModel::unigram) encode_unigram(t_, s_, begin, end);
+    if (MOTE_TEXT_BPE && t_.model == file::TokenModel::bpe) at = encode_bpe(t_, s_, begin, end);
+    if (MOTE_TEXT_WORDPIECE && t_.model == file::TokenModel::wordpiece) encode_wordpiece(t_, s_, begin, end);
+    if (MOTE_TEXT_UNIGRAM && t_.model == file::TokenModel::unigram) encode_unigram(t_, s_, begin, end);
     for (; at < end; at += s_.length[at]) {
       if (t_.model == file::TokenModel::unigram && s_.id[at] == kUnknownCharacters) {
         put_unknown(at, at + s_.length[at]);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/of_model.h"
 #include "runtime/text/opener.h"
 
 namespace mote {
@@ -131,10 +132,22 @@ void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener
   }
 }
 
+/// Whether the build has what the tokenizer needs.
+static bool built(const file::Tokenizer& root) {
+  if (!MOTE_TEXT_NORMALIZERS && root.normalizers() != nullptr && root.normalizers()->size() != 0)
+    return false;
+  return root.model() == file::TokenModel::bpe         ? MOTE_TEXT_BPE
+         : root.model() == file::TokenModel::wordpiece ? MOTE_TEXT_WORDPIECE
+                                                       : MOTE_TEXT_UNIGRAM;
+}
+
 mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool hashes,
                            Tokenizer* tokenizer, mote_error* error) {
   if (root.model() > file::TokenModel::MAX) {
     return fail(error, MOTE_UNSUPPORTED_FILE, "tokenizer of an unknown kind");
+  }
+  if (!built(root)) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "tokenizer of a kind that the build, for another model, lacks");
   }
   *tokenizer = {};
   tokenizer->model = root.model();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/of_model.h"
 #include "runtime/text/opener.h"
 
 namespace mote {
@@ -108,7 +109,7 @@ void open_normalizer(const file::Normalizer& step, Opener* opener, const Tokeniz
 void open_normalization(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   open_texts(root, opener, t);
   open_canonical(root, opener, t);
-  if (root.normalizers() == nullptr || opener->status() != MOTE_OK) return;
+  if (!MOTE_TEXT_NORMALIZERS || root.normalizers() == nullptr || opener->status() != MOTE_OK) return;
   t->normalizer_count = root.normalizers()->size();
   if (!opener->expect(t->normalizer_count <= kMaxNormalizers, "normalizers", "too many")) return;
   for (uint32_t i = 0; i < t->normalizer_count && opener->status() == MOTE_OK; ++i) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernels/of_model.h"
 #include "runtime/text/utf8.h"
 
 namespace mote {
@@ -94,8 +95,10 @@ bool Window::append_part(uint32_t characters) {
   }
   const uint32_t count = text.count;
   uint32_t late = 0;
-  if (!normalize(tokenizer_, {next_ == given_begin_, at == given_end_}, &text, &late) || !append_normal(text))
+  if (MOTE_TEXT_NORMALIZERS &&
+      !normalize(tokenizer_, {next_ == given_begin_, at == given_end_}, &text, &late))
     return false;
+  if (!append_normal(text)) return false;
   if (late != 0) {
     origin = next_origin_;
     for (uint32_t i = late; i < count; ++i) origin += utf8_decode(given_ + origin, given_end).bytes;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/architectures/architecture.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "converter/convert.h"
 #include "converter/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
@@ -127,7 +129,7 @@ TEST("architectures: divisors of a file divide the frequencies") {
 TEST("architectures: rope that is not understood is refused by name") {
   TEST_ASSERT_TRUE(
       contains(rope_error({{"rope_scaling", {{"type", "dynamic"}, {"factor", 2.0}}}}), "\"dynamic\""));
-  TEST_ASSERT_TRUE(contains(rope_error({{"rope_scaling", {{"rope_type", "longrope"}}}}), "\"longrope\""));
+  TEST_ASSERT_TRUE(contains(rope_error({{"rope_scaling", {{"rope_type", "spiral"}}}}), "\"spiral\""));
   TEST_ASSERT_TRUE(
       contains(rope_error({{"rope_scaling", {{"type", "linear"}}}}), "rope_parameters.factor is missing"));
   TEST_ASSERT_TRUE(
@@ -165,8 +167,8 @@ TEST("architectures: wrong sizes are said with their key and value") {
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", 10.5)), "vocab_size is 10.5"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "vocab_size", nullptr)), "vocab_size is null"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "hidden_act", "mish")), "\"mish\""));
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "mamba")),
-                            "\"mamba\" is not supported; supported are llama"));
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", "rwkv9000")),
+                            "\"rwkv9000\" is not supported; supported are llama"));
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is null"));
 }
 
@@ -286,6 +288,66 @@ TEST("architectures: absent keys of encoders are what the original's config clas
       contains(spec_error({{"model_type", "roberta"}, {"pad_token_id", nullptr}}), "pad_token_id is null"));
   TEST_ASSERT_TRUE(contains(spec_error({{"model_type", "bert"}, {"type_vocab_size", nullptr}}),
                             "type_vocab_size is null"));
+}
+
+TEST("architectures: every decoder's absent keys make a whole model, but for those that must be there") {
+  const std::pair<const char*, const char*> needed[] = {
+      {"ministral3", "rope_parameters"}, {"apertus", "rope_parameters"}, {"gemma4_text", "rope_parameters"}};
+  for (const std::string& type : architecture_names()) {
+    CAPTURE(type);
+    const auto key =
+        std::find_if(std::begin(needed), std::end(needed), [&](auto& n) { return type == n.first; });
+    if (key != std::end(needed)) {
+      TEST_ASSERT_TRUE(contains(spec_error({{"model_type", type}}), key->second));
+    } else if (type != "torch_encoder" && type != "mpnet") {
+      TEST_ASSERT_EQUAL_STRING("", spec_error({{"model_type", type}}));
+    }
+  }
+}
+
+TEST("architectures: what would change a decoder's results and is not supported is refused by its key") {
+  const std::tuple<const char*, const char*, json> refused[] = {
+      {"bloom", "apply_residual_connection_post_layernorm", true},
+      {"mpt", "no_bias", false},
+      {"mpt", "logit_scale", 0.5},
+      {"mpt", "expansion_ratio", 8},
+      {"mpt", "alibi", json()},
+      {"falcon", "num_ln_in_parallel_attn", 2},
+      {"phi", "qk_layernorm", true},
+      {"gemma", "use_bidirectional_attention", true},
+      {"gemma", "hidden_act", "relu"},
+      {"gemma2", "query_pre_attn_scalar", 0},
+      {"granite", "logits_scaling", "x"},
+      {"smollm3", "no_rope_layers", {1, 0}},
+      {"exaone4", "sliding_window_pattern", "LGLG"},
+      {"gpt_neo", "attention_types", {{{"global", "near"}, 12}}},
+      {"gpt_neo", "attention_types", {{{"global"}, 23}}},
+      {"gpt_neox", "head_dim", 3},
+      {"stablelm", "partial_rotary_factor", 0.01},
+      {"apertus", "hidden_act", "silu"},
+      {"llama", "hidden_act", "xielu"}};
+  for (const auto& [type, key, value] : refused) {
+    CAPTURE(type, key);
+    json config = {{"model_type", type}, {key, value}};
+    if (std::string(key) == "alibi") config = {{"model_type", type}, {"attn_config", {{"alibi", false}}}};
+    if (std::string(type) == "apertus") config["rope_parameters"] = {{"rope_theta", 10000.0}};
+    TEST_ASSERT_TRUE(contains(spec_error(config), key));
+  }
+}
+
+TEST("architectures: a RoPE that depends on the length of the text, or of an unknown key, is refused") {
+  const auto error = [](const char* type, const json& keys) {
+    return spec_error({{"model_type", type}, {"rope_parameters", keys}});
+  };
+  TEST_ASSERT_TRUE(contains(error("llama", {{"rope_type", "dynamic"}, {"factor", 2.0}}), "without alpha"));
+  TEST_ASSERT_TRUE(contains(error("llama", {{"rope_type", "spiral"}}), "\"spiral\" is not supported"));
+  TEST_ASSERT_TRUE(contains(error("llama", {{"llama_4_scaling_beta", 0.1}}), "llama_4_scaling_beta"));
+  TEST_ASSERT_TRUE(contains(error("llama", {{"partial_rotary_factor", 0.5}}), "partial_rotary_factor"));
+  TEST_ASSERT_TRUE(contains(error("gemma3_text", {{"rope_theta", 5.0}}), "rope_parameters"));
+  TEST_ASSERT_TRUE(contains(
+      error("phi3",
+            {{"rope_type", "longrope"}, {"original_max_position_embeddings", 64}, {"long_factor", {1.0}}}),
+      "long_factor"));
 }
 
 TEST("architectures: qwen2's windows follow use_sliding_window, layer_types and max_window_layers") {

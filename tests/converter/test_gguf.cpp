@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -99,6 +101,26 @@ TEST("gguf: tensors get Hugging Face's names, shapes outermost first, q and k in
     std::vector<float> row(8);
     read_row(source.tensors.at("model.layers.0.self_attn.q_proj.weight"), 1, row);
     TEST_ASSERT_TRUE(row[0] == (is_llama ? 16 : 8));
+  }
+}
+
+TEST("gguf: gemma has norms on both sides, and a scale that follows from its size") {
+  for (const std::string architecture : {"gemma2", "gemma3"}) {
+    CAPTURE(architecture);
+    auto builder = keys_of(architecture).key(architecture + ".attention.key_length", 4u);
+    builder.key(architecture + ".attention.sliding_window", 7u);
+    builder.vector("blk.0.ffn_norm.weight", counted(8)).vector("blk.0.post_ffw_norm.weight", counted(8));
+    builder.vector("blk.0.post_attention_norm.weight", counted(8));
+    const std::string file = builder.bytes();
+    const Source source = read(file);
+    const nlohmann::json& config = *source.config;
+    TEST_ASSERT_EQUAL_STRING(architecture == "gemma3" ? "gemma3_text" : "gemma2",
+                             config.at("model_type").get<std::string>());
+    TEST_ASSERT_EQUAL_INT(4, config.at("query_pre_attn_scalar").get<int>());
+    TEST_ASSERT_EQUAL_INT(7, config.at("sliding_window").get<int>());
+    for (const char* norm : {"pre_feedforward", "post_feedforward", "post_attention"})
+      TEST_ASSERT_EQUAL_UINT64(1,
+                               source.tensors.count(fmt::format("model.layers.0.{}_layernorm.weight", norm)));
   }
 }
 
@@ -213,7 +235,7 @@ TEST("gguf: what would change the results and is not understood is refused by na
       {llama().vector("blk.0.attn_norm.scale", counted(8)), "has no place"},
       {llama().vector("output_norm", counted(8)), "has no place"},
       {llama().matrix("blk.0.attn_k.weight", 3, 8, counted(24)), "does not divide into 1 heads"},
-      {keys_of("gemma3"), "architecture 'gemma3' is not read from GGUF; read are llama, qwen2"},
+      {keys_of("rwkv9000"), "architecture 'rwkv9000' is not read from GGUF; read are llama, qwen2"},
       {GgufBuilder(), "no general.architecture"},
       {llama().key("general.type", "adapter"), "holds a 'adapter'"},
       {llama().key("split.count", 2u), "one of 2 parts"},

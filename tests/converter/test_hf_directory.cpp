@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
@@ -89,7 +91,45 @@ TEST("hf: what a directory lacks is said") {
   write_text(directory / "config.json", "{}");
   TEST_ASSERT_TRUE(contains(error_of(directory), "has no weights"));
   write_text(directory / "pytorch_model.bin", "PK");
-  TEST_ASSERT_TRUE(contains(error_of(directory), "pytorch_model.bin only, which is not read yet"));
+  TEST_ASSERT_TRUE(contains(error_of(directory), "pytorch_model.bin: 2 bytes are too few for an archive"));
+}
+
+TEST("hf: BitNet's matrices are ternary, four rows in the bits of a row of bytes, times a scale") {
+  const TempDirectory directory;
+  const auto config = [](const char* linear) {
+    return fmt::format(
+        R"({{"quantization_config": {{"quant_method": "bitnet", "quantization_mode": "offline", )"
+        R"("linear_class": "{}"}}}})",
+        linear);
+  };
+  const std::vector<uint8_t> packed = {0b10'01'00'10, 0b00'00'01'01};
+  const std::vector<float> scale = {4.0f};
+  const NamedTensors tensors = {{"a.weight", {"U8", {1, 2}, std::as_bytes(std::span(packed))}},
+                                {"a.weight_scale", f32_tensor({1}, scale)}};
+  const auto row = [](const Source& source, uint64_t index) {
+    std::vector<float> values(2);
+    read_row(source.tensors.at("a.weight"), index, values);
+    return values;
+  };
+  write_text(directory / "config.json", config("autobitlinear"));
+  write_safetensors(directory / "model.safetensors", tensors);
+  {
+    const Source source = read_hf_directory(directory.path());
+    TEST_ASSERT_EQUAL_UINT64(1, source.tensors.size());
+    TEST_ASSERT_EQUAL_UINT64(4, source.tensors.at("a.weight").rows());
+    TEST_ASSERT_TRUE(row(source, 0) == std::vector<float>({4, 0}));
+    TEST_ASSERT_TRUE(row(source, 1) == std::vector<float>({-4, 0}));
+    TEST_ASSERT_TRUE(row(source, 2) == std::vector<float>({0, -4}));
+    TEST_ASSERT_TRUE(row(source, 3) == std::vector<float>({4, -4}));
+  }
+  write_text(directory / "config.json", config("bitlinear"));
+  TEST_ASSERT_TRUE(row(read_hf_directory(directory.path()), 0) == std::vector<float>({0.25f, 0}));
+  write_text(directory / "config.json", config("other"));
+  TEST_ASSERT_TRUE(contains(error_of(directory), "quantization_config"));
+  write_text(directory / "config.json", config("bitlinear"));
+  write_safetensors(directory / "model.safetensors",
+                    {{"a.weight", {"U8", {1, 2}, std::as_bytes(std::span(packed))}}});
+  TEST_ASSERT_TRUE(contains(error_of(directory), "tensor a.weight_scale is missing"));
 }
 
 TEST("hf: bad configs and weights of other types are refused by file") {

@@ -261,6 +261,17 @@ TEST("layers: heads, their widths, scales, windows and norms are each layer's", 
   TEST_ASSERT_FALSE(mixed == check(spec));
 }
 
+TEST("layers: scores are capped, get slopes by distance, or beside either a sink", "[layers]") {
+  TransformerSpec spec = plain_spec(3);
+  spec.layers[0].attention.softcap = 0.75f;
+  spec.layers[1].attention.slopes = {0.5f, 0.25f, 0.125f, 0.0625f};
+  const Matrix without = check(spec);
+  for (LayerSpec& layer : spec.layers) layer.names.sinks = "{}.sinks.weight";
+  TEST_ASSERT_FALSE(without == check(spec));
+  spec.layers[1].attention.slopes = {0.5f};
+  TEST_ASSERT_EQUAL_STRING("layer 1 has 1 slopes for 4 heads", error_of(spec));
+}
+
 TEST("layers: feed-forwards differ in width, kind and activation", "[layers]") {
   TransformerSpec spec = plain_spec(3);
   spec.layers[1].ffn = {Ffn::plain, Activation::relu, 32, false};
@@ -369,7 +380,7 @@ TEST("layers: a spec that makes no sense is an error that names what is wrong", 
                            layer_error([](auto& layer) { layer.ffn.width = 0; }));
   TEST_ASSERT_EQUAL_STRING("layer 1 has no name for gate",
                            layer_error([](auto& layer) { layer.names.gate = ""; }));
-  TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q, k and v",
+  TEST_ASSERT_EQUAL_STRING("layer 1 has no name for q and k",
                            layer_error([](auto& layer) { layer.names.k = ""; }));
   TEST_ASSERT_TRUE(contains(layer_error([](auto& layer) {
                               layer.branches = Branches::parallel;

@@ -11,6 +11,7 @@
 #include "tests/fuzz/model_choices.h"
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
+#include "tests/support/checkpoint.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
@@ -169,6 +170,16 @@ void make_models(const fs::path& out) {
   make_model(text.path(), models, "text", options);
 }
 
+/// A checkpoint, and its pickle by itself.
+void make_pytorch(const fs::path& out) {
+  const std::string pickle = test::pickled_dict(
+      {{"w", test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1})},
+       {"part", test::pickled_tensor("HalfStorage", "0", 4, {2}, {1})},
+       {"step", test::pickled(uint8_t{9})}});
+  write_text(folder(out, "pytorch") / "pickle", pickle);
+  write_text(folder(out, "pytorch") / "archive", test::checkpoint(pickle));
+}
+
 void make_safetensors(const fs::path& out) {
   const std::vector<float> values = {1, 2, 3, 4, 5, 6};
   const std::vector<int64_t> ids = {7, 8};
@@ -270,6 +281,7 @@ int main(int argc, char** argv) {
   try {
     make_models(argv[1]);
     make_safetensors(argv[1]);
+    make_pytorch(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
     make_snapshots(argv[1]);

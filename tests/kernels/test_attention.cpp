@@ -164,6 +164,45 @@ TEST("attention adds a bias to causal scores and those of a window too", "[atten
   });
 }
 
+TEST("attention caps scores, takes slopes by distance or position, and has sinks", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const ScoreKind score :
+         {ScoreKind::scaled, ScoreKind::capped, ScoreKind::alibi, ScoreKind::alibi_bf16}) {
+      for (const bool sinks : {false, true}) {
+        for (const uint32_t window : {0u, 5u, 100u}) {
+          for (const uint32_t context : {1u, 20u, 140u, 300u}) {
+            INFO("score " << static_cast<int>(score) << (sinks ? ", sinks" : ""));
+            Case c{context < 17 ? 1u : 17u, 2, 2, 12, context, window};
+            c.score = score;
+            c.sinks = sinks;
+            check_case(entry, c, context == 20 ? Split::halves : Split::whole);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST("attention with slopes and sinks gives a row the same bits alone and in segments", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const ScoreKind score : {ScoreKind::capped, ScoreKind::alibi, ScoreKind::alibi_bf16}) {
+      Case c{9, 3, 2, 12, 540, score == ScoreKind::capped ? 300u : 0u};
+      c.score = score;
+      c.sinks = true;
+      const Scene scene(entry.b, c);
+      GuardedRows all(c.rows, scene.out_width(), Edge::end), merged(c.rows, scene.out_width(), Edge::end);
+      scene.run(entry, all);
+      scene.run(entry, merged, 0, c.rows, Split::halves, true);
+      check_same_bits(all, merged);
+      for (uint32_t t = 0; t < c.rows; ++t) {
+        GuardedRows one(1, scene.out_width(), Edge::end);
+        scene.run(entry, one, t, 1);
+        TEST_ASSERT_EQUAL_MEMORY(all[t], one[0], scene.out_width() * 4);
+      }
+    }
+  });
+}
+
 TEST("attention keeps the sequences of a batch apart", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t context : {20u, 140u}) check_case(entry, {17, 3, 2, 12, context, 0, Edge::end, true});

@@ -92,7 +92,8 @@ TEST("kernel files lie in their architecture's folder and have names of at most 
   const std::map<std::string, std::string> folders = {
       {"ref", "reference"},   {"sse", "x86"},         {"avx2", "x86"},       {"avx_vnni", "x86"},
       {"avx512_vnni", "x86"}, {"avx512_bf16", "x86"}, {"amx_int8", "x86"},   {"neon", "arm"},
-      {"dotprod", "arm"},     {"i8mm", "arm"},        {"armv7_neon", "arm"}, {"simd128", "wasm"}};
+      {"dotprod", "arm"},     {"i8mm", "arm"},        {"armv7_neon", "arm"}, {"simd128", "wasm"},
+      {"dsp", "cortex_m"},    {"helium", "cortex_m"}};
   for (const auto& [stem, folder] : files()) {
     INFO(stem);
     const auto expected = folders.find(stem.substr(stem.find("__") + 2));

@@ -64,7 +64,8 @@ TEST("rope table holds cosines and sines of position times frequency", "[rope]")
           return powf(10000.0f, -static_cast<float>(i) / static_cast<float>(half));
         });
         const float scale = 1.25f;
-        run_kernel(entry, RopeTableArgs{frequencies[0], 2 * half, scale, positions, out.view()}, 5, split);
+        run_kernel(entry, RopeTableArgs{frequencies[0], 2 * half, scale, 0.0f, 1, positions, out.view()}, 5,
+                   split);
         check_within(
             out,
             [&](size_t t, size_t i) {
@@ -74,6 +75,20 @@ TEST("rope table holds cosines and sines of position times frequency", "[rope]")
             },
             [&](size_t, size_t) { return 0x1p-22 * static_cast<double>(scale); });
       }
+    }
+  });
+}
+
+TEST("the scale of a rope table grows with the logarithm of the position", "[rope]") {
+  each_kernel(Op::kRopeTable, [](const KernelEntry& entry) {
+    const int32_t positions[] = {0, 15, 16, 47, 1000000};
+    const float frequencies[] = {0.0f};  // whose cosine is 1
+    GuardedRows out(5, 2, Edge::end);
+    run_kernel(entry, RopeTableArgs{frequencies, 2, 1.5f, 0.5f, 16, positions, out.view()}, 5);
+    for (size_t t = 0; t < 5; ++t) {
+      const double steps = floor(positions[t] / 16.0), expected = 1.5 * (1.0 + 0.5 * log(1.0 + steps));
+      TEST_ASSERT_FLOAT_WITHIN(expected * 0x1p-22, expected, out[t][0]);
+      TEST_ASSERT_EQUAL_FLOAT(0.0f, out[t][1]);
     }
   });
 }

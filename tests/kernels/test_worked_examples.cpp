@@ -115,6 +115,10 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 q.const_view(),
                                 out.view(),
                                 0,
+                                nullptr,
+                                ScoreKind::scaled,
+                                0.0f,
+                                nullptr,
                                 nullptr};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);

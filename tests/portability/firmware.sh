@@ -22,8 +22,8 @@ build() {
 # run CODE [IMAGE]: runs an image, which has to end with this exit code; what it printed is then in `said`.
 run() {
   local code=0 image=${2:-$firmware}
-  said=$(timeout 60 qemu-system-arm -M "$board" -display none -monitor none -serial none -chardev stdio,id=console \
-    -semihosting-config enable=on,target=native,chardev=console -kernel "$image" </dev/null) || code=$?
+  said=$(timeout 60 qemu-system-arm -M "$board" -display none -monitor none -serial stdio \
+    -semihosting-config enable=on,target=native -kernel "$image" </dev/null) || code=$?
   echo "$said"
   [ "$code" = "$1" ] || fail "$image ended with $code instead of $1 (124: it hangs)"
 }

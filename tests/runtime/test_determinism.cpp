@@ -11,10 +11,12 @@ constexpr uint32_t kTokens = 50;
 const struct {
   const char *name, *type;
   mote_kv_dtype cache;
-} kModels[] = {{"llama", "f32", MOTE_KV_AUTO},   {"mistral", "f16", MOTE_KV_AUTO},
-               {"qwen3", "q8g32", MOTE_KV_AUTO}, {"gpt2", "q4g32", MOTE_KV_AUTO},
-               {"qwen2", "q8c", MOTE_KV_AUTO},   {"llama_bias", "q4mg32", MOTE_KV_AUTO},
-               {"qwen3", "q8g32", MOTE_KV_BF16}, {"qwen2", "q8c", MOTE_KV_I8}};
+} kModels[] = {{"llama", "f32", MOTE_KV_AUTO},      {"mistral", "f16", MOTE_KV_AUTO},
+               {"qwen3", "q8g32", MOTE_KV_AUTO},    {"gpt2", "q4g32", MOTE_KV_AUTO},
+               {"qwen2", "q8c", MOTE_KV_AUTO},      {"llama_bias", "q4mg32", MOTE_KV_AUTO},
+               {"qwen3", "q8g32", MOTE_KV_BF16},    {"qwen2", "q8c", MOTE_KV_I8},
+               {"mixtral", "q4g32", MOTE_KV_AUTO},  {"qwen2_moe", "q8g32", MOTE_KV_AUTO},
+               {"falcon_h1", "q8g32", MOTE_KV_AUTO}};
 
 /// Logits of the last prompt token and of three decoded ones.
 std::vector<float> trajectory(mote_session* session, uint32_t vocab) {

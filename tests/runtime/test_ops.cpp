@@ -3,6 +3,8 @@
 // Operations that no golden model has yet, in models of a few nodes; and what the list of operations says.
 #include "runtime/ops/ops.h"
 
+#include <functional>
+
 #include "runtime/exec/session.h"
 #include "tests/support/graph_file.h"
 #include "tests/support/test_model.h"
@@ -33,7 +35,7 @@ std::vector<float> factors() {
 
 /// What opening says of a decoder with this node; empty if it is taken.
 template <class Node>
-std::string refusal(Node node) {
+std::string refusal(Node node, const std::string& operation = "ScaleRows") {
   const test::AlignedBytes file = test::decoder_file(
       kWidth, kContext, [&](Graph& graph, const View& x) { graph.nodes.push_back(node(graph, x)); });
   const test::AlignedBytes storage(mote_model_bytes());
@@ -43,8 +45,9 @@ std::string refusal(Node node) {
       mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
   if (status == MOTE_OK) return "";
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status);
-  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "op 1 ScaleRows: "));
-  return error.text + std::strlen("op 1 ScaleRows: ");
+  const std::string start = "op 1 " + operation + ": ";
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, start.c_str()));
+  return error.text + start.size();
 }
 
 /// Logits of each token of a text.
@@ -122,6 +125,74 @@ TEST("a factor that is not finite, or beside a scale, is refused", "[ops]") {
                    }));
 }
 
+TEST("clamps and xIELUs whose numbers make no sense are refused", "[ops]") {
+  const auto clamp = [](float least, float most) {
+    return refusal([&](Graph&, const View& x) { return ClampNode{least, most, x, x}; }, "Clamp");
+  };
+  TEST_ASSERT_EQUAL_STRING("", clamp(-1.0f, -1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("least is above most", clamp(1.0f, -1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("least is not finite", clamp(-INFINITY, 1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("most is not finite", clamp(0.0f, NAN).c_str());
+  const auto xielu = [](XieluNode node) {
+    const auto make = [&](Graph&, const View& x) {
+      node.in = node.out = x;
+      return node;
+    };
+    return refusal(make, "Xielu");
+  };
+  TEST_ASSERT_EQUAL_STRING("", xielu({1.0f, 1.0f, 0.5f, -1e-6f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("positive is not finite", xielu({NAN, 1.0f, 0.5f, 0.0f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("negative is not finite", xielu({1.0f, INFINITY, 0.5f, 0.0f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("beta is not finite", xielu({1.0f, 1.0f, NAN, 0.0f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("eps is not finite", xielu({1.0f, 1.0f, 0.5f, NAN, {}, {}}).c_str());
+}
+
+TEST("a table whose scale grows every 0 positions or without end is refused", "[ops]") {
+  const auto table = [](float growth, uint32_t every) {
+    const auto make = [&](Graph& graph, const View&) {
+      const int32_t frequencies = add_vector(graph, {1.0f, 0.5f});
+      return RopeTableNode{frequencies, 1.0f, add_value(graph, 4), growth, every};
+    };
+    return refusal(make, "RopeTable");
+  };
+  TEST_ASSERT_EQUAL_STRING("", table(0.5f, 16).c_str());
+  TEST_ASSERT_EQUAL_STRING("growth is not finite", table(INFINITY, 16).c_str());
+  TEST_ASSERT_EQUAL_STRING("the scale grows every 0 positions", table(0.5f, 0).c_str());
+}
+
+TEST("attention's scores have one form, whose numbers make sense, or the file is refused", "[ops]") {
+  const auto attention = [](const std::function<void(Graph&, AttentionNode&)>& change) {
+    const auto make = [&](Graph& graph, const View& x) {
+      graph.caches.push_back({2, kWidth / 2, 0});
+      AttentionNode node{0, 2, 0.5f, x, x};
+      change(graph, node);
+      return node;
+    };
+    return refusal(make, "Attention");
+  };
+  TEST_ASSERT_EQUAL_STRING("", attention([](Graph& graph, AttentionNode& node) {
+                                 node.slopes = add_vector(graph, {0.5f, 0.25f});
+                                 node.sinks = add_vector(graph, {0.5f, -0.25f});
+                                 node.slopes_in_bf16 = true;
+                               }).c_str());
+  TEST_ASSERT_EQUAL_STRING("the softcap is negative or not finite",
+                           attention([](Graph&, AttentionNode& node) { node.softcap = -1.0f; }).c_str());
+  TEST_ASSERT_EQUAL_STRING("slopes is not f32 [2]", attention([](Graph& graph, AttentionNode& node) {
+                                                      node.slopes = add_vector(graph, {0.5f});
+                                                    }).c_str());
+  TEST_ASSERT_EQUAL_STRING("sinks is not f32 [2]", attention([](Graph& graph, AttentionNode& node) {
+                                                     node.sinks = add_vector(graph, {1, 2, 3});
+                                                   }).c_str());
+  TEST_ASSERT_EQUAL_STRING("rounds slopes that it does not have", attention([](Graph&, AttentionNode& node) {
+                                                                    node.slopes_in_bf16 = true;
+                                                                  }).c_str());
+  TEST_ASSERT_EQUAL_STRING("has more than one of a bias, slopes and a softcap",
+                           attention([](Graph& graph, AttentionNode& node) {
+                             node.slopes = add_vector(graph, {0.5f, 0.25f});
+                             node.softcap = 20.0f;
+                           }).c_str());
+}
+
 TEST("a model that scales rows computes what one does whose embedding is scaled", "[ops]") {
   const std::vector<float> scale = factors();
   const test::AlignedBytes scaled = test::decoder_file(kWidth, kContext, [&](Graph& graph, const View& x) {
@@ -169,5 +240,5 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
     by_rows += traits.by_rows();
   }
   TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(10u, by_rows);
+  TEST_ASSERT_EQUAL_UINT32(13u, by_rows);
 }

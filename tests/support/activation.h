@@ -26,6 +26,8 @@ inline double exact_activation(Activation activation, double x) {
       return x / (1.0 + exp(-1.702 * x));
     case Activation::tanh:
       return tanh(x);
+    case Activation::sigmoid:
+      return 1.0 / (1.0 + exp(-x));
   }
   return x;
 }

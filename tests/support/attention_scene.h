@@ -19,6 +19,8 @@ struct AttentionCase {
   bool bidirectional = false;
   bool bias = false;
   uint32_t value_dim = 0;  // 0: as key_dim
+  ScoreKind score = ScoreKind::scaled;
+  bool sinks = false;
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -34,7 +36,14 @@ class AttentionScene {
         pages_(size_t{2} * tiles_ * sizeof(uint32_t), Edge::end),
         keys_(cache_bytes(c.key_dim), Edge::end),
         values_(cache_bytes(value_dim()), Edge::end),
-        bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end) {
+        bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end),
+        slopes_(has_slopes() ? heads() * sizeof(float) : 0, Edge::end),
+        sinks_(c.sinks ? heads() * sizeof(float) : 0, Edge::end) {
+    for (uint32_t h = 0; h < heads(); ++h) {  // of 8 significant bits, as Falcon's
+      if (has_slopes())
+        slopes_.data<float>()[h] = f32_from_bf16(bf16_from_f32(0.37f / static_cast<float>(h + 1)));
+      if (c.sinks) sinks_.data<float>()[h] = static_cast<float>(h % 4) - 0.5f;
+    }
     Random random(c.key_dim * 1000 + c.context);
     for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
       bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
@@ -175,7 +184,11 @@ class AttentionScene {
                           q.const_view(),
                           out.view(),
                           0,
-                          nullptr};
+                          nullptr,
+                          case_.bias ? ScoreKind::biased : case_.score,
+                          case_.score == ScoreKind::capped ? kSoftcap : 0.0f,
+                          has_slopes() ? slopes_.data<float>() : nullptr,
+                          case_.sinks ? sinks_.data<float>() : nullptr};
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);
@@ -192,7 +205,17 @@ class AttentionScene {
     run(entry, out, 0, case_.rows, split);
   }
 
-  /// The weights of row t and query head h, of which the largest is 1.
+  /// What the scaled product of row t, query head h and the key at p becomes.
+  double score(size_t t, uint32_t h, uint32_t p, double scaled) const {
+    if (case_.score == ScoreKind::capped) return kSoftcap * tanh(scaled / kSoftcap);
+    if (!has_slopes()) return scaled + static_cast<double>(bias(t, h, p));
+    const double slope = static_cast<double>(slopes_.data<float>()[h]);
+    if (case_.score == ScoreKind::alibi) return scaled - slope * std::abs(double{1} * p - position(t));
+    const float product = static_cast<float>(slope * p);
+    return scaled + static_cast<double>(scale()) * static_cast<double>(f32_from_bf16(bf16_from_f32(product)));
+  }
+
+  /// The weights of row t and query head h, of which the largest is 1; the last is the sink's.
   std::vector<double> weights(size_t t, uint32_t h) {
     const uint32_t first = first_seen(t), width = case_.key_dim, column = h / case_.ratio * width;
     const float* q = query(t) + h * width;
@@ -201,8 +224,9 @@ class AttentionScene {
       double dot = 0;
       const float* key = k(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) dot += static_cast<double>(q[e]) * static_cast<double>(key[e]);
-      weights[p] = dot * static_cast<double>(scale()) + static_cast<double>(bias(t, h, first + p));
+      weights[p] = score(t, h, first + p, dot * static_cast<double>(scale()));
     }
+    if (case_.sinks) weights.push_back(static_cast<double>(sinks_.data<float>()[h]));
     const double largest = *std::max_element(weights.begin(), weights.end());
     for (double& weight : weights) weight = exp(weight - largest);
     return weights;
@@ -218,7 +242,7 @@ class AttentionScene {
     const std::vector<double> weights = this->weights(t, h);
     const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
     std::vector<double> out(width);
-    for (uint32_t p = 0; p < weights.size(); ++p) {
+    for (uint32_t p = 0; p < seen(t); ++p) {
       const float* value = v(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) out[e] += weights[p] / total * static_cast<double>(value[e]);
     }
@@ -226,6 +250,9 @@ class AttentionScene {
   }
 
  private:
+  static constexpr float kSoftcap = 1.5f;
+  bool has_slopes() const { return case_.score == ScoreKind::alibi || case_.score == ScoreKind::alibi_bf16; }
+
   /// A key, value or query of a head as bytes.
   struct Bytes {
     float scale;
@@ -302,7 +329,7 @@ class AttentionScene {
   AttentionCase case_;
   DType dtype_;
   uint32_t page_positions_, tiles_;
-  GuardedBuffer pages_, keys_, values_, bias_;
+  GuardedBuffer pages_, keys_, values_, bias_, slopes_, sinks_;
   std::vector<float> q_, k_, v_;
 };
 

@@ -213,15 +213,17 @@ class PlainTransformer {
       rotate(q, E, spec_.ropes[attention.rope]);
       rotate(k, E, spec_.ropes[attention.rope]);
     }
+    const std::string sinks_name = spec.names.sinks.substr(0, spec.names.sinks.rfind(".weight"));
+    const float* sinks = sinks_name.empty() ? nullptr : weights_.norm(of(sinks_name, spec), H).data();
     Matrix out(in.size(), std::vector<double>(size_t{H} * F));
     for (size_t t = 0; t < in.size(); ++t) {
-      for (size_t h = 0; h < H; ++h) attend(q, k, v, t, h, attention, out[t]);
+      for (size_t h = 0; h < H; ++h) attend(q, k, v, t, h, attention, sinks, out[t]);
     }
     return linear(out, of(spec.names.o, spec), spec_.width);
   }
 
   void attend(const Matrix& q, const Matrix& k, const Matrix& v, size_t t, size_t h,
-              const mote::convert::AttentionSpec& spec, std::vector<double>& out) const {
+              const mote::convert::AttentionSpec& spec, const float* sinks, std::vector<double>& out) const {
     const size_t E = spec.head_dim, F = spec.value_width(), group = h / (spec.heads / spec.kv_heads);
     const size_t last = spec_.is_encoder() ? q.size() - 1 : t;
     const size_t first = spec.window != 0 && last + 1 > spec.window ? last + 1 - spec.window : 0;
@@ -230,12 +232,20 @@ class PlainTransformer {
     for (size_t p = first; p <= last; ++p) {
       double dot = 0;
       for (size_t i = 0; i < E; ++i) dot += q[t][h * E + i] * k[p][group * E + i];
-      weights.push_back(std::exp(double{spec.scale} * dot + bias(spec, h, t, p)));
+      weights.push_back(std::exp(score(spec, double{spec.scale} * dot, h, t, p)));
       sum += weights.back();
     }
+    if (sinks != nullptr) sum += std::exp(double{sinks[h]});
     for (size_t p = first; p <= last; ++p) {
       for (size_t i = 0; i < F; ++i) out[h * F + i] += weights[p - first] / sum * v[p][group * F + i];
     }
+  }
+
+  double score(const mote::convert::AttentionSpec& spec, double scaled, size_t head, size_t query,
+               size_t key) const {
+    if (spec.softcap != 0.0f) return double{spec.softcap} * std::tanh(scaled / double{spec.softcap});
+    if (spec.slopes.empty()) return scaled + bias(spec, head, query, key);
+    return scaled - double{spec.slopes[head]} * (static_cast<double>(query) - static_cast<double>(key));
   }
 
   double bias(const mote::convert::AttentionSpec& spec, size_t head, size_t query, size_t key) const {

@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
   mote::cli::add_tokenize(line);
   mote::cli::add_template(line);
   mote::cli::add_verify(line);
+  mote::cli::add_export_c(line);
   line.run(argc, argv);
   mote::cli::flush_output();
   return 0;

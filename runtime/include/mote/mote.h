@@ -56,8 +56,8 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
 typedef enum mote_kv_dtype {
-  MOTE_KV_AUTO = 0, /* f32 where the weights are f32; i8 for encoders of quantized weights where the kernel
-                       family has it (all of x86-64 but REF); else f16 */
+  MOTE_KV_AUTO = 0, /* f32 where the weights are f32, or q8c below a head of f32 or f16; i8 for encoders of
+                       quantized weights where the kernel family has it (all of x86-64 but REF); else f16 */
   MOTE_KV_F16 = 1,
   MOTE_KV_F32 = 2,
   MOTE_KV_BF16 = 3, /* for heads of an even width */

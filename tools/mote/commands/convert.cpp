@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/firmware.h"
 #include "tools/mote/output.h"
 #include "tools/mote/usage.h"
 
@@ -17,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling, thinking;
+  std::string source, output, type, chat_format, pooling, thinking, target;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
@@ -121,6 +122,7 @@ void convert_model(const Arguments& arguments) {
   print("\n{} ({}), {}: {} of flash in {}\n\n", one_line(report.name), report.architecture, report.type,
         human_bytes(report.file_bytes), arguments.output);
   print_memory(report);
+  if (!arguments.target.empty()) print_firmware_report(ModelFile(arguments.output));
   if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
   for (const std::string& text : report.notes) note("{}", one_line(text));
   if (report.template_remark.empty()) return;
@@ -143,6 +145,9 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command
+      .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
+      .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
               "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// BitNet b1.58 (Ma et al. 2024): llama with ternary weights, activations rounded to 8 bits, norms before the
+// last linear of each branch and a squared relu.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_bitnet(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 128256, .ffn_width = 6912, .context = 2048};
+  defaults.width = 2560;
+  defaults.layers = 30;
+  defaults.heads = 20;
+  defaults.kv_heads = 5;
+  defaults.eps = 1e-5;
+  defaults.bos_id = 128000;
+  defaults.activation = "relu2";
+  defaults.mlp_bias = false;
+  defaults.rope.theta = 5e5;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  config.value("quantization_config");  // the reader has heeded it
+  spec.rounds_activations = true;
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.names.o_norm = prefix + "self_attn.attn_sub_norm";
+    layer.names.down_norm = prefix + "mlp.ffn_sub_norm";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

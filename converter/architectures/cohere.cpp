@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Command R (Cohere 2024): branches of one layer norm without bias side by side, RoPE of neighbouring
+// columns, scaled logits and, where asked for, a layer norm of each head.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_cohere(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 256000, .ffn_width = 22528, .context = 8192};
+  defaults.width = 8192;
+  defaults.layers = 40;
+  defaults.heads = 64;
+  defaults.bos_id = 5;
+  defaults.eps_key = "layer_norm_eps";
+  defaults.eps = 1e-5;
+  defaults.mlp_bias = false;
+  defaults.tied = true;
+  defaults.rope = {.theta = 5e5, .kind = RopeKind::interleaved};
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  spec.norm = NormKind::layer;
+  spec.logit_multiplier = static_cast<float>(config.number("logit_scale", 0.0625));
+  const bool norms = config.flag("use_qk_norm", false);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.branches = Branches::parallel;
+    layer.names.ffn_norms.before = "";
+    if (!norms) continue;
+    layer.attention.head_norm = HeadNorm::layer_own;
+    layer.names.q_norm = prefix + "self_attn.q_norm";
+    layer.names.k_norm = prefix + "self_attn.k_norm";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gemma 1 to 3 (Gemma Team 2024, 2025): llama whose norms multiply by 1 + weight and whose embedding is
+// scaled by the root of the width. Gemma 2 has norms on both sides of a branch, windows in every other layer
+// and capped scores and logits, Gemma 3 norms of the heads and a RoPE for each kind of layer.
+#include <cmath>
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+namespace {
+
+LlamaDefaults gemma_defaults(uint32_t ffn_width, uint32_t context) {
+  LlamaDefaults defaults{.vocab = 256000, .ffn_width = ffn_width, .context = context};
+  defaults.head_dim = 256;
+  defaults.kv_heads_null = false;
+  defaults.mlp_bias = false;
+  defaults.bos_id = 2;
+  defaults.activation_key = "hidden_activation";
+  defaults.activation = "gelu_pytorch_tanh";
+  defaults.tied = true;
+  return defaults;
+}
+
+TransformerSpec read_gemma_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  require_flag(config, "use_bidirectional_attention", false);
+  spec.norm_plus_one = source.format != "gguf";  // whose weights have it in them
+  spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
+  return spec;
+}
+
+/// Sets norms on both sides of each branch, the scale of scores and the caps of scores and logits.
+void read_sandwich(const Source& source, Config& config, std::optional<double> cap,
+                   std::optional<double> logit_cap, TransformerSpec& spec) {
+  const double scalar = config.number("query_pre_attn_scalar", 256);
+  if (!(scalar > 0)) config.refuse("query_pre_attn_scalar is {}", scalar);
+  const auto read_cap = [&](const char* key, std::optional<double> fallback) {
+    if (config.is_null(key)) fallback = std::nullopt;
+    const double value = config.optional_number(key).value_or(fallback.value_or(0));
+    if (!(value >= 0)) config.refuse("{} is {}", key, value);
+    return static_cast<float>(value);
+  };
+  const float softcap = read_cap("attn_logit_softcapping", cap);
+  spec.logit_softcap = read_cap("final_logit_softcapping", logit_cap);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.scale = static_cast<float>(1.0 / std::sqrt(scalar));
+    layer.attention.softcap = softcap;
+    layer.names.attention_norms.after = prefix + "post_attention_layernorm";
+    layer.names.ffn_norms = {prefix + "pre_feedforward_layernorm", prefix + "post_feedforward_layernorm", ""};
+  }
+}
+
+}  // namespace
+
+TransformerSpec read_gemma(const Source& source, Config& config) {
+  LlamaDefaults defaults = gemma_defaults(24576, 8192);
+  defaults.width = 3072;
+  defaults.layers = 28;
+  defaults.heads = 16;
+  defaults.kv_heads = 16;
+  defaults.activation_key = nullptr;
+  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  // The original took gelu for its approximation by tanh, and older configs still say so.
+  if (config.text("hidden_act", "gelu_pytorch_tanh") != "gelu" &&
+      read_activation(config, "hidden_act", "gelu_pytorch_tanh") != Activation::gelu_tanh)
+    config.refuse("hidden_act is not gelu_pytorch_tanh");
+  const auto newer = config.optional_text("hidden_activation");
+  if (newer && *newer != "gelu_pytorch_tanh") config.refuse("hidden_activation is not gelu_pytorch_tanh");
+  for (LayerSpec& layer : spec.layers) layer.ffn.activation = Activation::gelu_tanh;
+  return spec;
+}
+
+TransformerSpec read_gemma2(const Source& source, Config& config) {
+  LlamaDefaults defaults = gemma_defaults(9216, 8192);
+  defaults.width = 2304;
+  defaults.layers = 26;
+  defaults.heads = 8;
+  defaults.kv_heads = 4;
+  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  read_sandwich(source, config, 50.0, 30.0, spec);
+  const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
+  const std::vector<bool> slides =
+      read_sliding_layers(config, spec.layers.size(), [](uint32_t layer) { return layer % 2 == 0; });
+  for (size_t i = 0; i < slides.size(); ++i) {
+    if (slides[i]) spec.layers[i].attention.window = window.value_or(0);
+  }
+  return spec;
+}
+
+TransformerSpec read_gemma3_text(const Source& source, Config& config) {
+  LlamaDefaults defaults = gemma_defaults(9216, 131072);
+  defaults.vocab = 262208;
+  defaults.width = 2304;
+  defaults.layers = 26;
+  defaults.heads = 8;
+  defaults.kv_heads = 4;
+  defaults.own_ropes = true;
+  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  read_sandwich(source, config, std::nullopt, std::nullopt, spec);
+  const uint32_t head_dim = spec.layers[0].attention.head_dim;
+  KindRopeKeys keys{{.theta = 1e6}, {.theta = 1e4, .theta_key = "rope_local_base_freq"}};
+  keys.full_head_dim = keys.sliding_head_dim = head_dim;
+  KindRopes ropes = read_kind_ropes(config, keys, spec.context);
+  spec.ropes = {std::move(ropes.full), std::move(ropes.sliding)};
+  const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
+  const uint32_t pattern = config.size("sliding_window_pattern", 1, kMaxLayers, 6);
+  const std::vector<bool> slides = read_sliding_layers(
+      config, spec.layers.size(), [&](uint32_t layer) { return (layer + 1) % pattern != 0; });
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (size_t i = 0; i < slides.size(); ++i) {
+    LayerSpec& layer = spec.layers[i];
+    layer.attention.window = slides[i] ? window.value_or(0) : 0;
+    layer.attention.rope = slides[i] ? 1 : 0;
+    layer.names.q_norm = prefix + "self_attn.q_norm";
+    layer.names.k_norm = prefix + "self_attn.k_norm";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

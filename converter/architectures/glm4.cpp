@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GLM-4 (Zhipu 2025): llama with norms on both sides of a branch, fused gate and up, biases on q, k and v,
+// and RoPE of neighbouring columns of the first half.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_glm4(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 151552, .ffn_width = 13696, .context = 131072};
+  defaults.layers = 40;
+  defaults.kv_heads = 2;
+  defaults.kv_heads_null = false;
+  defaults.head_dim = 128;
+  defaults.eps = 1.5625e-7;
+  defaults.mlp_bias = false;
+  defaults.has_attention_bias = true;
+  defaults.rope = {.partial = 0.5, .kind = RopeKind::interleaved};
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.o_bias = false;
+    layer.names.gate = layer.names.up = "";
+    layer.names.gate_up = prefix + "mlp.gate_up_proj";
+    layer.names.attention_norms.after = prefix + "post_self_attn_layernorm";
+    layer.names.ffn_norms.after = prefix + "post_mlp_layernorm";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

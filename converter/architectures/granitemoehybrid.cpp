@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Granite 4 (IBM 2025): Granite whose layers have Mamba-2 or attention, and a mixture of experts beside a
+// shared feed-forward, or that alone.
+#include <nlohmann/json.hpp>
+
+#include "converter/architectures/mixtures.h"
+#include "converter/architectures/state_space.h"
+
+namespace mote::convert {
+namespace {
+
+/// Which layers attend; the others scan.
+std::vector<bool> read_attention_layers(Config& config, size_t layers) {
+  const char* key = config.has("layer_types") ? "layer_types" : "layers_block_type";
+  const nlohmann::json* types = config.value(key);
+  std::vector<bool> result(layers, false);
+  if (types == nullptr) return result;
+  if (!types->is_array() || types->size() != layers)
+    config.refuse_value(key, types, fmt::format("a list of {} layers", layers));
+  for (size_t i = 0; i < layers; ++i) {
+    const std::string kind = (*types)[i].is_string() ? (*types)[i].get<std::string>() : "";
+    result[i] = kind == "attention" || kind == "full_attention";
+    if (!result[i] && kind != "mamba" && kind != "linear_attention")
+      config.refuse("{} has {}, expected mamba or attention", key, (*types)[i].dump());
+  }
+  return result;
+}
+
+Mamba2Spec read_mixer(Config& config, uint32_t width) {
+  Mamba2Spec mixer;
+  mixer.heads = config.size("mamba_n_heads", 1, kMaxSize, 128);
+  const uint32_t all = width * config.size("mamba_expand", 1, 64, 2);
+  const nlohmann::json* head = config.value("mamba_d_head");
+  mixer.head_dim =
+      head == nullptr || *head == "auto" ? all / mixer.heads : config.size("mamba_d_head", 1, kMaxHeadDim);
+  mixer.groups = config.size("mamba_n_groups", 1, kMaxSize, 1);
+  mixer.states = config.size("mamba_d_state", 1, kMaxStateColumns, 256);
+  mixer.bias = config.flag("mamba_proj_bias", false);
+  mixer.conv.taps = read_taps(config, "mamba_d_conv", 4);
+  mixer.conv.bias = config.flag("mamba_conv_bias", true);
+  mixer.conv.activation = Activation::silu;
+  mixer.norm_groups = mixer.groups;
+  read_time_limits(config, mixer);
+  config.value("mamba_chunk_size");
+  return mixer;
+}
+
+void check_mixer(const Config& config, const Mamba2Spec& mixer, uint32_t all) {
+  if (uint64_t{mixer.heads} * mixer.head_dim != all || mixer.head_dim > kMaxHeadDim)
+    config.refuse("mamba_n_heads {} of mamba_d_head {} are not mamba_expand times hidden_size, {}",
+                  mixer.heads, mixer.head_dim, all);
+  if (mixer.heads % mixer.groups != 0)
+    config.refuse("mamba_n_heads {} is not a multiple of mamba_n_groups {}", mixer.heads, mixer.groups);
+}
+
+MixtureSpec read_mixture(Config& config, const std::string& prefix, const LayerSpec& layer) {
+  MixtureSpec experts;
+  experts.width = config.size("intermediate_size", 1, kMaxSize, 11008);
+  read_experts(config, {"num_local_experts", 8, 2}, experts);
+  experts.activation = layer.ffn.activation;
+  experts.layout = MixtureSpec::Layout::fused;
+  experts.gate = prefix + "block_sparse_moe.input_linear.weight";
+  experts.down = prefix + "block_sparse_moe.output_linear.weight";
+  experts.router = prefix + "block_sparse_moe.router.layer";
+  experts.scores = Scores::softmax_of_chosen;
+  experts.shared = layer.ffn;
+  experts.shared_gate = layer.names.gate_up;
+  experts.shared_down = layer.names.down;
+  return experts;
+}
+
+}  // namespace
+
+TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
+  defaults.bos_id = 1;
+  defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  read_granite_multipliers(config, spec);
+  const std::string positions = config.optional_text("position_embedding_type").value_or("nope");
+  if (positions != "rope" && positions != "nope")
+    config.refuse("position_embedding_type is \"{}\", expected rope or nope", positions);
+  if (positions == "nope") spec.ropes.clear();
+  const uint32_t width = config.size("shared_intermediate_size", 1, kMaxSize, 1024);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.rope = positions == "rope" ? 0 : kNone;
+    layer.ffn.width = width;
+    layer.names.gate = layer.names.up = "";
+    layer.names.gate_up = prefix + "shared_mlp.input_linear";
+    layer.names.down = prefix + "shared_mlp.output_linear";
+  }
+  for (const char* unused : {"normalization_function", "init_method"}) config.value(unused);
+
+  const std::vector<bool> attends = read_attention_layers(config, spec.layers.size());
+  Mamba2Spec mixer = read_mixer(config, spec.width);
+  mixer.base = prefix + "mamba.";
+  const bool scans = std::find(attends.begin(), attends.end(), false) != attends.end();
+  if (scans) check_mixer(config, mixer, spec.width * config.size("mamba_expand", 1, 64, 2));
+  const bool has_experts = config.optional_size("num_local_experts", 0, kMaxExperts, 8).value_or(0) != 0;
+  MixtureSpec experts;
+  if (has_experts) experts = read_mixture(config, prefix, spec.layers[0]);
+  for (const char* key : {"num_experts_per_tok", "output_router_logits", "router_aux_loss_coef"})
+    config.value(key);
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    if (attends[i] && !has_experts) continue;
+    spec.layers[i].build = [mixer, experts, has_experts, attention = attends[i]](TransformerBuilder& builder,
+                                                                                 const LayerSpec& self) {
+      if (attention) {
+        builder.attention(self);
+      } else {
+        mixer_branch(builder, self, mixer.base + "out_proj", mixer.bias,
+                     [&](BlockInput& in) { return mamba2(builder, self, mixer, in); });
+      }
+      if (has_experts) {
+        mixture(builder, self, experts);
+      } else {
+        builder.ffn(self);
+      }
+    };
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

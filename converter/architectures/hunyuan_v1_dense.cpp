@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hunyuan (Tencent 2025), without experts: llama with norms of the heads behind RoPE.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_hunyuan_v1_dense(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 290943, .ffn_width = 11008, .context = 2048};
+  defaults.eps = 1e-5;
+  defaults.bos_id = 1;
+  defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  config.value("eod_token_id");
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.norm_after_rope = true;
+    layer.names.q_norm = prefix + "self_attn.query_layernorm";
+    layer.names.k_norm = prefix + "self_attn.key_layernorm";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Relatives of llama whose feed-forwards are mixtures of experts: Mixtral (Jiang et al. 2024), Qwen2-MoE and
+// Qwen3-MoE.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "converter/architectures/mixtures.h"
+
+namespace mote::convert {
+
+void read_experts(Config& config, const ExpertKeys& keys, MixtureSpec& spec) {
+  spec.experts = config.size(keys.experts, 1, kMaxExperts, keys.default_experts);
+  const std::string chosen = "num_experts_per_tok";
+  spec.chosen = config.size(chosen, 1, kMaxExperts, keys.default_chosen);
+  if (spec.chosen > spec.experts) config.refuse("{} is {}, of {} experts", chosen, spec.chosen, spec.experts);
+  if (uint64_t{spec.chosen} * spec.width > kMaxSize)
+    config.refuse("{} experts of width {} at a time", spec.chosen, spec.width);
+  for (const char* key : {"output_router_logits", "router_aux_loss_coef", "router_jitter_noise"})
+    config.value(key);
+}
+
+void set_mixture(LayerSpec& layer, const MixtureSpec& spec) {
+  layer.build = [spec](TransformerBuilder& builder, const LayerSpec& self) {
+    builder.attention(self);
+    mixture(builder, self, spec);
+  };
+}
+
+namespace {
+
+/// The layers that have experts: every decoder_sparse_step-th but those of mlp_only_layers.
+std::vector<bool> sparse_layers(Config& config, size_t layers) {
+  const uint32_t step = config.size("decoder_sparse_step", 1, kMaxLayers, 1);
+  std::vector<bool> result(layers);
+  for (size_t i = 0; i < layers; ++i) result[i] = (i + 1) % step == 0;
+  const nlohmann::json* dense = config.value("mlp_only_layers");
+  if (dense == nullptr) return result;
+  if (!dense->is_array()) config.refuse_value("mlp_only_layers", dense, "a list of layers");
+  for (const nlohmann::json& index : *dense) {
+    if (!index.is_number_unsigned()) config.refuse_value("mlp_only_layers", dense, "a list of layers");
+    if (index.get<uint64_t>() < layers) result[index.get<size_t>()] = false;
+  }
+  return result;
+}
+
+MixtureSpec qwen_mixture(const Source& source, Config& config, Activation activation, const ExpertKeys& keys,
+                         uint32_t width) {
+  MixtureSpec spec;
+  spec.width = config.size("moe_intermediate_size", 1, kMaxSize, width);
+  read_experts(config, keys, spec);
+  spec.activation = activation;
+  const std::string prefix = base_of(source, "model.") + "layers.{}.mlp.";
+  if (source.tensors.count(base_of(source, "model.") + "layers.0.mlp.experts.gate_up_proj") != 0)
+    config.refuse("experts in one tensor are not supported for this model_type");
+  spec.gate = prefix + "experts.[].gate_proj";
+  spec.up = prefix + "experts.[].up_proj";
+  spec.down = prefix + "experts.[].down_proj";
+  spec.router = prefix + "gate";
+  spec.normalized = config.flag("norm_topk_prob", false);
+  return spec;
+}
+
+}  // namespace
+
+TransformerSpec read_mixtral(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 14336, .context = 4096 * 32};
+  defaults.kv_heads = 8;
+  defaults.kv_heads_null = false;
+  defaults.attention_bias = defaults.mlp_bias = false;
+  defaults.bos_id = 1;
+  defaults.eps = 1e-5;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  const auto window = config.optional_size("sliding_window", 1, kMaxSize);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.block_sparse_moe.";
+  MixtureSpec mixture;
+  mixture.width = spec.layers[0].ffn.width;
+  mixture.activation = spec.layers[0].ffn.activation;
+  read_experts(config, {"num_local_experts", 8, 2}, mixture);
+  mixture.gate = prefix + "experts.[].w1";
+  mixture.up = prefix + "experts.[].w3";
+  mixture.down = prefix + "experts.[].w2";
+  mixture.router = prefix + "gate";
+  mixture.normalized = true;
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.window = window.value_or(0);
+    set_mixture(layer, mixture);
+  }
+  return spec;
+}
+
+TransformerSpec read_qwen2_moe(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 5632, .context = 32768};
+  defaults.width = 2048;
+  defaults.layers = 24;
+  defaults.heads = 16;
+  defaults.kv_heads = 16;
+  defaults.attention_bias = defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  const bool bias = config.flag("qkv_bias", true);
+  read_layer_windows(config, spec.layers);
+  const Activation activation = spec.layers[0].ffn.activation;
+  MixtureSpec mixture = qwen_mixture(source, config, activation, {"num_experts", 60, 4}, 1408);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.mlp.";
+  mixture.shared = {Ffn::gated, activation,
+                    config.size("shared_expert_intermediate_size", 1, kMaxSize, 5632)};
+  mixture.shared_gate = prefix + "shared_expert.gate_proj";
+  mixture.shared_up = prefix + "shared_expert.up_proj";
+  mixture.shared_down = prefix + "shared_expert.down_proj";
+  mixture.shared_router = prefix + "shared_expert_gate";
+  const std::vector<bool> sparse = sparse_layers(config, spec.layers.size());
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    spec.layers[i].attention.qkv_bias = bias;
+    if (sparse[i]) set_mixture(spec.layers[i], mixture);
+  }
+  return spec;
+}
+
+TransformerSpec read_qwen3_moe(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 6144, .context = 32768};
+  defaults.width = 2048;
+  defaults.layers = 24;
+  defaults.kv_heads = 4;
+  defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  read_layer_windows(config, spec.layers);
+  // The class knows the number under both names.
+  const bool is_local = config.has("num_local_experts");
+  const MixtureSpec mixture = qwen_mixture(source, config, spec.layers[0].ffn.activation,
+                                           {is_local ? "num_local_experts" : "num_experts", 128, 8}, 768);
+  const std::string base = base_of(source, "model.");
+  const std::vector<bool> sparse = sparse_layers(config, spec.layers.size());
+  for (size_t i = 0; i < spec.layers.size(); ++i) {
+    spec.layers[i].names.q_norm = base + "layers.{}.self_attn.q_norm";
+    spec.layers[i].names.k_norm = base + "layers.{}.self_attn.k_norm";
+    if (sparse[i]) set_mixture(spec.layers[i], mixture);
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the architectures with mixtures of experts share. All throw Error, naming the key.
+#pragma once
+
+#include "converter/architectures/architecture.h"
+#include "converter/mixture.h"
+
+namespace mote::convert {
+
+/// The key of the number of experts, and what the config class has for absent keys.
+struct ExpertKeys {
+  const char* experts;
+  uint32_t default_experts, default_chosen;
+};
+
+/// Sets the numbers of experts and of chosen ones; spec.width is set before.
+void read_experts(Config& config, const ExpertKeys& keys, MixtureSpec& spec);
+
+/// The layer's feed-forward becomes the mixture.
+void set_mixture(LayerSpec& layer, const MixtureSpec& spec);
+
+}  // namespace mote::convert

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ModernBERT as a decoder (Weller et al. 2025): layer norms, one behind the embedding and none before the
+// first attention, a RoPE and a window for layers that slide, a dense layer before the head.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+namespace {
+
+void read_kinds(Config& config, uint32_t head_dim, TransformerSpec& spec) {
+  KindRopeKeys keys{{.theta = 160000.0, .theta_key = "global_rope_theta"},
+                    {.theta = 10000.0, .theta_key = "local_rope_theta"}};
+  keys.scales_sliding = true;
+  keys.full_head_dim = keys.sliding_head_dim = head_dim;
+  KindRopes ropes = read_kind_ropes(config, keys, spec.context);
+  spec.ropes = {std::move(ropes.full), std::move(ropes.sliding)};
+  // The key counts what a token sees on both sides; a decoder sees half of it. sliding_window is derived.
+  const uint32_t window = config.optional_size("local_attention", 2, kMaxSize, 128).value_or(0) / 2;
+  config.value("sliding_window");
+  const uint32_t every = config.size("global_attn_every_n_layers", 1, kMaxLayers, 3);
+  const std::vector<bool> slides =
+      read_sliding_layers(config, spec.layers.size(), [&](uint32_t layer) { return layer % every != 0; });
+  for (size_t i = 0; i < slides.size(); ++i) {
+    spec.layers[i].attention.window = slides[i] ? window : 0;
+    spec.layers[i].attention.rope = slides[i] ? 1 : 0;
+  }
+}
+
+}  // namespace
+
+TransformerSpec read_modernbert_decoder(const Source& source, Config& config) {
+  const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
+  TransformerSpec spec{};
+  spec.vocab = config.size("vocab_size", 1, kMaxSize, 50368);
+  spec.width = config.size("hidden_size", 1, kMaxSize, 768);
+  spec.context = config.size("max_position_embeddings", 1, kMaxSize, 8192);
+  LayerSpec layer;
+  AttentionSpec& attention = layer.attention;
+  attention = equal_heads(config, spec.width, config.size("num_attention_heads", 1, kMaxSize, 12),
+                          "hidden_size", "num_attention_heads");
+  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false);
+  layer.ffn = {Ffn::gated, read_activation(config, "hidden_activation", "gelu"),
+               config.size("intermediate_size", 1, kMaxSize, 1152), config.flag("mlp_bias", false)};
+  layer.names.attention_norms.before = prefix + "attn_norm";
+  layer.names.q = prefix + "attn.q_proj";
+  layer.names.k = prefix + "attn.k_proj";
+  layer.names.v = prefix + "attn.v_proj";
+  layer.names.o = prefix + "attn.Wo";
+  layer.names.ffn_norms.before = prefix + "mlp_norm";
+  layer.names.gate_up = prefix + "mlp.Wi";
+  layer.names.down = prefix + "mlp.Wo";
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 22));
+  spec.layers[0].names.attention_norms.before = "";
+  read_kinds(config, attention.head_dim, spec);
+  spec.norm = NormKind::layer;
+  spec.norm_eps = static_cast<float>(config.number("norm_eps", 1e-5));
+  spec.norm_bias = config.flag("norm_bias", false);
+  spec.tied_embedding = config.flag("tie_word_embeddings", true);
+  spec.bos_id = config.token_id("bos_token_id", spec.vocab, 50281);
+  config.value("initializer_cutoff_factor");
+  spec.names.embedding = base + "embeddings.tok_embeddings";
+  spec.names.embedding_norm = base + "embeddings.norm";
+  spec.names.final_norm = base + "final_norm";
+  spec.names.head = "decoder";
+  spec.head.dense = {"lm_head.dense", "lm_head.norm",
+                     read_activation(config, "classifier_activation", "gelu"), spec.width,
+                     config.flag("classifier_bias", false)};
+  if (config.flag("decoder_bias", true)) spec.head.output_bias = "decoder.bias";
+  return spec;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// nanochat (Karpathy 2025): llama with norms without weights, one behind the embedding too, norms of the
+// heads behind RoPE, which turns the other way, a squared relu and capped logits.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_nanochat(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 50304, .ffn_width = 8192, .context = 2048};
+  defaults.width = 768;
+  defaults.layers = 12;
+  defaults.heads = 6;
+  defaults.bos_id = 0;
+  defaults.activation = "relu2";
+  defaults.mlp_bias = false;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.norm_after_rope = true;
+    layer.ffn.kind = Ffn::plain;
+    LayerNames& names = layer.names;
+    names.attention_norms.before = names.ffn_norms.before = names.q_norm = names.k_norm = kUnweighted;
+    names.up = prefix + "mlp.fc1";
+    names.down = prefix + "mlp.fc2";
+  }
+  for (float& frequency : spec.ropes[0].frequencies) frequency = -frequency;
+  const double cap =
+      config.is_null("final_logit_softcapping") ? 0.0 : config.number("final_logit_softcapping", 15.0);
+  if (!(cap >= 0)) config.refuse("final_logit_softcapping is {}", cap);
+  spec.logit_softcap = static_cast<float>(cap);
+  spec.names.embedding_norm = spec.names.final_norm = kUnweighted;
+  return spec;
+}
+
+}  // namespace mote::convert

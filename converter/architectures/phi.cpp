@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phi (Gunasekar et al. 2023, Li et al. 2023): attention and feed-forward of one norm side by side, RoPE of
+// the first columns, biases everywhere.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_phi(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 51200, .ffn_width = 8192, .context = 2048};
+  defaults.width = 2048;
+  defaults.layers = 24;
+  defaults.bos_id = 1;
+  defaults.eps_key = "layer_norm_eps";
+  defaults.eps = 1e-5;
+  defaults.activation = "gelu_new";
+  defaults.mlp_bias = defaults.attention_bias = false;
+  defaults.rope.partial = 0.5;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  require_flag(config, "qk_layernorm", false);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.qkv_bias = layer.attention.o_bias = layer.ffn.bias = true;
+    layer.ffn.kind = Ffn::plain;
+    layer.branches = Branches::parallel;
+    layer.names.ffn_norms.before = "";
+    layer.names.o = prefix + "self_attn.dense";
+    layer.names.up = prefix + "mlp.fc1";
+    layer.names.down = prefix + "mlp.fc2";
+  }
+  spec.norm = NormKind::layer;
+  spec.norm_bias = true;
+  spec.names.final_norm = base_of(source, "model.") + "final_layernorm";
+  spec.head.output_bias = "lm_head.bias";
+  return spec;
+}
+
+}  // namespace mote::convert

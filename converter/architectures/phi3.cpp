@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Phi-3 and Phi-4 (Abdin et al. 2024): llama with fused q, k and v, fused gate and up, one sliding window
+// and, for long contexts, LongRoPE.
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+TransformerSpec read_phi3(const Source& source, Config& config) {
+  LlamaDefaults defaults{.vocab = 32064, .ffn_width = 8192, .context = 4096};
+  defaults.width = 3072;
+  defaults.bos_id = 1;
+  defaults.eps = 1e-5;
+  defaults.mlp_bias = defaults.attention_bias = false;
+  defaults.rope.partial = 1.0;
+  TransformerSpec spec = read_llama_like(source, config, defaults);
+  const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize).value_or(0);
+  const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.window = window;
+    layer.names.q = layer.names.k = layer.names.v = layer.names.gate = layer.names.up = "";
+    layer.names.qkv = prefix + "self_attn.qkv_proj";
+    layer.names.gate_up = prefix + "mlp.gate_up_proj";
+  }
+  return spec;
+}
+
+}  // namespace mote::convert

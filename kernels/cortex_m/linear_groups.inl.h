@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear over groups of 32 columns by SMLAD. Four outputs at a time: their sums, the word of each row and the
+// pairs of activations stay in the 13 registers. Equals the reference bitwise.
+#pragma once
+
+#include "kernels/cortex_m/linear_finish.inl.h"
+#include "kernels/cortex_m/smlad.inl.h"
+
+namespace mote::dsp {
+
+inline constexpr uint32_t kBlock = 4;  // outputs at a time
+
+// A group of four rows is one statement of assembly: compilers load all of it ahead, and then lack registers.
+// Words of a row lie 64 bytes apart.
+#define MOTE_DSP_BYTES_OF_ROW(dot)      \
+  "ldr %[word], [%[w]], #4\n\t"         \
+  "sxtb16 %[pair], %[word]\n\t"         \
+  "smlad " dot ", %[pair], %[x0], " dot \
+  "\n\t"                                \
+  "sxtb16 %[pair], %[word], ror #8\n\t" \
+  "smlad " dot ", %[pair], %[x1], " dot "\n\t"
+#define MOTE_DSP_QUAD                                                                               \
+  "ldrd %[x0], %[x1], [%[x]], #8\n\t" MOTE_DSP_BYTES_OF_ROW("%[d0]") MOTE_DSP_BYTES_OF_ROW("%[d1]") \
+      MOTE_DSP_BYTES_OF_ROW("%[d2]") MOTE_DSP_BYTES_OF_ROW("%[d3]") "add %[w], %[w], #48\n\t"
+
+#define MOTE_DSP_NIBBLES_OF_ROW(dot)          \
+  "ldr %[word], [%[w]], #4\n\t"               \
+  "and %[pair], %[low], %[word]\n\t"          \
+  "smlad " dot ", %[pair], %[x0], " dot       \
+  "\n\t"                                      \
+  "and %[pair], %[low], %[word], lsr #4\n\t"  \
+  "smlad " dot ", %[pair], %[x1], " dot       \
+  "\n\t"                                      \
+  "and %[pair], %[low], %[word], lsr #8\n\t"  \
+  "smlad " dot ", %[pair], %[x2], " dot       \
+  "\n\t"                                      \
+  "and %[pair], %[low], %[word], lsr #12\n\t" \
+  "smlad " dot ", %[pair], %[x3], " dot "\n\t"
+#define MOTE_DSP_OCTET                                                                                  \
+  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                                                   \
+  "ldrd %[x2], %[x3], [%[x]], #8\n\t" MOTE_DSP_NIBBLES_OF_ROW("%[d0]") MOTE_DSP_NIBBLES_OF_ROW("%[d1]") \
+      MOTE_DSP_NIBBLES_OF_ROW("%[d2]") MOTE_DSP_NIBBLES_OF_ROW("%[d3]") "add %[w], %[w], #48\n\t"
+
+/// Adds to dot the products of a group of 4 rows of 8 bits, whose first word is *w.
+struct Bytes {
+  using Supercell = SupercellQ8;
+  static const void* group(const SupercellQ8& cell, uint32_t g) { return cell.q[g]; }
+  static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_quads(q, columns, pairs); }
+  static int32_t start(int32_t) { return 0; }
+
+  static inline void dots(const uint32_t* w, const uint32_t* x, int32_t (&dot)[kBlock]) {
+    uint32_t word, pair, x0, x1;
+    __asm__ volatile(
+        MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD
+            MOTE_DSP_QUAD
+        : [d0] "+r"(dot[0]), [d1] "+r"(dot[1]), [d2] "+r"(dot[2]), [d3] "+r"(dot[3]), [w] "+r"(w),
+          [x] "+r"(x), [word] "=&r"(word), [pair] "=&r"(pair), [x0] "=&r"(x0), [x1] "=&r"(x1)
+        :
+        : "memory");
+  }
+};
+
+/// The same of 4 bits, stored with an offset of 8.
+struct Nibbles {
+  using Supercell = SupercellQ4;
+  static const void* group(const SupercellQ4& cell, uint32_t g) { return cell.nibbles[g]; }
+  static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_octets(q, columns, pairs); }
+  static int32_t start(int32_t sum) { return -8 * sum; }
+
+  static inline void dots(const uint32_t* w, const uint32_t* x, int32_t (&dot)[kBlock]) {
+    uint32_t word, pair, x0, x1, x2, x3;
+    __asm__ volatile(MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET
+                     : [d0] "+r"(dot[0]), [d1] "+r"(dot[1]), [d2] "+r"(dot[2]), [d3] "+r"(dot[3]),
+                       [w] "+r"(w), [x] "+r"(x), [word] "=&r"(word), [pair] "=&r"(pair), [x0] "=&r"(x0),
+                       [x1] "=&r"(x1), [x2] "=&r"(x2), [x3] "=&r"(x3)
+                     : [low] "r"(0x000F000F)
+                     : "memory");
+  }
+};
+
+/// Outputs [first, first + kBlock) of a panel from one row of activations.
+template <class Weights>
+[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
+                                           const ref::QuantizedRow& in, const uint32_t* pairs, size_t groups,
+                                           float* out) {
+  float sums[kBlock] = {};
+  for (size_t g = 0; g < groups; ++g) {
+    const typename Weights::Supercell& cell = cells[g / 2];
+    const int32_t start = Weights::start(in.sum[g]);
+    int32_t dot[kBlock] = {start, start, start, start};
+    const auto* words = static_cast<const uint32_t*>(Weights::group(cell, g % 2)) + first;
+    Weights::dots(words, pairs + g * (kGroupColumns / 2), dot);
+    const float scale = in.scale[g];
+    const uint16_t* scales = &cell.scale[g % 2][first];
+#pragma GCC unroll 4
+    for (uint32_t r = 0; r < kBlock; ++r) {
+      const float both = scale * widen_half(scales[r]);
+      sums[r] = __builtin_fmaf(both, static_cast<float>(dot[r]), sums[r]);
+    }
+  }
+  for (uint32_t r = 0; r < kBlock; ++r) out[r] = sums[r];
+}
+
+template <class Weights>
+static inline void linear_groups(const LinearArgs& args, Range panels, void* scratch) {
+  auto* pairs = static_cast<uint32_t*>(scratch);
+  const auto columns = static_cast<uint32_t>(activation_padded(args.inputs));
+  const size_t cells = columns / kSupercellColumns;
+  for (uint32_t t = 0; t < args.rows; ++t) {
+    const ref::QuantizedRow in = ref::quantized_row(args, t);
+    Weights::widen(in.q, columns, pairs);
+    ref::each_panel(args, panels, [&](uint32_t panel) {
+      const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
+      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
+        const uint32_t output = panel * kPanelRows + first;
+        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
+        if (count == 0) return;
+        float acc[kBlock];
+        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
+        block_of_row<Weights>(weight, first, in, pairs, 2 * cells, plain != nullptr ? plain : acc);
+        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
+      }
+    });
+  }
+}
+
+}  // namespace mote::dsp

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Four outputs at a time, as in linear_groups_helium.inl.h; the group is the row. Equals the reference
+// bitwise.
+#if defined(__ARM_FEATURE_MVE)
+#include "kernels/cortex_m/vmladav.inl.h"
+
+namespace mote::helium {
+namespace {
+
+void block_of_rows(const char* panel, uint32_t first, const int8_t* q, uint32_t columns, float scale,
+                   float (&acc)[kBlock]) {
+  const auto* head = reinterpret_cast<const HeadQ8c*>(panel);
+  uint32x4_t words = words_at(reinterpret_cast<const char*>(head + 1) + 4 * first);
+  int32_t dot[kBlock] = {};
+  for (uint32_t k = 0; k < columns; k += kGroupColumns) {
+    dots_of_bytes(words, vldrbq_s8(q + k), vldrbq_s8(q + k + 16), dot);
+    words = vaddq_n_u32(words, kGroupColumns / 4 * sizeof(QuadQ8c));
+  }
+  for (uint32_t r = 0; r < kBlock; ++r) {
+    acc[r] = __builtin_fmaf(scale * head->scale[first + r], static_cast<float>(dot[r]), 0.0f);
+  }
+}
+
+}  // namespace
+
+void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
+  const auto columns = static_cast<uint32_t>(activation_padded(args.inputs));
+  for (uint32_t t = 0; t < args.rows; ++t) {
+    const char* row = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
+    const float scale = reinterpret_cast<const RowScale*>(row + activation_scale_offset(args.inputs))->scale;
+    ref::each_panel(args, panels, [&](uint32_t panel) {
+      const char* weight =
+          static_cast<const char*>(args.weight) + panel * panel_bytes(DType::q8c, args.inputs);
+      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
+        const uint32_t output = panel * kPanelRows + first;
+        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
+        if (count == 0) return;
+        float acc[kBlock];
+        block_of_rows(weight, first, reinterpret_cast<const int8_t*>(row), columns, scale, acc);
+        cortex_m::finish_outputs(args, t, output, count, acc);
+      }
+    });
+  }
+}
+
+}  // namespace mote::helium
+#endif

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The assistant: a line typed over the UART is a command, its answer is what the model says, a JSON text of
+// the model `commands`. The main loop never waits: each turn looks after the UART, counts a heartbeat and
+// does one bounded step of the model. The line "stats" prints what was measured, "exit" ends the run.
+#include <stdint.h>
+#include <string.h>
+
+#include "clock.h"
+#include "console.h"
+#include "mote/mote.h"
+#include "startup.h"
+
+extern "C" {
+extern const unsigned char firmware_model[], firmware_model_end[];
+}
+
+namespace {
+
+constexpr uint32_t kLineBytes = 128;
+constexpr uint32_t kPromptBytes = kLineBytes + 64;
+constexpr uint32_t kOperationsPerStep = 1;
+constexpr uint32_t kPieceBytes = 64;
+
+alignas(8) unsigned char storage[MOTE_MODEL_BYTES];
+mote_error error;
+
+/// The line being typed.
+struct Line {
+  char text[kLineBytes];
+  uint32_t bytes;
+  bool too_long;
+};
+
+/// The device's own work: it is due once a turn of the main loop.
+struct Heartbeat {
+  uint32_t beats, last, longest;
+
+  void beat() {
+    const uint32_t now = mote_clock::now();
+    const uint32_t gap = mote_clock::between(last, now);
+    if (beats != 0 && gap > longest) longest = gap;
+    last = now;
+    ++beats;
+  }
+};
+
+struct Assistant {
+  const mote_model* model;
+  mote_session* session;
+  Line line;
+  Heartbeat heart;
+  mote_detokenizer text;
+  int32_t prompt[MOTE_FIRMWARE_CONTEXT];
+  uint32_t prompt_tokens, tokens;
+  bool answering;
+};
+
+Assistant assistant;
+
+/// Fails the command, not the device.
+void report(const char* what, mote_status status) {
+  print(what, ": ", mote_status_name(status), ": ", error.text, "\n");
+}
+
+mote_status open(Assistant& a) {
+  const size_t bytes = static_cast<size_t>(firmware_model_end - firmware_model);
+  mote_model* model = nullptr;
+  const mote_status status =
+      mote_model_open(firmware_model, bytes, MOTE_OPEN_CHECK_HASHES, storage, sizeof storage, &model, &error);
+  a.model = model;
+  return status;
+}
+
+mote_status start(Assistant& a) {
+  mote_session_options options = mote_session_options_default(a.model);
+  options.context = MOTE_FIRMWARE_CONTEXT;
+  options.chunk = MOTE_FIRMWARE_CHUNK;
+  options.logit_rows = 1;
+  options.text_bytes = MOTE_FIRMWARE_TEXT_BYTES;
+  options.kv_dtype = MOTE_KV_I8;
+  const uint32_t room = static_cast<uint32_t>(arena_end - arena_start);
+  const mote_status status = mote_session_init(a.model, &options, arena_start, room, &a.session, &error);
+  if (status != MOTE_OK) return status;
+  print("arena: ", static_cast<uint32_t>(mote_session_bytes(a.model, &options)), " of ", room, " bytes\n");
+  return MOTE_OK;
+}
+
+mote_status begin_answer(Assistant& a) {
+  const mote_message message = {MOTE_ROLE_USER, a.line.text, a.line.bytes};
+  char rendered[kPromptBytes];
+  mote_status status = mote_session_truncate(a.session, 0, 0, &error);
+  if (status != MOTE_OK) return status;
+  status = mote_chat_tokenize(a.session, &message, 1, 1, rendered, sizeof rendered, a.prompt,
+                              MOTE_FIRMWARE_CONTEXT, &a.prompt_tokens, &error);
+  if (status != MOTE_OK) return status;
+  const mote_generation generation = mote_generation_default();
+  status = mote_generation_begin(a.session, a.prompt, a.prompt_tokens, &generation, &error);
+  if (status != MOTE_OK) return status;
+  a.tokens = 0;
+  return mote_detokenizer_start(a.model, MOTE_SKIP_SPECIAL, &a.text, &error);
+}
+
+/// One bounded step; writes the text that it brings.
+mote_status step(Assistant& a) {
+  mote_event event = {};
+  mote_status status = mote_session_step(a.session, kOperationsPerStep, &event, &error);
+  if (status != MOTE_OK) return status;
+  if (event.has_token != 0) {
+    char piece[kPieceBytes + 1];
+    size_t bytes = 0;
+    ++a.tokens;
+    status = mote_detokenizer_next(a.model, &a.text, event.id, piece, kPieceBytes, &bytes, &error);
+    if (status != MOTE_OK) return status;
+    piece[bytes] = '\0';
+    print(piece);
+  }
+  if (event.finish == MOTE_FINISH_NONE) return MOTE_OK;
+  print(event.finish == MOTE_FINISH_STOP ? "\n" : "\n(the context is full)\n");
+  a.answering = false;
+  return MOTE_OK;
+}
+
+void print_stats(const Assistant& a) {
+  print("prompt tokens ", a.prompt_tokens, ", answer tokens ", a.tokens, ", heartbeats ", a.heart.beats,
+        ", longest gap ", a.heart.longest, " ticks, stack ", stack_peak_bytes(), " of ",
+        static_cast<uint32_t>(stack_top - stack_bottom), " bytes\n");
+}
+
+/// False where the line ends the run.
+bool take_line(Assistant& a) {
+  const auto is = [&](const char* word) {
+    return strlen(word) == a.line.bytes && memcmp(word, a.line.text, a.line.bytes) == 0;
+  };
+  if (is("exit")) return false;
+  if (a.line.too_long) {
+    print("the command is longer than ", kLineBytes, " bytes\n");
+  } else if (is("stats")) {
+    print_stats(a);
+  } else if (a.line.bytes != 0) {
+    const mote_status status = begin_answer(a);
+    a.answering = status == MOTE_OK;
+    if (status != MOTE_OK) report("refused", status);
+  }
+  a.line = {};
+  return true;
+}
+
+/// Takes the bytes that came in; false where the run ends. While an answer is made they wait in the UART.
+bool read_line(Assistant& a) {
+  const int byte = console_read();
+  if (byte < 0) return true;
+  if (byte == '\n' || byte == '\r') return take_line(a);
+  if (a.line.bytes < kLineBytes) {
+    a.line.text[a.line.bytes++] = static_cast<char>(byte);
+  } else {
+    a.line.too_long = true;
+  }
+  return true;
+}
+
+void main_loop(Assistant& a) {
+  for (;;) {
+    a.heart.beat();
+    if (!a.answering) {
+      if (!read_line(a)) return;
+    } else {
+      const mote_status status = step(a);
+      if (status == MOTE_OK) continue;
+      report("failed", status);
+      a.answering = false;
+    }
+  }
+}
+
+}  // namespace
+
+int main(void) {
+  print("mote ", mote_version(), " on ", MOTE_BOARD, "\n");
+  mote_clock::start();
+  mote_status status = open(assistant);
+  if (status == MOTE_OK) status = start(assistant);
+  if (status != MOTE_OK) {
+    report("failed", status);
+    return 1;
+  }
+  print("ready\n");
+  main_loop(assistant);
+  print_stats(assistant);
+  return 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of a PyTorch checkpoint: its archive and its pickle read, every tensor's bytes too. An input that
+// is no archive is taken for the pickle of one.
+#include "converter/error.h"
+#include "converter/readers/pickle.h"
+#include "runtime/file/xxh64.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/checkpoint.h"
+
+using namespace mote::convert;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  std::string file(reinterpret_cast<const char*>(data), size);
+  if (!file.starts_with("PK")) file = test::checkpoint(file);
+  try {
+    const NamedTensors tensors = parse_pytorch(std::as_bytes(std::span(file)), "input");
+    mote::Xxh64 hash;
+    for (const auto& [name, tensor] : tensors) hash.update(tensor.bytes.data(), tensor.bytes.size());
+    [[maybe_unused]] static volatile uint64_t sink;
+    sink = hash.digest();
+  } catch (const Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model takes in firmware, computed here.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+struct FirmwareFlags {
+  uint32_t context = 96;
+  uint32_t chunk = 4;
+  uint32_t text_bytes = 64;
+};
+
+/// One thread, keys and values in i8 where the model's heads allow it, small text buffers.
+mote_session_options firmware_options(const ModelFile& file, const FirmwareFlags& flags);
+
+/// Of a processor of 32 bits, at most: what holds pointers is counted as on this machine, and kernels of
+/// Cortex-M widen one row of activations. The image prints what it takes exactly.
+mote_memory firmware_memory(const ModelFile& file, const mote_session_options& options);
+uint64_t total(const mote_memory& memory);
+
+/// Lines of flash, and of RAM at contexts of 64, 128 and 256.
+void print_firmware_report(const ModelFile& file);
+
+}  // namespace mote::cli
