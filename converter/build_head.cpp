@@ -81,14 +81,15 @@ void TransformerBuilder::encoder_head() {
   const uint32_t taken_width = spec_.width * static_cast<uint32_t>(1 + head.more_pools.size());
   const View taken = new_value(taken_width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
-    add(PoolNode{head.pool, x_, columns(taken, 0, spec_.width)});
+    const View pooled = head.dense_of_tokens ? dense("head.dense", head.dense, x_) : x_;
+    add(PoolNode{head.pool, pooled, columns(taken, 0, spec_.width)});
     for (uint32_t i = 0; i < head.more_pools.size(); ++i)
       add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * spec_.width, spec_.width)});
   } else {
     add(SelectNode{x_, taken});
   }
   if (has_pooler) probe("pooler_output", dense("pooler", head.pooler, first));
-  View features = dense("head.dense", head.dense, taken);
+  View features = head.dense_of_tokens ? taken : dense("head.dense", head.dense, taken);
   for (size_t i = 0; i < head.projections.size(); ++i)
     features = dense(fmt::format("head.projection.{}", i), head.projections[i], features);
   graph_.output_kind = head.kind;

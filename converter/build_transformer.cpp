@@ -10,6 +10,8 @@
 namespace mote::convert {
 namespace {
 
+constexpr float kDroppedInTraining = 0.15f * 0.8f;  // of the tokens, where there is a dropped_id
+
 /// Whether the two hold the same numbers.
 bool is_same(const Weight& a, const Weight& b) {
   const auto is_same_part = [](const WeightPart& one, const WeightPart& other) {
@@ -172,6 +174,7 @@ void TransformerBuilder::embed() {
   table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
   add(EmbedNode{table_, x_});
   scale(x_, spec_.embedding_multiplier);
+  if (spec_.dropped_id != -1) add(TokenDropoutNode{x_, spec_.dropped_id, 1.0f - kDroppedInTraining});
   if (spec_.token_types != 0) {
     add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
     graph_.token_types = spec_.token_types;

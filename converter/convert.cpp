@@ -227,6 +227,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     false,
                     chat.format,
                     tokenizer ? &*tokenizer : nullptr};
+  metadata.prompts = source.prompts;
+  metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (!tied_note.empty()) report.notes.push_back(tied_note);

@@ -152,9 +152,10 @@ struct AttentionNode {
   int32_t slopes = -1;
   bool slopes_in_bf16 = false;
   int32_t sinks = -1;
+  uint32_t sides = 0;  // 0: none
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides);
   }
 };
 struct GateNode {
@@ -271,6 +272,14 @@ struct XieluNode {
   View in, out;
 
   auto fields(auto&& f) const { return f(positive, negative, beta, eps, in, out); }
+};
+
+struct TokenDropoutNode {
+  View x;
+  int32_t dropped;
+  float kept;
+
+  auto fields(auto&& f) const { return f(x, dropped, kept); }
 };
 
 template <class First, class... Nodes>

@@ -155,6 +155,7 @@ file::Feature required_features(const Graph& graph) {
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;
+      if (attention->sides != 0) features |= file::Feature::sides;
     }
   };
   add_program(graph);
@@ -198,11 +199,15 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   const auto chat_format = write_chat_format(builder, metadata.chat_format);
   std::vector<Offset<flatbuffers::String>> labels;
   for (const std::string& label : graph.labels) labels.push_back(builder.CreateString(label));
+  std::vector<Offset<file::Prompt>> prompts;
+  for (const Prompt& prompt : metadata.prompts)
+    prompts.push_back(file::CreatePromptDirect(builder, prompt.name.c_str(), prompt.text.c_str()));
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph));
+      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

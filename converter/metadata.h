@@ -41,6 +41,8 @@ struct Metadata {
   bool has_self_test = false;
   std::optional<ChatFormat> chat_format = {};
   const TokenizerTables* tokenizer = nullptr;  // null: the file gets none
+  std::vector<Prompt> prompts = {};
+  int32_t default_prompt = -1;
 
   /// Bytes of the segment: the weights, then the tokenizer's tables.
   uint64_t weight_bytes() const { return tensors.empty() ? 0 : tensors.back().offset + tensors.back().bytes; }

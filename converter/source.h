@@ -99,6 +99,11 @@ struct SentencePooling {
   std::vector<Dense> dense = {};
 };
 
+/// A text that the model's authors put before texts, by its name ("query").
+struct Prompt {
+  std::string name, text;
+};
+
 struct Source {
   std::string format;                 // "hf", "gguf" or "llama2c", for messages
   std::string name;                   // of the model
@@ -109,11 +114,13 @@ struct Source {
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
   std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
-  uint32_t max_tokens = 0;       // of a text, where a sentence-transformers directory says it; 0: the model's
-  bool lowercase = false;        // texts are lowercased, whatever the tokenizer does
-  bool ternary = false;          // matrices of bytes are ternary ones, as the config says
-  std::string label_activation;  // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
-  std::vector<std::string> notes;                  // what the user should know
+  uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
+  bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
+  std::vector<Prompt> prompts;
+  int32_t default_prompt = -1;     // of them, before every text; -1: none
+  bool ternary = false;            // matrices of bytes are ternary ones, as the config says
+  std::string label_activation;    // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
+  std::vector<std::string> notes;  // what the user should know
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };

@@ -68,6 +68,8 @@ class TransformerBuilder {
 
   /// The heads' outputs side by side, before the projection o.
   View attended(const LayerSpec& layer, BlockInput& in);
+  /// The same of queries, keys and values that are there: RoPE, the cache, attention.
+  View attend_heads(const LayerSpec& layer, View q, View k, View v);
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -122,6 +124,11 @@ class TransformerBuilder {
   /// One linear by itself.
   void linear(const std::string& label, const std::string& source, Role role, View in, View out,
               Activation activation, bool bias_required);
+
+  /// A linear in groups with a bias: group g reads and writes the g-th of `groups` equal parts of the columns
+  /// and has such a part of the rows of `source`.
+  void grouped_linear(const std::string& label, const std::string& source, uint32_t groups, View in, View out,
+                      Activation activation, std::optional<View> residual);
 
   /// rows *= factor; no operation where it is 1.
   void scale(View rows, float factor);

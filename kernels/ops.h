@@ -83,6 +83,19 @@ struct EmbedArgs {
   Rows out;            // [T, K]
 };
 
+/// x[t] = x[t] * kept / (1 - d / n), or 0 times that where ids[t] is `dropped`, for the n = last_seen[t] + 1
+/// tokens of t's sequence, whose ids lie around ids[t], d of which are `dropped` (Rives et al. 2021: tokens
+/// are dropped in training and rows scaled as if by dropout). Unit: a row.
+struct TokenDropoutArgs {
+  uint32_t width;
+  float kept;
+  int32_t dropped;
+  const int32_t* ids;        // [T]
+  const int32_t* positions;  // [T]
+  const int32_t* last_seen;  // [T]
+  Rows x;                    // [T, K]
+};
+
 /// x[t] += table[indices[t]], indices being positions or token types. table row-major [N, K], f32 or f16.
 /// Unit: a row.
 struct PositionsArgs {
@@ -271,8 +284,10 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16 };
 
 /// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
-/// sequence, l = last_seen[t], window 0 for all; query head h reads KV head h / (H / G). Where there are
-/// sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al. 2023).
+/// sequence, l = last_seen[t], window 0 for all; or, where `sides` is not 0, over those of 0..l that are at
+/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020). Query head h reads KV head h / (H /
+/// G). Where there are sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al.
+/// 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
 /// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
@@ -306,6 +321,7 @@ struct AttentionArgs {
   float softcap;
   const float* slopes;  // [H]
   const float* sinks;   // [H] or null
+  uint32_t sides;       // of a window on both sides; 0: none
 };
 using AttentionMergeArgs = AttentionArgs;
 

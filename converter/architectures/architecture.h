@@ -72,6 +72,8 @@ void read_granite_multipliers(Config& config, TransformerSpec& spec);
 struct BertDefaults {
   uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;
   const char* activation = "gelu";
+  uint32_t context = 512, token_types = 2;
+  double eps = 1e-12;
 };
 
 /// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a
@@ -103,6 +105,7 @@ struct HeadNames {
   std::string pooler;    // of the first token, with tanh
   DenseSpec classifier;  // before the labels of a sequence
   std::string labels = "classifier";
+  DenseSpec tokens;  // before the labels of tokens
   DenseSpec masked;  // before the vocabulary
   std::string vocabulary, vocabulary_bias;
 };
@@ -150,5 +153,11 @@ struct KindRopeKeys {
   uint32_t full_head_dim = 0, sliding_head_dim = 0;
 };
 KindRopes read_kind_ropes(Config& config, const KindRopeKeys& keys, uint32_t context);
+
+/// Frequencies of the powers of theta, of heads of `head_dim`.
+RopeSpec plain_rope(const Config& config, uint32_t head_dim, double theta);
+
+/// read_rope, or, where the config has no keys for it, plain_rope.
+RopeSpec read_rope_or(Config& config, uint32_t head_dim, uint32_t context, double theta);
 
 }  // namespace mote::convert

@@ -71,15 +71,16 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
   spec.width = config.size("hidden_size", 1, kMaxSize, defaults.width);
   spec.repeat(read_bert_layer(config, spec.width, base, defaults),
               config.size("num_hidden_layers", 1, kMaxLayers, 12));
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
+  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, defaults.context), 0,
+                spec);
   const std::string positions = config.optional_text("position_embedding_type").value_or("absolute");
   if (positions != "absolute")
     config.refuse("position_embedding_type {} is not supported, only absolute is", positions);
   if (config.flag("is_decoder", false))
     config.refuse("is_decoder is true: only encoders of this kind are supported");
-  spec.token_types = config.size("type_vocab_size", 0, kMaxSize, 2);
+  spec.token_types = config.size("type_vocab_size", 0, kMaxSize, defaults.token_types);
   spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
+  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", defaults.eps));
   spec.norm_bias = true;
 
   WeightNames& names = spec.names;

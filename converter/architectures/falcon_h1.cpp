@@ -46,33 +46,16 @@ void build_hybrid(TransformerBuilder& builder, const LayerSpec& layer, const Hyb
 }
 
 Mamba2Spec read_mixer(Config& config, uint32_t width) {
-  Mamba2Spec mixer;
-  mixer.heads = config.size("mamba_n_heads", 1, kMaxSize, 128);
   const uint32_t expanded = width * config.size("mamba_expand", 1, 64, 2);
   const uint32_t all = config.optional_size("mamba_d_ssm", 1, kMaxSize, 1024).value_or(expanded);
-  const nlohmann::json* head = config.value("mamba_d_head");
-  mixer.head_dim =
-      head == nullptr || *head == "auto" ? all / mixer.heads : config.size("mamba_d_head", 1, kMaxHeadDim);
-  if (uint64_t{mixer.heads} * mixer.head_dim != all || mixer.head_dim > kMaxHeadDim)
-    config.refuse("mamba_n_heads {} of mamba_d_head {} are not the {} of the scan", mixer.heads,
-                  mixer.head_dim, all);
-  mixer.groups = config.size("mamba_n_groups", 1, kMaxSize, 1);
-  if (mixer.heads % mixer.groups != 0)
-    config.refuse("mamba_n_heads {} is not a multiple of mamba_n_groups {}", mixer.heads, mixer.groups);
-  mixer.states = config.size("mamba_d_state", 1, kMaxStateColumns, 256);
-  mixer.bias = config.flag("mamba_proj_bias", false);
-  mixer.conv.taps = read_taps(config, "mamba_d_conv", 4);
-  mixer.conv.bias = config.flag("mamba_conv_bias", true);
-  mixer.conv.activation = Activation::silu;
+  Mamba2Spec mixer = read_hybrid_mixer(config, all);
+  check_hybrid_mixer(config, mixer, all);
   const bool norm_first = config.flag("mamba_norm_before_gate", true);
   mixer.gate = !config.flag("mamba_rms_norm", false) ? Mamba2Spec::Gate::alone
                : norm_first                          ? Mamba2Spec::Gate::after_norm
                                                      : Mamba2Spec::Gate::before_norm;
-  mixer.norm_groups = mixer.groups;
-  read_time_limits(config, mixer);
   const std::vector<float> factors = read_numbers(config, "ssm_multipliers", mixer.multipliers.size(), 1.0f);
   std::copy(factors.begin(), factors.end(), mixer.multipliers.begin());
-  config.value("mamba_chunk_size");
   return mixer;
 }
 

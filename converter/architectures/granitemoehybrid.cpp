@@ -11,7 +11,7 @@ namespace mote::convert {
 namespace {
 
 /// Which layers attend; the others scan.
-std::vector<bool> read_attention_layers(Config& config, size_t layers) {
+std::vector<bool> granite_attention_layers(Config& config, size_t layers) {
   const char* key = config.has("layer_types") ? "layer_types" : "layers_block_type";
   const nlohmann::json* types = config.value(key);
   std::vector<bool> result(layers, false);
@@ -25,33 +25,6 @@ std::vector<bool> read_attention_layers(Config& config, size_t layers) {
       config.refuse("{} has {}, expected mamba or attention", key, (*types)[i].dump());
   }
   return result;
-}
-
-Mamba2Spec read_mixer(Config& config, uint32_t width) {
-  Mamba2Spec mixer;
-  mixer.heads = config.size("mamba_n_heads", 1, kMaxSize, 128);
-  const uint32_t all = width * config.size("mamba_expand", 1, 64, 2);
-  const nlohmann::json* head = config.value("mamba_d_head");
-  mixer.head_dim =
-      head == nullptr || *head == "auto" ? all / mixer.heads : config.size("mamba_d_head", 1, kMaxHeadDim);
-  mixer.groups = config.size("mamba_n_groups", 1, kMaxSize, 1);
-  mixer.states = config.size("mamba_d_state", 1, kMaxStateColumns, 256);
-  mixer.bias = config.flag("mamba_proj_bias", false);
-  mixer.conv.taps = read_taps(config, "mamba_d_conv", 4);
-  mixer.conv.bias = config.flag("mamba_conv_bias", true);
-  mixer.conv.activation = Activation::silu;
-  mixer.norm_groups = mixer.groups;
-  read_time_limits(config, mixer);
-  config.value("mamba_chunk_size");
-  return mixer;
-}
-
-void check_mixer(const Config& config, const Mamba2Spec& mixer, uint32_t all) {
-  if (uint64_t{mixer.heads} * mixer.head_dim != all || mixer.head_dim > kMaxHeadDim)
-    config.refuse("mamba_n_heads {} of mamba_d_head {} are not mamba_expand times hidden_size, {}",
-                  mixer.heads, mixer.head_dim, all);
-  if (mixer.heads % mixer.groups != 0)
-    config.refuse("mamba_n_heads {} is not a multiple of mamba_n_groups {}", mixer.heads, mixer.groups);
 }
 
 MixtureSpec read_mixture(Config& config, const std::string& prefix, const LayerSpec& layer) {
@@ -93,11 +66,12 @@ TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
   }
   for (const char* unused : {"normalization_function", "init_method"}) config.value(unused);
 
-  const std::vector<bool> attends = read_attention_layers(config, spec.layers.size());
-  Mamba2Spec mixer = read_mixer(config, spec.width);
+  const std::vector<bool> attends = granite_attention_layers(config, spec.layers.size());
+  const uint32_t scanned = spec.width * config.size("mamba_expand", 1, 64, 2);
+  Mamba2Spec mixer = read_hybrid_mixer(config, scanned);
   mixer.base = prefix + "mamba.";
   const bool scans = std::find(attends.begin(), attends.end(), false) != attends.end();
-  if (scans) check_mixer(config, mixer, spec.width * config.size("mamba_expand", 1, 64, 2));
+  if (scans) check_hybrid_mixer(config, mixer, scanned);
   const bool has_experts = config.optional_size("num_local_experts", 0, kMaxExperts, 8).value_or(0) != 0;
   MixtureSpec experts;
   if (has_experts) experts = read_mixture(config, prefix, spec.layers[0]);

@@ -24,9 +24,9 @@ std::string task_of(Config& config) {
   if (!list->is_array() || !list->front().is_string())
     config.refuse_value("architectures", list, "a list of texts");
   const std::string name = list->front().get<std::string>();
-  const size_t at = name.find("For");
-  if (at != std::string::npos) return name.substr(at);
   if (name.ends_with("Model") && !name.ends_with("LMHeadModel")) return "";
+  const size_t at = name.rfind("For");  // RoFormer has one in its own name
+  if (at != std::string::npos) return name.substr(at);
   return name;
 }
 
@@ -121,6 +121,7 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
     head.dense = names.classifier;
   } else if (task == "ForTokenClassification") {
     set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));
+    head.dense = names.tokens;
   } else if (task == "ForQuestionAnswering") {
     head.kind = OutputKind::answer_span;
     head.output = "qa_outputs";

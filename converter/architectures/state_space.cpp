@@ -28,6 +28,32 @@ uint32_t read_taps(Config& config, const std::string& key, uint32_t fallback) {
   return config.size(key, 2, kMaxTaps, fallback);
 }
 
+Mamba2Spec read_hybrid_mixer(Config& config, uint32_t width) {
+  Mamba2Spec mixer;
+  mixer.heads = config.size("mamba_n_heads", 1, kMaxSize, 128);
+  const nlohmann::json* head = config.value("mamba_d_head");
+  mixer.head_dim =
+      head == nullptr || *head == "auto" ? width / mixer.heads : config.size("mamba_d_head", 1, kMaxHeadDim);
+  mixer.groups = config.size("mamba_n_groups", 1, kMaxSize, 1);
+  mixer.states = config.size("mamba_d_state", 1, kMaxStateColumns, 256);
+  mixer.bias = config.flag("mamba_proj_bias", false);
+  mixer.conv.taps = read_taps(config, "mamba_d_conv", 4);
+  mixer.conv.bias = config.flag("mamba_conv_bias", true);
+  mixer.conv.activation = Activation::silu;
+  mixer.norm_groups = mixer.groups;
+  read_time_limits(config, mixer);
+  config.value("mamba_chunk_size");
+  return mixer;
+}
+
+void check_hybrid_mixer(const Config& config, const Mamba2Spec& mixer, uint32_t width) {
+  if (uint64_t{mixer.heads} * mixer.head_dim != width || mixer.head_dim > kMaxHeadDim)
+    config.refuse("mamba_n_heads {} of mamba_d_head {} are not the {} of the scan", mixer.heads,
+                  mixer.head_dim, width);
+  if (mixer.heads % mixer.groups != 0)
+    config.refuse("mamba_n_heads {} is not a multiple of mamba_n_groups {}", mixer.heads, mixer.groups);
+}
+
 void read_time_limits(Config& config, Mamba2Spec& spec) {
   const std::string key = "time_step_limit";
   const nlohmann::json* value = config.value(key);

@@ -17,6 +17,11 @@ inline constexpr uint32_t kMaxStateColumns = 1u << 12;
 /// The taps of a convolution.
 uint32_t read_taps(Config& config, const std::string& key, uint32_t fallback);
 
+/// The keys of Mamba-2 that the hybrids share, of a scan whose heads are `width` wide together.
+Mamba2Spec read_hybrid_mixer(Config& config, uint32_t width);
+/// Refuses heads that are not `width` wide, or groups that do not divide them.
+void check_hybrid_mixer(const Config& config, const Mamba2Spec& mixer, uint32_t width);
+
 /// time_step_limit: the least and the largest time step of Mamba-2.
 void read_time_limits(Config& config, Mamba2Spec& spec);
 

@@ -31,6 +31,8 @@ void check_attention(const TransformerSpec& spec, uint32_t index, const Attentio
   if (!std::isfinite(attention.scale)) fail("layer {}: attention scale {}", index, attention.scale);
   if (attention.window != 0 && spec.is_encoder())
     fail("layer {} has a window of {}; encoders have none", index, attention.window);
+  if (attention.sides != 0 && !spec.is_encoder())
+    fail("layer {} sees {} tokens behind each; decoders see none", index, attention.sides);
   if (attention.rope != kNone) {
     if (attention.rope >= spec.ropes.size())
       fail("layer {} has rope {} of {}", index, attention.rope, spec.ropes.size());

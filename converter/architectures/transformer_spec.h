@@ -105,6 +105,7 @@ struct AttentionSpec {
   bool norm_after_rope = false;
   bool q_has_gate = false;    // names.q has behind each head's rows as many whose sigmoids scale its outputs
   bool qkv_by_group = false;  // rows of names.qkv: of each head of keys its queries, key and value
+  uint32_t sides = 0;         // of an encoder: tokens that a query sees before and behind it; 0: all
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -151,6 +152,7 @@ struct HeadSpec {
   std::vector<PoolKind> more_pools;          // whose vectors stand behind that one's
   std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
+  bool dense_of_tokens = false;  // what is pooled has passed `dense`
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                            // the embedding for output. Neither for vectors and hidden states
@@ -172,6 +174,7 @@ struct TransformerSpec {
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
   float logit_softcap = 0.0f;         // c: they become c tanh(logit / c); 0: they do not
+  int32_t dropped_id = -1;            // a token whose row is 0 and for which the others grow (ESM); -1: none
   uint32_t token_types = 0;           // rows of their table; 0: there is none
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at

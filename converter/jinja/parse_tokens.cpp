@@ -9,15 +9,15 @@ namespace mote::convert::jinja {
 namespace {
 
 /// Of calls of the parser, about three for each pair of parentheses, and of the tree.
-constexpr uint32_t kMostNested = 200;
+constexpr uint32_t kMostNestedTokens = 200;
 constexpr uint32_t kMostTreeDepth = 400;
 
 }  // namespace
 
 ExpressionParser::Nested::Nested(const ExpressionParser& inner) : parser(inner) {
-  if (++parser.nested_ > kMostNested) {
+  if (++parser.nested_ > kMostNestedTokens) {
     --parser.nested_;
-    parser.unknown(fmt::format("nesting deeper than {}", kMostNested));
+    parser.unknown(fmt::format("nesting deeper than {}", kMostNestedTokens));
   }
 }
 ExpressionParser::Nested::~Nested() { --parser.nested_; }

@@ -13,15 +13,15 @@ namespace {
 
 constexpr uint16_t kSign = 0x8000;
 
-int byte_at(const std::byte* data, size_t i) { return std::to_integer<int>(data[i]); }
+int int_at(const std::byte* data, size_t i) { return std::to_integer<int>(data[i]); }
 
 void add_half(const std::byte* data, std::vector<uint16_t>& to) { to.push_back(load<uint16_t>(data)); }
 
 /// q[at + i] and q[at + count + i], i below `count`, of the low and the high nibbles of `count` bytes.
 void read_nibbles(const std::byte* bytes, size_t count, int offset, int8_t* q) {
   for (size_t i = 0; i < count; ++i) {
-    q[i] = static_cast<int8_t>((byte_at(bytes, i) & 15) - offset);
-    q[i + count] = static_cast<int8_t>((byte_at(bytes, i) >> 4) - offset);
+    q[i] = static_cast<int8_t>((int_at(bytes, i) & 15) - offset);
+    q[i + count] = static_cast<int8_t>((int_at(bytes, i) >> 4) - offset);
   }
 }
 
@@ -56,7 +56,7 @@ void read_q5_k(const std::byte* b, int8_t* q, QuantRow& out) {
   read_scales_and_minima(b, out);
   for (size_t j = 0; j < 4; ++j) read_nibbles(b + 48 + 32 * j, 32, 0, q + 64 * j);
   for (size_t k = 0; k < 256; ++k)
-    q[k] = static_cast<int8_t>(q[k] | (byte_at(b, 16 + k % 32) >> (k / 32) & 1) << 4);
+    q[k] = static_cast<int8_t>(q[k] | (int_at(b, 16 + k % 32) >> (k / 32) & 1) << 4);
 }
 
 void read_q6_k(const std::byte* b, int8_t* q, QuantRow& out) {
@@ -64,7 +64,7 @@ void read_q6_k(const std::byte* b, int8_t* q, QuantRow& out) {
   for (size_t i = 0; i < 16; ++i) out.scale_steps.push_back(load<int8_t>(b + 192 + i));
   for (size_t half = 0; half < 2; ++half) read_nibbles(b + 64 * half, 64, 0, q + 128 * half);
   for (size_t k = 0; k < 256; ++k) {
-    const int high = byte_at(b, 128 + k / 128 * 32 + k % 32) >> (k % 128 / 32 * 2) & 3;
+    const int high = int_at(b, 128 + k / 128 * 32 + k % 32) >> (k % 128 / 32 * 2) & 3;
     q[k] = static_cast<int8_t>((q[k] | high << 4) - 32);
   }
 }

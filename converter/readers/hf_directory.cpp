@@ -63,14 +63,20 @@ std::string current_name(const std::string& name) {
   return name;
 }
 
+/// A convolution [outputs, inputs, 1] is a matrix.
+std::vector<uint64_t> without_single_taps(std::vector<uint64_t> shape) {
+  if (shape.size() == 3 && shape.back() == 1) shape.pop_back();
+  return shape;
+}
+
 /// Integers and booleans are no weights (position ids, masks) and are left out, unless they are ternary ones.
 void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
   static const std::map<std::string, SourceType> kWeightTypes = {
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
   const auto type = kWeightTypes.find(tensor.dtype);
   if (type != kWeightTypes.end()) {
-    source.tensors[current_name(name)] = {type->second, tensor.shape, tensor.bytes.data(),
-                                          tensor.bytes.size()};
+    source.tensors[current_name(name)] = {type->second, without_single_taps(tensor.shape),
+                                          tensor.bytes.data(), tensor.bytes.size()};
   } else if (source.ternary && tensor.dtype == "U8" && tensor.shape.size() == 2 &&
              name.ends_with(".weight")) {
     source.tensors[name] = {SourceType::ternary,
@@ -195,14 +201,21 @@ void take_modules(Source& source, const SentenceModules& modules) {
   source.max_tokens = modules.max_tokens;
   source.lowercase = modules.lowercase;
   source.label_activation = modules.label_activation;
-  if (!modules.default_prompt.empty()) {
-    source.notes.push_back(
-        fmt::format("the original puts \"{}\" before every text; mote embed --prompt TEXT does so",
-                    modules.default_prompt));
-  } else if (!modules.prompts.empty()) {
-    source.notes.push_back(
-        fmt::format("the model knows prompts before texts: {}; mote embed --prompt TEXT puts one there",
-                    modules.prompts));
+  source.default_prompt = modules.default_prompt;
+  std::string known;
+  for (const Prompt& prompt : modules.prompts) {
+    if (!prompt.text.empty())
+      known += fmt::format("{}{} \"{}\"", known.empty() ? "" : ", ", prompt.name, prompt.text);
+  }
+  if (modules.pools_prompt && modules.pooling) {
+    source.prompts = modules.prompts;
+    if (!known.empty())
+      source.notes.push_back(fmt::format("prompts before texts: {}; mote embed --prompt-name NAME", known));
+  } else if (!known.empty()) {
+    source.notes.push_back(fmt::format("the prompts {} are left out: {}", known,
+                                       modules.pooling
+                                           ? "the pooling leaves their tokens out, which is not supported"
+                                           : "a cross encoder's are not supported"));
   }
 }
 

@@ -27,7 +27,9 @@ struct SentenceModules {
   uint32_t max_tokens = 0;
   bool lowercase = false;
   std::string label_activation;
-  std::string default_prompt, prompts;  // the text before every text; all of them as a list for a message
+  std::vector<Prompt> prompts;
+  int32_t default_prompt = -1;  // as in Source
+  bool pools_prompt = true;     // the pooling counts a prompt's tokens
 };
 SentenceModules read_sentence_modules(const std::filesystem::path& directory);
 

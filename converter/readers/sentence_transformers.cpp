@@ -36,9 +36,10 @@ PoolKind pool_kind(const std::string& name, const JsonFile& file) {
 }
 
 /// In the order in which the vectors stand side by side.
-std::vector<PoolKind> read_pooling(const fs::path& path) {
+std::vector<PoolKind> read_pooling(const fs::path& path, bool& pools_prompt) {
   const json config = read_json(path);
   const JsonFile file(path.string());
+  pools_prompt = file.flag(config, "include_prompt", true);
   std::vector<PoolKind> kinds;
   const json* modes = file.find(config, "pooling_mode");
   if (modes != nullptr && modes->is_array()) {
@@ -128,10 +129,19 @@ void read_library_config(const fs::path& directory, SentenceModules& found) {
       if (value.is_null()) continue;
       file.refuse_value("prompts." + key, &value, "a text");
     }
-    const std::string text = value.get<std::string>();
-    if (text.empty()) continue;
-    found.prompts += fmt::format("{}{} \"{}\"", found.prompts.empty() ? "" : ", ", key, text);
-    if (key == name) found.default_prompt = text;
+    if (key == name) found.default_prompt = static_cast<int32_t>(found.prompts.size());
+    found.prompts.push_back({key, value.get<std::string>()});
+  }
+  const bool is_known = found.default_prompt != -1 || name == "query" || name == "document";
+  if (!name.empty() && !is_known) file.refuse("default_prompt_name {} is none of the prompts", shown(name));
+  const bool has_default =
+      found.default_prompt != -1 && !found.prompts[static_cast<size_t>(found.default_prompt)].text.empty();
+  if (has_default && !found.pooling)
+    file.refuse("default_prompt_name {} of a cross encoder is not supported", shown(name));
+  if (has_default && !found.pools_prompt) {
+    file.refuse(
+        "default_prompt_name {} with a pooling without the prompt (include_prompt false) is not supported",
+        shown(name));
   }
 }
 
@@ -149,7 +159,7 @@ class ModuleReader {
       found.transformer = directory_ / folder;
       stage_ = kTransformer;
     } else if (kind == "Pooling" && stage_ == kTransformer) {
-      std::vector<PoolKind> kinds = read_pooling(directory_ / folder / "config.json");
+      std::vector<PoolKind> kinds = read_pooling(directory_ / folder / "config.json", found.pools_prompt);
       found.pooling.emplace().kind = kinds.front();
       found.pooling->more_kinds.assign(kinds.begin() + 1, kinds.end());
       stage_ = kPooled;

@@ -21,6 +21,10 @@ struct PositionRange {
 
 static inline PositionRange seen_by(const AttentionArgs& args, size_t row) {
   const uint32_t end = static_cast<uint32_t>(args.last_seen[row]) + 1;
+  if (args.sides != 0) {
+    const uint32_t position = static_cast<uint32_t>(args.positions[row]), behind = position + args.sides + 1;
+    return {position > args.sides ? position - args.sides : 0, behind < end ? behind : end};
+  }
   return {args.window != 0 && end > args.window ? end - args.window : 0, end};
 }
 

@@ -188,7 +188,8 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
   block->begin = rows.begin;
   block->run_count = 0;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    const bool follows = row != rows.begin && args.sequences[row] == args.sequences[row - 1] &&
+    const bool follows = row != rows.begin && args.sides == 0 &&
+                         args.sequences[row] == args.sequences[row - 1] &&
                          args.last_seen[row] == args.last_seen[row - 1];
     if (follows) {
       block->runs[block->run_count - 1].end = row + 1;

@@ -271,6 +271,16 @@ const char* mote_model_label(const mote_model* model, uint32_t label) {
   return labels == nullptr || label >= labels->size() ? nullptr : labels->Get(label)->c_str();
 }
 
+const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const char** name) {
+  const auto* prompts = model->root->prompts();
+  if (prompts == nullptr || prompt >= prompts->size()) return nullptr;
+  const mote::file::Prompt* found = prompts->Get(prompt);
+  if (name != nullptr) *name = found->name()->c_str();
+  return found->text()->c_str();
+}
+
+int32_t mote_model_default_prompt(const mote_model* model) { return model->root->default_prompt(); }
+
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
   mote_status status = mote::check_encoder(session, error);
   if (status != MOTE_OK) return status;

@@ -65,6 +65,11 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
+  if (prompts > kMaxLabels || root.default_prompt() < -1 ||
+      root.default_prompt() >= static_cast<int32_t>(prompts)) {
+    return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
+  }
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
   if (unknown != 0) {

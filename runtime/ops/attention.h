@@ -35,8 +35,9 @@ struct Attention : Operation {
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
     args.rows = extent.units;
     const uint32_t last = last_position(args, run);
-    const bool windowed = args.window != 0 && args.window <= last;
-    const uint32_t seen = windowed ? args.window : last + 1, all = units(args, args.rows);
+    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : args.window;
+    const bool windowed = window != 0 && window <= last;
+    const uint32_t seen = windowed ? window : last + 1, all = units(args, args.rows);
     args.segments = split_positions(args, run, last, all);
     return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
   }
@@ -67,6 +68,7 @@ struct Attention : Operation {
     to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.key_dim(),
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
+    if (op.sides() != 0) to.detail("window of ", op.sides(), " on both sides");
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
@@ -91,7 +93,8 @@ struct Attention : Operation {
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    return few && args.window == 0 && segments > 1 && units % run.threads != 0 ? segments : 0;
+    return few && args.window == 0 && args.sides == 0 && segments > 1 && units % run.threads != 0 ? segments
+                                                                                                  : 0;
   }
 };
 
@@ -114,6 +117,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
+  check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+  check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
@@ -127,9 +132,10 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
-  step->attention = {view, op.heads(),       cache->window(), op.scale(),     bias,           reach,
-                     0,    rows.positions,   last_seen,       rows.sequences, q.const_rows(), out.rows(),
-                     0,    places_.partials, score_kind(op),  op.softcap(),   slopes,         sinks};
+  step->attention = {view,      op.heads(),       cache->window(), op.scale(),     bias,           reach,
+                     0,         rows.positions,   last_seen,       rows.sequences, q.const_rows(), out.rows(),
+                     0,         places_.partials, score_kind(op),  op.softcap(),   slopes,         sinks,
+                     op.sides()};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

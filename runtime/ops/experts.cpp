@@ -13,11 +13,9 @@ struct Routed {
   float weight;
 };
 
-constexpr uint32_t kMostRows = 32;
-
-class Run {
+class ExpertsRun {
  public:
-  Run(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
+  ExpertsRun(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch)
       : args_(args),
         kernel_(kernel_cast<LinearArgs>(kernel)),
         units_(units),
@@ -143,13 +141,13 @@ class Run {
   void* scratch_;
   char *in_, *out_;
   uint32_t begin_, end_;  // columns of the units
-  Routed routed_[kMostRows];
+  Routed routed_[kExpertRows];
 };
 
 }  // namespace
 
 void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch) {
-  Run(args, kernel, units, scratch).all();
+  ExpertsRun(args, kernel, units, scratch).all();
 }
 
 }  // namespace mote

@@ -12,8 +12,9 @@ namespace mote {
 /// expert_rows() rows, then experts_scratch_bytes().
 void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units, void* scratch);
 
-/// Rows that are gathered at a time.
-inline uint32_t expert_rows(uint32_t rows) { return rows < 32 ? rows : 32; }
+/// Rows that are gathered at a time, of so many.
+inline constexpr uint32_t kExpertRows = 32;
+inline uint32_t expert_rows(uint32_t rows) { return rows < kExpertRows ? rows : kExpertRows; }
 
 /// Of the gathered rows and their outputs.
 inline uint64_t experts_scratch_bytes(const ExpertsArgs& args, uint32_t rows) {

@@ -12,7 +12,7 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoPiece = UINT32_MAX;
 
 class Lattice {
  public:
@@ -20,7 +20,7 @@ class Lattice {
       : t_(tokenizer), s_(scratch), begin_(begin), end_(end) {}
 
   void fill() {
-    for (uint32_t at = begin_ + 1; at <= end_; ++at) s_.where[at] = kNone;
+    for (uint32_t at = begin_ + 1; at <= end_; ++at) s_.where[at] = kNoPiece;
     s_.score[begin_] = 0;
     for (uint32_t at = begin_; at < end_;) {
       const uint32_t next = at + utf8_decode(s_.text + at, s_.text + end_).bytes;
@@ -66,7 +66,7 @@ class Lattice {
 
   void offer(uint32_t from, uint32_t to, uint32_t id, double score) {
     const double sum = s_.score[from] + score;
-    if (s_.where[to] != kNone && !(sum > s_.score[to])) return;
+    if (s_.where[to] != kNoPiece && !(sum > s_.score[to])) return;
     s_.where[to] = from;
     s_.id[to] = id;
     s_.score[to] = sum;

@@ -154,6 +154,20 @@ TEST("attention sees all positions of the sequence where it is bidirectional, wi
   });
 }
 
+TEST("attention with a window on both sides sees its positions alone", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [sides, context] : {std::pair(1u, 1u), std::pair(1u, 23u), std::pair(4u, 129u),
+                                         std::pair(64u, 150u), std::pair(128u, 270u), std::pair(300u, 40u)}) {
+      AttentionCase c{context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.sides = sides;
+      c.two_sequences = sides == 4;
+      c.bias = sides == 64;
+      check_case(entry, c, sides == 4 ? Split::halves : Split::whole);
+    }
+  });
+}
+
 TEST("attention adds a bias to causal scores and those of a window too", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 5u, 100u}) {

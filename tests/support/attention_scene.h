@@ -21,6 +21,7 @@ struct AttentionCase {
   uint32_t value_dim = 0;  // 0: as key_dim
   ScoreKind score = ScoreKind::scaled;
   bool sinks = false;
+  uint32_t sides = 0;
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -79,9 +80,13 @@ class AttentionScene {
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
   uint32_t last_seen(size_t t) const { return case_.bidirectional ? case_.context - 1 : position(t); }
   uint32_t first_seen(size_t t) const {
+    if (case_.sides != 0) return position(t) > case_.sides ? position(t) - case_.sides : 0;
     return case_.window != 0 && last_seen(t) + 1 > case_.window ? last_seen(t) + 1 - case_.window : 0;
   }
-  uint32_t seen(size_t t) const { return last_seen(t) + 1 - first_seen(t); }
+  uint32_t seen(size_t t) const {
+    const uint32_t last = case_.sides == 0 ? UINT32_MAX : position(t) + case_.sides;
+    return std::min(last, last_seen(t)) + 1 - first_seen(t);
+  }
   float bias(size_t t, uint32_t h, uint32_t p) const {
     if (!case_.bias) return 0.0f;
     return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)];
@@ -188,7 +193,8 @@ class AttentionScene {
                           case_.bias ? ScoreKind::biased : case_.score,
                           case_.score == ScoreKind::capped ? kSoftcap : 0.0f,
                           has_slopes() ? slopes_.data<float>() : nullptr,
-                          case_.sinks ? sinks_.data<float>() : nullptr};
+                          case_.sinks ? sinks_.data<float>() : nullptr,
+                          case_.sides};
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);

@@ -139,13 +139,33 @@ TEST_CASE("embed: a prompt stands before each line") {
   library["prompts"] = {{"query", "query: "}, {"document", ""}};
   const auto note_of = [&] {
     write_text(copy / "config_sentence_transformers.json", library.dump());
-    const Outcome outcome = run("convert " + copy.string() + " -o " + (scratch() / "prompted.mote").string());
+    const Outcome outcome =
+        run("convert " + copy.string() + " --type f32 -o " + (scratch() / "prompted.mote").string());
     assert_works(outcome);
     return outcome.err;
   };
-  TEST_ASSERT_TRUE(contains(note_of(), "query \"query: \"; mote embed --prompt TEXT"));
+  TEST_ASSERT_TRUE(contains(note_of(), "query \"query: \"; mote embed --prompt-name NAME"));
+  const std::string prompted = "embed " + (scratch() / "prompted.mote").string() + " --file ";
+  const json plain = assert_json(run(prompted + text_file("the cat\n")));
+  TEST_ASSERT_TRUE(plain.at("embedding") == whole.at("embedding"));
+  const json named = assert_json(run(prompted + text_file("the cat\n") + " --prompt-name query"));
+  const json spelled = assert_json(run(prompted + text_file("query: the cat\n")));
+  TEST_ASSERT_TRUE(named.at("embedding") == spelled.at("embedding"));
+  TEST_ASSERT_FALSE(named.at("embedding") == plain.at("embedding"));
+  assert_fails(run(prompted + text_file("x\n") + " --prompt-name other"), 1,
+               "has no prompt 'other'; it has document, query");
+  const json ranked = assert_json(run(prompted + text_file("query: the cat\n") + " --rank 'the cat' --json"));
+  TEST_ASSERT_TRUE(ranked.at("score").get<double>() > 1 - 1e-6);
   library["default_prompt_name"] = "query";
-  TEST_ASSERT_TRUE(contains(note_of(), "the original puts \"query: \" before every text"));
+  note_of();
+  const json by_default = assert_json(run(prompted + text_file("the cat\n")));
+  TEST_ASSERT_TRUE(by_default.at("embedding") == spelled.at("embedding"));
+  const json without = assert_json(run(prompted + text_file("the cat\n") + " --prompt ''"));
+  TEST_ASSERT_TRUE(without.at("embedding") == whole.at("embedding"));
+  library["default_prompt_name"] = "other";
+  write_text(copy / "config_sentence_transformers.json", library.dump());
+  assert_fails(run("convert " + copy.string() + " -o " + (scratch() / "prompted.mote").string()), 1,
+               "default_prompt_name other is none of the prompts");
 }
 
 TEST_CASE("messages say what a file is and what to do") {

@@ -272,6 +272,12 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info);
 /* Zero-terminated, in the file; null for one that there is not. */
 const char* mote_model_label(const mote_model* model, uint32_t label);
 
+/* What the model's authors put before a text, and its name ("query"), if that is not null. Zero-terminated, in
+   the file; null for one that there is not. */
+const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const char** name);
+/* The one that stands before every text unless another is chosen; -1: none. */
+int32_t mote_model_default_prompt(const mote_model* model);
+
 /* Sequences one after the other, without padding. */
 typedef struct mote_batch {
   const int32_t* ids;         /* [sum of lengths] */

@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kLinesAtOnce = 64;
 
 struct Arguments {
-  std::string file, lines = "-", npy, query, prompt;
+  std::string file, lines = "-", npy, query, prompt, prompt_name;
   uint32_t top = 0;
-  bool json = false, truncate = false, ranks = false, reranks = false;
+  bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false;
   SessionFlags session;
 };
 
@@ -41,6 +41,36 @@ void encode_lines(TextEncoder& encoder, const std::string& path,
     if (texts.size() == kLinesAtOnce) flush();
   });
   flush();
+}
+
+/// The model's prompt of this name; null: it has none. Every model has the names query and document, as
+/// sentence-transformers sees it.
+std::optional<std::string> find_prompt(const mote_model* model, const std::string& wanted) {
+  const char* name = nullptr;
+  for (uint32_t i = 0; const char* text = mote_model_prompt(model, i, &name); ++i) {
+    if (wanted == name) return text;
+  }
+  if (wanted == "query" || wanted == "document") return "";
+  return std::nullopt;
+}
+
+std::string prompt_of_name(const ModelFile& file, const std::string& wanted) {
+  if (const auto found = find_prompt(file.model(), wanted)) return *found;
+  std::string known;
+  const char* name = nullptr;
+  for (uint32_t i = 0; mote_model_prompt(file.model(), i, &name) != nullptr; ++i)
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", one_line(name));
+  convert::fail("{} has no prompt '{}'; it has {}", file.path(), wanted, known.empty() ? "none" : known);
+}
+
+/// What stands before each line: what the user says, or what the original puts there: before what is ranked
+/// its prompt for documents, before others its default.
+std::string prompt_of_lines(const ModelFile& file, const Arguments& arguments) {
+  if (arguments.has_prompt) return arguments.prompt;
+  if (!arguments.prompt_name.empty()) return prompt_of_name(file, arguments.prompt_name);
+  if (arguments.ranks) return *find_prompt(file.model(), "document");
+  const int32_t found = mote_model_default_prompt(file.model());
+  return found == -1 ? "" : mote_model_prompt(file.model(), static_cast<uint32_t>(found), nullptr);
 }
 
 /// Calls use(text, vector) for each line, in order.
@@ -111,7 +141,7 @@ void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
   print_ranked(std::move(ranked), arguments);
 }
 
-void embed(const Arguments& arguments) {
+void embed(Arguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
   const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
@@ -126,7 +156,11 @@ void embed(const Arguments& arguments) {
     convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",
                   file.path());
   }
-  if (arguments.ranks) return rank_lines(encoder, arguments);
+  arguments.prompt = prompt_of_lines(file, arguments);
+  if (arguments.ranks) {
+    arguments.query = *find_prompt(file.model(), "query") + arguments.query;
+    return rank_lines(encoder, arguments);
+  }
   std::vector<float> all;
   size_t rows = 0;
   embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
@@ -156,13 +190,19 @@ void add_embed(CommandLine& line) {
                       .type("QUERY");
   rerank.excludes(npy).excludes(rank);
   command.option("--top", &arguments->top, "Print the K nearest only (with --rank or --rerank)").type("K");
-  command.option("--prompt", &arguments->prompt, "Put this before each line, such as \"query: \"")
-      .type("TEXT")
-      .excludes(rerank);
+  Option prompt =
+      command.option("--prompt", &arguments->prompt, "Put this before each line, such as \"query: \"")
+          .type("TEXT");
+  prompt.excludes(rerank);
+  command.option("--prompt-name", &arguments->prompt_name, "Put the model's own prompt of this name there")
+      .type("NAME")
+      .excludes(rerank)
+      .excludes(prompt);
   command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
   command.flag("--json", &arguments->json, "Print an object a line; vectors are printed so anyway");
   add_session_flags(command, arguments->session);
-  command.callback([arguments, rank, rerank] {
+  command.callback([arguments, prompt, rank, rerank] {
+    arguments->has_prompt = prompt.given();
     arguments->ranks = rank.given();
     arguments->reranks = rerank.given();
     if (arguments->top != 0 && !arguments->ranks && !arguments->reranks)

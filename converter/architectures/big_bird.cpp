@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// BigBird (Zaheer et al. 2020): BERT with heads of its own. Short texts are read with full attention by the
+// original too; longer ones are not supported.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+constexpr uint32_t kMaxPatternSize = 1u << 12;
+
+TransformerSpec read_big_bird(const Source& source, Config& config) {
+  const std::string base = base_of(source, "bert.");
+  const BertDefaults defaults{.vocab = 50358, .activation = "gelu_new", .context = 4096};
+  TransformerSpec spec = read_bert_like(source, config, base, defaults);
+  const std::string type = config.text("attention_type", "block_sparse");
+  if (type != "original_full" && type != "block_sparse")
+    config.refuse("attention_type {} is not supported; original_full and block_sparse are", type);
+  const uint32_t block = config.size("block_size", 1, kMaxPatternSize, 64);
+  const uint32_t random_blocks = config.size("num_random_blocks", 0, kMaxPatternSize, 3);
+  if (type == "block_sparse") spec.context = std::min(spec.context, (5 + 2 * random_blocks) * block);
+  if (config.flag("rescale_embeddings", false))
+    spec.embedding_multiplier = static_cast<float>(std::sqrt(spec.width));
+  const bool bias = config.flag("use_bias", true);
+  for (LayerSpec& layer : spec.layers) layer.attention.qkv_bias = bias;
+
+  const Activation activation = spec.layers[0].ffn.activation;
+  HeadNames names;
+  names.base = base;
+  names.pooler = "pooler";
+  names.classifier = {"classifier.dense", "", activation, spec.width};
+  names.labels = "classifier.out_proj";
+  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
+                  spec.width};
+  names.vocabulary = "cls.predictions.decoder";
+  names.vocabulary_bias = "cls.predictions.bias";
+  read_head(source, config, names, spec);
+  return spec;
+}
+
+}  // namespace mote::convert

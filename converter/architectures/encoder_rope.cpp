@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RoPE of encoders whose config class has a theta of its own for configs that say none.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+RopeSpec plain_rope(const Config& config, uint32_t head_dim, double theta) {
+  if (head_dim % 2 != 0) config.refuse("head_dim {} is odd and cannot be rotated", head_dim);
+  RopeSpec rope;
+  for (uint32_t i = 0; i < head_dim; i += 2) {
+    const float exponent = static_cast<float>(i) / static_cast<float>(head_dim);
+    rope.frequencies.push_back(1.0f / static_cast<float>(std::pow(theta, exponent)));
+  }
+  return rope;
+}
+
+RopeSpec read_rope_or(Config& config, uint32_t head_dim, uint32_t context, double theta) {
+  const nlohmann::json* keys = config.value("rope_parameters");
+  const bool has_theta = config.has("rope_theta") || (keys != nullptr && keys->contains("rope_theta"));
+  if (!has_theta && keys == nullptr && !config.has("rope_scaling"))
+    return plain_rope(config, head_dim, theta);
+  if (!has_theta)
+    config.refuse("rope_theta is missing beside other keys of RoPE; the original takes {}", theta);
+  return read_rope(config, head_dim, context, {});
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct TokenDropout : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
+  template <class F>
+  static void operands(TokenDropoutArgs& args, F&& f) {
+    rows_of(f, args.x, args.width);
+  }
+  static uint64_t work_per_row(const TokenDropoutArgs& args) { return args.width; }
+
+  template <class To>
+  static void describe(const file::TokenDropout& op, To& to) {
+    to.kind(op.x()->width());
+    to.from("ids");
+    to.updates(op.x());
+    to.detail("token ", static_cast<uint32_t>(op.dropped()), ", kept ", op.kept());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::TokenDropout& op, Step* step) {
+  const Operand x = f32_slice(op.x(), "x");
+  if (status_ != MOTE_OK) return;
+  of_tokens(x, "x");
+  finite(op.kept(), "kept");
+  check(is_whole(*places_.program), "tokens are dropped of whole sequences only");
+  check(op.dropped() >= 0 && static_cast<uint32_t>(op.dropped()) < model_.root->vocab(), "token ",
+        static_cast<uint32_t>(op.dropped()), " is not in the vocabulary");
+  const StreamPlace& rows = place(x);
+  step->token_dropout = {x.width,        op.kept(),      op.dropped(), places_.ids,
+                         rows.positions, rows.last_seen, x.rows()};
+  set_rows(step, x);
+  kernel(step, Op::kTokenDropout, DType::f32, DType::f32);
+}
+
+}  // namespace mote
