@@ -78,6 +78,10 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
+  /// From now on 4 MiB and more are read at a touch of what is not in memory yet, to huge pages where the file
+  /// system has large folios. Nowhere an error.
+  void read_by_huge_pages() const;
+
  private:
   std::filesystem::path path_;
   std::span<const std::byte> bytes_;

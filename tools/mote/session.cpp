@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "converter/error.h"
+#include "schema/mote_generated.h"
 #include "tools/mote/arguments.h"
 #include "tools/mote/output.h"
 
@@ -49,6 +50,16 @@ static const std::string& refuse_model_directory(const std::string& path) {
   convert::fail("{} is a directory, not a .mote file; mote convert {} -o model.mote makes one", path, path);
 }
 
+/// Whether a token reads a part of the weights only.
+static bool has_experts(const file::Model& model) {
+  for (const file::Program* program : *model.programs()) {
+    for (const file::Op* op : *program->ops()) {
+      if (op->args_type() == file::OpArgs::Experts) return true;
+    }
+  }
+  return false;
+}
+
 ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages)
     : path_(refuse_model_directory(path)), file_(path) {
   if (huge_pages) {
@@ -62,6 +73,7 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages)
                                              words * sizeof(uint64_t), &model_, &error);
   if (status != MOTE_OK) refuse_other_file(path, bytes());
   check(status, error, path);
+  if (file_ && !has_experts(*file::GetSizePrefixedModel(bytes().data()))) file_->read_by_huge_pages();
   mote_model_get_info(model_, &info_);
 }
 
