@@ -159,6 +159,8 @@ inline constexpr uint32_t kLinearStreams = 4;
 ///   acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(minimum_w, scale_a * float(sum_a), acc). Groups cover K padded to 64.
+/// Weights q4k, q5k: as q4mg32, with scale_w = scale * S and minimum_w = minimum * M, both exact.
+/// Weights q6k: as q8g32 with the row's scale, and d = the sum of S * (q - 32) * q_a, exact.
 /// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
 /// At the end acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing
 /// else.
