@@ -128,7 +128,9 @@ void TransformerBuilder::encoder_head() {
 }
 
 void TransformerBuilder::head() {
-  if (spec_.is_encoder()) {
+  if (spec_.picture.format.height != 0) {
+    picture_head();
+  } else if (spec_.is_encoder()) {
     encoder_head();
   } else {
     decoder_head();

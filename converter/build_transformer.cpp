@@ -254,8 +254,9 @@ void TransformerBuilder::add_tables() {
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = 2 * spec_.context - 1, heads = static_cast<uint32_t>(bias.size() / cols);
-    attention_biases_.push_back(add_weight({name, DType::f32, true, heads, cols, {}, bias}));
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
+    attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
 }
 
@@ -266,7 +267,11 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   graph_.sound = spec_.sound;
-  embed();
+  if (spec_.picture.format.height != 0) {
+    embed_picture();
+  } else {
+    embed();
+  }
   layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];

@@ -54,10 +54,11 @@ struct WeightNames {
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
 
-/// The norms of a branch, by name: x = sum(x + multiplier * after(branch(before(x)))). A parallel
+/// The norms of a branch, by name: x = sum(x + multiplier * scale * after(branch(before(x)))). A parallel
 /// feed-forward without a norm before reads what the attention reads, and its `sum` is of both branches.
 struct BranchNorms {
   std::string before, after, sum;
+  std::string scale = {};  // whole: of a factor for each column, of the branch
 };
 
 /// As WeightNames; "{}" in a name stands for the layer's `weights`.
@@ -170,6 +171,28 @@ struct HeadSpec {
 /// of the unit of what it returns.
 using Stem = std::function<View(TransformerBuilder&)>;
 
+/// Learned rows beside those of patches, by the whole name of their tensor.
+struct LearnedRows {
+  std::string name;
+  uint32_t rows = 1;
+};
+
+/// A model of pictures: x is a linear of each patch, between learned rows, with positions.
+struct PictureSpec {
+  PictureFormat format;                // its height 0: the model reads tokens
+  std::string projection;              // [width, channels, patch, patch]
+  bool bias = true;                    // of the projection
+  std::vector<LearnedRows> before, after;
+  std::string positions;               // whole; empty: there are none
+  bool positions_of_patches = false;   // learned rows have none
+  std::string pooled_norm;             // of the vector of the sequence
+  uint32_t pool_skip = 0;              // rows that the pooling leaves out
+  std::string attention_pool;          // starts the names of SigLIP's pooling head
+  std::string boxes;                   // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;                    // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;                   // the name of the output's vectors in the original
+};
+
 struct TransformerSpec {
   uint32_t vocab, width, context;
   Stem stem = nullptr;  // null: rows are of ids
@@ -190,9 +213,13 @@ struct TransformerSpec {
   std::vector<float> position_table;  // [context, width], where names.positions is none
   bool positions_after_projection = false;  // they are added to what the embedding is projected to
   std::vector<RopeSpec> ropes;
-  std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
+  // Each [heads, 2 context - 1], by key - query; see biases_by_position.
+  std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
   PerLayerSpec per_layer = {};
+  PictureSpec picture = {};
+  // Where attention_biases are by position, [heads * context, context].
+  bool biases_by_position = false;
   // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked
   // for.
   bool rounds_activations = false;
@@ -201,6 +228,7 @@ struct TransformerSpec {
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
   HeadSpec head;
+  bool without_tokenizer = false;       // texts are no sequences of its tokens alone, or there are none
   std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }

@@ -54,6 +54,8 @@ static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool
 
 /// The bias of a query's scores, from the key at position 0 on.
 static inline const float* bias_of_head(const AttentionArgs& args, size_t head, int32_t position) {
+  const size_t reach = args.bias_reach;
+  if (args.by_position) return args.bias + (head * reach + static_cast<uint32_t>(position)) * reach;
   const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(position);
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
 }

@@ -58,7 +58,7 @@ Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, 
   const auto mask = read_like(file, prefix + "attention_mask", ids, path);
   const auto types = read_like(file, prefix + "token_type_ids", ids, path);
   const auto positions = read_like(file, prefix + "position_ids", ids, path);
-  Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}};
+  Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}, 0};
   for (size_t row = 0; row < ids.shape[0]; ++row)
     item.sequences.push_back(read_sequence(ids, mask, types, row, what));
   if (positions) item.position_ids = positions->values;
@@ -115,6 +115,35 @@ std::vector<Case> read_cases(const std::string& path) {
     cases.push_back(read_case(file, name.substr(0, name.size() - kIds.size()), path));
   }
   if (cases.empty()) convert::fail("{}: no tensor input_ids [sequences, tokens] of I64", path);
+  return cases;
+}
+
+std::vector<Case> read_picture_cases(const std::string& path, const mote_picture_info& picture) {
+  constexpr std::string_view kPixels = "pixel_values";
+  const convert::SafetensorsFile file(path);
+  std::vector<Case> cases;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (name != kPixels && !name.ends_with(".pixel_values")) continue;
+    const std::vector<uint64_t>& shape = file.shape(name);
+    const std::vector<uint64_t> one = {picture.channels, picture.height, picture.width};
+    if (shape.size() != 4 || shape[0] == 0 || !std::equal(one.begin(), one.end(), shape.begin() + 1)) {
+      convert::fail("{}: {} must be [pictures, {}, {}, {}], at least one", path, name, one[0], one[1],
+                    one[2]);
+    }
+    const std::vector<float> pixels = file.f32(name);
+    Case item{name.substr(0, name.size() - kPixels.size()), picture.rows, {}, {}, picture.after};
+    for (size_t i = 0; i < shape[0]; ++i) {
+      Sequence sequence;
+      sequence.ids.resize(picture.rows);
+      for (uint32_t column = 0; column < picture.rows; ++column) sequence.columns.push_back(column);
+      sequence.values.resize(size_t{picture.rows} * picture.row_width);
+      mote_picture_rows(&picture, pixels.data() + i * (pixels.size() / shape[0]), sequence.values.data());
+      item.sequences.push_back(std::move(sequence));
+    }
+    cases.push_back(std::move(item));
+  }
+  if (cases.empty())
+    convert::fail("{}: no tensor pixel_values [pictures, channels, height, width] of F32", path);
   return cases;
 }
 
