@@ -17,9 +17,11 @@ constexpr float kSmallestNorm = 1e-12f;  // of vectors that get length 1
 void TransformerBuilder::embed_picture() {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
-  const uint32_t width = spec_.width, patches = format.patches();
-  const View patch = new_value(format.row_width(), Unit::token);
-  add(InputNode{patch});
+  const uint32_t width = spec_.width;
+  const uint32_t patches = spec_.context - format.before - format.after;
+  const View row = new_value(format.row_width(), Unit::token);
+  const View patch = columns(row, 0, format.pixels_of_row());
+  add(InputNode{row});
   WeightPart part =
       tensors_.kernels(picture.projection + ".weight", width, {format.channels, format.patch, format.patch});
   const DType dtype = policy_.dtype(Role::positions, *part.tensor);
@@ -49,7 +51,11 @@ void TransformerBuilder::embed_picture() {
   add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
   if (!spec_.names.embedding_norm.empty()) norm("embedding_norm", spec_.names.embedding_norm, x_, x_);
   probe("hidden.0", x_);
-  add_tables();
+  if (format.rope_width == 0) {
+    add_tables();
+  } else {
+    rope_tables_.push_back(columns(row, patch.width, format.rope_width));
+  }
   graph_.picture = format;
 }
 

@@ -150,7 +150,8 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.resize_height, picture.resize_width, static_cast<uint8_t>(picture.resample),
       picture.crop_height, picture.crop_width, picture.rescale,
       picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
-      picture.similarity_scale, picture.similarity_bias);
+      picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
+      picture.rope_base);
 }
 
 file::Feature required_features(const Graph& graph) {

@@ -14,10 +14,14 @@ struct PictureFormat {
   float rescale = 0.0f;
   std::vector<float> mean = {}, std = {};
   float similarity_scale = 0.0f, similarity_bias = 0.0f;
+  bool any_size = false;
+  uint32_t rope_width = 0;
+  float rope_base = 0.0f;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }
-  uint32_t row_width() const { return channels * patch * patch; }
+  uint32_t pixels_of_row() const { return channels * patch * patch; }
+  uint32_t row_width() const { return pixels_of_row() + rope_width; }
 };
 
 }  // namespace mote::convert

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
 #include <string.h>
 
 #include "mote/mote.h"
@@ -14,7 +15,8 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
   bool fits = patch != 0 && patch <= kMaxWidth && channels != 0 && channels <= kMaxPictureChannels;
   fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % patch == 0;
   fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % patch == 0;
-  fits = fits && channels * patch * patch == input_width(*model.program);
+  fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
+  fits = fits && channels * patch * patch + picture->rope_width() == input_width(*model.program);
   if (fits) {
     const uint64_t patches = (picture->height() / patch) * (picture->width() / patch);
     fits = picture->before() + patches + picture->after() <= model.root->context();
@@ -25,6 +27,22 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
   return fits ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "its pictures do not become the program's rows");
 }
 
+namespace {
+
+/// Cosines and sines of a row's angles.
+void write_angles(const mote_picture_info& info, bool of_patch, size_t y, size_t x, float* out) {
+  const uint32_t angles = info.rope_width / 2, half = angles / 2;
+  for (uint32_t i = 0; i < angles; ++i) {
+    const size_t place = i < half ? y : x, patches = (i < half ? info.height : info.width) / info.patch;
+    const float middle = (static_cast<float>(place) + 0.5f) / static_cast<float>(patches);
+    const float exponent = static_cast<float>(4 * (i % half)) / static_cast<float>(info.rope_width);
+    const float angle = 6.28318530718f * (2.0f * middle - 1.0f) / powf(info.rope_base, exponent);
+    out[i] = of_patch ? cosf(angle) : 1.0f;
+    out[angles + i] = of_patch ? sinf(angle) : 0.0f;
+  }
+}
+
+}  // namespace
 }  // namespace mote
 
 using mote::fail;
@@ -42,7 +60,10 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->before = picture->before();
   info->after = picture->after();
   info->rows = info->before + (info->height / info->patch) * (info->width / info->patch) + info->after;
-  info->row_width = info->channels * info->patch * info->patch;
+  info->row_width = info->channels * info->patch * info->patch + picture->rope_width();
+  info->any_size = picture->any_size() ? 1 : 0;
+  info->rope_width = picture->rope_width();
+  info->rope_base = picture->rope_base();
   info->resize_height = picture->resize_height();
   info->resize_width = picture->resize_width();
   info->resample = picture->resample();
@@ -58,17 +79,42 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   return MOTE_OK;
 }
 
+mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width,
+                                 mote_picture_info* info, mote_error* error) {
+  const mote_status status = mote_model_get_picture(model, info, error);
+  if (status != MOTE_OK || (height == info->height && width == info->width)) return status;
+  const uint32_t native_height = info->height, native_width = info->width;
+  info->height = height;
+  info->width = width;
+  if (info->any_size == 0) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
+                " pixels; this model takes ", native_width, " x ", native_height);
+  }
+  const uint32_t patch = info->patch, context = model->root->context();
+  const uint64_t patches = uint64_t{height / patch} * (width / patch);
+  const uint64_t rows = patches + info->before + info->after;
+  if (patches == 0 || height % patch != 0 || width % patch != 0 || rows > context) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
+                " pixels; sides are multiples of ", patch, ", and there are at most ", context, " rows");
+  }
+  info->rows = static_cast<uint32_t>(rows);
+  return MOTE_OK;
+}
+
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows) {
   const size_t patch = info->patch, width = info->width, plane = width * info->height;
+  const size_t lines = info->channels * patch;
   memset(rows, 0, sizeof(float) * info->rows * info->row_width);
-  float* out = rows + size_t{info->before} * info->row_width;
-  for (size_t y = 0; y < info->height; y += patch) {
-    for (size_t x = 0; x < width; x += patch) {
-      for (size_t line = 0; line < info->channels * patch; ++line, out += patch) {
-        const size_t channel = line / patch, row = y + line % patch;
-        memcpy(out, pixels + channel * plane + row * width + x, patch * sizeof(float));
-      }
+  for (uint32_t row = 0; row < info->rows; ++row) {
+    float* out = rows + size_t{row} * info->row_width;
+    const bool of_patch = row >= info->before && row < info->rows - info->after;
+    const size_t place = of_patch ? row - info->before : 0, across = width / patch;
+    const size_t y = place / across, x = place % across;
+    for (size_t line = 0; of_patch && line < lines; ++line) {
+      const float* from = pixels + line / patch * plane + (y * patch + line % patch) * width + x * patch;
+      memcpy(out + line * patch, from, patch * sizeof(float));
     }
+    mote::write_angles(*info, of_patch, y, x, out + lines * patch);
   }
 }
 

@@ -56,9 +56,11 @@ class Runs {
 
 Arrays see(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& golden) {
   mote_picture_info picture;
-  REQUIRE(mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK);
+  const std::vector<uint64_t> shape = golden.shape("pixel_values");
+  REQUIRE(mote_picture_of_size(model.get(), static_cast<uint32_t>(shape.at(2)),
+                               static_cast<uint32_t>(shape.at(3)), &picture, nullptr) == MOTE_OK);
   const std::vector<float> pixels = golden.f32("pixel_values");
-  const size_t pictures = golden.shape("pixel_values").at(0), size = pixels.size() / pictures;
+  const size_t pictures = shape[0], size = pixels.size() / pictures;
   REQUIRE(size == size_t{picture.channels} * picture.height * picture.width);
   Runs runs(model, isa, picture.rows);
   std::vector<float> rows(size_t{picture.rows} * picture.row_width);

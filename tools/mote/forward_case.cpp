@@ -118,17 +118,22 @@ std::vector<Case> read_cases(const std::string& path) {
   return cases;
 }
 
-std::vector<Case> read_picture_cases(const std::string& path, const mote_picture_info& picture) {
+std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model) {
   constexpr std::string_view kPixels = "pixel_values";
   const convert::SafetensorsFile file(path);
   std::vector<Case> cases;
   for (const auto& [name, tensor] : file.tensors()) {
     if (name != kPixels && !name.ends_with(".pixel_values")) continue;
     const std::vector<uint64_t>& shape = file.shape(name);
-    const std::vector<uint64_t> one = {picture.channels, picture.height, picture.width};
-    if (shape.size() != 4 || shape[0] == 0 || !std::equal(one.begin(), one.end(), shape.begin() + 1)) {
-      convert::fail("{}: {} must be [pictures, {}, {}, {}], at least one", path, name, one[0], one[1],
-                    one[2]);
+    mote_picture_info picture{};
+    mote_error error{};
+    const bool fits = shape.size() == 4 && shape[0] != 0 && shape[2] <= UINT32_MAX &&
+                      shape[3] <= UINT32_MAX &&
+                      mote_picture_of_size(model, static_cast<uint32_t>(shape[2]),
+                                           static_cast<uint32_t>(shape[3]), &picture, &error) == MOTE_OK;
+    if (!fits || shape[1] != picture.channels) {
+      convert::fail("{}: {} must be [pictures, channels, height, width] as the model takes them: {}", path,
+                    name, error.text);
     }
     const std::vector<float> pixels = file.f32(name);
     Case item{name.substr(0, name.size() - kPixels.size()), picture.rows, {}, {}, picture.after};

@@ -59,7 +59,7 @@ void store_sequence_row(Outputs& outputs, const Case& item, const std::string& n
 std::vector<Case> read_cases(const std::string& path);
 
 /// The same of pictures: each name "<prefix>pixel_values" is one, [B, channels, height, width].
-std::vector<Case> read_picture_cases(const std::string& path, const mote_picture_info& picture);
+std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model);
 
 /// Throws convert::Error unless the positions given for unmasked tokens are those that mote derives: one
 /// after another, for sequence b from lengths[b] on.

@@ -272,11 +272,18 @@ typedef struct mote_picture_info {
   float rescale;                 /* of bytes; 0: the file has no such steps */
   const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
   float similarity_scale, similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
+  int any_size;         /* 1: mote_picture_of_size takes other sizes */
+  uint32_t rope_width;  /* columns of rows behind the pixels */
+  float rope_base;
   uint64_t reserved[4];
 } mote_picture_info;
 
 /* MOTE_WRONG_STATE where the model takes no pictures. */
 mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
+
+/* The same of pictures of another size, multiples of the patch's. */
+mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width, mote_picture_info* info,
+                                 mote_error* error);
 
 /* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);

@@ -177,7 +177,7 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
     mote_picture_info picture;
     const bool pictures = mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK;
     const std::string& input = arguments.inputs[0];
-    for (const Case& item : pictures ? read_picture_cases(input, picture) : read_cases(input))
+    for (const Case& item : pictures ? read_picture_cases(input, file.model()) : read_cases(input))
       forward_encoder(file, options, item, arguments.hidden, outputs);
   }
   outputs.write(arguments.outputs[0]);
