@@ -22,8 +22,10 @@ void TransformerBuilder::embed_picture() {
   const View row = new_value(format.row_width(), Unit::token);
   const View patch = columns(row, 0, format.pixels_of_row());
   add(InputNode{row});
-  WeightPart part =
-      tensors_.kernels(picture.projection + ".weight", width, {format.channels, format.patch, format.patch});
+  const std::string projection = picture.projection + ".weight";
+  WeightPart part = format.channels_last
+                        ? tensors_.matrix(projection, width, patch.width, false)
+                        : tensors_.kernels(projection, width, {format.channels, format.patch, format.patch});
   const DType dtype = policy_.dtype(Role::positions, *part.tensor);
   const int32_t weight = add_matrix("patch_embedding", dtype, false, patch.width, {std::move(part)});
   x_ = new_value(width, Unit::token);
@@ -41,7 +43,8 @@ void TransformerBuilder::embed_picture() {
   for (uint32_t i = 0; i < patches; ++i) append(bias);
   for (const LearnedRows& learned : picture.after)
     append(tensors_.table(learned.name, 1, learned.rows * width));
-  if (!picture.positions.empty()) {
+  const uint32_t side = format.positions_side;
+  if (!picture.positions.empty() && side == 0) {
     const uint32_t first = picture.positions_of_patches ? format.before : 0;
     const uint32_t count = picture.positions_of_patches ? patches : format.rows();
     const std::vector<float> positions = tensors_.table(picture.positions, 1, count * width);
@@ -49,6 +52,13 @@ void TransformerBuilder::embed_picture() {
   }
   const uint32_t count = static_cast<uint32_t>(rows.size() / width);
   add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
+  if (side != 0) {
+    WeightPart table = tensors_.matrix(picture.positions, width, side * side, true);
+    const DType type = policy_.dtype(Role::positions, *table.tensor);
+    const View weights = columns(row, patch.width + format.rope_width, side * side);
+    add(LinearNode{add_matrix("position_table", type, false, side * side, {std::move(table)}), -1,
+                   Activation::none, weights, x_, x_});
+  }
   if (!spec_.names.embedding_norm.empty()) norm("embedding_norm", spec_.names.embedding_norm, x_, x_);
   probe("hidden.0", x_);
   if (format.rope_width == 0) {

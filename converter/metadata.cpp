@@ -151,7 +151,7 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.crop_height, picture.crop_width, picture.rescale,
       picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
       picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
-      picture.rope_base);
+      picture.rope_base, picture.positions_side, picture.channels_last);
 }
 
 file::Feature required_features(const Graph& graph) {

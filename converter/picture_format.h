@@ -17,11 +17,13 @@ struct PictureFormat {
   bool any_size = false;
   uint32_t rope_width = 0;
   float rope_base = 0.0f;
+  uint32_t positions_side = 0;
+  bool channels_last = false;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }
   uint32_t pixels_of_row() const { return channels * patch * patch; }
-  uint32_t row_width() const { return pixels_of_row() + rope_width; }
+  uint32_t row_width() const { return pixels_of_row() + rope_width + positions_side * positions_side; }
 };
 
 }  // namespace mote::convert

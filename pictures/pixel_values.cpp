@@ -37,8 +37,8 @@ std::vector<float> pixel_values(std::span<const std::byte> file, const std::stri
                                 const mote_picture_info& info, const Limits& limits) {
   if (info.rescale == 0.0f) {
     convert::fail(
-        "the model had no preprocessor_config.json, which says how pictures become pixel values; "
-        "convert it again with one");
+        "the file does not say how pictures become pixel values: it was converted without a "
+        "preprocessor_config.json of a known kind");
   }
   if (info.channels != kColours) convert::fail("the model takes {} colours, pictures have 3", info.channels);
   Resampler resampler(shape_of(info), limits);

@@ -24,8 +24,8 @@ struct Processor {
   bool shorter_side;  // a single number for the size is that of the shorter side
 };
 constexpr Processor kProcessors[] = {
-    {"ViT", kBilinear, false},    {"DeiT", kBicubic, false},   {"Beit", kBicubic, false},
-    {"CLIP", kBicubic, true},     {"Siglip", kBicubic, false}, {"Bit", kBicubic, true},
+    {"ViT", kBilinear, false},    {"DeiT", kBicubic, false},        {"Beit", kBicubic, false},
+    {"CLIP", kBicubic, true},     {"SiglipImage", kBicubic, false}, {"Bit", kBicubic, true},
     {"DINOv3", kBilinear, false}, {"Yolos", kBilinear, false},
 };
 
@@ -37,8 +37,11 @@ class Preprocessor {
  public:
   Preprocessor(const json& values, std::string where) : values_(values), file_(std::move(where)) {}
 
-  void read(PictureFormat& format) {
-    const Processor& processor = kind();
+  /// Nothing of a kind that is not known.
+  bool read(PictureFormat& format) {
+    const Processor* known = kind();
+    if (known == nullptr) return false;
+    const Processor& processor = *known;
     if (flag("do_resize", true)) {
       const Size size = size_of("size", processor.shorter_side);
       format.resize_height = size.height;
@@ -60,6 +63,7 @@ class Preprocessor {
     if (std::find(format.std.begin(), format.std.end(), 0.0f) != format.std.end())
       file_.refuse("image_std holds 0");
     finish();
+    return true;
   }
 
  private:
@@ -89,16 +93,16 @@ class Preprocessor {
     return numbers;
   }
 
-  const Processor& kind() {
+  const Processor* kind() {
     std::string name;
     for (const char* key : {"image_processor_type", "feature_extractor_type"}) {
       const json* value = find(key);
       if (name.empty() && value != nullptr && value->is_string()) name = value->get<std::string>();
     }
     for (const Processor& processor : kProcessors) {
-      if (name.starts_with(processor.name)) return processor;
+      if (name.starts_with(processor.name)) return &processor;
     }
-    file_.refuse("image_processor_type \"{}\" is not supported", name);
+    return nullptr;
   }
 
   uint32_t side(const json& size, const std::string& key, const char* name) {
@@ -158,7 +162,10 @@ void read_preprocessor(const Source& source, PictureFormat& format, std::vector<
     return;
   }
   const json values = read_json_object(path, kPreprocessorDepth);
-  Preprocessor(values, path.string()).read(format);
+  if (!Preprocessor(values, path.string()).read(format)) {
+    notes.push_back("its image processor is not known: the file takes pixel values, but no pictures");
+    return;
+  }
   const bool crops = format.crop_height != 0;
   const uint32_t height = crops ? format.crop_height : format.resize_height;
   const uint32_t width = crops ? format.crop_width : format.resize_width;

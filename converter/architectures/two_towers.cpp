@@ -11,6 +11,7 @@
 namespace mote::convert {
 namespace {
 
+constexpr uint32_t kLargest = 4;   // times the patches of the table of positions
 constexpr float kMasked = -1e30f;  // below every score: the weight is 0
 
 LayerSpec read_tower_layer(Config& config, const std::string& base, uint32_t width, const char* activation,
@@ -51,10 +52,25 @@ void set_embedding(TransformerSpec& spec) {
 
 struct Towers {
   bool siglip;
+  bool any_size;  // pictures of any ratio, whose positions are resized
   uint32_t vision_patch, text_context;
   const char* activation;
   double eps;
 };
+
+/// SigLIP 2: a square of patches, and other ratios of as many and more.
+PictureFormat read_any_size(Config& config) {
+  PictureFormat format;
+  format.patch = config.size("patch_size", 1, 1024, 16);
+  format.channels = config.size("num_channels", 1, 4, 3);
+  const uint32_t patches = config.size("num_patches", 1, 1u << 16, 256);
+  format.positions_side = static_cast<uint32_t>(std::lround(std::sqrt(static_cast<double>(patches))));
+  if (format.positions_side * format.positions_side != patches)
+    config.refuse("num_patches {} is no square", patches);
+  format.height = format.width = format.positions_side * format.patch;
+  format.any_size = format.channels_last = true;
+  return format;
+}
 
 TransformerSpec read_vision_tower(const Source& source, Config& config, const Towers& towers) {
   const std::string base = "vision_model.";
@@ -64,7 +80,8 @@ TransformerSpec read_vision_tower(const Source& source, Config& config, const To
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
   set_layer_norms(config, towers.eps, spec);
   PictureSpec& picture = spec.picture;
-  picture.format = read_picture_format(config, 224, towers.vision_patch);
+  picture.format =
+      towers.any_size ? read_any_size(config) : read_picture_format(config, 224, towers.vision_patch);
   picture.projection = base + "embeddings.patch_embedding";
   picture.positions = base + "embeddings.position_embedding.weight";
   picture.probe = "image_embeds";
@@ -82,6 +99,7 @@ TransformerSpec read_vision_tower(const Source& source, Config& config, const To
     spec.head.output = "visual_projection";
   }
   set_rows(spec);
+  if (towers.any_size) spec.context *= kLargest;
   const float scale = read_values(source, "logit_scale", 1)[0];
   picture.format.similarity_scale = std::exp(scale);
   if (towers.siglip) picture.format.similarity_bias = read_values(source, "logit_bias", 1)[0];
@@ -156,11 +174,15 @@ TransformerSpec read_two_towers(const Source& source, Config& config, const Towe
 }  // namespace
 
 TransformerSpec read_clip(const Source& source, Config& config) {
-  return read_two_towers(source, config, {false, 32, 77, "quick_gelu", 1e-5});
+  return read_two_towers(source, config, {false, false, 32, 77, "quick_gelu", 1e-5});
+}
+
+TransformerSpec read_siglip2(const Source& source, Config& config) {
+  return read_two_towers(source, config, {true, true, 16, 64, "gelu_pytorch_tanh", 1e-6});
 }
 
 TransformerSpec read_siglip(const Source& source, Config& config) {
-  return read_two_towers(source, config, {true, 16, 64, "gelu_pytorch_tanh", 1e-6});
+  return read_two_towers(source, config, {true, false, 16, 64, "gelu_pytorch_tanh", 1e-6});
 }
 
 }  // namespace mote::convert

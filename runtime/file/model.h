@@ -45,6 +45,7 @@ inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxPools = 64;  // of keys and values
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
 inline constexpr uint32_t kMaxPictureChannels = 4;
+inline constexpr uint32_t kMaxPositionsSide = 1u << 8;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;

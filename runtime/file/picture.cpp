@@ -16,7 +16,9 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
   fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % patch == 0;
   fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % patch == 0;
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
-  fits = fits && channels * patch * patch + picture->rope_width() == input_width(*model.program);
+  fits = fits && picture->positions_side() <= kMaxPositionsSide;
+  const uint64_t side = picture->positions_side(), behind = picture->rope_width() + side * side;
+  fits = fits && channels * patch * patch + behind == input_width(*model.program);
   if (fits) {
     const uint64_t patches = (picture->height() / patch) * (picture->width() / patch);
     fits = picture->before() + patches + picture->after() <= model.root->context();
@@ -28,6 +30,42 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
 }
 
 namespace {
+
+/// The pixels of a patch in the order of a row.
+void copy_patch(const mote_picture_info& info, const float* pixels, size_t y, size_t x, float* out) {
+  const size_t patch = info.patch, channels = info.channels, plane = size_t{info.width} * info.height;
+  for (size_t channel = 0; channel < channels; ++channel) {
+    for (size_t line = 0; line < patch; ++line) {
+      const float* from = pixels + channel * plane + (y * patch + line) * info.width + x * patch;
+      for (size_t i = 0; i < patch; ++i) {
+        const size_t last = (line * patch + i) * channels + channel,
+                     first = (channel * patch + line) * patch + i;
+        out[info.channels_last != 0 ? last : first] = from[i];
+      }
+    }
+  }
+}
+
+/// The weight, not yet divided by the sum of all, of position `at` of a side for a place among `patches`.
+float weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t at) {
+  const float scale = static_cast<float>(side) / static_cast<float>(patches),
+              width = scale < 1.0f ? 1.0f : scale;
+  const float middle = (static_cast<float>(place) + 0.5f) * scale - 0.5f;
+  const float weight = 1.0f - fabsf(static_cast<float>(at) - middle) / width;
+  return weight < 0.0f ? 0.0f : weight;
+}
+
+void write_positions(const mote_picture_info& info, size_t y, size_t x, float* out) {
+  const uint32_t side = info.positions_side, down = info.height / info.patch,
+                 across = info.width / info.patch;
+  float rows = 0, columns = 0;
+  for (uint32_t i = 0; i < side; ++i) {
+    rows += weight_of(side, down, y, i);
+    columns += weight_of(side, across, x, i);
+  }
+  for (uint32_t i = 0; i < side * side; ++i)
+    out[i] = weight_of(side, down, y, i / side) / rows * (weight_of(side, across, x, i % side) / columns);
+}
 
 /// Cosines and sines of a row's angles.
 void write_angles(const mote_picture_info& info, bool of_patch, size_t y, size_t x, float* out) {
@@ -60,7 +98,10 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->before = picture->before();
   info->after = picture->after();
   info->rows = info->before + (info->height / info->patch) * (info->width / info->patch) + info->after;
-  info->row_width = info->channels * info->patch * info->patch + picture->rope_width();
+  info->row_width = info->channels * info->patch * info->patch + picture->rope_width() +
+                    picture->positions_side() * picture->positions_side();
+  info->positions_side = picture->positions_side();
+  info->channels_last = picture->channels_last() ? 1 : 0;
   info->any_size = picture->any_size() ? 1 : 0;
   info->rope_width = picture->rope_width();
   info->rope_base = picture->rope_base();
@@ -102,19 +143,16 @@ mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint3
 }
 
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows) {
-  const size_t patch = info->patch, width = info->width, plane = width * info->height;
-  const size_t lines = info->channels * patch;
+  const size_t pixels_of_row = size_t{info->channels} * info->patch * info->patch;
   memset(rows, 0, sizeof(float) * info->rows * info->row_width);
   for (uint32_t row = 0; row < info->rows; ++row) {
     float* out = rows + size_t{row} * info->row_width;
     const bool of_patch = row >= info->before && row < info->rows - info->after;
-    const size_t place = of_patch ? row - info->before : 0, across = width / patch;
+    const size_t place = of_patch ? row - info->before : 0, across = info->width / info->patch;
     const size_t y = place / across, x = place % across;
-    for (size_t line = 0; of_patch && line < lines; ++line) {
-      const float* from = pixels + line / patch * plane + (y * patch + line % patch) * width + x * patch;
-      memcpy(out + line * patch, from, patch * sizeof(float));
-    }
-    mote::write_angles(*info, of_patch, y, x, out + lines * patch);
+    if (of_patch) mote::copy_patch(*info, pixels, y, x, out);
+    mote::write_angles(*info, of_patch, y, x, out + pixels_of_row);
+    if (of_patch) mote::write_positions(*info, y, x, out + pixels_of_row + info->rope_width);
   }
 }
 

@@ -75,6 +75,39 @@ Arrays see(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& go
   return runs.arrays();
 }
 
+/// The same of pictures that are stored as patches [patch, patch, channels], fewer than there is room for.
+Arrays see_patches(const test::OpenModel& model, const SafetensorsFile& golden) {
+  const std::vector<uint64_t> shape = golden.shape("pixel_values");
+  const std::vector<float> values = golden.f32("pixel_values");
+  const std::vector<int64_t> sides = golden.i64("spatial_shapes");
+  Runs runs(model, MOTE_ISA_AUTO, static_cast<uint32_t>(shape.at(1)));
+  for (size_t i = 0; i < shape[0]; ++i) {
+    mote_picture_info native, picture;
+    REQUIRE(mote_model_get_picture(model.get(), &native, nullptr) == MOTE_OK);
+    const auto side = [&](size_t at) { return static_cast<uint32_t>(sides[2 * i + at]) * native.patch; };
+    REQUIRE(mote_picture_of_size(model.get(), side(0), side(1), &picture, nullptr) == MOTE_OK);
+    std::vector<float> pixels(size_t{picture.channels} * picture.height * picture.width);
+    const float* from = values.data() + i * shape[1] * shape[2];
+    for (uint32_t row = 0; row < picture.rows; ++row) {
+      const size_t across = picture.width / picture.patch, top = row / across * picture.patch;
+      for (size_t at = 0; at < shape[2]; ++at, ++from) {
+        const size_t channel = at % picture.channels, place = at / picture.channels;
+        const size_t y = top + place / picture.patch,
+                     x = row % across * picture.patch + place % picture.patch;
+        pixels[(channel * picture.height + y) * picture.width + x] = *from;
+      }
+    }
+    std::vector<float> rows(size_t{picture.rows} * picture.row_width);
+    mote_picture_rows(&picture, pixels.data(), rows.data());
+    mote_batch batch{};
+    batch.values = rows.data();
+    batch.lengths = &picture.rows;
+    batch.count = 1;
+    runs.encode(batch);
+  }
+  return runs.arrays();
+}
+
 /// Splits a detector's rows of outputs into the two arrays of the original, which are of the last rows.
 void split_boxes(Arrays& arrays, const test::OpenModel& model) {
   mote_output_info output;
@@ -102,7 +135,9 @@ test::AlignedBytes convert_tower(const std::string& name, const std::string& tow
   return test::read_file(path);
 }
 
-bool has_two_towers(const std::string& name) { return name == "clip" || name == "siglip"; }
+bool has_two_towers(const std::string& name) {
+  return name == "clip" || name == "siglip" || name == "siglip2";
+}
 
 }  // namespace
 
@@ -131,7 +166,7 @@ TEST("every golden model of pictures gives every stored output") {
 }
 
 TEST("towers of pictures and of texts give the stored vectors, and their logits by the stored scale") {
-  for (const std::string name : {"clip", "siglip"}) {
+  for (const std::string name : {"clip", "siglip", "siglip2"}) {
     const test::AlignedBytes pictures_file = convert_tower(name, "vision"),
                              texts_file = convert_tower(name, "text");
     const test::OpenModel pictures(pictures_file), texts(texts_file);
@@ -154,7 +189,9 @@ TEST("towers of pictures and of texts give the stored vectors, and their logits 
       runs.encode(batch);
     }
     const std::vector<float> text_vectors = runs.arrays().at("output");
-    const std::vector<float> vectors = see(pictures, MOTE_ISA_AUTO, golden).at("output");
+    const std::vector<float> vectors =
+        (golden.has("spatial_shapes") ? see_patches(pictures, golden) : see(pictures, MOTE_ISA_AUTO, golden))
+            .at("output");
     const double tolerance = test::golden_tolerance(name);
     CAPTURE(name);
     const std::vector<float> expected_texts = golden.f32("text_embeds"),

@@ -275,6 +275,8 @@ typedef struct mote_picture_info {
   int any_size;         /* 1: mote_picture_of_size takes other sizes */
   uint32_t rope_width;  /* columns of rows behind the pixels */
   float rope_base;
+  uint32_t positions_side; /* its square: columns of rows behind those */
+  int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
   uint64_t reserved[4];
 } mote_picture_info;
 
