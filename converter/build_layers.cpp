@@ -239,22 +239,25 @@ View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   return out;
 }
 
-View TransformerBuilder::attend_heads(const LayerSpec& layer, View q, View k, View v) {
+View TransformerBuilder::attend_heads(const LayerSpec& layer, View q, View k, View v,
+                                      std::optional<View> row_bias) {
   const AttentionSpec& attention = layer.attention;
   turn(attention.rope, attention.heads, q);
   turn(attention.rope, attention.kv_heads, k);
   const uint32_t cache = cache_of(attention);
   add(KvStoreNode{cache, k, v});
-  return attend(layer, cache, q);
+  return attend(layer, cache, q, row_bias);
 }
 
-View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q) {
+View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q,
+                                std::optional<View> row_bias) {
   const AttentionSpec& attention = layer.attention;
   const LayerNames& names = layer.names;
   AttentionNode node{cache, attention.heads, attention.scale, q,
                      new_value(attention.out_width(), Unit::token)};
   if (attention.bias != kNone) node.bias = attention_biases_[attention.bias];
   node.sides = attention.sides;
+  node.row_bias = row_bias;
   node.softcap = attention.softcap;
   if (!attention.slopes.empty()) node.slopes = add_vector("attention_slopes", attention.slopes);
   node.slopes_in_bf16 = attention.slopes_in_bf16;

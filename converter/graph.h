@@ -156,9 +156,10 @@ struct AttentionNode {
   bool slopes_in_bf16 = false;
   int32_t sinks = -1;
   uint32_t sides = 0;  // 0: none
+  std::optional<View> row_bias = std::nullopt;
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias);
   }
 };
 struct GateNode {
@@ -377,6 +378,7 @@ struct SoundSpec {
   uint32_t window = 0;
   bool normalize = false;
   int32_t blank = -1;
+  uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
 };
 

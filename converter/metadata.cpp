@@ -171,6 +171,7 @@ file::Feature required_features(const Graph& graph) {
         features |= file::Feature::attention_bias;
         if (bias.rows == attention->heads * bias.cols) features |= file::Feature::bias_by_position;
       }
+      if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;

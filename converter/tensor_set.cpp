@@ -28,6 +28,12 @@ const SourceTensor& TensorSet::take(const std::string& name) {
 WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed) {
   const SourceTensor& tensor = take(name);
   const std::vector<uint64_t> expected = {transposed ? cols : rows, transposed ? rows : cols};
+  if (!transposed && tensor.shape == std::vector<uint64_t>{rows, cols, 1}) {  // a convolution of one tap
+    SourceTensor matrix = tensor;
+    matrix.shape = expected;
+    slices_.push_back(matrix);
+    return {name, &slices_.back(), transposed, rows};
+  }
   if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
   return {name, &tensor, transposed, rows};
 }

@@ -69,7 +69,9 @@ class TransformerBuilder {
   /// The heads' outputs side by side, before the projection o.
   View attended(const LayerSpec& layer, BlockInput& in);
   /// The same of queries, keys and values that are there: RoPE, the cache, attention.
-  View attend_heads(const LayerSpec& layer, View q, View k, View v);
+  /// `row_bias`: of a query's own (AttentionNode).
+  View attend_heads(const LayerSpec& layer, View q, View k, View v,
+                    std::optional<View> row_bias = std::nullopt);
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -169,7 +171,7 @@ class TransformerBuilder {
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
   uint32_t cache_of(const AttentionSpec& attention);
-  View attend(const LayerSpec& layer, uint32_t cache, View q);
+  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----
 

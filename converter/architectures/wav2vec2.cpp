@@ -263,6 +263,7 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   const std::string norm = base + "encoder.layer_norm";
   spec.sound = SoundSpec{};
   spec.sound->window = stem.convs[0].taps;
+  for (size_t i = 1; i < stem.convs.size(); ++i) spec.sound->row_stride *= stem.convs[i].stride;
   read_preprocessor(source, *spec.sound);
   (pre_norm ? spec.names.final_norm : stem.first_norm) = norm;
   spec.head.hidden_before_norm = true;

@@ -262,13 +262,28 @@ class Proofs {
     return static_cast<const float*>(data(table));
   }
 
+  /// Of every head a column for each distance of the query's stream.
+  ConstRows row_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
+    const Operand bias = f32_slice(op.row_bias(), "row_bias");
+    if (status_ != MOTE_OK) return {};
+    same_stream(q, bias, "row_bias");
+    const uint32_t cols = bias.width / op.heads();
+    *reach = cols / 2 + 1;
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, context);
+    check(bias.width % op.heads() == 0 && cols % 2 == 1 && *reach >= rows, "row_bias has ", cols,
+          " columns of a head for sequences of ", rows);
+    return bias.const_rows();
+  }
+
   /// At most one of a bias, slopes and a softcap.
   ScoreKind score_kind(const file::Attention& op) {
     check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
-    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) <= 1,
+    const bool by_row = op.row_bias() != nullptr;
+    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    if (op.bias() != -1) return ScoreKind::biased;
+    if (op.bias() != -1 || by_row) return ScoreKind::biased;
     if (op.softcap() != 0.0f) return ScoreKind::capped;
     if (op.slopes() == -1) return ScoreKind::scaled;
     return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;

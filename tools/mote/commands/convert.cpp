@@ -157,7 +157,8 @@ void add_convert(CommandLine& line) {
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "
+              "q5k, q6k, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
       .type("TYPE");
