@@ -162,6 +162,7 @@ class TransformerBuilder {
   // ---- Heads ----
 
   void head();
+  View project_output(View in);
   void decoder_head();
   void encoder_head();
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
