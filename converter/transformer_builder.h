@@ -176,6 +176,7 @@ class TransformerBuilder {
   // ---- Heads ----
 
   void head();
+  View project_output(View in);
   void decoder_head();
   void encoder_head();
   void labels_of_two();

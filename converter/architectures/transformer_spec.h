@@ -81,10 +81,11 @@ struct LayerNames {
 };
 
 /// Inputs of the layers besides x, made of the embedding and of a table of their own (Gemma 4), [layers,
-/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2).
+/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2). Without a table
+/// (EmbeddingGemma 2) norm(projection(x) / sqrt(width of x)).
 struct PerLayerSpec {
   uint32_t width = 0;  // 0: there are none
-  uint32_t rows = 0;   // of the table; ids from there on take its row 0
+  uint32_t rows = 0;   // of the table, 0: there is none; ids from there on take its row 0
   std::string table, projection, norm;
 };
 
@@ -202,6 +203,7 @@ struct TransformerSpec {
   bool norm_bias = false;
   bool norm_plus_one = false;    // norms multiply by 1 + their weight
   uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
+  uint32_t output_width = 0;     // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
