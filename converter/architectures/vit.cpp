@@ -211,20 +211,20 @@ TransformerSpec read_beit(const Source& source, Config& config) {
 
 namespace {
 
-/// A layer, then positions of its own that are added to x.
+/// A layer that but for the first has positions of its own, of `tables`, which are added to what it reads.
 void yolos_layer(TransformerBuilder& builder, const LayerSpec& layer, const std::string& table, uint32_t rows,
                  uint32_t tables) {
+  if (layer.weights != 0) {
+    const uint32_t width = builder.x().width;
+    const std::vector<float> all = builder.tensors().table(table, 1, tables * rows * width);
+    const size_t size = size_t{rows} * width;
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>((layer.weights - 1) * size);
+    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    const int32_t weight = builder.add_weight(
+        {prefix_of(layer) + "positions", DType::f32, true, rows, width, {}, std::vector<float>(first, last)});
+    builder.add(PositionsNode{weight, builder.x()});
+  }
   builder.layer(layer);
-  if (layer.weights == tables) return;
-  const uint32_t width = builder.x().width;
-  const std::vector<float> all = builder.tensors().table(table, 1, tables * rows * width);
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(size_t{layer.weights} * rows * width);
-  const std::string name = prefix_of(layer) + "positions";
-  builder.probe(fmt::format("hidden.{}", layer.weights + 1), builder.x());
-  builder.add(PositionsNode{
-      builder.add_weight(
-          {name, DType::f32, true, rows, width, {}, std::vector<float>(first, first + size_t{rows} * width)}),
-      builder.x()});
 }
 
 }  // namespace
