@@ -8,7 +8,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr uint32_t kLargest = 4;  // times the patches of the config's size
+constexpr uint32_t kMostOfConfig = 4;  // times the patches of the config's size
 
 LayerSpec dinov3_layer(Config& config, uint32_t width) {
   LayerSpec layer;
@@ -59,7 +59,7 @@ TransformerSpec read_dinov3_vit(const Source&, Config& config) {
   if (!(picture.format.rope_base > 0)) config.refuse("rope_theta is not above 0");
   spec.ropes = {{RopeKind::half, std::vector<float>(layer.attention.head_dim / 2)}};
   set_rows(spec);
-  spec.context = picture.format.before + kLargest * picture.format.patches();
+  spec.context = picture.format.before + kMostOfConfig * picture.format.patches();
   know(config,
        {"query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias", "attention_dropout",
         "layerscale_value", "drop_path_rate", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale",
