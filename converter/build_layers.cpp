@@ -60,7 +60,7 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
                                     const std::string& label, View in, Projection last) {
   const std::string prefix = prefix_of(layer);
   BlockInput input{in};
-  if (names.after.empty() && layer.residual_multiplier == 1.0f) {
+  if (names.after.empty() && names.scale.empty() && layer.residual_multiplier == 1.0f) {
     linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
     return norm_sum(layer, names, label);
   }
@@ -73,7 +73,13 @@ void TransformerBuilder::add_output(const LayerSpec& layer, const BranchNorms& n
                                     const std::string& label, View branch) {
   if (!names.after.empty())
     norm(prefix_of(layer) + label + "_after_norm", of_layer(names.after, layer), branch, branch);
-  add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+  int32_t scale = -1;
+  if (!names.scale.empty()) {
+    std::vector<float> factors = tensors_.vector(of_layer(names.scale, layer), spec_.width);
+    for (float& factor : factors) factor *= layer.residual_multiplier;
+    scale = add_vector(prefix_of(layer) + label + "_scale", std::move(factors));
+  }
+  add(ScaleRowsNode{branch, x_, scale, layer.residual_multiplier, x_});
   norm_sum(layer, names, label);
 }
 

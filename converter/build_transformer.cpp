@@ -216,6 +216,11 @@ void TransformerBuilder::embed_ids() {
 void TransformerBuilder::embed_per_layer() {
   const PerLayerSpec& spec = spec_.per_layer;
   const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  if (spec.rows == 0) return;
   std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
   parts[0].rows = std::min(spec.rows, spec_.vocab);
   WeightPart first = parts[0];
@@ -226,10 +231,6 @@ void TransformerBuilder::embed_per_layer() {
   const View looked_up = new_value(width, Unit::token);
   add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
   scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
-  per_layer_ = new_value(width, Unit::token);
-  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
-  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
-  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
   add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
   scale(per_layer_, std::sqrt(0.5f));
 }
@@ -254,8 +255,9 @@ void TransformerBuilder::add_tables() {
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = 2 * spec_.context - 1, heads = static_cast<uint32_t>(bias.size() / cols);
-    attention_biases_.push_back(add_weight({name, DType::f32, true, heads, cols, {}, bias}));
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
+    attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
 }
 
@@ -266,7 +268,11 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   graph_.sound = spec_.sound;
-  embed();
+  if (spec_.picture.format.height != 0) {
+    embed_picture();
+  } else {
+    embed();
+  }
   layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "converter/picture_format.h"
 #include "converter/source.h"
 #include "kernels/ops.h"
 
@@ -175,8 +176,9 @@ struct SelectNode {
 struct PoolNode {
   PoolKind kind;
   View in, out;
+  uint32_t skip = 0;
 
-  auto fields(auto&& f) const { return f(kind, in, out); }
+  auto fields(auto&& f) const { return f(kind, in, out, skip); }
 };
 struct InputNode {
   View out;
@@ -343,6 +345,7 @@ enum class OutputKind : uint8_t {
   answer_span,
   embedding,
   hidden,
+  boxes,
 };
 enum class Probabilities : uint8_t { softmax, sigmoid, none };
 
@@ -384,6 +387,7 @@ struct Graph : ProgramGraph {
   std::vector<Weight> weights;
   std::vector<Cache> caches;        // the states of the file
   std::vector<std::string> labels;  // of the output's columns
+  PictureFormat picture;
   uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;

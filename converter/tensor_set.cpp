@@ -70,6 +70,21 @@ WeightPart TensorSet::computed(const std::string& name, uint32_t rows, uint32_t 
   return {name, &slices_.back(), false, rows};
 }
 
+WeightPart TensorSet::kernels(const std::string& name, uint32_t rows, const std::vector<uint64_t>& shape) {
+  const SourceTensor& tensor = take(name);
+  std::vector<uint64_t> expected = {rows};
+  uint64_t cols = 1;
+  for (const uint64_t side : shape) {
+    expected.push_back(side);
+    cols *= side;
+  }
+  if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
+  SourceTensor matrix = tensor;
+  matrix.shape = {rows, cols};
+  slices_.push_back(matrix);
+  return {name, &slices_.back(), false, rows};
+}
+
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));

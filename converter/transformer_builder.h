@@ -152,6 +152,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed();
+  /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
+  void embed_picture();
   void embed_ids();
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
@@ -174,9 +176,16 @@ class TransformerBuilder {
   // ---- Heads ----
 
   void head();
+  View project_output(View in);
   void decoder_head();
   void encoder_head();
   void labels_of_two();
+  /// What is made of the rows of a picture (build_picture.cpp).
+  void picture_head();
+  /// SigLIP's pooling: attention of one learned query, a feed-forward.
+  /// Three linears of selected rows with relu between them, the last activated.
+  void predict(const std::string& label, const std::string& source, View in, View out, Activation last);
+  View attention_pool(const std::string& source);
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
   void vocabulary_logits(const std::string& name, const std::string& bias, View in,
                          Activation activation = Activation::none);

@@ -125,6 +125,9 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   bool fits = rows == (of_sequences ? file::StreamKind::sequence : file::StreamKind::selected);
   fits = fits && is_whole(program) == (kind != file::OutputKind::next_token);
   if (of_vocab) fits = fits && width == model.root->vocab();
+  constexpr uint32_t kBesidesLabels = 5;  // none, and a box
+  if (kind == file::OutputKind::boxes)
+    fits = fits && model.root->labels() != nullptr && model.root->labels()->size() + kBesidesLabels == width;
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
   if (fits) return MOTE_OK;
@@ -300,6 +303,7 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   status = check_programs(model, error);
   if (status == MOTE_OK) status = check_sound(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
+  if (status == MOTE_OK) status = check_picture(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,

@@ -139,10 +139,27 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
-  step->attention = {
-      view,           op.heads(),   cache->window(), op.scale(),     bias,       reach,   0,
-      rows.positions, last_seen,    rows.sequences,  q.const_rows(), out.rows(), 0,       places_.partials,
-      score_kind(op), op.softcap(), slopes,          sinks,          op.sides(), row_bias};
+  step->attention = {view,
+                     op.heads(),
+                     cache->window(),
+                     op.scale(),
+                     bias,
+                     reach,
+                     0,
+                     rows.positions,
+                     last_seen,
+                     rows.sequences,
+                     q.const_rows(),
+                     out.rows(),
+                     0,
+                     places_.partials,
+                     score_kind(op),
+                     op.softcap(),
+                     slopes,
+                     sinks,
+                     op.sides(),
+                     row_bias,
+                     bias != nullptr && is_by_position(op)};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

@@ -238,6 +238,11 @@ class Proofs {
     }
   }
 
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms agree.
+  bool is_by_position(const file::Attention& op) const {
+    const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
+    return table->rows() == uint64_t{op.heads()} * table->cols();
+  }
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
@@ -245,9 +250,14 @@ class Proofs {
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    if (is_by_position(op)) {
+      *reach = table->cols();
+      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      return static_cast<const float*>(data(table));
+    }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    const uint32_t context = context_of(*model_.root, *places_.program);
     check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
           " columns for a context of ", context);
     return static_cast<const float*>(data(table));

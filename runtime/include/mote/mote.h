@@ -251,8 +251,44 @@ typedef enum mote_output_kind {
   MOTE_OUTPUT_SEQUENCE_LABELS = 3, /* logits of a sequence's labels */
   MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
   MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
-  MOTE_OUTPUT_HIDDEN = 6           /* a token's last hidden state */
+  MOTE_OUTPUT_HIDDEN = 6,          /* a token's last hidden state */
+  MOTE_OUTPUT_BOXES = 7 /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
+                           height as shares of the picture */
 } mote_output_kind;
+
+/* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch, from left to
+   right and then down, `after` rows of 0. */
+typedef struct mote_picture_info {
+  uint32_t height, width; /* pixels, multiples of the patch's */
+  uint32_t channels, patch;
+  uint32_t before, after;
+  uint32_t rows, row_width; /* of all; floats of each */
+  /* What makes pixel values of a picture of any size, in this order. */
+  uint32_t resize_height; /* 0: it is not resized */
+  uint32_t resize_width;  /* 0: the shorter side becomes resize_height, the longer keeps the ratio */
+  uint32_t resample;      /* 2: bilinear, 3: bicubic, both over all pixels that a new one covers */
+  uint32_t crop_height;   /* of the middle; 0: it is not cropped */
+  uint32_t crop_width;
+  float rescale;                 /* of bytes; 0: the file has no such steps */
+  const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
+  float similarity_scale, similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
+  int any_size;         /* 1: mote_picture_of_size takes other sizes */
+  uint32_t rope_width;  /* columns of rows behind the pixels */
+  float rope_base;
+  uint32_t positions_side; /* its square: columns of rows behind those */
+  int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
+  uint64_t reserved[4];
+} mote_picture_info;
+
+/* MOTE_WRONG_STATE where the model takes no pictures. */
+mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
+
+/* The same of pictures of another size, multiples of the patch's. */
+mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width, mote_picture_info* info,
+                                 mote_error* error);
+
+/* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
+void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
 
 typedef enum mote_probability_kind {
   MOTE_PROBABILITY_SOFTMAX = 0,

@@ -174,7 +174,10 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
   if (sound.rate != 0) {
     forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
   } else {
-    for (const Case& item : read_cases(arguments.inputs[0]))
+    mote_picture_info picture;
+    const bool pictures = mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK;
+    const std::string& input = arguments.inputs[0];
+    for (const Case& item : pictures ? read_picture_cases(input, file.model()) : read_cases(input))
       forward_encoder(file, options, item, arguments.hidden, outputs);
   }
   outputs.write(arguments.outputs[0]);
