@@ -207,7 +207,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
   if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder());
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
