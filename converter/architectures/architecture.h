@@ -68,6 +68,13 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
 /// Granite's multipliers of the embedding, the branches, the scores and the logits.
 void read_granite_multipliers(Config& config, TransformerSpec& spec);
 
+/// The sizes, keys and names of a relative of GPT, as gpt_like.cpp lists them by model_type: heads of equal
+/// width, layer norms before the branches, a plain feed-forward, biases everywhere. `base` starts the names.
+TransformerSpec read_gpt_like(Config& config, const std::string& base, const std::string& model_type);
+
+/// The same layer with its norms behind the sums.
+void put_norms_behind(LayerNames& names);
+
 /// What the config class of a relative of BERT has for keys that are absent.
 struct BertDefaults {
   uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;

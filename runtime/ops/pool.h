@@ -6,14 +6,8 @@
 namespace mote {
 namespace ops {
 
-struct Pool : Operation {
+struct Pool : Writer<PoolArgs, &PoolArgs::out> {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens, true};
-
-  template <class F>
-  static void operands(PoolArgs& args, F&& f) {
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const PoolArgs& args) { return args.width; }
 
   /// A unit for each sequence of the pass.
   static Extent prepare(PoolArgs& args, const RunRows& run, Extent extent) {

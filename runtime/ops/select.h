@@ -6,14 +6,8 @@
 namespace mote {
 namespace ops {
 
-struct Select : Operation {
+struct Select : Writer<SelectArgs, &SelectArgs::out> {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens, true};
-
-  template <class F>
-  static void operands(SelectArgs& args, F&& f) {
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const SelectArgs& args) { return args.width; }
 
   static Extent prepare(SelectArgs& args, const RunRows& run, Extent extent) {
     args.first = run.first_token;
