@@ -73,17 +73,22 @@ DType own_type(SourceType type) {
     case SourceType::q4_0:
       return DType::q4g32;
     case SourceType::q4_1:
-    case SourceType::q4_k:
       return DType::q4mg32;
     case SourceType::ternary:
       return DType::q8c;
-    case SourceType::q8_0:
-    case SourceType::q5_0:
-    case SourceType::q5_1:
     case SourceType::q2_k:
     case SourceType::q3_k:
+    case SourceType::q4_k:
+      return DType::q4k;
     case SourceType::q5_k:
+    case SourceType::iq4_nl:
+    case SourceType::mxfp4:
+      return DType::q5k;
+    case SourceType::q5_0:
+    case SourceType::q5_1:
     case SourceType::q6_k:
+      return DType::q6k;
+    case SourceType::q8_0:
       return DType::q8g32;
   }
   return DType::f32;

@@ -37,7 +37,7 @@ void check(const KernelEntry& entry, PoolKind kind, uint32_t width, Edge edge, S
   Random random(width);
   GuardedRows in(kRows, width, edge), out(kSequences, width, edge);
   in.fill([&](size_t, size_t) { return random.uniform(-3.0f, 3.0f); });
-  run_kernel(entry, PoolArgs{kind, width, kStarts, in_one_lane(in.const_view()), out.view(), 0}, kSequences,
+  run_kernel(entry, PoolArgs{kind, width, kStarts, in_one_lane(in.const_view()), out.view(), 0, 0}, kSequences,
              split);
   double magnitude = 0;
   check_within(
@@ -68,7 +68,7 @@ TEST("pool of later sequences takes their rows alone and leaves the others' resu
     in.fill([](size_t t, size_t i) { return static_cast<float>(t * 100 + i); });
     out.fill([](size_t, size_t) { return -1.0f; });
     run_kernel(entry,
-               PoolArgs{PoolKind::last, kWidth, kStarts, in_one_lane(in.const_view()), out.view(), kFirst},
+               PoolArgs{PoolKind::last, kWidth, kStarts, in_one_lane(in.const_view()), out.view(), kFirst, 0},
                kSequences - kFirst);
     for (size_t i = 0; i < kWidth; ++i) {
       TEST_ASSERT_TRUE(out[0][i] == -1.0f && out[1][i] == -1.0f);
@@ -84,7 +84,7 @@ TEST("pool gives NaN where a row that counts has one, and nowhere else", "[pool]
         GuardedRows in(kRows, 9, Edge::end), out(kSequences, 9, Edge::end);
         in.fill([](size_t t, size_t i) { return static_cast<float>(t + i); });
         in[poisoned][3] = NAN;
-        run_kernel(entry, PoolArgs{kind, 9, kStarts, in_one_lane(in.const_view()), out.view(), 0},
+        run_kernel(entry, PoolArgs{kind, 9, kStarts, in_one_lane(in.const_view()), out.view(), 0, 0},
                    kSequences);
         for (size_t s = 0; s < kSequences; ++s) {
           for (size_t i = 0; i < 9; ++i) TEST_ASSERT_TRUE((isnan(out[s][i]) != 0) == (s == 3 && i == 3));

@@ -18,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
@@ -119,6 +119,7 @@ void convert_model(const Arguments& arguments) {
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -149,12 +150,15 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
+      .one_of({"vision", "text"});
   command
       .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "
+              "q5k, q6k, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
       .type("TYPE");
