@@ -8,7 +8,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr uint32_t kLargest = 4;  // times the patches of the config's size
+constexpr uint32_t kMostOfConfig = 4;  // times the patches of the config's size
 
 LayerSpec dinov3_layer(Config& config, uint32_t width) {
   LayerSpec layer;
@@ -47,7 +47,7 @@ TransformerSpec read_dinov3_vit(const Source&, Config& config) {
   picture.projection = "embeddings.patch_embeddings";
   picture.before = {{"embeddings.cls_token"}};
   const uint32_t registers = config.size("num_register_tokens", 0, 4096, 0);
-  if (registers != 0) picture.before.push_back({"embeddings.register_tokens", registers});
+  if (registers != 0) picture.before.emplace_back("embeddings.register_tokens", registers);
   spec.names.ignored = {"embeddings.mask_token", "rope_embeddings.inv_freq"};
   spec.head.kind = OutputKind::embedding;
   spec.head.probabilities = Probabilities::none;
@@ -59,7 +59,7 @@ TransformerSpec read_dinov3_vit(const Source&, Config& config) {
   if (!(picture.format.rope_base > 0)) config.refuse("rope_theta is not above 0");
   spec.ropes = {{RopeKind::half, std::vector<float>(layer.attention.head_dim / 2)}};
   set_rows(spec);
-  spec.context = picture.format.before + kLargest * picture.format.patches();
+  spec.context = picture.format.before + kMostOfConfig * picture.format.patches();
   know(config,
        {"query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias", "attention_dropout",
         "layerscale_value", "drop_path_rate", "pos_embed_shift", "pos_embed_jitter", "pos_embed_rescale",

@@ -37,7 +37,7 @@ std::vector<float> causal_bias(uint32_t heads, uint32_t context) {
 }
 
 /// An object of the config, empty where it is absent.
-const nlohmann::json& object_of(Config& config, const std::string& key) {
+const nlohmann::json& tower_keys(Config& config, const std::string& key) {
   static const nlohmann::json none = nlohmann::json::object();
   const nlohmann::json* value = config.value(key);
   if (value != nullptr && !value->is_object()) config.refuse_value(key, value, "an object");
@@ -150,8 +150,8 @@ TransformerSpec read_two_towers(const Source& source, Config& config, const Towe
     config.refuse("{} has a tower of pictures and one of texts: choose --tower vision or --tower text",
                   towers.siglip ? "SigLIP" : "CLIP");
   const bool vision = source.tower == "vision";
-  Config text = config.inner(object_of(config, "text_config"), "text_config.");
-  Config pictures = config.inner(object_of(config, "vision_config"), "vision_config.");
+  Config text = config.inner(tower_keys(config, "text_config"), "text_config.");
+  Config pictures = config.inner(tower_keys(config, "vision_config"), "vision_config.");
   Config& own = vision ? pictures : text;
   know(own, {"attention_dropout", "dropout", "initializer_factor", "projection_dim", "projection_size"});
   TransformerSpec spec =
@@ -167,7 +167,7 @@ TransformerSpec read_two_towers(const Source& source, Config& config, const Towe
     spec.head.projections = {{"text_projection", "", Activation::none, projection, false}};
   }
   for (const char* name : {"logit_scale", "logit_bias"}) spec.names.ignored_starts.push_back(name);
-  spec.names.ignored.push_back("embeddings.position_ids");
+  spec.names.ignored.emplace_back("embeddings.position_ids");
   return spec;
 }
 

@@ -155,7 +155,7 @@ std::vector<float> expand_bias(const std::vector<float>& table, uint32_t side, u
 void read_beit_biases(const Source& source, Config& config, const std::string& base, TransformerSpec& spec) {
   const bool own = config.flag("use_relative_position_bias", false);
   const bool shared = config.flag("use_shared_relative_position_bias", false);
-  spec.names.ignored.push_back("relative_position_index");
+  spec.names.ignored.emplace_back("relative_position_index");
   if (!own && !shared) return;
   if (own && shared)
     config.refuse("both a shared relative_position_bias and those of layers are not supported");
@@ -165,7 +165,7 @@ void read_beit_biases(const Source& source, Config& config, const std::string& b
   const uint32_t side = format.height / format.patch, heads = spec.layers[0].attention.heads;
   const uint32_t rows = (2 * side - 1) * (2 * side - 1) + 3;
   spec.biases_by_position = true;
-  spec.names.ignored.push_back("relative_position_bias_table");
+  spec.names.ignored.emplace_back("relative_position_bias_table");
   for (uint32_t i = 0; i < spec.layers.size(); ++i) {
     if (i == 0 || own) {
       const std::string name =
@@ -211,20 +211,20 @@ TransformerSpec read_beit(const Source& source, Config& config) {
 
 namespace {
 
-/// A layer, then positions of its own that are added to x.
+/// A layer that but for the first has positions of its own, of `tables`, which are added to what it reads.
 void yolos_layer(TransformerBuilder& builder, const LayerSpec& layer, const std::string& table, uint32_t rows,
                  uint32_t tables) {
+  if (layer.weights != 0) {
+    const uint32_t width = builder.x().width;
+    const std::vector<float> all = builder.tensors().table(table, 1, tables * rows * width);
+    const size_t size = size_t{rows} * width;
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>((layer.weights - 1) * size);
+    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    const int32_t weight = builder.add_weight(
+        {prefix_of(layer) + "positions", DType::f32, true, rows, width, {}, std::vector<float>(first, last)});
+    builder.add(PositionsNode{weight, builder.x()});
+  }
   builder.layer(layer);
-  if (layer.weights == tables) return;
-  const uint32_t width = builder.x().width;
-  const std::vector<float> all = builder.tensors().table(table, 1, tables * rows * width);
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(size_t{layer.weights} * rows * width);
-  const std::string name = prefix_of(layer) + "positions";
-  builder.probe(fmt::format("hidden.{}", layer.weights + 1), builder.x());
-  builder.add(PositionsNode{
-      builder.add_weight(
-          {name, DType::f32, true, rows, width, {}, std::vector<float>(first, first + size_t{rows} * width)}),
-      builder.x()});
 }
 
 }  // namespace
