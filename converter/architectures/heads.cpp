@@ -121,7 +121,7 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
     read_bare(source, names, spec);
     if (!names.base.empty()) spec.names.ignored_starts = kHeads;
   } else if (task == "ForSequenceClassification") {
-    read_label_head(source, config, names.labels, spec);
+    read_labels_head(source, config, names.labels, spec);
     head.dense = names.classifier;
   } else if (task == "ForTokenClassification") {
     set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));

@@ -158,12 +158,12 @@ void read_preprocessor(const Source& source, PictureFormat& format, std::vector<
   const std::filesystem::path path = source.directory / "preprocessor_config.json";
   std::error_code ignored;
   if (source.directory.empty() || !std::filesystem::exists(path, ignored)) {
-    notes.push_back("there is no preprocessor_config.json: the file takes pixel values, but no pictures");
+    notes.emplace_back("there is no preprocessor_config.json: the file takes pixel values, but no pictures");
     return;
   }
   const json values = read_json_object(path, kPreprocessorDepth);
   if (!Preprocessor(values, path.string()).read(format)) {
-    notes.push_back("its image processor is not known: the file takes pixel values, but no pictures");
+    notes.emplace_back("its image processor is not known: the file takes pixel values, but no pictures");
     return;
   }
   const bool crops = format.crop_height != 0;

@@ -167,7 +167,7 @@ TransformerSpec read_two_towers(const Source& source, Config& config, const Towe
     spec.head.projections = {{"text_projection", "", Activation::none, projection, false}};
   }
   for (const char* name : {"logit_scale", "logit_bias"}) spec.names.ignored_starts.push_back(name);
-  spec.names.ignored.push_back("embeddings.position_ids");
+  spec.names.ignored.emplace_back("embeddings.position_ids");
   return spec;
 }
 

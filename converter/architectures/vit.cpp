@@ -155,7 +155,7 @@ std::vector<float> expand_bias(const std::vector<float>& table, uint32_t side, u
 void read_beit_biases(const Source& source, Config& config, const std::string& base, TransformerSpec& spec) {
   const bool own = config.flag("use_relative_position_bias", false);
   const bool shared = config.flag("use_shared_relative_position_bias", false);
-  spec.names.ignored.push_back("relative_position_index");
+  spec.names.ignored.emplace_back("relative_position_index");
   if (!own && !shared) return;
   if (own && shared)
     config.refuse("both a shared relative_position_bias and those of layers are not supported");
@@ -165,7 +165,7 @@ void read_beit_biases(const Source& source, Config& config, const std::string& b
   const uint32_t side = format.height / format.patch, heads = spec.layers[0].attention.heads;
   const uint32_t rows = (2 * side - 1) * (2 * side - 1) + 3;
   spec.biases_by_position = true;
-  spec.names.ignored.push_back("relative_position_bias_table");
+  spec.names.ignored.emplace_back("relative_position_bias_table");
   for (uint32_t i = 0; i < spec.layers.size(); ++i) {
     if (i == 0 || own) {
       const std::string name =

@@ -220,7 +220,7 @@ void transcribe(const Arguments& arguments) {
   if (arguments.srt + arguments.vtt + arguments.json > 1)
     usage_fail("--srt, --vtt and --json exclude each other");
   const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   Transcriber transcriber(arguments, file, pool);
   const std::unique_ptr<SoundSource> source = open_sound(arguments.sound);
   print_words(arguments, transcriber.read(*source));
