@@ -13,18 +13,40 @@ namespace {
 
 constexpr int32_t kSourceProgram = 1;
 
+/// Rows [first, first + count) of a projection of one part.
+Projection projection_rows(Projection whole, const char* label, uint32_t first, uint32_t count) {
+  whole.label = label;
+  whole.parts[0].first_row = first;
+  whole.parts[0].rows = count;
+  if (whole.bias) {
+    const auto from = whole.bias->begin() + first;
+    whole.bias = std::vector<float>(from, from + count);
+  }
+  return whole;
+}
+
 }  // namespace
+
+Projection TransformerBuilder::cross_projection(const LayerSpec& cross, const char* label,
+                                                const std::string& name, uint32_t first, uint32_t rows,
+                                                uint32_t cols) {
+  const AttentionSpec& attention = cross.attention;
+  if (cross.names.qkv.empty())
+    return projection(label, of_layer(name, cross), rows, cols, Role::matrix, attention.qkv_bias);
+  const uint32_t all = attention.q_width() + attention.k_width() + attention.v_width();
+  return projection_rows(
+      projection(label, of_layer(cross.names.qkv, cross), all, cols, Role::matrix, attention.qkv_bias), label,
+      first, rows);
+}
 
 uint32_t TransformerBuilder::keep_source(const LayerSpec& cross, BlockInput& in) {
   const AttentionSpec& attention = cross.attention;
   const uint32_t k_width = attention.k_width(), v_width = attention.v_width();
-  const auto project = [&](const char* label, const std::string& name, uint32_t rows) {
-    return projection(label, of_layer(name, cross), rows, in.f32.width, Role::matrix, attention.qkv_bias);
-  };
   const View both = new_value(k_width + v_width, graph_.values[in.f32.value].unit);
   std::vector<Projection> projections;
-  projections.push_back(project("k", cross.names.k, k_width));
-  projections.push_back(project("v", cross.names.v, v_width));
+  const uint32_t q_width = attention.q_width(), cols = in.f32.width;
+  projections.push_back(cross_projection(cross, "k", cross.names.k, q_width, k_width, cols));
+  projections.push_back(cross_projection(cross, "v", cross.names.v, q_width + k_width, v_width, cols));
   linears(prefix_of(cross), in, std::move(projections), both, Activation::none, std::nullopt);
   Cache state{attention.kv_heads, attention.head_dim, 0, true, attention.value_width()};
   state.source = kSourceProgram;
@@ -72,8 +94,7 @@ void TransformerBuilder::cross_attention(const LayerSpec& cross) {
   const AttentionSpec& attention = cross.attention;
   const View q = new_value(attention.q_width(), Unit::token);
   std::vector<Projection> projections;
-  projections.push_back(projection("q", of_layer(cross.names.q, cross), attention.q_width(), in.f32.width,
-                                   Role::matrix, attention.qkv_bias));
+  projections.push_back(cross_projection(cross, "q", cross.names.q, 0, attention.q_width(), in.f32.width));
   linears(prefix_of(cross), in, std::move(projections), q, Activation::none, std::nullopt);
   const View heads = attend(cross, source_states_[layer_index_], q);
   add_branch(cross, norms, label, heads, o(cross));

@@ -89,11 +89,11 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
   std::vector<float> values = tensors_.vector(source + ".weight", width);
-  for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
+  for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
-  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
+  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out, spec_.norm_eps_outside_root});
 }
 
 View TransformerBuilder::input_for(BlockInput& input, DType weight) {

@@ -164,6 +164,9 @@ class TransformerBuilder {
   void embed_and_layers();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.
   uint32_t keep_source(const LayerSpec& cross, BlockInput& in);
+  /// `rows` rows of the matrix `name`, or, where queries, keys and values are fused, those from `first` on.
+  Projection cross_projection(const LayerSpec& cross, const char* label, const std::string& name,
+                              uint32_t first, uint32_t rows, uint32_t cols);
   void embed();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();

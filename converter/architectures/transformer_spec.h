@@ -205,9 +205,11 @@ struct TransformerSpec {
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;
-  bool norm_plus_one = false;    // norms multiply by 1 + their weight
-  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
-  uint32_t output_width = 0;     // of names.output_projection, which follows the final norm
+  bool norm_eps_outside_root = false;  // they divide by the deviation + norm_eps
+  float norm_multiplier = 1.0f;        // of their weights
+  bool norm_plus_one = false;          // norms multiply by 1 + their weight
+  uint32_t embedding_width = 0;        // 0: width, else the embedding is projected to width
+  uint32_t output_width = 0;           // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included

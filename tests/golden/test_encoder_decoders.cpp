@@ -12,6 +12,22 @@ using Rows = std::vector<std::vector<int32_t>>;
 
 constexpr uint32_t kMostTokens = 64, kBeams = 3, kBeamTokens = 12;
 
+SafetensorsFile golden_of(const std::string& name) {
+  return SafetensorsFile(test::golden_folder() / name / "golden.safetensors");
+}
+
+/// Those whose sources are ids.
+std::vector<std::string> source_names() {
+  std::vector<std::string> names;
+  for (const char* family : {"encoder_decoder", "classic"}) {
+    for (const std::string& name : test::golden_names(family)) {
+      const SafetensorsFile golden = golden_of(name);
+      if (golden.has("input_ids") && golden.has("decoder_input_ids")) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 /// Rows of ids without their padding.
 Rows read_rows(const SafetensorsFile& golden, const std::string& name, const std::string& mask_name) {
   const auto& shape = golden.shape(name);
@@ -85,7 +101,7 @@ void expect_near(const std::string& name, const std::vector<float>& expected,
 
 void check_case(const std::string& name, const std::string& prefix, const test::OpenModel& model,
                 mote_isa isa) {
-  const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+  const SafetensorsFile golden = golden_of(name);
   CAPTURE(name, prefix, mote_isa_name(isa));
   const Rows sources = read_rows(golden, prefix + "input_ids", prefix + "attention_mask");
   const Rows targets = read_rows(golden, prefix + "decoder_input_ids", "none");
@@ -112,11 +128,10 @@ std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& na
 }  // namespace
 
 TEST("every golden encoder-decoder gives the stored hidden states and logits, padded sources too") {
-  const std::vector<std::string> names = test::golden_names("encoder_decoder");
-  TEST_ASSERT_GREATER_OR_EQUAL(9u, names.size());
+  const std::vector<std::string> names = source_names();
+  TEST_ASSERT_GREATER_OR_EQUAL(12u, names.size());
   for (const std::string& name : names) {
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    if (!golden.has("input_ids")) continue;  // sources of another kind
+    const SafetensorsFile golden = golden_of(name);
     const test::OpenModel model(test::golden_file(name, "f32"));
     for (const mote_isa isa : test::all_families()) {
       check_case(name, "", model, isa);
@@ -126,9 +141,8 @@ TEST("every golden encoder-decoder gives the stored hidden states and logits, pa
 }
 
 TEST("encoder-decoders choose the stored greedy ids after their start token") {
-  for (const std::string& name : test::golden_names("encoder_decoder")) {
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    if (!golden.has("input_ids")) continue;
+  for (const std::string& name : source_names()) {
+    const SafetensorsFile golden = golden_of(name);
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, 1));
     encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
@@ -149,9 +163,9 @@ TEST("encoder-decoders choose the stored greedy ids after their start token") {
 }
 
 TEST("beam search finds the stored hypotheses with their scores") {
-  for (const std::string& name : test::golden_names("encoder_decoder")) {
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    if (!golden.has("beam_ids") || !golden.has("input_ids")) continue;
+  for (const std::string& name : source_names()) {
+    const SafetensorsFile golden = golden_of(name);
+    if (!golden.has("beam_ids")) continue;
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, kBeams));
     encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
