@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
 #include "converter/error.h"
+#include "converter/longrope.h"
 #include "converter/metadata.h"
 #include "converter/output_file.h"
 #include "converter/planner/memory_plan.h"
@@ -193,6 +195,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   Source source = read_source(path);
   choose_pooling(options, source);
   source.tower = options.tower;
+  nlohmann::json keys = *source.config;
+  const std::string long_note = choose_longrope(options.long_context, keys);
+  source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   config.ignore(options.ignored_keys);
   const Architecture& architecture = find_architecture(config);
@@ -207,7 +212,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
   if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
@@ -237,7 +242,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   report.notes.insert(report.notes.end(), spec.notes.begin(), spec.notes.end());
-  if (!tied_note.empty()) report.notes.push_back(tied_note);
+  for (const std::string& text : {tied_note, long_note}) {
+    if (!text.empty()) report.notes.push_back(text);
+  }
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

@@ -34,6 +34,9 @@ struct ConvertOptions {
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// LongRoPE's factors for long texts, for texts of any length; without it the model's context ends where
+  /// the original takes them.
+  bool long_context = false;
   /// A uniform type of the head, and of an embedding that is the head too; empty: as `type` says.
   std::string head_type = {};
 };

@@ -134,7 +134,6 @@ class ReferenceRun {
   /// next call. Traced, one row of outputs is computed.
   std::span<const float> compute(const std::vector<int32_t>& ids, const std::vector<float>& values = {}) {
     const uint32_t count = static_cast<uint32_t>(ids.size());
-    size_t rows = 1;
     if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
       if (std::exchange(lacks_source_, false)) {
         mote_batch source{};
@@ -150,10 +149,13 @@ class ReferenceRun {
       const float* floats = values.empty() ? nullptr : values.data();
       const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, floats, {}};
       check(mote_encode(session_, &batch, &error_), error_, "run");
-      while (mote_session_output(session_, static_cast<uint32_t>(rows)) != nullptr) ++rows;
     }
-    return {mote_session_output(session_, 0), rows * output_.width};
+    outputs_.clear();  // rows may have gaps between them
+    for (uint32_t row = 0; const float* output = row_of_outputs(row); ++row)
+      outputs_.insert(outputs_.end(), output, output + output_.width);
+    return outputs_;
   }
+  const float* row_of_outputs(uint32_t row) const { return mote_session_output(session_, row); }
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
  private:
@@ -161,6 +163,7 @@ class ReferenceRun {
   mote_session* session_ = nullptr;
   mote_error error_{};
   mote_output_info output_{};
+  std::vector<float> outputs_;  // of the last call
   bool all_rows_;
   bool lacks_source_ = false;  // which the first prompt is, too
 };

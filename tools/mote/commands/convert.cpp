@@ -20,7 +20,7 @@ namespace {
 struct Arguments {
   std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
   std::vector<std::string> ignored_keys;
-  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -116,6 +116,7 @@ void convert_model(const Arguments& arguments) {
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
@@ -192,6 +193,8 @@ void add_convert(CommandLine& line) {
       .repeated();
   command.flag("--no-tokenizer", &arguments->no_tokenizer,
                "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--long-context", &arguments->long_context,
+               "LongRoPE's long factors and all of the context, for short texts too");
   command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
   command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
   command.callback([arguments] { convert_model(*arguments); });
