@@ -66,7 +66,7 @@ void set_bart_positions(const Source& source, Config& config, const BartLike& ba
     spec.names.positions = table;
     return;
   }
-  spec.names.ignored.push_back("embed_positions.weights");
+  spec.names.ignored.emplace_back("embed_positions.weights");
   if (spec.width < 4 || spec.width % 2 != 0) config.refuse("d_model is {}", spec.width);
   const double log_base = std::log(10000.0);
   if (bart.positions == BartPositions::sines) {
@@ -166,7 +166,7 @@ TransformerSpec read_bart(const Source& source, Config& config) {
       source, {"model.shared", "model.decoder.embed_tokens", "model.encoder.embed_tokens", "lm_head"});
   encoder.names.embedding = spec.names.embedding;
   if (source.tensors.count("final_logits_bias") != 0) spec.head.output_bias = "final_logits_bias";
-  spec.names.ignored.push_back("embed_tokens.weight");
+  spec.names.ignored.emplace_back("embed_tokens.weight");
   set_encoder(config, std::move(encoder), spec);
   if (!config.has("decoder_start_token_id") && bart.start_id < static_cast<int32_t>(spec.vocab))
     spec.bos_id = bart.start_id;
