@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "converter/architectures/architecture.h"
+#include "converter/architectures/pictures.h"
 #include "converter/build_transformer.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
@@ -49,7 +50,8 @@ std::vector<SourceRecord> hash_sources(const Source& source, const Progress& pro
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
-                        std::vector<float>(metadata.graph->output.width), 0.0f};
+                        std::vector<float>(metadata.graph->output.width), 0.0f,
+                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
   return build_metadata(metadata).size();
 }
 
@@ -192,6 +194,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   check_target(path, target);
   Source source = read_source(path);
   choose_pooling(options, source);
+  source.tower = options.tower;
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
@@ -208,8 +211,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerSpec> text =
-      options.no_tokenizer ? std::nullopt : read_tokenizer(source, spec.is_encoder());
+  if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
+                                                ? std::nullopt
+                                                : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
@@ -236,6 +241,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
+  report.notes.insert(report.notes.end(), spec.notes.begin(), spec.notes.end());
   for (const std::string& text : {tied_note, long_note}) {
     if (!text.empty()) report.notes.push_back(text);
   }

@@ -26,6 +26,8 @@ struct ConvertOptions {
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
+  /// Of a model of pictures and texts the one to convert: vision, text.
+  std::string tower = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.

@@ -29,7 +29,7 @@ static inline float score_of(const AttentionArgs& args, const Query& query, uint
     case ScoreKind::scaled:
       return scaled;
     case ScoreKind::biased:
-      return scaled + bias_of_head(args, query.head, position)[p];
+      return scaled + bias_of_head(args, query.head, query.row)[p];
     case ScoreKind::capped:
       return args.softcap * tanhf(scaled / args.softcap);
     case ScoreKind::alibi:

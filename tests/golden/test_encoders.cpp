@@ -114,7 +114,7 @@ Arrays encode(const test::OpenModel& model, mote_isa isa, const Input& input, si
       lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
     }
     const mote_batch batch{
-        ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, {}};
+        ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, nullptr, {}};
     mote_error error{};
     const mote_status status = mote_encode(session.get(), &batch, &error);
     INFO(error.text);

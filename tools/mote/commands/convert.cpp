@@ -18,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
@@ -120,6 +120,7 @@ void convert_model(const Arguments& arguments) {
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -150,6 +151,8 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
+      .one_of({"vision", "text"});
   command
       .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
