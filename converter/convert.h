@@ -32,6 +32,10 @@ struct ConvertOptions {
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// A text file by which a decoder's roundings are calibrated; empty: none.
+  std::filesystem::path calibration_text = {};
+  /// Adapters to be merged, in order: "DIR" or "DIR=SCALE".
+  std::vector<std::string> adapters = {};
 };
 
 struct TensorReport {

@@ -9,6 +9,12 @@
 #include "converter/quantizers/quantizer.h"
 
 namespace mote::convert {
+namespace {
+
+constexpr uint64_t kNarrowColumns = 512;
+
+}  // namespace
+
 std::vector<std::string> type_names() {
   std::vector<std::string> names = {"q8", "q4"};
   for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
@@ -21,9 +27,12 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
     return;
   }
   if (type.empty()) name_ = "q8";
+  keeps_packed_ = type.empty() && source.packed;
   if (name_ == "q8" || name_ == "q4") {
-    matrix_ = name_ == "q4" ? DType::q4g32 : encoder ? DType::q8c : DType::q8g32;
+    matrix_ = name_ == "q4" ? DType::q4k : encoder ? DType::q8c : DType::q8g32;
+    if (name_ == "q4") narrow_ = DType::q4g32;
     table_ = DType::q8g32;
+    if (keeps_packed_) name_ = "as in the file, others q8";
     return;
   }
   for (const Quantizer& uniform : quantizers()) {
@@ -38,7 +47,16 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
   if (tensor.type == SourceType::ternary) return own_type(tensor.type);
   const bool is_matrix = role == Role::matrix || role == Role::experts;
-  const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
+  if (keeps_packed_ && tensor.type == SourceType::packed)
+    fail(
+        "a matrix [{}] of the checkpoint has scales and zeros that no type holds exactly; --type q8, q4 or a "
+        "type for all rounds its numbers again",
+        fmt::join(tensor.shape, ", "));
+  const bool keeps = keeps_packed_ && tensor.reader != nullptr && has_exact_type(tensor.type);
+  std::optional<DType> wanted = is_matrix ? matrix_ : table_;
+  if (is_matrix && narrow_ && tensor.cols() < kNarrowColumns) wanted = narrow_;
+  if (keeps) wanted = own_type(tensor.type);
+  const DType dtype = wanted.value_or(own_type(tensor.type));
   if (role == Role::experts && dtype == DType::q8c)
     fail(
         "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
@@ -60,7 +78,15 @@ DType own_type(SourceType type) {
     case SourceType::q4_1:
       return DType::q4mg32;
     case SourceType::ternary:
+    case SourceType::int8_rows:
       return DType::q8c;
+    case SourceType::packed:
+    case SourceType::fp8:
+      return DType::f32;
+    case SourceType::int4:
+      return DType::q4g32;
+    case SourceType::int8:
+      return DType::q8g32;
     case SourceType::q2_k:
     case SourceType::q3_k:
     case SourceType::q4_k:
@@ -80,7 +106,8 @@ DType own_type(SourceType type) {
 }
 
 bool is_exact(const SourceTensor& tensor, DType dtype) {
-  return has_exact_type(tensor.type) && own_type(tensor.type) == dtype;
+  const bool exact = tensor.reader != nullptr ? tensor.reader->has_exact() : has_exact_type(tensor.type);
+  return exact && own_type(tensor.type) == dtype;
 }
 
 }  // namespace mote::convert

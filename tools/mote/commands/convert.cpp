@@ -18,8 +18,8 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling, thinking, target;
-  std::vector<std::string> ignored_keys;
+  std::string source, output, type, chat_format, pooling, thinking, target, text;
+  std::vector<std::string> ignored_keys, adapters;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
 
@@ -115,6 +115,8 @@ void convert_model(const Arguments& arguments) {
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.calibration_text = arguments.text;
+  options.adapters = arguments.adapters;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -155,6 +157,15 @@ void add_convert(CommandLine& line) {
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
       .type("TYPE");
+  command
+      .option("--calibrate", &arguments->text,
+              "Round a decoder's weights and activations by what they meet in this text")
+      .type("TEXT");
+  command
+      .option("--lora", &arguments->adapters,
+              "Merge a LoRA adapter, times SCALE (default: 1); may be given again")
+      .type("DIR[=SCALE]")
+      .repeated();
   command
       .option("--chat-format", &arguments->chat_format,
               "How conversations become text (default: as the model's template says, if it is known)")
