@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "converter/architectures/architecture.h"
+#include "converter/architectures/pictures.h"
 #include "converter/build_transformer.h"
 #include "converter/calibrate.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
 #include "converter/error.h"
+#include "converter/longrope.h"
 #include "converter/lora.h"
 #include "converter/metadata.h"
 #include "converter/output_file.h"
@@ -50,7 +53,8 @@ std::vector<SourceRecord> hash_sources(const Source& source, const Progress& pro
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
-                        std::vector<float>(metadata.graph->output.width), 0.0f};
+                        std::vector<float>(metadata.graph->output.width), 0.0f,
+                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
   return build_metadata(metadata).size();
 }
 
@@ -214,6 +218,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
     merge_adapter(source, argument.directory, argument.strength);
   }
   choose_pooling(options, source);
+  source.tower = options.tower;
+  nlohmann::json keys = *source.config;
+  const std::string long_note = choose_longrope(options.long_context, keys);
+  source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   config.ignore(options.ignored_keys);
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
@@ -225,11 +233,13 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
-  const TypePolicy policy(options.type, source, spec.is_encoder());
+  const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerSpec> text =
-      options.no_tokenizer ? std::nullopt : read_tokenizer(source, spec.is_encoder());
+  if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
+                                                ? std::nullopt
+                                                : read_tokenizer(source, spec.is_encoder());
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
@@ -259,7 +269,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (calibration) report.notes.push_back(calibration->describe());
-  if (!tied_note.empty()) report.notes.push_back(tied_note);
+  report.notes.insert(report.notes.end(), spec.notes.begin(), spec.notes.end());
+  for (const std::string& text : {tied_note, long_note}) {
+    if (!text.empty()) report.notes.push_back(text);
+  }
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);

@@ -26,6 +26,8 @@ struct ConvertOptions {
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
+  /// Of a model of pictures and texts the one to convert: vision, text.
+  std::string tower = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.
@@ -36,6 +38,11 @@ struct ConvertOptions {
   std::filesystem::path calibration_text = {};
   /// Adapters to be merged, in order: "DIR" or "DIR=SCALE".
   std::vector<std::string> adapters = {};
+  /// LongRoPE's factors for long texts, for texts of any length; without it the model's context ends where
+  /// the original takes them.
+  bool long_context = false;
+  /// A uniform type of the head, and of an embedding that is the head too; empty: as `type` says.
+  std::string head_type = {};
 };
 
 struct TensorReport {
@@ -73,6 +80,7 @@ ConvertReport convert(const std::filesystem::path& source, const std::filesystem
 /// Names for `--list` and for suggestions.
 std::vector<std::string> architecture_names();
 std::vector<std::string> type_names();
+std::vector<std::string> head_type_names();
 std::vector<std::string> chat_format_names();
 
 }  // namespace mote::convert

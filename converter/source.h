@@ -137,6 +137,7 @@ struct Source {
   std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
+  std::string tower;        // "vision" or "text", of models that have both; the user's choice
   bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none

@@ -9,39 +9,49 @@
 #include "converter/quantizers/quantizer.h"
 
 namespace mote::convert {
-namespace {
-
-constexpr uint64_t kNarrowColumns = 512;
-
-}  // namespace
-
 std::vector<std::string> type_names() {
   std::vector<std::string> names = {"q8", "q4"};
   for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
   return names;
 }
 
-TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder) : name_(type) {
-  if (type.empty() && source.format == "gguf") {
-    name_ = "as in the file";
-    return;
+std::vector<std::string> head_type_names() {
+  std::vector<std::string> names;
+  for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
+  return names;
+}
+
+namespace {
+
+constexpr uint64_t kNarrowColumns = 512;
+
+/// Throws Error for a name that is not among `names`.
+DType uniform_type(const std::string& name, const char* what, const std::vector<std::string>& names) {
+  for (const Quantizer& type : quantizers()) {
+    if (name == type.name) return type.dtype;
   }
-  if (type.empty()) name_ = "q8";
+  fail("{} '{}' is unknown{}; types are {}", what, name, did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+}  // namespace
+
+TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder,
+                       const std::string& head_type)
+    : name_(type) {
+  if (type.empty()) name_ = source.format == "gguf" ? "as in the file" : "q8";
   keeps_packed_ = type.empty() && source.packed;
   if (name_ == "q8" || name_ == "q4") {
     matrix_ = name_ == "q4" ? DType::q4k : encoder ? DType::q8c : DType::q8g32;
     if (name_ == "q4") narrow_ = DType::q4g32;
     table_ = DType::q8g32;
-    if (keeps_packed_) name_ = "as in the file, others q8";
-    return;
+  } else if (!type.empty()) {
+    matrix_ = table_ = uniform_type(type, "type", type_names());
   }
-  for (const Quantizer& uniform : quantizers()) {
-    if (name_ == uniform.name) matrix_ = table_ = uniform.dtype;
-  }
-  if (!matrix_) {
-    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()),
-         fmt::join(type_names(), ", "));
-  }
+  if (keeps_packed_) name_ = "as in the file, others q8";
+  head_ = table_;
+  if (head_type.empty()) return;
+  head_ = uniform_type(head_type, "head type", head_type_names());
+  name_ += ", head " + head_type;
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
@@ -52,8 +62,9 @@ DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
         "a matrix [{}] of the checkpoint has scales and zeros that no type holds exactly; --type q8, q4 or a "
         "type for all rounds its numbers again",
         fmt::join(tensor.shape, ", "));
-  const bool keeps = keeps_packed_ && tensor.reader != nullptr && has_exact_type(tensor.type);
-  std::optional<DType> wanted = is_matrix ? matrix_ : table_;
+  const bool keeps = keeps_packed_ && tensor.reader != nullptr && has_exact_type(tensor.type) &&
+                     (role != Role::head || head_ == table_);
+  std::optional<DType> wanted = is_matrix ? matrix_ : role == Role::head ? head_ : table_;
   if (is_matrix && narrow_ && tensor.cols() < kNarrowColumns) wanted = narrow_;
   if (keeps) wanted = own_type(tensor.type);
   const DType dtype = wanted.value_or(own_type(tensor.type));

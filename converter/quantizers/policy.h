@@ -18,6 +18,7 @@
 //
 // Fine are the few numbers on which much depends: routers of experts, time steps of scans.
 // Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
+// --head-type gives the head, and an embedding that is the head too, another type.
 //
 // By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
 // q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
@@ -40,9 +41,9 @@ enum class Role : uint8_t { matrix, embedding, head, positions, fine, experts };
 
 class TypePolicy {
  public:
-  /// `type` as in ConvertOptions; `encoder` as in TransformerSpec. Throws Error for an unknown type,
-  /// suggesting the nearest.
-  TypePolicy(const std::string& type, const Source& source, bool encoder);
+  /// `type` and `head_type` as in ConvertOptions; `encoder` as in TransformerSpec. Throws Error for an
+  /// unknown type, suggesting the nearest.
+  TypePolicy(const std::string& type, const Source& source, bool encoder, const std::string& head_type = "");
 
   DType dtype(Role role, const SourceTensor& tensor) const;
 
@@ -51,8 +52,9 @@ class TypePolicy {
 
  private:
   std::string name_;
-  std::optional<DType> matrix_, table_;  // of matrices; of embedding and head. None: by the file's type
-  std::optional<DType> narrow_;          // of matrices of fewer than 512 columns, if it is another
+  // Of matrices; of the embedding; of the head. None: by the file's type.
+  std::optional<DType> matrix_, table_, head_;
+  std::optional<DType> narrow_;  // of matrices of fewer than 512 columns, if it is another
   bool keeps_packed_ = false;
 };
 

@@ -10,16 +10,21 @@
 
 namespace mote::dsp {
 
+/// Of the largest magnitude's bits.
+static inline ref::GroupScale scale_of_magnitude(uint32_t largest) {
+  if (largest >= 0x7F800000u) return {NAN, 0.0f};
+  const float absmax = f32_from_bits(largest);
+  if (absmax < 0x1p-100f) return {0.0f, 0.0f};
+  return {absmax / 127.0f, 127.0f / absmax};
+}
+
 static inline ref::GroupScale scale_of(const float* x, const float* columns, uint32_t n) {
   uint32_t largest = 0;
   for (uint32_t i = 0; i < n; ++i) {
     const uint32_t magnitude = bits_from_f32(columns == nullptr ? x[i] : x[i] * columns[i]) & 0x7FFFFFFFu;
     largest = magnitude > largest ? magnitude : largest;
   }
-  if (largest >= 0x7F800000u) return {NAN, 0.0f};
-  const float absmax = f32_from_bits(largest);
-  if (absmax < 0x1p-100f) return {0.0f, 0.0f};
-  return {absmax / 127.0f, 127.0f / absmax};
+  return scale_of_magnitude(largest);
 }
 
 /// n columns, then zeros up to `padded`.

@@ -18,9 +18,9 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling, thinking, target, text;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text;
   std::vector<std::string> ignored_keys, adapters;
-  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -98,25 +98,31 @@ void list_names() {
   print("\n");
 }
 
+void check_type(const char* option, const std::string& type, const std::vector<std::string>& types) {
+  if (type.empty() || std::find(types.begin(), types.end(), type) != types.end()) return;
+  usage_fail("{}: no type '{}'{}; mote convert --list prints them", option, type,
+             convert::did_you_mean(type, types));
+}
+
 void convert_model(const Arguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
   if (arguments.output.empty()) fail_missing("--output");
-  const auto types = convert::type_names();
-  if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
-    usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
-               convert::did_you_mean(arguments.type, types));
-  }
+  check_type("--type", arguments.type, convert::type_names());
+  check_type("--head-type", arguments.head_type, convert::head_type_names());
   convert::ConvertOptions options;
   options.type = arguments.type;
+  options.head_type = arguments.head_type;
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
   options.calibration_text = arguments.text;
   options.adapters = arguments.adapters;
+  options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -147,6 +153,8 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
+      .one_of({"vision", "text"});
   command
       .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
@@ -156,6 +164,11 @@ void add_convert(CommandLine& line) {
               "q5k, q6k, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
+      .type("TYPE");
+  command
+      .option("--head-type", &arguments->head_type,
+              "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
+              "as --type says)")
       .type("TYPE");
   command
       .option("--calibrate", &arguments->text,
@@ -191,6 +204,8 @@ void add_convert(CommandLine& line) {
       .repeated();
   command.flag("--no-tokenizer", &arguments->no_tokenizer,
                "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--long-context", &arguments->long_context,
+               "LongRoPE's long factors and all of the context, for short texts too");
   command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
   command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
   command.callback([arguments] { convert_model(*arguments); });

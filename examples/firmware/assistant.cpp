@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers one command. model.c is written by `mote export-c commands.mote -o DIR` and compiled with this
-// file.
+// Answers one command, on ESP-IDF, PlatformIO or Zephyr. model.c is written by
+// `mote export-c commands.mote -o DIR` and compiled with this file.
 #include <stdio.h>
 #include <string.h>
 
@@ -42,8 +42,11 @@ static mote_status answer(const char* command, mote_error* error) {
   return mote_generate(session, ids, count, &generation, print_token, model, nullptr, error);
 }
 
+#ifdef ESP_PLATFORM
+extern "C" void app_main() {
+#else
 int main() {
+#endif
   mote_error error = {};
   if (answer("turn the kitchen lights to 30 percent", &error) != MOTE_OK) printf("%s\n", error.text);
-  return 0;
 }
