@@ -239,7 +239,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
   const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
-                                                : read_tokenizer(source, spec.is_encoder());
+                                                : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 

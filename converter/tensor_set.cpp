@@ -18,10 +18,22 @@ namespace {
 
 }  // namespace
 
-const SourceTensor& TensorSet::take(const std::string& name) {
+bool TensorSet::has(const std::string& name) const { return find(name) != source_.tensors.end(); }
+
+std::map<std::string, SourceTensor>::const_iterator TensorSet::find(const std::string& name) const {
   const auto found = source_.tensors.find(name);
+  constexpr std::string_view kFused = ".in_proj.";
+  const size_t at = name.rfind(kFused);
+  if (found != source_.tensors.end() || at == std::string::npos) return found;
+  std::string joined = name;
+  joined[at + kFused.size() - 1] = '_';
+  return source_.tensors.find(joined);
+}
+
+const SourceTensor& TensorSet::take(const std::string& name) {
+  const auto found = find(name);
   if (found == source_.tensors.end()) fail("tensor {} is missing", name);
-  taken_.insert(name);
+  taken_.insert(found->first);
   return found->second;
 }
 

@@ -54,10 +54,11 @@ static inline float add_values(const AttentionArgs& args, const ref::Query& quer
   return sum;
 }
 
-/// What ref::attend is, of i8.
+/// What ref::attend is, of i8. Out of line: it is called in three places.
 template <class Quads>
-static inline void attend(const AttentionArgs& args, const ref::Query& query, PositionRange positions,
-                          SoftmaxStart start, const Softmax& result, float* scores) {
+[[gnu::noinline]] static void attend(const AttentionArgs& args, const ref::Query& query,
+                                     PositionRange positions, SoftmaxStart start, const Softmax& result,
+                                     float* scores) {
   const uint32_t value_dim = args.cache.value_dim;
   float* out = result.out;
   for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
