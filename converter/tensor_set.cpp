@@ -39,6 +39,7 @@ const SourceTensor& TensorSet::take(const std::string& name) {
 
 WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed) {
   const SourceTensor& tensor = take(name);
+  transposed = transposed && !tensor.is_linear;
   const std::vector<uint64_t> expected = {transposed ? cols : rows, transposed ? rows : cols};
   if (!transposed && tensor.shape == std::vector<uint64_t>{rows, cols, 1}) {  // a convolution of one tap
     SourceTensor matrix = tensor;
@@ -58,7 +59,8 @@ WeightPart TensorSet::slice(const std::string& name, uint32_t index, uint32_t co
   SourceTensor matrix = tensor;
   matrix.shape.erase(matrix.shape.begin());
   matrix.bytes = tensor.bytes / count;
-  matrix.data = tensor.data + index * matrix.bytes;
+  if (tensor.reader == nullptr) matrix.data = tensor.data + index * matrix.bytes;
+  matrix.reader_row += index * matrix.rows();
   slices_.push_back(matrix);
   return {name, &slices_.back(), transposed, rows};
 }
@@ -69,7 +71,8 @@ WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols
   SourceTensor part = *whole.tensor;
   part.shape[0] = count;
   part.bytes = whole.tensor->bytes / rows * count;
-  part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  if (part.reader == nullptr) part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  part.reader_row += first;
   slices_.push_back(part);
   return {name, &slices_.back(), transposed, transposed ? cols : count};
 }

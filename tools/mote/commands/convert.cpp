@@ -18,8 +18,8 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
-  std::vector<std::string> ignored_keys;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text;
+  std::vector<std::string> ignored_keys, adapters;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
 
@@ -120,6 +120,8 @@ void convert_model(const Arguments& arguments) {
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.calibration_text = arguments.text;
+  options.adapters = arguments.adapters;
   options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
@@ -168,6 +170,15 @@ void add_convert(CommandLine& line) {
               "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
               "as --type says)")
       .type("TYPE");
+  command
+      .option("--calibrate", &arguments->text,
+              "Round a decoder's weights and activations by what they meet in this text")
+      .type("TEXT");
+  command
+      .option("--lora", &arguments->adapters,
+              "Merge a LoRA adapter, times SCALE (default: 1); may be given again")
+      .type("DIR[=SCALE]")
+      .repeated();
   command
       .option("--chat-format", &arguments->chat_format,
               "How conversations become text (default: as the model's template says, if it is known)")
