@@ -73,12 +73,13 @@ TransformerBuilder::Source TransformerBuilder::build_source(const TransformerSpe
   graph_.output_kind = OutputKind::hidden;
   graph_.output = new_value(x_.width, Unit::selected);
   add(SelectNode{x_, graph_.output});
-  Graph& graph = source.graph;
-  graph.weights = std::move(graph_.weights);
-  graph.caches = std::move(graph_.caches);
-  graph.token_types = graph_.token_types;
   graph_.ProgramGraph::context = spec_.context;
-  graph.more_programs.push_back(static_cast<ProgramGraph&&>(graph_));
+  graph_.sound = spec_.sound;
+  source.graph = std::move(graph_);
+  ProgramGraph& first = source.graph;
+  ProgramGraph program = std::move(first);
+  first = {};
+  source.graph.more_programs.push_back(std::move(program));
   return source;
 }
 

@@ -288,7 +288,7 @@ Graph TransformerBuilder::build() {
   graph_.width = spec_.width;
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
-  graph_.sound = spec_.sound;
+  if (!spec_.source) graph_.sound = spec_.sound;
   embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);
