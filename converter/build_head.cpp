@@ -46,7 +46,7 @@ void TransformerBuilder::decoder_head() {
            false);
     last = projected;
   }
-  probe(fmt::format("hidden.{}", spec_.layers.size()), last);
+  if (!spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", spec_.layers.size()), last);
   last = dense("head.dense", spec_.head.dense, last);
   if (spec_.logit_softcap == 0.0f) return vocabulary_logits(names.head, spec_.head.output_bias, last);
   // c tanh(logit / c), the division done to the head's input, of which there is less.
@@ -66,7 +66,7 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
-  probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
+  if (!spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
   probe("last_hidden_state", x_);
 
   // All that reads rows of tokens before all that computes with what was taken of them
