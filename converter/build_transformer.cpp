@@ -10,6 +10,7 @@
 namespace mote::convert {
 namespace {
 
+constexpr const char kEmbedding[] = "embedding";
 constexpr float kDroppedInTraining = 0.15f * 0.8f;  // of the tokens, where there is a dropped_id
 
 /// Whether the two hold the same numbers.
@@ -32,6 +33,7 @@ std::string numbered(const std::string& name, size_t index) {
 // ---- Weights ----
 
 int32_t TransformerBuilder::add_weight(Weight weight) {
+  if (!spec_.shares_embedding || weight.name != kEmbedding) weight.name = spec_.label + weight.name;
   const auto same = std::find_if(graph_.weights.begin(), graph_.weights.end(),
                                  [&](const Weight& other) { return other.name == weight.name; });
   if (same != graph_.weights.end()) {
@@ -74,7 +76,7 @@ uint32_t Projection::rows() const {
 // ---- Operations ----
 
 View TransformerBuilder::new_value(uint32_t width, DType dtype, Unit unit) {
-  graph_.values.push_back({width, dtype, unit});
+  graph_.values.push_back({width, dtype, unit == Unit::token ? rows_ : unit});
   return {static_cast<uint32_t>(graph_.values.size() - 1), 0, width};
 }
 
@@ -87,11 +89,11 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
   std::vector<float> values = tensors_.vector(source + ".weight", width);
-  for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
+  for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
-  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
+  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out, spec_.norm_eps_outside_root});
 }
 
 View TransformerBuilder::input_for(BlockInput& input, DType weight) {
@@ -164,7 +166,29 @@ void TransformerBuilder::add_rows(const std::string& label, const std::string& s
   add(PositionsNode{add_matrix(label, dtype, true, x_.width, {std::move(part)}), x_, index});
 }
 
+View TransformerBuilder::input(uint32_t width) {
+  const View in = new_value(width, Unit::token);
+  add(InputNode{in});
+  return in;
+}
+
+void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
+  rows_ = graph_.add_groups(rows_, ratio, needs);
+  row_tokens_ *= ratio;
+}
+
 void TransformerBuilder::embed() {
+  if (spec_.stem) {
+    x_ = spec_.stem(*this);
+  } else {
+    embed_ids();
+  }
+  probe("hidden.0", x_);
+  if (spec_.per_layer.width != 0) embed_per_layer();
+  add_tables();
+}
+
+void TransformerBuilder::embed_ids() {
   const WeightNames& names = spec_.names;
   x_ = new_value(spec_.embedding_width != 0 ? spec_.embedding_width : spec_.width, Unit::token);
   WeightPart part = tensors_.matrix(names.embedding + ".weight", spec_.vocab, x_.width, false);
@@ -172,7 +196,7 @@ void TransformerBuilder::embed() {
   const DType dtype = policy_.dtype(role, *part.tensor);
   // A table that is only looked up stays in rows where rows can hold its type.
   const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
-  table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
+  table_ = add_matrix(kEmbedding, dtype, row_major, x_.width, {std::move(part)});
   add(EmbedNode{table_, x_});
   scale(x_, spec_.embedding_multiplier);
   if (spec_.dropped_id != -1) add(TokenDropoutNode{x_, spec_.dropped_id, 1.0f - kDroppedInTraining});
@@ -189,14 +213,16 @@ void TransformerBuilder::embed() {
     x_ = projected;
   }
   if (spec_.positions_after_projection) add_positions();
-  probe("hidden.0", x_);
-  if (spec_.per_layer.width != 0) embed_per_layer();
-  add_tables();
 }
 
 void TransformerBuilder::embed_per_layer() {
   const PerLayerSpec& spec = spec_.per_layer;
   const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  if (spec.rows == 0) return;
   std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
   parts[0].rows = std::min(spec.rows, spec_.vocab);
   WeightPart first = parts[0];
@@ -207,10 +233,6 @@ void TransformerBuilder::embed_per_layer() {
   const View looked_up = new_value(width, Unit::token);
   add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
   scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
-  per_layer_ = new_value(width, Unit::token);
-  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
-  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
-  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
   add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
   scale(per_layer_, std::sqrt(0.5f));
 }
@@ -236,18 +258,19 @@ void TransformerBuilder::add_tables() {
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = 2 * spec_.context - 1, heads = static_cast<uint32_t>(bias.size() / cols);
-    attention_biases_.push_back(add_weight({name, DType::f32, true, heads, cols, {}, bias}));
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
+    attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
 }
 
-Graph TransformerBuilder::build() {
+void TransformerBuilder::embed_and_layers() {
   check_spec(spec_);
-  graph_.vocab = spec_.vocab;
-  graph_.width = spec_.width;
-  graph_.context = spec_.context;
-  graph_.bos_id = spec_.bos_id;
-  embed();
+  if (spec_.picture.format.height != 0) {
+    embed_picture();
+  } else {
+    embed();
+  }
   layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];
@@ -259,13 +282,30 @@ Graph TransformerBuilder::build() {
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
   }
+}
+
+Graph TransformerBuilder::build() {
+  graph_.vocab = spec_.vocab;
+  graph_.width = spec_.width;
+  graph_.context = spec_.context;
+  graph_.bos_id = spec_.bos_id;
+  if (!spec_.source) graph_.sound = spec_.sound;
+  embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);
   return std::move(graph_);
 }
 
 Graph build_transformer(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors) {
-  return TransformerBuilder(spec, policy, tensors).build();
+  TransformerBuilder builder(spec, policy, tensors);
+  if (spec.source) {
+    TransformerSpec encoder = *spec.source;
+    encoder.label = "encoder.";
+    encoder.shares_embedding = encoder.names.embedding == spec.names.embedding;
+    encoder.tied_embedding = encoder.shares_embedding && spec.tied_embedding;
+    builder.use_source(TransformerBuilder(encoder, policy, tensors).build_source(spec));
+  }
+  return builder.build();
 }
 
 }  // namespace mote::convert

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "converter/error.h"
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr uint64_t kMultiplyAccumulates = 2'000'000'000;
 constexpr uint64_t kMostTokens = 24;
+constexpr uint64_t kFewGroups = 4;
 
 // What measures a tolerance.
 constexpr size_t kLeastOutputs = 16;
@@ -46,18 +48,41 @@ BestTwo best_two(std::span<const float> logits) {
   return {static_cast<int32_t>(best), logits[best] - second};
 }
 
+/// Tokens that make `rows` rows of every group of the graph.
+uint64_t tokens_for(const Graph& graph, uint64_t rows) {
+  uint64_t most = rows;
+  for (size_t i = 0; i < graph.groups.size(); ++i) {
+    uint64_t of_stream = rows;
+    for (size_t at = i;;) {
+      of_stream = (of_stream - 1) * graph.groups[at].ratio + graph.groups[at].needs;
+      if (graph.groups[at].of == Unit::token) break;
+      at = static_cast<size_t>(graph.groups[at].of) - static_cast<size_t>(Unit::group);
+    }
+    most = std::max(most, of_stream);
+  }
+  return most;
+}
+
 }  // namespace
 
 SelfTestPlan plan_self_test(const Graph& graph) {
   uint64_t per_token = 1;
+  uint32_t input_width = 0;
   for (const Node& node : graph.nodes) {
+    if (const auto* input = std::get_if<InputNode>(&node)) input_width = input->out.width;
     const LinearNode* linear = std::get_if<LinearNode>(&node);
     if (linear != nullptr) per_token += uint64_t{linear->in.width} * linear->out.width;
   }
-  const uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
+  uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
+  for (const ProgramGraph& program : graph.more_programs)
+    if (program.context != 0) most = std::min<uint64_t>(most, program.context);
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
-  if (is_encoder(graph.output_kind)) return {tokens, 0};
+  if (!graph.groups.empty()) {
+    const uint64_t least = std::min<uint64_t>(tokens_for(graph, kFewGroups), graph.context);
+    return {static_cast<uint32_t>(least), 0, input_width};
+  }
+  if (is_encoder(graph.output_kind)) return {tokens, 0, input_width};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
   return {prompt, std::min(tokens - prompt + 1, graph.context - prompt)};
@@ -72,6 +97,17 @@ OpenedModel::OpenedModel(const std::filesystem::path& path)
 }
 
 namespace {
+
+/// Floats from -1 to 1 for the rows of prompt `index`; none where it has ids.
+std::vector<float> values_of(const SelfTestPlan& plan, uint32_t index) {
+  std::vector<float> values;
+  const uint64_t count = uint64_t{plan.prompt} * plan.input_width, first = index * count;
+  for (uint64_t i = first; i < first + count; ++i) {
+    const uint64_t mixed = (i + 1) * 0x9E3779B97F4A7C15u;
+    values.push_back(static_cast<float>((mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u >> 40) * 0x1p-23f - 1.0f);
+  }
+  return values;
+}
 
 /// A session on the reference kernels, with its memory.
 class ReferenceRun {
@@ -90,23 +126,36 @@ class ReferenceRun {
     arena_.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
     check(mote_session_init(model, &options, arena_.get(), bytes, &session_, &error_), error_, "set up");
     mote_model_get_output(model, &output_);
+    mote_program_info source;
+    mote_model_get_program(model, 1, &source);
+    lacks_source_ = source.whole != 0 && source.input_width == 0;
   }
-  /// Logits after the ids, or an encoder's outputs for them; valid until the next call. Traced, one row of
-  /// outputs is computed.
-  std::span<const float> compute(const std::vector<int32_t>& ids) {
+  /// Logits after the ids, or an encoder's outputs for them, or for floats in their place; valid until the
+  /// next call. Traced, one row of outputs is computed.
+  std::span<const float> compute(const std::vector<int32_t>& ids, const std::vector<float>& values = {}) {
     const uint32_t count = static_cast<uint32_t>(ids.size());
-    size_t rows = 1;
     if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
+      if (std::exchange(lacks_source_, false)) {
+        mote_batch source{};
+        source.ids = ids.data();
+        source.lengths = &count;
+        source.count = 1;
+        check(mote_encode(session_, &source, &error_), error_, "encode with");
+      }
       check(mote_prefill(session_, 0, ids.data(), count, MOTE_LOGITS_LAST, &error_), error_, "run");
     } else {
       const uint32_t first = 0;
-      const bool one = output_.of_sequences == 0 && !all_rows_;
-      const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, {}};
-      if (output_.of_sequences == 0 && all_rows_) rows = count;
+      const bool one = output_.of_sequences == 0 && !all_rows_ && values.empty();
+      const float* floats = values.empty() ? nullptr : values.data();
+      const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, floats, {}};
       check(mote_encode(session_, &batch, &error_), error_, "run");
     }
-    return {mote_session_output(session_, 0), rows * output_.width};
+    outputs_.clear();  // rows may have gaps between them
+    for (uint32_t row = 0; const float* output = row_of_outputs(row); ++row)
+      outputs_.insert(outputs_.end(), output, output + output_.width);
+    return outputs_;
   }
+  const float* row_of_outputs(uint32_t row) const { return mote_session_output(session_, row); }
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
  private:
@@ -114,7 +163,9 @@ class ReferenceRun {
   mote_session* session_ = nullptr;
   mote_error error_{};
   mote_output_info output_{};
+  std::vector<float> outputs_;  // of the last call
   bool all_rows_;
+  bool lacks_source_ = false;  // which the first prompt is, too
 };
 
 std::vector<int32_t> prompt_of(uint32_t first, uint32_t count, uint32_t vocab) {
@@ -146,8 +197,10 @@ float largest_difference(std::span<const float> a, std::span<const float> b) {
 std::vector<float> outputs_for(ReferenceRun& run, const SelfTestPlan& plan, uint32_t vocab, bool rounds) {
   std::vector<float> all;
   for (uint32_t i = 0; i < kMostPrompts; ++i) {
-    const uint32_t tokens = i == 0 ? plan.prompt : std::min(plan.prompt, kFurtherTokens);
-    const std::span<const float> outputs = run.compute(prompt_of(i * plan.prompt, tokens, vocab));
+    const bool whole = i == 0 || plan.input_width != 0;
+    const uint32_t tokens = whole ? plan.prompt : std::min(plan.prompt, kFurtherTokens);
+    const std::span<const float> outputs =
+        run.compute(prompt_of(i * plan.prompt, tokens, vocab), values_of(plan, i));
     all.insert(all.end(), outputs.begin(), outputs.end());
     if (!rounds || !run.encodes() || all.size() >= kLeastOutputs) break;
   }
@@ -173,6 +226,7 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
   mote_model_get_info(model_, &info);
   SelfTestRecord record;
   record.ids = prompt_of(0, plan.prompt, info.vocab);
+  record.values = values_of(plan, 0);
   mote_output_info output;
   mote_model_get_output(model_, &output);
   ReferenceRun run(model_, plan, MOTE_KV_AUTO);
@@ -202,7 +256,8 @@ SelfTestRecord OpenedModel::run(const SelfTestPlan& plan, DType coarsest) const 
 void OpenedModel::trace(const SelfTestPlan& plan, mote_trace take, void* user) const {
   mote_model_info info;
   mote_model_get_info(model_, &info);
-  ReferenceRun(model_, plan, MOTE_KV_F32, take, user).compute(prompt_of(0, plan.prompt, info.vocab));
+  ReferenceRun(model_, plan, MOTE_KV_F32, take, user)
+      .compute(prompt_of(0, plan.prompt, info.vocab), values_of(plan, 0));
 }
 
 std::vector<MemoryReport> OpenedModel::memory() const {

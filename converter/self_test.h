@@ -15,11 +15,13 @@
 
 namespace mote::convert {
 
-/// How much a self test computes. Prompt and continuation together take about 2 G multiply-accumulates, but
-/// at least one token and at most 24, two thirds of it prompt.
+/// How much a self test computes. Where tokens are only parts of groups, there are enough for several groups.
+/// Prompt and continuation together take about 2 G multiply-accumulates, but at least one token and at most
+/// 24, two thirds of it prompt.
 struct SelfTestPlan {
   uint32_t prompt;
   uint32_t continuation;
+  uint32_t input_width = 0;  // floats of a row of the prompt; 0: ids
 };
 SelfTestPlan plan_self_test(const Graph& graph);
 
@@ -29,9 +31,9 @@ class OpenedModel {
  public:
   explicit OpenedModel(const std::filesystem::path& path);
 
-  /// The prompt's ids are fixed by the vocabulary; an encoder has no continuation, and its "logits" are the
-  /// first row of its outputs. The greedy continuation ends early where the best two logits are closer than
-  /// twice the tolerance, since a target may then choose the other.
+  /// The prompt's ids are fixed by the vocabulary, its floats by their place; an encoder has no continuation,
+  /// and its "logits" are the first row of its outputs. The greedy continuation ends early where the best two
+  /// logits are closer than twice the tolerance, since a target may then choose the other.
   ///
   /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them, which counts as at least 1 but
   /// for embeddings, where all weights are f32. With other weights, activations (or keys and values) are
@@ -43,6 +45,8 @@ class OpenedModel {
 
   /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.
   void trace(const SelfTestPlan& plan, mote_trace take, void* user) const;
+
+  const mote_model* get() const { return model_; }
 
   /// Arena bytes at context lengths up to the model's.
   std::vector<MemoryReport> memory() const;

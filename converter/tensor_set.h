@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ class TensorSet {
   /// `source` must outlive the set and what it hands out.
   explicit TensorSet(const Source& source) : source_(source) {}
 
-  bool has(const std::string& name) const { return source_.tensors.count(name) != 0; }
+  bool has(const std::string& name) const;
 
   /// The matrix [rows, cols], or [cols, rows] if `transposed`.
   WeightPart matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed);
@@ -32,11 +33,18 @@ class TensorSet {
   WeightPart rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first, uint32_t count,
                   bool transposed);
 
+  /// A convolution's kernels, a tensor [rows, shape...], as a matrix.
+  WeightPart kernels(const std::string& name, uint32_t rows, const std::vector<uint64_t>& shape);
+
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
 
   /// The values of a tensor of `rows` rows, whatever its dimensions are, all finite: [rows, cols].
   std::vector<float> table(const std::string& name, uint32_t rows, uint32_t cols);
+
+  /// A matrix [rows, cols] of values that were computed of the source's tensors, as a part of its own.
+  WeightPart computed(const std::string& name, uint32_t rows, uint32_t cols,
+                      const std::vector<float>& values);
 
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
@@ -47,11 +55,14 @@ class TensorSet {
               const std::vector<std::string>& ignored_starts = {}) const;
 
  private:
+  /// Of that name, or, as PyTorch joins them, with "in_proj_" in place of "in_proj.".
+  std::map<std::string, SourceTensor>::const_iterator find(const std::string& name) const;
   const SourceTensor& take(const std::string& name);
 
   const Source& source_;
   std::set<std::string> taken_;
   std::deque<SourceTensor> slices_;
+  std::deque<std::vector<float>> values_;  // of computed ones
 };
 
 }  // namespace mote::convert

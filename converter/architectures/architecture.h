@@ -124,6 +124,16 @@ HeadNames roberta_heads(const std::string& base, uint32_t width);
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
+/// What config.json's `architectures` is for: "ForTokenClassification"; "" for a bare model.
+std::string task_of(Config& config);
+
+/// A label for each row of the matrix but the last `others`.
+std::vector<std::string> read_labels(const Source& source, Config& config, const std::string& matrix,
+                                     uint64_t others = 0);
+
+/// Labels of sequences, one for each row of the matrix `output`, by id2label.
+void read_labels_head(const Source& source, Config& config, const std::string& output, TransformerSpec& spec);
+
 /// What the names of the model without its head start with: `base`, if the source has tensors of such names,
 /// else nothing.
 std::string base_of(const Source& source, const std::string& base);

@@ -2,8 +2,10 @@
 //
 // Gemma 1 to 3 (Gemma Team 2024, 2025): llama whose norms multiply by 1 + weight and whose embedding is
 // scaled by the root of the width. Gemma 2 has norms on both sides of a branch, windows in every other layer
-// and capped scores and logits, Gemma 3 norms of the heads and a RoPE for each kind of layer.
+// and capped scores and logits, Gemma 3 norms of the heads and a RoPE for each kind of layer. EmbeddingGemma
+// is a Gemma 3 whose attention is bidirectional.
 #include <cmath>
+#include <utility>
 
 #include "converter/architectures/architecture.h"
 
@@ -24,7 +26,6 @@ LlamaDefaults gemma_defaults(uint32_t ffn_width, uint32_t context) {
 
 TransformerSpec read_gemma_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
   TransformerSpec spec = read_llama_like(source, config, defaults);
-  require_flag(config, "use_bidirectional_attention", false);
   spec.norm_plus_one = source.format != "gguf";  // whose weights have it in them
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   return spec;
@@ -52,6 +53,17 @@ void read_sandwich(const Source& source, Config& config, std::optional<double> c
   }
 }
 
+/// EmbeddingGemma (Schechter Vera et al. 2025): a query of a layer that slides sees half the window on either
+/// side, and that of any other layer all tokens.
+void make_encoder(const Source& source, Config& config, TransformerSpec& spec) {
+  for (LayerSpec& layer : spec.layers) layer.attention.sides = std::exchange(layer.attention.window, 0) / 2;
+  if (source.max_tokens != 0 && source.max_tokens < spec.context) spec.context = source.max_tokens;
+  HeadNames names;
+  names.base = base_of(source, "model.");
+  read_head(source, config, names, spec);
+  spec.tied_embedding = false;
+}
+
 }  // namespace
 
 TransformerSpec read_gemma(const Source& source, Config& config) {
@@ -62,6 +74,7 @@ TransformerSpec read_gemma(const Source& source, Config& config) {
   defaults.kv_heads = 16;
   defaults.activation_key = nullptr;
   TransformerSpec spec = read_gemma_like(source, config, defaults);
+  require_flag(config, "use_bidirectional_attention", false);
   // The original took gelu for its approximation by tanh, and older configs still say so.
   if (config.text("hidden_act", "gelu_pytorch_tanh") != "gelu" &&
       read_activation(config, "hidden_act", "gelu_pytorch_tanh") != Activation::gelu_tanh)
@@ -79,6 +92,7 @@ TransformerSpec read_gemma2(const Source& source, Config& config) {
   defaults.heads = 8;
   defaults.kv_heads = 4;
   TransformerSpec spec = read_gemma_like(source, config, defaults);
+  require_flag(config, "use_bidirectional_attention", false);
   read_sandwich(source, config, 50.0, 30.0, spec);
   const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
   const std::vector<bool> slides =
@@ -116,6 +130,7 @@ TransformerSpec read_gemma3_text(const Source& source, Config& config) {
     layer.names.q_norm = prefix + "self_attn.q_norm";
     layer.names.k_norm = prefix + "self_attn.k_norm";
   }
+  if (config.flag("use_bidirectional_attention", false)) make_encoder(source, config, spec);
   return spec;
 }
 

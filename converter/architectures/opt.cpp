@@ -25,7 +25,7 @@ TransformerSpec read_opt(const Source& source, Config& config) {
   spec.position_rows = spec.context + spec.first_position;
   const uint32_t embedding = config.optional_size("word_embed_proj_dim", 1, kMaxSize).value_or(spec.width);
   if (embedding == spec.width) return spec;
-  spec.embedding_width = embedding;
+  spec.embedding_width = spec.output_width = embedding;
   spec.embedding_projection_bias = false;
   spec.positions_after_projection = true;
   names.embedding_projection = base + "project_in";

@@ -48,7 +48,8 @@ void check_attention(const TransformerSpec& spec, uint32_t index, const Attentio
     if (attention.bias >= spec.attention_biases.size())
       fail("layer {} has attention bias {} of {}", index, attention.bias, spec.attention_biases.size());
     const size_t values = spec.attention_biases[attention.bias].size();
-    const uint64_t expected = uint64_t{heads} * (2 * uint64_t{spec.context} - 1);
+    const uint64_t context = spec.context;
+    const uint64_t expected = heads * (spec.biases_by_position ? context * context : 2 * context - 1);
     if (values != expected)
       fail("layer {}: attention bias {} has {} values, expected {}", index, attention.bias, values, expected);
   }
@@ -87,6 +88,10 @@ void check_spec(const TransformerSpec& spec) {
     const LayerSpec& layer = spec.layers[index];
     if (layer.build) continue;
     check_attention(spec, index, layer.attention);
+    if (layer.cross) {
+      check_attention(spec, index, layer.cross->attention);
+      if (!spec.source) fail("layer {} attends to a source, but there is none", index);
+    }
     if (layer.ffn.width == 0) fail("layer {} has a feed-forward of width 0", index);
     if (!is_multiplier(layer.residual_multiplier))
       fail("layer {}: residual multiplier {}", index, layer.residual_multiplier);

@@ -5,21 +5,24 @@
 //   --type      matrices   embedding, head   positions, fine
 //   q8          q8g32      q8g32             f32
 //   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
-//   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
+//   q4          q4k        q8g32             f32        the embedding and the head are what 4 bits hurt most;
+//                                                       matrices of fewer than 512 columns: q4g32, whose
+//                                                       scales then take fewer bits, and which firmware has
+//                                                       kernels for
 //   f32         f32        f32               f32
 //   f16         f16        f16               f16
 //   q8g32, ...  that type  that type         f32
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
+//   (packed)    by the file's type, others as q8       matrices that another tool has packed
 //   (else)      as q8
 //
 // Fine are the few numbers on which much depends: routers of experts, time steps of scans.
 // Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
 // --head-type gives the head, and an embedding that is the head too, another type.
 //
-// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
-// file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
-// Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
-// f32 always.
+// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
+// q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
+// Q5_0, Q5_1 -> q6k, the next larger type, rounded again. Norms, biases and frequencies are f32 always.
 //
 // BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
 // BitNet does.
@@ -51,6 +54,8 @@ class TypePolicy {
   std::string name_;
   // Of matrices; of the embedding; of the head. None: by the file's type.
   std::optional<DType> matrix_, table_, head_;
+  std::optional<DType> narrow_;  // of matrices of fewer than 512 columns, if it is another
+  bool keeps_packed_ = false;
 };
 
 /// By the file's type, as above.

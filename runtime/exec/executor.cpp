@@ -249,13 +249,15 @@ void move_pass_to_front(mote_session* session) {
   }
 }
 
-/// The rows of a pass in a stream that has a row for `ratio` rows of stream `of`.
-void group_rows(const mote_session& session, const StreamPlace& of, uint32_t ratio,
+/// The rows of a pass in a stream of groups of rows of stream `of`.
+void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
   const Run& run = session.run;
+  const uint32_t ratio = stream.ratio(), needs = stream.needs();
   groups.starts[0] = 0;
   for (uint32_t s = 0; s < run.sequences; ++s) {
-    groups.starts[s + 1] = groups.starts[s] + (of.starts[s + 1] - of.starts[s] + ratio - 1) / ratio;
+    const uint32_t rows = of.starts[s + 1] - of.starts[s];
+    groups.starts[s + 1] = groups.starts[s] + (rows < needs ? 0 : (rows - needs) / ratio + 1);
   }
   uint32_t row = 0;
   const uint32_t first_row = of.starts[run.first_sequence];
@@ -277,7 +279,7 @@ void group_rows(const mote_session& session) {
   for (uint32_t i = 0; i < streams.size(); ++i) {
     const file::Stream* stream = streams.Get(i);
     if (stream->kind() != file::StreamKind::group) continue;
-    group_rows(session, places[stream->of()], stream->ratio(), places[i]);
+    group_rows(session, *stream, places[stream->of()], places[i]);
   }
 }
 

@@ -26,9 +26,10 @@ mote_status replay_encode(mote_session* session, const file::SelfTest& test, mot
   mote_model_get_output(session->model, &output);
   mote_batch batch{};
   batch.ids = test.ids()->data();
+  if (test.values() != nullptr) batch.values = test.values()->data();
   batch.lengths = &length;
   batch.count = 1;
-  batch.rows = output.of_sequences != 0 ? nullptr : &first;
+  batch.rows = output.of_sequences != 0 || session->programs[0].selects != kTokens ? nullptr : &first;
   batch.row_count = 1;
   const mote_status status = mote_encode(session, &batch, error);
   if (status != MOTE_OK) return status;
@@ -40,6 +41,14 @@ mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_
                    mote_error* error) {
   const mote_sampling greedy = mote_sampling_default();
   mote_status status = mote_sampler_init(session, &greedy, error);
+  if (status == MOTE_OK && session->programs[0].sources != 0) {  // the prompt is the source, too
+    const uint32_t length = test.ids()->size();
+    mote_batch source{};
+    source.ids = test.ids()->data();
+    source.lengths = &length;
+    source.count = 1;
+    status = mote_encode(session, &source, error);
+  }
   if (status == MOTE_OK) {
     status = mote_prefill(session, 0, test.ids()->data(), test.ids()->size(), MOTE_LOGITS_LAST, error);
   }

@@ -13,6 +13,7 @@ struct Attention : Operation {
   static void operands(AttentionArgs& args, F&& f) {
     rows_of(f, args.q, uint64_t{args.heads} * args.cache.key_dim);
     rows_of(f, args.out, uint64_t{args.heads} * args.cache.value_dim);
+    rows_of(f, args.row_bias, uint64_t{args.heads} * (2 * uint64_t{args.bias_reach} - 1));
   }
   static uint64_t work_per_row(const AttentionArgs& args) {
     return uint64_t{args.heads} * args.cache.key_dim;
@@ -51,6 +52,7 @@ struct Attention : Operation {
     args.sequences += call.rows.begin;
     args.q = from_row(args.q, call.rows.begin);
     args.out = from_row(args.out, call.rows.begin);
+    args.row_bias = from_row(args.row_bias, call.rows.begin);
     kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
   }
 
@@ -63,6 +65,7 @@ struct Attention : Operation {
     const file::State& cache = to.cache(op.state());
     to.kind(op.heads(), " : ", cache.kv_heads(), " x ", cache.key_dim());
     to.reads(op.q());
+    if (op.row_bias() != nullptr) to.reads(op.row_bias());
     to.from("cache ", op.state());
     to.writes(op.out());
     to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.key_dim(),
@@ -113,7 +116,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1 && op.slopes() == -1, "a bias is by distances, which a source has none of");
+    check(op.bias() == -1 && op.slopes() == -1 && op.row_bias() == nullptr,
+          "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
@@ -127,15 +131,35 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
   const float* bias = attention_bias(op, &reach);
+  ConstRows row_bias{};
+  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
   if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
-  step->attention = {view,      op.heads(),       cache->window(), op.scale(),     bias,           reach,
-                     0,         rows.positions,   last_seen,       rows.sequences, q.const_rows(), out.rows(),
-                     0,         places_.partials, score_kind(op),  op.softcap(),   slopes,         sinks,
-                     op.sides()};
+  step->attention = {view,
+                     op.heads(),
+                     cache->window(),
+                     op.scale(),
+                     bias,
+                     reach,
+                     0,
+                     rows.positions,
+                     last_seen,
+                     rows.sequences,
+                     q.const_rows(),
+                     out.rows(),
+                     0,
+                     places_.partials,
+                     score_kind(op),
+                     op.softcap(),
+                     slopes,
+                     sinks,
+                     op.sides(),
+                     row_bias,
+                     bias != nullptr && is_by_position(op)};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

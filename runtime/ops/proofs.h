@@ -142,6 +142,25 @@ class Proofs {
     if (!of_positions(a, what)) return;
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
+    const uint32_t kept = stream_of_ratio(*places_.program, ratio);
+    check(kept == a.stream || kept == places_.program->streams()->size(), what,
+          " is not of the stream whose keys are the first of so many tokens a row");
+  }
+  /// What rows of `out`, of groups, see of rows of `in`: of which they are groups, or which are the same.
+  bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
+                   TimeWindow* window) {
+    if (!check(out.kind == file::StreamKind::group, "out is not per group")) return false;
+    const file::Stream* groups = places_.program->streams()->Get(out.stream);
+    const bool same = in.stream == out.stream;
+    check(same || in.stream == groups->of(), "out has no row for a row or a group of rows of in");
+    check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
+    *window = {taps,
+               before,
+               same ? 1 : groups->ratio(),
+               same ? nullptr : place(out).firsts,
+               place(out).positions,
+               place(in).last_seen};
+    return status_ == MOTE_OK;
   }
   const StreamPlace& place(const Operand& a) const { return places_.streams[a.stream]; }
 
@@ -219,6 +238,11 @@ class Proofs {
     }
   }
 
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms agree.
+  bool is_by_position(const file::Attention& op) const {
+    const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
+    return table->rows() == uint64_t{op.heads()} * table->cols();
+  }
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
@@ -226,21 +250,41 @@ class Proofs {
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    if (is_by_position(op)) {
+      *reach = table->cols();
+      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      return static_cast<const float*>(data(table));
+    }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    const uint32_t context = context_of(*model_.root, *places_.program);
     check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
           " columns for a context of ", context);
     return static_cast<const float*>(data(table));
   }
 
+  /// Of every head a column for each distance of the query's stream.
+  ConstRows row_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
+    const Operand bias = f32_slice(op.row_bias(), "row_bias");
+    if (status_ != MOTE_OK) return {};
+    same_stream(q, bias, "row_bias");
+    const uint32_t cols = bias.width / op.heads();
+    *reach = cols / 2 + 1;
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, context);
+    check(bias.width % op.heads() == 0 && cols % 2 == 1 && *reach >= rows, "row_bias has ", cols,
+          " columns of a head for sequences of ", rows);
+    return bias.const_rows();
+  }
+
   /// At most one of a bias, slopes and a softcap.
   ScoreKind score_kind(const file::Attention& op) {
     check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
-    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) <= 1,
+    const bool by_row = op.row_bias() != nullptr;
+    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    if (op.bias() != -1) return ScoreKind::biased;
+    if (op.bias() != -1 || by_row) return ScoreKind::biased;
     if (op.softcap() != 0.0f) return ScoreKind::capped;
     if (op.slopes() == -1) return ScoreKind::scaled;
     return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;

@@ -240,7 +240,8 @@ TEST("graph: a head has a type of its own if asked for, and so has an embedding 
 TEST("policy: every type has its name, a misspelt one gets the nearest suggested") {
   Source source;
   source.format = "hf";
-  for (const char* name : {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"}) {
+  for (const char* name :
+       {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c", "q4k", "q5k", "q6k"}) {
     TEST_ASSERT_EQUAL_STRING(name, TypePolicy(name, source, false).name());
   }
   TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source, false).name());

@@ -18,9 +18,9 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target;
-  std::vector<std::string> ignored_keys;
-  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text;
+  std::vector<std::string> ignored_keys, adapters;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -116,9 +116,13 @@ void convert_model(const Arguments& arguments) {
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.calibration_text = arguments.text;
+  options.adapters = arguments.adapters;
+  options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -149,12 +153,15 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
+      .one_of({"vision", "text"});
   command
       .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "
+              "q5k, q6k, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
       .type("TYPE");
@@ -163,6 +170,15 @@ void add_convert(CommandLine& line) {
               "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
               "as --type says)")
       .type("TYPE");
+  command
+      .option("--calibrate", &arguments->text,
+              "Round a decoder's weights and activations by what they meet in this text")
+      .type("TEXT");
+  command
+      .option("--lora", &arguments->adapters,
+              "Merge a LoRA adapter, times SCALE (default: 1); may be given again")
+      .type("DIR[=SCALE]")
+      .repeated();
   command
       .option("--chat-format", &arguments->chat_format,
               "How conversations become text (default: as the model's template says, if it is known)")
@@ -188,6 +204,8 @@ void add_convert(CommandLine& line) {
       .repeated();
   command.flag("--no-tokenizer", &arguments->no_tokenizer,
                "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--long-context", &arguments->long_context,
+               "LongRoPE's long factors and all of the context, for short texts too");
   command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
   command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
   command.callback([arguments] { convert_model(*arguments); });

@@ -172,7 +172,8 @@ json plan_list(const file::Program& program) {
   json streams = json::array();
   for (const file::Stream* stream : *program.streams()) {
     json one = {{"rows", file::EnumNameStreamKind(stream->kind())}, {"row_bytes", stream->row_bytes()}};
-    if (stream->kind() == file::StreamKind::group) one["of"] = stream->of(), one["ratio"] = stream->ratio();
+    if (stream->kind() == file::StreamKind::group)
+      one["of"] = stream->of(), one["ratio"] = stream->ratio(), one["needs"] = stream->needs();
     streams.push_back(std::move(one));
   }
   return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
