@@ -243,6 +243,7 @@ void TransformerBuilder::add_positions() {
         add_weight({"positions", DType::f32, true, spec_.context, x_.width, {}, spec_.position_table});
     add(PositionsNode{table, x_});
   }
+  if (!spec_.sines.empty()) add(SinesNode{add_vector("sine_frequencies", spec_.sines), false, x_});
   if (spec_.names.positions.empty()) return;
   const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
   add_rows("positions", spec_.names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
@@ -279,7 +280,7 @@ void TransformerBuilder::embed_and_layers() {
     } else {
       layer(spec);
     }
-    if (i + 1 < spec_.layers.size()) probe(fmt::format("hidden.{}", i + 1), x_);
+    if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
   }
 }
 

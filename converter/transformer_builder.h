@@ -65,6 +65,8 @@ class TransformerBuilder {
 
   /// The residual stream, [rows, width]. Every layer ends with its output there.
   View x() const { return x_; }
+  /// For layers that change its width.
+  void set_x(View x) { x_ = x; }
 
   /// The whole layer by its data.
   void layer(const LayerSpec& layer);

@@ -219,6 +219,7 @@ struct TransformerSpec {
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
   std::vector<float> position_table;  // [context, width], where names.positions is none
+  std::vector<float> sines;           // [width / 2] frequencies of sines and cosines that are added, in pairs
   bool positions_after_projection = false;  // they are added to what the embedding is projected to
   std::vector<RopeSpec> ropes;
   // Each [heads, 2 context - 1], by key - query; see biases_by_position.
@@ -235,6 +236,7 @@ struct TransformerSpec {
   bool transposed = false;       // the source has matrices as [in, out]
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
+  bool last_hidden_unnormed = false;  // hidden states are named before the final norm
   HeadSpec head;
   bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none
   /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
