@@ -297,7 +297,8 @@ mote_status mote_beam_search(mote_session* session, const mote_beam_options* opt
   if (status == MOTE_OK) status = mote::check_beams(session, *options, error);
   if (status != MOTE_OK) return status;
   if (memory_bytes < mote_beam_bytes(session, options))
-    return fail(error, MOTE_TOO_SMALL, "beam search takes more memory than ", memory_bytes, " bytes");
+    return fail(error, MOTE_TOO_SMALL, "beam search takes more memory than ", uint64_t{memory_bytes},
+                " bytes");
   if (session->run.active || mote_session_logits(session, 0) == nullptr)
     return fail(error, MOTE_WRONG_STATE, "beam search needs the logits of an earlier call");
   mote::BeamSearch search{};
