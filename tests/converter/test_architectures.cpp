@@ -302,7 +302,17 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"yolos", "architectures"},
       {"clip", "--tower"},
       {"siglip", "--tower"},
-      {"siglip2", "--tower"}};
+      {"siglip2", "--tower"},
+      {"transformer", "vocab_size"},
+      {"t5", "relative_attention_bias"},
+      {"mt5", "relative_attention_bias"},
+      {"umt5", "relative_attention_bias"},
+      {"t5gemma", "decoder"},
+      {"rnn", "vocab_size"},
+      {"lstm", "vocab_size"},
+      {"gru", "vocab_size"},
+      {"linear_attention", "vocab_size"},
+      {"performer", "vocab_size"}};
   for (const std::string& type : architecture_names()) {
     CAPTURE(type);
     const auto key =

@@ -110,20 +110,6 @@ class TextModel {
   const mote::test::TempDirectory folder;
 };
 
-std::vector<float> logits(const test::AlignedBytes& file) {
-  const test::OpenModel model(file);
-  const test::OpenSession session(model, test::small_options(model));
-  const uint32_t vocab = model.info().vocab;
-  return test::prefill(session.get(), test::some_ids(20, vocab), vocab);
-}
-
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    sum += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2);
-  return std::sqrt(sum);
-}
-
 std::string refusal(const fs::path& source, const ConvertOptions& options) {
   const mote::test::TempDirectory folder;
   return mote::test::message_of<Error>([&] { convert(source, folder / "model.mote", options); });
