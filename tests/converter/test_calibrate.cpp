@@ -88,7 +88,7 @@ class TextModel {
       for (const auto& [name, tensor] : original.tensors()) {
         std::vector<float>& of = values[name] = original.f32(name);
         const uint64_t width = tensor.shape.back();
-        const bool norm = name.find("layers") != std::string::npos && tensor.shape.size() == 1;
+        const bool norm = name.find("layernorm") != std::string::npos;
         const bool reads = name.ends_with("q_proj.weight") || name.ends_with("k_proj.weight") ||
                            name.ends_with("v_proj.weight") || name.ends_with("gate_proj.weight") ||
                            name.ends_with("up_proj.weight");
@@ -109,6 +109,21 @@ class TextModel {
 
   const mote::test::TempDirectory folder;
 };
+
+/// Of the last token of a text.
+std::vector<float> logits(const test::AlignedBytes& file) {
+  const test::OpenModel model(file);
+  const test::OpenSession session(model, test::small_options(model));
+  const uint32_t vocab = model.info().vocab;
+  return test::prefill(session.get(), test::some_ids(20, vocab), vocab);
+}
+
+double distance(const std::vector<float>& a, const std::vector<float>& b) {
+  double squares = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    squares += std::pow(static_cast<double>(a[i]) - static_cast<double>(b[i]), 2.0);
+  return std::sqrt(squares);
+}
 
 std::string refusal(const fs::path& source, const ConvertOptions& options) {
   const mote::test::TempDirectory folder;
