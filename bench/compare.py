@@ -79,7 +79,7 @@ def all_rows(models):
     k_quants = lambda: models.q4_k_m("llama-1b")
     yield from decoder_rows("1 B shape, Q4_K_M", lambda: models.converted(k_quants()),
                             (contenders.LlamaCpp, k_quants, "Q4_K_M"))
-    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"),
+    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"), ("lfm2-350m", "LFM2 350 M shape"),
                          ("mixture-8b", "Mixture of 8.3 B, 1.1 B a token")):
         gguf = lambda shape=shape: models.random(shape, "Q4_0")
         yield from decoder_rows(f"{title}, q4g32", lambda gguf=gguf: models.converted(gguf()),
