@@ -66,6 +66,8 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
+  x_ = dense("tokens_projection", head.tokens, x_);
+  const uint32_t width = x_.width;
   probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
   probe("last_hidden_state", x_);
 
@@ -74,17 +76,17 @@ void TransformerBuilder::encoder_head() {
   const bool has_pooler = !head.pooler.name.empty();
   View first{};
   if (has_pooler) {
-    first = new_value(spec_.width, Unit::sequence);
+    first = new_value(width, Unit::sequence);
     add(PoolNode{PoolKind::first, x_, first});
   }
   const bool of_sequences = head.kind == OutputKind::sequence_labels || head.kind == OutputKind::embedding;
-  const uint32_t taken_width = spec_.width * static_cast<uint32_t>(1 + head.more_pools.size());
+  const uint32_t taken_width = width * static_cast<uint32_t>(1 + head.more_pools.size());
   const View taken = new_value(taken_width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
     const View pooled = head.dense_of_tokens ? dense("head.dense", head.dense, x_) : x_;
-    add(PoolNode{head.pool, pooled, columns(taken, 0, spec_.width)});
+    add(PoolNode{head.pool, pooled, columns(taken, 0, width)});
     for (uint32_t i = 0; i < head.more_pools.size(); ++i)
-      add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * spec_.width, spec_.width)});
+      add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * width, width)});
   } else {
     add(SelectNode{x_, taken});
   }

@@ -89,7 +89,7 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
   std::vector<float> values = tensors_.vector(source + ".weight", width);
   for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
   const int32_t weight = add_vector(label, std::move(values));
-  const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
+  const bool has_bias = (kind == NormKind::layer || kind == NormKind::affine) && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
 }
@@ -175,27 +175,60 @@ void TransformerBuilder::embed() {
   add(EmbedNode{table_, x_});
   scale(x_, spec_.embedding_multiplier);
   if (spec_.dropped_id != -1) add(TokenDropoutNode{x_, spec_.dropped_id, 1.0f - kDroppedInTraining});
-  if (spec_.token_types != 0) {
-    add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
-    graph_.token_types = spec_.token_types;
-  }
-  if (!spec_.positions_after_projection) add_positions();
-  if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
-  if (!names.embedding_projection.empty()) {
-    const View projected = new_value(spec_.width, Unit::token);
-    linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none,
-           spec_.embedding_projection_bias);
-    x_ = projected;
-  }
-  if (spec_.positions_after_projection) add_positions();
+  if (!spec_.positions_after_projection) add_to_embedding();
+  if (!names.embedding_projection.empty()) project_embedding();
+  if (spec_.positions_after_projection) add_to_embedding();
   probe("hidden.0", x_);
   if (spec_.per_layer.width != 0) embed_per_layer();
   add_tables();
 }
 
+/// Types of tokens, positions and a norm.
+void TransformerBuilder::add_to_embedding() {
+  const WeightNames& names = spec_.names;
+  if (spec_.token_types != 0) {
+    if (!names.token_types.empty()) {
+      add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types,
+               RowIndex::token_type);
+    }
+    graph_.token_types = spec_.token_types;
+  }
+  add_positions();
+  if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
+}
+
+void TransformerBuilder::project_embedding() {
+  const char label[] = "embedding_projection";
+  const std::string& source = spec_.names.embedding_projection;
+  const View projected = new_value(spec_.width, Unit::token);
+  if (spec_.trigrams) {
+    const View frames = new_value(3 * x_.width, Unit::token);
+    add(FramesNode{3, 1, x_, frames});
+    // The source has the token behind first, frames the one before.
+    std::vector<float> weight = tensors_.table(source + ".weight", spec_.width, frames.width);
+    for (size_t row = 0; row < spec_.width; ++row) {
+      float* first = &weight[row * frames.width];
+      std::swap_ranges(first, first + x_.width, first + 2 * x_.width);
+    }
+    WeightPart part = tensors_.computed(source, spec_.width, frames.width, weight);
+    const DType dtype = policy_.dtype(Role::matrix, *part.tensor);
+    BlockInput input{frames};
+    linears("", input, {{label, {std::move(part)}, dtype, tensors_.vector(source + ".bias", spec_.width)}},
+            projected, Activation::none, std::nullopt);
+  } else {
+    linear(label, source, Role::matrix, x_, projected, Activation::none, spec_.embedding_projection_bias);
+  }
+  x_ = projected;
+}
+
 void TransformerBuilder::embed_per_layer() {
   const PerLayerSpec& spec = spec_.per_layer;
   const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
+  per_layer_ = new_value(width, Unit::token);
+  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
+  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
+  if (spec.table.empty()) return;
   std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
   parts[0].rows = std::min(spec.rows, spec_.vocab);
   WeightPart first = parts[0];
@@ -206,10 +239,6 @@ void TransformerBuilder::embed_per_layer() {
   const View looked_up = new_value(width, Unit::token);
   add(EmbedNode{add_matrix("per_layer_embedding", dtype, row_major, width, std::move(parts)), looked_up});
   scale(looked_up, std::sqrt(static_cast<float>(spec.width)));
-  per_layer_ = new_value(width, Unit::token);
-  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
-  scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
-  norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
   add(ScaleRowsNode{looked_up, per_layer_, -1, 1.0f, per_layer_});
   scale(per_layer_, std::sqrt(0.5f));
 }

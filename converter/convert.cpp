@@ -197,9 +197,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   config.finish();
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
-  if (source.pooling && !spec.is_encoder()) {
-    fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
-  }
+  if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   const TypePolicy policy(options.type, source, spec.is_encoder());
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
@@ -231,6 +229,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
+  report.notes.insert(report.notes.end(), spec.notes.begin(), spec.notes.end());
   if (!tied_note.empty()) report.notes.push_back(tied_note);
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);

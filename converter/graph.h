@@ -153,9 +153,13 @@ struct AttentionNode {
   bool slopes_in_bf16 = false;
   int32_t sinks = -1;
   uint32_t sides = 0;  // 0: none
+  int32_t relative_keys = -1, relative_queries = -1;
+  bool causal = false;
+  uint32_t block = 0, random_blocks = 0;
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, relative_keys,
+             relative_queries, causal, block, random_blocks);
   }
 };
 struct GateNode {
@@ -280,6 +284,13 @@ struct TokenDropoutNode {
   float kept;
 
   auto fields(auto&& f) const { return f(x, dropped, kept); }
+};
+
+struct FramesNode {
+  uint32_t taps, before;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(taps, before, in, out); }
 };
 
 template <class First, class... Nodes>

@@ -156,6 +156,10 @@ file::Feature required_features(const Graph& graph) {
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;
       if (attention->sides != 0) features |= file::Feature::sides;
+      if (attention->relative_keys != -1 || attention->relative_queries != -1)
+        features |= file::Feature::relative_keys;
+      if (attention->causal) features |= file::Feature::causal;
+      if (attention->block != 0) features |= file::Feature::blocks;
     }
   };
   add_program(graph);

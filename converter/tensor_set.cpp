@@ -56,6 +56,14 @@ WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols
   return {name, &slices_.back(), transposed, transposed ? cols : count};
 }
 
+WeightPart TensorSet::computed(const std::string& name, uint32_t rows, uint32_t cols,
+                               const std::vector<float>& values) {
+  values_.push_back(values);
+  const auto* data = reinterpret_cast<const std::byte*>(values_.back().data());
+  slices_.push_back({SourceType::f32, {rows, cols}, data, values.size() * sizeof(float)});
+  return {name, &slices_.back(), false, rows};
+}
+
 std::vector<float> TensorSet::vector(const std::string& name, uint32_t width) {
   const SourceTensor& tensor = take(name);
   if (tensor.rows() != 1 || tensor.cols() != width) fail_shape(name, tensor, std::to_string(width));

@@ -38,6 +38,10 @@ class TensorSet {
   /// The values of a tensor of `rows` rows, whatever its dimensions are, all finite: [rows, cols].
   std::vector<float> table(const std::string& name, uint32_t rows, uint32_t cols);
 
+  /// A matrix [rows, cols] of values that were computed of the source's tensors, as a part of its own.
+  WeightPart computed(const std::string& name, uint32_t rows, uint32_t cols,
+                      const std::vector<float>& values);
+
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
 
@@ -52,6 +56,7 @@ class TensorSet {
   const Source& source_;
   std::set<std::string> taken_;
   std::deque<SourceTensor> slices_;
+  std::deque<std::vector<float>> values_;  // of computed ones
 };
 
 }  // namespace mote::convert

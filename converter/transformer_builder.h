@@ -141,6 +141,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed();
+  void add_to_embedding();
+  void project_embedding();
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);

@@ -117,6 +117,10 @@ HeadNames roberta_heads(const std::string& base, uint32_t width);
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
+/// Makes an encoder of a decoder whose source has a sentence pooling: each token sees those before it. Throws
+/// Error for layers that keep more than keys and values.
+void make_embedder(const Source& source, TransformerSpec& spec);
+
 /// What the names of the model without its head start with: `base`, if the source has tensors of such names,
 /// else nothing.
 std::string base_of(const Source& source, const std::string& base);

@@ -24,7 +24,6 @@ LlamaDefaults gemma_defaults(uint32_t ffn_width, uint32_t context) {
 
 TransformerSpec read_gemma_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
   TransformerSpec spec = read_llama_like(source, config, defaults);
-  require_flag(config, "use_bidirectional_attention", false);
   spec.norm_plus_one = source.format != "gguf";  // whose weights have it in them
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   return spec;
@@ -52,9 +51,25 @@ void read_sandwich(const Source& source, Config& config, std::optional<double> c
   }
 }
 
+/// EmbeddingGemma: an encoder, whose window is of both sides together.
+void see_both_sides(const Source& source, Config& config, TransformerSpec& spec) {
+  for (LayerSpec& layer : spec.layers) {
+    AttentionSpec& attention = layer.attention;
+    if (attention.window == 1) config.refuse("sliding_window 1 of both sides");
+    attention.sides = attention.window / 2;
+    attention.window = 0;
+  }
+  if (source.max_tokens != 0 && source.max_tokens < spec.context) spec.context = source.max_tokens;
+  HeadNames names;
+  names.base = base_of(source, "model.");
+  read_head(source, config, names, spec);
+  spec.tied_embedding = false;
+}
+
 }  // namespace
 
 TransformerSpec read_gemma(const Source& source, Config& config) {
+  require_flag(config, "use_bidirectional_attention", false);
   LlamaDefaults defaults = gemma_defaults(24576, 8192);
   defaults.width = 3072;
   defaults.layers = 28;
@@ -73,6 +88,7 @@ TransformerSpec read_gemma(const Source& source, Config& config) {
 }
 
 TransformerSpec read_gemma2(const Source& source, Config& config) {
+  require_flag(config, "use_bidirectional_attention", false);
   LlamaDefaults defaults = gemma_defaults(9216, 8192);
   defaults.width = 2304;
   defaults.layers = 26;
@@ -115,6 +131,11 @@ TransformerSpec read_gemma3_text(const Source& source, Config& config) {
     layer.attention.rope = slides[i] ? 1 : 0;
     layer.names.q_norm = prefix + "self_attn.q_norm";
     layer.names.k_norm = prefix + "self_attn.k_norm";
+  }
+  if (config.has("use_bidirectional_attention") && config.flag("use_bidirectional_attention", false)) {
+    see_both_sides(source, config, spec);
+  } else {
+    config.value("use_bidirectional_attention");
   }
   return spec;
 }

@@ -14,6 +14,7 @@
 namespace mote::convert {
 
 class TransformerBuilder;
+struct LayerSpec;
 
 /// An index into a list of the TransformerSpec that names none of its items.
 inline constexpr uint32_t kNone = UINT32_MAX;
@@ -87,6 +88,13 @@ struct PerLayerSpec {
   std::string table, projection, norm;
 };
 
+/// Products of queries with keys by distance, and of keys with queries by distance, that are added to scores
+/// before the scale (kernels/ops.h), and a bias, which is after it; empty: there are none of that kind.
+struct RelativeSpec {
+  std::vector<float> keys, queries;  // [heads * head_dim, 2 n - 1], by key - query
+  std::vector<float> bias;           // [heads, 2 n - 1]
+};
+
 struct AttentionSpec {
   uint32_t heads = 0, kv_heads = 0;
   uint32_t head_dim = 0;        // of queries and keys
@@ -105,7 +113,11 @@ struct AttentionSpec {
   bool norm_after_rope = false;
   bool q_has_gate = false;    // names.q has behind each head's rows as many whose sigmoids scale its outputs
   bool qkv_by_group = false;  // rows of names.qkv: of each head of keys its queries, key and value
-  uint32_t sides = 0;         // of an encoder: tokens that a query sees before and behind it; 0: all
+  std::function<RelativeSpec(TransformerBuilder&, const LayerSpec&)> relative = nullptr;
+  bool causal = false;  // of an encoder: a query sees none behind it
+  uint32_t block = 0;   // of an encoder: BigBird's pattern (schema/mote.fbs); 0: all
+  uint32_t random_blocks = 0;
+  uint32_t sides = 0;  // of an encoder: tokens that a query sees before and behind it; 0: all
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -156,6 +168,7 @@ struct HeadSpec {
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                            // the embedding for output. Neither for vectors and hidden states
+  DenseSpec tokens;        // of all last hidden states
   uint32_t width = 0;      // of the output
   bool normalize = false;  // vectors have length 1
   Probabilities probabilities = Probabilities::softmax;
@@ -179,7 +192,10 @@ struct TransformerSpec {
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
   std::vector<float> position_table;  // [context, width], where names.positions is none
-  bool positions_after_projection = false;  // they are added to what the embedding is projected to
+  // They, token types and the embedding's norm come after its projection, not before it.
+  bool positions_after_projection = false;
+  // What is projected is the embedding of the token behind, the own and the one before side by side.
+  bool trigrams = false;
   std::vector<RopeSpec> ropes;
   std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
   std::vector<LayerSpec> layers;

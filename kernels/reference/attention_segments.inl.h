@@ -58,6 +58,42 @@ static inline const float* bias_of_head(const AttentionArgs& args, size_t head, 
   return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
 }
 
+/// A table of relative keys or queries for a query, from the key at position 0 on: the head's first row. The
+/// next row is relative_columns() behind it.
+static inline size_t relative_columns(const AttentionArgs& args) {
+  return 2 * static_cast<size_t>(args.relative_reach) - 1;
+}
+static inline const float* relative_of_head(const AttentionArgs& args, const float* table, size_t head,
+                                            int32_t position) {
+  const uint32_t to_zero = args.relative_reach - 1 - static_cast<uint32_t>(position);
+  return table + head * args.cache.key_dim * relative_columns(args) + to_zero;
+}
+
+/// What a row sees of ScoreKind::blocks: all, or the first block, positions [begin, end) and those from
+/// `last` on.
+struct SeenBlocks {
+  bool all;
+  uint32_t begin, end, last;
+};
+static inline SeenBlocks seen_blocks(const AttentionArgs& args, size_t row) {
+  const uint32_t position = static_cast<uint32_t>(args.positions[row]);
+  const uint32_t count = static_cast<uint32_t>(args.last_seen[row]) + 1;
+  const uint32_t own = position / args.block, last = (count - 1) / args.block;
+  if (count <= args.all_up_to || own == 0 || own == last) return {true, 0, count, 0};
+  return {false, (own - 1) * args.block, (own + 2) * args.block, last * args.block};
+}
+static inline float block_bias(const AttentionArgs& args, const SeenBlocks& seen, uint32_t p) {
+  if (seen.all) return 0.0f;
+  if (p < args.block) return args.first_block_bonus;
+  return p >= seen.last || (p >= seen.begin && p < seen.end) ? 0.0f : kUnseenScore;
+}
+static inline bool sees_segment(const AttentionArgs& args, size_t row, uint32_t segment) {
+  if (args.score != ScoreKind::blocks) return true;
+  const SeenBlocks seen = seen_blocks(args, row);
+  const uint32_t begin = segment * kAttentionSegment, end = begin + kAttentionSegment;
+  return seen.all || begin < args.block || end > seen.last || (begin < seen.end && end > seen.begin);
+}
+
 /// ALiBi's term for a key that lies `offset` positions behind the query.
 static inline float alibi(float slope, int32_t offset) {
   return slope * -static_cast<float>(offset < 0 ? -offset : offset);

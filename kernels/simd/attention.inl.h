@@ -135,6 +135,17 @@ static void each_query(const RowBlock<V>& block, Each each) {
   }
 }
 
+template <class V>
+static bool sees_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
+  if (args.score != ScoreKind::blocks) return true;
+  for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
+    for (uint32_t row = run->begin; row < run->end; ++row) {
+      if (sees_segment(args, row, segment)) return true;
+    }
+  }
+  return false;
+}
+
 /// All segments, folded.
 template <class V, class T>
 static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
@@ -149,6 +160,7 @@ static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t first = all.begin / kAttentionSegment;
   uint32_t segment = first;
   do {
+    if (!sees_segment(args, block, segment)) continue;
     attend_segment<V, T>(args, block, segment);
     if (segment != first) {
       each_query(block, [&](const RowRun& run, uint32_t row, uint32_t head) {

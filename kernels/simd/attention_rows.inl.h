@@ -239,7 +239,7 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
         *softmax[i].sum = start.sum;
       }
       if (args.score != ScoreKind::scaled) {
-        finish_scores<V>(args, row, block.kv_head * block.heads + head, tile.begin, own->span,
+        finish_scores<V>(args, row, block.kv_head * block.heads + head, tile.begin, tile.keys, own->span,
                          scores + i * kAttentionTile);
       }
       last = last && own->last;

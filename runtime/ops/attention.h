@@ -4,6 +4,9 @@
 #include "runtime/ops/operation.h"
 
 namespace mote {
+
+inline constexpr uint32_t kMaxRandomBlocks = 1u << 10;
+
 namespace ops {
 
 struct Attention : Operation {
@@ -37,7 +40,8 @@ struct Attention : Operation {
     const uint32_t last = last_position(args, run);
     const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : args.window;
     const bool windowed = window != 0 && window <= last;
-    const uint32_t seen = windowed ? window : last + 1, all = units(args, args.rows);
+    const uint32_t whole = args.block != 0 && last / 2 > kAttentionSegment ? 2 * kAttentionSegment : last + 1;
+    const uint32_t seen = windowed ? window : whole, all = units(args, args.rows);
     args.segments = split_positions(args, run, last, all);
     return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
   }
@@ -73,7 +77,13 @@ struct Attention : Operation {
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
     if (op.slopes() != -1) to.detail(op.slopes_in_bf16() ? "slopes in bf16" : "slopes");
+    if (op.causal()) to.detail("causal");
+    if (op.block() != 0) to.detail("blocks of ", op.block(), ", ", op.random_blocks(), " random");
+    if (op.relative_keys() != -1) to.detail("relative keys");
+    if (op.relative_queries() != -1) to.detail("relative queries");
     to.tensor(op.bias());
+    to.tensor(op.relative_keys());
+    to.tensor(op.relative_queries());
     to.tensor(op.slopes());
     to.tensor(op.sinks());
     to.attends(op.state(), op.heads());
@@ -93,8 +103,10 @@ struct Attention : Operation {
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    return few && args.window == 0 && args.sides == 0 && segments > 1 && units % run.threads != 0 ? segments
-                                                                                                  : 0;
+    return few && args.window == 0 && args.sides == 0 && args.block == 0 && segments > 1 &&
+                   units % run.threads != 0
+               ? segments
+               : 0;
   }
 };
 
@@ -113,11 +125,17 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1 && op.slopes() == -1, "a bias is by distances, which a source has none of");
+    check(op.bias() == -1 && op.slopes() == -1 && !is_relative(op),
+          "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
   check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+  check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
+  check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
+        "blocks are of whole sequences without a window");
+  check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
+        op.random_blocks(), " random ones");
   check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
@@ -125,17 +143,41 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   }
   check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
-  uint32_t reach = 0;
+  uint32_t reach = 0, relative_reach = 0;
+  const float* relative_keys = relative_table(op, op.relative_keys(), view, "relative keys", &relative_reach);
+  const float* relative_queries =
+      relative_table(op, op.relative_queries(), view, "relative queries", &relative_reach);
   const float* bias = attention_bias(op, &reach);
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
-  if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
+  if (cache->bidirectional() && !op.causal()) last_seen = own ? rows.last_seen : last_of_source(op.state());
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
-  step->attention = {view,      op.heads(),       cache->window(), op.scale(),     bias,           reach,
-                     0,         rows.positions,   last_seen,       rows.sequences, q.const_rows(), out.rows(),
-                     0,         places_.partials, score_kind(op),  op.softcap(),   slopes,         sinks,
-                     op.sides()};
+  step->attention = {view,
+                     op.heads(),
+                     cache->window(),
+                     op.scale(),
+                     bias,
+                     reach,
+                     0,
+                     rows.positions,
+                     last_seen,
+                     rows.sequences,
+                     q.const_rows(),
+                     out.rows(),
+                     0,
+                     places_.partials,
+                     score_kind(op),
+                     op.softcap(),
+                     slopes,
+                     sinks,
+                     op.sides(),
+                     relative_keys,
+                     relative_queries,
+                     relative_reach,
+                     op.block(),
+                     log1pf(static_cast<float>(op.random_blocks())),
+                     (5 + 2 * op.random_blocks()) * op.block()};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

@@ -31,7 +31,7 @@ struct Norm : Operation {
 
 }  // namespace ops
 
-static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::l2));
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::affine));
 
 inline void Binder::bind(const file::Norm& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");

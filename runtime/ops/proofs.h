@@ -143,6 +143,24 @@ class Proofs {
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
   }
+  /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
+  bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
+                   TimeWindow* window) {
+    if (!of_positions(out, "out")) return false;
+    const file::Stream* groups = places_.program->streams()->Get(out.stream);
+    const bool same = in.stream == out.stream;
+    check(is_whole(*places_.program), "neighbours are of whole sequences");
+    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of()),
+          "out has no row for a row or a group of rows of in");
+    check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
+    *window = {taps,
+               before,
+               same ? 1 : groups->ratio(),
+               same ? nullptr : place(out).firsts,
+               place(out).positions,
+               place(in).last_seen};
+    return status_ == MOTE_OK;
+  }
   const StreamPlace& place(const Operand& a) const { return places_.streams[a.stream]; }
 
   /// The step has a row for each of `rows`. `read`: another stream, of which it is made.
@@ -234,12 +252,38 @@ class Proofs {
     return static_cast<const float*>(data(table));
   }
 
-  /// At most one of a bias, slopes and a softcap.
+  static bool is_relative(const file::Attention& op) {
+    return op.relative_keys() != -1 || op.relative_queries() != -1;
+  }
+  /// Null for none. The table covers every distance within the context; both have the same reach.
+  const float* relative_table(const file::Attention& op, int32_t index, const KvCacheView& view,
+                              const char* what, uint32_t* reach) {
+    if (index == -1) return nullptr;
+    const file::Tensor* table = tensor(index, what);
+    if (table == nullptr) return nullptr;
+    const uint32_t columns = table->cols(), context = context_of(*model_.root, *places_.program);
+    const uint64_t rows = uint64_t{op.heads()} * view.key_dim;
+    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows &&
+              table->rows() == rows && columns % 2 == 1,
+          what, " are not f32 rows, one for each column of q, of an odd width");
+    check(columns / 2 + 1 >= context && (*reach == 0 || *reach == columns / 2 + 1), what, " have ", columns,
+          " columns for a context of ", context);
+    *reach = columns / 2 + 1;
+    return static_cast<const float*>(data(table));
+  }
+
+  /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
   ScoreKind score_kind(const file::Attention& op) {
+    check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
+          "has slopes or a softcap beside relative keys");
     check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
     check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
+    check(op.block() == 0 || (!is_relative(op) && op.bias() == -1 && op.slopes() == -1 && op.softcap() == 0),
+          "has another kind of scores beside blocks");
+    if (op.block() != 0) return ScoreKind::blocks;
+    if (is_relative(op)) return ScoreKind::relative;
     if (op.bias() != -1) return ScoreKind::biased;
     if (op.softcap() != 0.0f) return ScoreKind::capped;
     if (op.slopes() == -1) return ScoreKind::scaled;

@@ -168,6 +168,40 @@ TEST("attention with a window on both sides sees its positions alone", "[attenti
   });
 }
 
+TEST("attention adds the products with relative keys and queries, in whole sequences and causal ones",
+     "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const uint32_t context : {1u, 23u, 129u, 300u}) {
+      for (const auto& [keys, queries] :
+           {std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+        Case c{context < 130 ? context : 5, 2, 2, 12, context};
+        c.bidirectional = context != 300;
+        c.relative_keys = keys;
+        c.relative_queries = queries;
+        c.bias = keys && queries;
+        c.sides = context == 129 ? 40 : 0;
+        c.two_sequences = context == 23;
+        check_case(entry, c, context == 23 ? Split::halves : Split::whole);
+      }
+    }
+  });
+}
+
+TEST("attention of blocks sees the first, the last and the neighbouring ones, and the first again",
+     "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [block, context] :
+         {std::pair(4u, 23u), std::pair(4u, 37u), std::pair(16u, 300u), std::pair(64u, 1100u)}) {
+      Case c{context == 1100 ? 200 : context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.two_sequences = context == 37;
+      c.block = block;
+      c.random_blocks = context == 300 ? 3 : 1;
+      check_case(entry, c, context == 300 ? Split::halves : Split::whole);
+    }
+  });
+}
+
 TEST("attention adds a bias to causal scores and those of a window too", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 5u, 100u}) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct Frames : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
+
+  template <class F>
+  static void operands(FramesArgs& args, F&& f) {
+    rows_of(f, args.out, uint64_t{args.window.taps} * args.width);
+  }
+  static uint64_t work_per_row(const FramesArgs& args) { return uint64_t{args.window.taps} * args.width; }
+
+  static Extent prepare(FramesArgs& args, const RunRows& run, Extent extent) {
+    args.in = run.in_lanes(args.in.first_lane);
+    return extent;
+  }
+
+  template <class To>
+  static void describe(const file::Frames& op, To& to) {
+    to.kind(op.in()->width(), " x ", op.taps());
+    to.reads(op.in());
+    to.writes(op.out());
+    to.detail(op.taps(), " taps, ", op.before(), " before");
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::Frames& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = f32_slice(op.out(), "out");
+  TimeWindow window{};
+  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
+  width(out, uint64_t{op.taps()} * in.width, "out");
+  check(op.in()->buffer() != op.out()->buffer(), "out is in");
+  step->frames = {in.width, window, in_one_lane(in.const_rows()), out.rows()};
+  set_rows(step, out, in);
+  kernel(step, Op::kFrames, DType::f32, DType::f32);
+}
+
+}  // namespace mote
