@@ -4,6 +4,8 @@
 
     bench/make_random_model.py llama-1b OUT      1.24 B parameters, bf16, 2.3 GiB in two shards
     bench/make_random_model.py smollm2-135m OUT  134 M parameters
+    bench/make_random_model.py mixture-1g OUT    1.8 B parameters in 8 experts a layer, 2 of them chosen
+    bench/make_random_model.py mixture-8b OUT    8.3 B parameters in 80 experts a layer, 8 of them chosen: 1.1 B
     bench/make_random_model.py bert-base OUT     110 M parameters, an encoder
     bench/make_random_model.py llama-1b OUT.gguf --gguf Q4_0     a GGUF of random blocks, or Q8_0
 
@@ -19,13 +21,16 @@ import numpy
 SHAPES = {
     "llama-1b": (2048, 8192, 16, 32, 8, 128256, 500000.0),
     "smollm2-135m": (576, 1536, 30, 9, 3, 49152, 100000.0),
+    "mixture-1g": (1024, 3584, 20, 16, 4, 32000, 1000000.0),
+    "mixture-8b": (2048, 1024, 16, 16, 4, 32000, 1000000.0),
 }
+EXPERTS = {"mixture-1g": (8, 2), "mixture-8b": (80, 8)}  # in a layer, chosen for a token
 BERT = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
         "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 SHARD_BYTES = 1 << 31
 
 
-def tensors(shape):
+def tensors(shape, experts=0):
     width, ffn, layers, heads, kv_heads, vocab, _ = shape
     head_dim = width // heads
     yield "model.embed_tokens.weight", (vocab, width)
@@ -37,9 +42,15 @@ def tensors(shape):
         yield layer + "self_attn.v_proj.weight", (kv_heads * head_dim, width)
         yield layer + "self_attn.o_proj.weight", (width, heads * head_dim)
         yield layer + "post_attention_layernorm.weight", (width,)
-        yield layer + "mlp.gate_proj.weight", (ffn, width)
-        yield layer + "mlp.up_proj.weight", (ffn, width)
-        yield layer + "mlp.down_proj.weight", (width, ffn)
+        if experts:
+            yield layer + "block_sparse_moe.gate.weight", (experts, width)
+        feed_forwards = [("mlp.", "gate_proj", "up_proj", "down_proj")]
+        if experts:
+            feed_forwards = [(f"block_sparse_moe.experts.{e}.", "w1", "w3", "w2") for e in range(experts)]
+        for prefix, gate, up, down in feed_forwards:
+            yield layer + prefix + gate + ".weight", (ffn, width)
+            yield layer + prefix + up + ".weight", (ffn, width)
+            yield layer + prefix + down + ".weight", (width, ffn)
     yield "model.norm.weight", (width,)
 
 
@@ -188,6 +199,13 @@ def llama_config(shape):
     }
 
 
+def mixture_config(shape, experts, chosen):
+    return llama_config(shape) | {
+        "architectures": ["MixtralForCausalLM"], "model_type": "mixtral", "num_local_experts": experts,
+        "num_experts_per_tok": chosen, "sliding_window": None,
+    }
+
+
 def bert_config():
     return BERT | {"architectures": ["BertModel"], "model_type": "bert", "hidden_act": "gelu", "layer_norm_eps": 1e-12,
                    "position_embedding_type": "absolute", "pad_token_id": 0}
@@ -214,10 +232,13 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--gguf", choices=GGUF_TYPES, help="write a GGUF file of this type instead of a directory")
     arguments = parser.parse_args()
+    if arguments.gguf and (arguments.shape == "bert-base" or arguments.shape in EXPERTS):
+        parser.error("--gguf is for the llama shapes")
     if arguments.shape == "bert-base":
-        if arguments.gguf:
-            parser.error("--gguf is for the llama shapes")
         write_directory(arguments.out, bert_config(), bert_tensors())
+    elif arguments.shape in EXPERTS:
+        shape, (experts, chosen) = SHAPES[arguments.shape], EXPERTS[arguments.shape]
+        write_directory(arguments.out, mixture_config(shape, experts, chosen), tensors(shape, experts))
     elif arguments.gguf:
         write_gguf(arguments.out, SHAPES[arguments.shape], arguments.gguf)
     else:

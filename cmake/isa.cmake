@@ -17,7 +17,7 @@ endif()
 # Of AArch64, whose Advanced SIMD needs no flag.
 set(MOTE_ISA_FLAGS_neon "")
 set(MOTE_ISA_FLAGS_dotprod -march=armv8.2-a+dotprod)
-set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm)
+set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm+bf16)
 # In 32 bits: a Pi 2 and later.
 set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_ID:GNU>:-mfp16-format=ieee>)
 

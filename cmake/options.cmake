@@ -18,6 +18,11 @@ if(MOTE_PLATFORM STREQUAL "posix")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 
+# Registers of x87 keep more bits than a float has.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^i[3-6]86$")
+  add_compile_options(-msse2 -mfpmath=sse)
+endif()
+
 set(MOTE_SANITIZERS_address address,undefined)
 set(MOTE_SANITIZERS_thread thread)
 if(MOTE_SANITIZE)

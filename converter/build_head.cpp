@@ -35,17 +35,20 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
   add(LinearNode{weight, bias, activation, from, graph_.output, std::nullopt});
 }
 
+View TransformerBuilder::project_output(View in) {
+  const std::string& name = spec_.names.output_projection;
+  if (name.empty()) return in;
+  const View out = new_value(spec_.output_width, graph_.values[in.value].unit);
+  linear("output_projection", name, Role::matrix, in, out, Activation::none, false);
+  return out;
+}
+
 void TransformerBuilder::decoder_head() {
   const WeightNames& names = spec_.names;
   View last = new_value(spec_.width, Unit::selected);
   add(SelectNode{x_, last});
   if (!names.final_norm.empty()) norm("final_norm", names.final_norm, last, last);
-  if (!names.output_projection.empty()) {
-    const View projected = new_value(spec_.embedding_width, Unit::selected);
-    linear("output_projection", names.output_projection, Role::matrix, last, projected, Activation::none,
-           false);
-    last = projected;
-  }
+  last = project_output(last);
   probe(fmt::format("hidden.{}", spec_.layers.size()), last);
   last = dense("head.dense", spec_.head.dense, last);
   if (spec_.logit_softcap == 0.0f) return vocabulary_logits(names.head, spec_.head.output_bias, last);
@@ -63,13 +66,34 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
   return out;
 }
 
+void TransformerBuilder::labels_of_two() {
+  const HeadSpec& head = spec_.head;
+  const View last = x_;
+  enter_groups(1, 1);
+  const View both = new_value(2 * spec_.width, Unit::token), pooled = new_value(both.width, Unit::sequence);
+  add(FramesNode{2, 0, last, both});
+  add(PoolNode{PoolKind::first, both, pooled});
+  const View mean = columns(pooled, 0, spec_.width);
+  add(ScaleRowsNode{mean, mean, -1, 1.0f, columns(pooled, spec_.width, spec_.width)});
+  scale(mean, 0.5f);
+  norm("head.norm", head.pooled_norm, mean, mean);
+  graph_.output = new_value(head.width, Unit::sequence);
+  graph_.output_kind = head.kind;
+  graph_.probabilities = head.probabilities;
+  graph_.labels = head.labels;
+  linear("head", head.output, Role::head, mean, graph_.output, Activation::none, true);
+}
+
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
+  const std::string last = fmt::format("hidden.{}", spec_.layers.size());
+  if (head.hidden_before_norm) probe(last, x_);
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
-  x_ = dense("tokens_projection", head.tokens, x_);
+  x_ = project_output(x_);
   const uint32_t width = x_.width;
-  probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
+  if (!head.hidden_before_norm) probe(last, x_);
   probe("last_hidden_state", x_);
+  if (head.first_two) return labels_of_two();
 
   // All that reads rows of tokens before all that computes with what was taken of them
   // (runtime/exec/passes.h).
@@ -109,7 +133,9 @@ void TransformerBuilder::encoder_head() {
 }
 
 void TransformerBuilder::head() {
-  if (spec_.is_encoder()) {
+  if (spec_.picture.format.height != 0) {
+    picture_head();
+  } else if (spec_.is_encoder()) {
     encoder_head();
   } else {
     decoder_head();

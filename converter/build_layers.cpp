@@ -60,7 +60,7 @@ void TransformerBuilder::add_branch(const LayerSpec& layer, const BranchNorms& n
                                     const std::string& label, View in, Projection last) {
   const std::string prefix = prefix_of(layer);
   BlockInput input{in};
-  if (names.after.empty() && layer.residual_multiplier == 1.0f) {
+  if (names.after.empty() && names.scale.empty() && layer.residual_multiplier == 1.0f) {
     linears(prefix, input, {std::move(last)}, x_, Activation::none, x_);
     return norm_sum(layer, names, label);
   }
@@ -73,7 +73,13 @@ void TransformerBuilder::add_output(const LayerSpec& layer, const BranchNorms& n
                                     const std::string& label, View branch) {
   if (!names.after.empty())
     norm(prefix_of(layer) + label + "_after_norm", of_layer(names.after, layer), branch, branch);
-  add(ScaleRowsNode{branch, x_, -1, layer.residual_multiplier, x_});
+  int32_t scale = -1;
+  if (!names.scale.empty()) {
+    std::vector<float> factors = tensors_.vector(of_layer(names.scale, layer), spec_.width);
+    for (float& factor : factors) factor *= layer.residual_multiplier;
+    scale = add_vector(prefix_of(layer) + label + "_scale", std::move(factors));
+  }
+  add(ScaleRowsNode{branch, x_, scale, layer.residual_multiplier, x_});
   norm_sum(layer, names, label);
 }
 
@@ -184,11 +190,12 @@ uint32_t TransformerBuilder::cache_of(const AttentionSpec& attention) {
   if (encoder) {  // no layer needs another's keys and values: all of one shape share a cache
     const auto same = std::find_if(graph_.caches.begin(), graph_.caches.end(), [&](const Cache& cache) {
       return cache.kv_heads == attention.kv_heads && cache.key_dim == attention.head_dim &&
-             cache.value_dim == attention.value_width();
+             cache.value_dim == attention.value_width() && cache.ratio == row_tokens_;
     });
     if (same != graph_.caches.end()) return static_cast<uint32_t>(same - graph_.caches.begin());
   }
-  graph_.caches.push_back({attention.kv_heads, attention.head_dim, window, encoder, attention.value_width()});
+  graph_.caches.push_back(
+      {attention.kv_heads, attention.head_dim, window, encoder, attention.value_width(), row_tokens_});
   return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 
@@ -232,22 +239,25 @@ View TransformerBuilder::attended(const LayerSpec& layer, BlockInput& in) {
   return out;
 }
 
-View TransformerBuilder::attend_heads(const LayerSpec& layer, View q, View k, View v) {
+View TransformerBuilder::attend_heads(const LayerSpec& layer, View q, View k, View v,
+                                      std::optional<View> row_bias) {
   const AttentionSpec& attention = layer.attention;
   turn(attention.rope, attention.heads, q);
   turn(attention.rope, attention.kv_heads, k);
   const uint32_t cache = cache_of(attention);
   add(KvStoreNode{cache, k, v});
-  return attend(layer, cache, q);
+  return attend(layer, cache, q, row_bias);
 }
 
-View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q) {
+View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q,
+                                std::optional<View> row_bias) {
   const AttentionSpec& attention = layer.attention;
   const LayerNames& names = layer.names;
   AttentionNode node{cache, attention.heads, attention.scale, q,
                      new_value(attention.out_width(), Unit::token)};
   if (attention.bias != kNone) node.bias = attention_biases_[attention.bias];
   node.sides = attention.sides;
+  node.row_bias = row_bias;
   node.causal = attention.causal;
   node.block = attention.block;
   node.random_blocks = attention.random_blocks;

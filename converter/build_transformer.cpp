@@ -74,7 +74,7 @@ uint32_t Projection::rows() const {
 // ---- Operations ----
 
 View TransformerBuilder::new_value(uint32_t width, DType dtype, Unit unit) {
-  graph_.values.push_back({width, dtype, unit});
+  graph_.values.push_back({width, dtype, unit == Unit::token ? rows_ : unit});
   return {static_cast<uint32_t>(graph_.values.size() - 1), 0, width};
 }
 
@@ -164,11 +164,34 @@ void TransformerBuilder::add_rows(const std::string& label, const std::string& s
   add(PositionsNode{add_matrix(label, dtype, true, x_.width, {std::move(part)}), x_, index});
 }
 
+View TransformerBuilder::input(uint32_t width) {
+  const View in = new_value(width, Unit::token);
+  add(InputNode{in});
+  return in;
+}
+
+void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
+  rows_ = graph_.add_groups(rows_, ratio, needs);
+  row_tokens_ *= ratio;
+}
+
 void TransformerBuilder::embed() {
+  if (spec_.stem) {
+    x_ = spec_.stem(*this);
+  } else {
+    embed_ids();
+  }
+  probe("hidden.0", x_);
+  if (spec_.per_layer.width != 0) embed_per_layer();
+  add_tables();
+}
+
+void TransformerBuilder::embed_ids() {
   const WeightNames& names = spec_.names;
   x_ = new_value(spec_.embedding_width != 0 ? spec_.embedding_width : spec_.width, Unit::token);
   WeightPart part = tensors_.matrix(names.embedding + ".weight", spec_.vocab, x_.width, false);
-  const DType dtype = policy_.dtype(Role::embedding, *part.tensor);
+  const Role role = spec_.tied_embedding ? Role::head : Role::embedding;
+  const DType dtype = policy_.dtype(role, *part.tensor);
   // A table that is only looked up stays in rows where rows can hold its type.
   const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
   table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
@@ -178,9 +201,6 @@ void TransformerBuilder::embed() {
   if (!spec_.positions_after_projection) add_to_embedding();
   if (!names.embedding_projection.empty()) project_embedding();
   if (spec_.positions_after_projection) add_to_embedding();
-  probe("hidden.0", x_);
-  if (spec_.per_layer.width != 0) embed_per_layer();
-  add_tables();
 }
 
 /// Types of tokens, positions and a norm.
@@ -228,7 +248,7 @@ void TransformerBuilder::embed_per_layer() {
   linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
   scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
   norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
-  if (spec.table.empty()) return;
+  if (spec.rows == 0) return;
   std::vector<WeightPart> parts = {tensors_.matrix(spec.table + ".weight", spec.rows, width, false)};
   parts[0].rows = std::min(spec.rows, spec_.vocab);
   WeightPart first = parts[0];
@@ -263,8 +283,9 @@ void TransformerBuilder::add_tables() {
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = 2 * spec_.context - 1, heads = static_cast<uint32_t>(bias.size() / cols);
-    attention_biases_.push_back(add_weight({name, DType::f32, true, heads, cols, {}, bias}));
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
+    attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
 }
 
@@ -274,7 +295,12 @@ Graph TransformerBuilder::build() {
   graph_.width = spec_.width;
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
-  embed();
+  graph_.sound = spec_.sound;
+  if (spec_.picture.format.height != 0) {
+    embed_picture();
+  } else {
+    embed();
+  }
   layer_caches_.resize(spec_.layers.size());
   for (size_t i = 0; i < spec_.layers.size(); ++i) {
     const LayerSpec& spec = spec_.layers[i];

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "converter/architectures/architecture.h"
+#include "converter/architectures/pictures.h"
 #include "converter/build_transformer.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
@@ -47,7 +48,8 @@ std::vector<SourceRecord> hash_sources(const Source& source, const Progress& pro
 uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
-                        std::vector<float>(metadata.graph->output.width), 0.0f};
+                        std::vector<float>(metadata.graph->output.width), 0.0f,
+                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
   return build_metadata(metadata).size();
 }
 
@@ -190,6 +192,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   check_target(path, target);
   Source source = read_source(path);
   choose_pooling(options, source);
+  source.tower = options.tower;
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   config.ignore(options.ignored_keys);
   const Architecture& architecture = find_architecture(config);
@@ -198,11 +201,13 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
-  const TypePolicy policy(options.type, source, spec.is_encoder());
+  const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerSpec> text =
-      options.no_tokenizer ? std::nullopt : read_tokenizer(source, spec.is_encoder());
+  if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer
+                                                ? std::nullopt
+                                                : read_tokenizer(source, spec.is_encoder());
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 

@@ -14,8 +14,8 @@
 namespace mote::convert {
 
 struct ConvertOptions {
-  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32, q8c); empty: a GGUF's own types,
-  /// else q8.
+  /// A policy (q8, q4) or a uniform type (f32, f16, q8g32, q4g32, q4mg32, q8c, q4k, q5k, q6k); empty: a
+  /// GGUF's own types, else q8.
   std::string type = {};
   /// Called with what is being done and the share done so far, 0 to 1; may be empty.
   std::function<void(const std::string& stage, double share)> progress = {};
@@ -26,12 +26,16 @@ struct ConvertOptions {
   /// How an encoder's token vectors become one for the text: mean, cls, max, last, none; empty: as the source
   /// says.
   std::string pooling = {};
+  /// Of a model of pictures and texts the one to convert: vision, text.
+  std::string tower = {};
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// A uniform type of the head, and of an embedding that is the head too; empty: as `type` says.
+  std::string head_type = {};
 };
 
 struct TensorReport {
@@ -69,6 +73,7 @@ ConvertReport convert(const std::filesystem::path& source, const std::filesystem
 /// Names for `--list` and for suggestions.
 std::vector<std::string> architecture_names();
 std::vector<std::string> type_names();
+std::vector<std::string> head_type_names();
 std::vector<std::string> chat_format_names();
 
 }  // namespace mote::convert

@@ -128,7 +128,8 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
     for (size_t g = 0; g < numbers->size(); ++g) {
       const float scale = f32_from_f16((*numbers)[g]);
       if (!std::isfinite(scale))
-        fail("tensor {} holds {} as a scale at [{}, {}]", part.name, scale, row, g * kGroupColumns);
+        fail("tensor {} holds {} as a scale at [{}, {}]", part.name, scale, row,
+             g * (quant.q.size() / numbers->size()));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "converter/picture_format.h"
 #include "converter/source.h"
 #include "kernels/ops.h"
 
@@ -17,10 +18,12 @@ namespace mote::convert {
 /// What a value has a row for; units from `group` on are the groups of its program, in their order.
 enum class Unit : uint8_t { token, selected, sequence, group };
 
-/// Rows for `ratio` neighbouring rows of another unit, of tokens or earlier groups.
+/// Rows for `ratio` neighbouring rows of another unit, of tokens or earlier groups. There is one only where
+/// the sequence has `needs` rows from its first on.
 struct Groups {
   Unit of;
   uint32_t ratio;
+  uint32_t needs = 1;
 };
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
@@ -153,13 +156,14 @@ struct AttentionNode {
   bool slopes_in_bf16 = false;
   int32_t sinks = -1;
   uint32_t sides = 0;  // 0: none
+  std::optional<View> row_bias = std::nullopt;
   int32_t relative_keys = -1, relative_queries = -1;
   bool causal = false;
   uint32_t block = 0, random_blocks = 0;
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, relative_keys,
-             relative_queries, causal, block, random_blocks);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
+             relative_keys, relative_queries, causal, block, random_blocks);
   }
 };
 struct GateNode {
@@ -176,8 +180,9 @@ struct SelectNode {
 struct PoolNode {
   PoolKind kind;
   View in, out;
+  uint32_t skip = 0;
 
-  auto fields(auto&& f) const { return f(kind, in, out); }
+  auto fields(auto&& f) const { return f(kind, in, out, skip); }
 };
 struct InputNode {
   View out;
@@ -292,6 +297,31 @@ struct FramesNode {
 
   auto fields(auto&& f) const { return f(taps, before, in, out); }
 };
+struct DepthwiseConvNode {
+  uint32_t channels, taps, before, reach, back, step;
+  Activation activation;
+  int32_t weight, bias;
+  View in, out;
+
+  auto fields(auto&& f) const {
+    return f(channels, taps, before, reach, back, step, activation, weight, bias, in, out);
+  }
+};
+struct TimeNormNode {
+  uint32_t groups;
+  float eps;
+  Activation activation;
+  int32_t weight, bias;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(groups, eps, activation, weight, bias, in, out); }
+};
+struct ActivateNode {
+  Activation activation;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(activation, in, out); }
+};
 
 template <class First, class... Nodes>
 using VariantOfRest = std::variant<Nodes...>;
@@ -319,6 +349,7 @@ enum class OutputKind : uint8_t {
   answer_span,
   embedding,
   hidden,
+  boxes,
 };
 enum class Probabilities : uint8_t { softmax, sigmoid, none };
 
@@ -338,10 +369,21 @@ struct ProgramGraph {
 
   size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
   /// The unit of further groups.
-  Unit add_groups(Unit of, uint32_t ratio) {
-    groups.push_back({of, ratio});
+  Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1) {
+    groups.push_back({of, ratio, needs});
     return static_cast<Unit>(units() - 1);
   }
+};
+
+/// The schema's: what a model that hears takes of a waveform, or of rows made of it.
+struct SoundSpec {
+  bool waveform = true;
+  uint32_t rate = 16000;
+  uint32_t window = 0;
+  bool normalize = false;
+  int32_t blank = -1;
+  uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
+  uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
 };
 
 /// A model: its first program, and what all programs share.
@@ -349,10 +391,12 @@ struct Graph : ProgramGraph {
   std::vector<Weight> weights;
   std::vector<Cache> caches;        // the states of the file
   std::vector<std::string> labels;  // of the output's columns
+  PictureFormat picture;
   uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;
   std::vector<ProgramGraph> more_programs;
+  std::optional<SoundSpec> sound = std::nullopt;
 };
 
 }  // namespace mote::convert

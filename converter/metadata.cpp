@@ -83,7 +83,7 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio));
+                                       groups.ratio, groups.needs));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -143,15 +143,35 @@ Offset<file::ChatFormat> write_chat_format(FlatBufferBuilder& builder,
       format->trim, format->single_turn);
 }
 
+Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFormat& picture) {
+  if (picture.height == 0) return 0;
+  return file::CreatePictureDirect(
+      builder, picture.height, picture.width, picture.channels, picture.patch, picture.before, picture.after,
+      picture.resize_height, picture.resize_width, static_cast<uint8_t>(picture.resample),
+      picture.crop_height, picture.crop_width, picture.rescale,
+      picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
+      picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
+      picture.rope_base, picture.positions_side, picture.channels_last);
+}
+
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
+    for (const Groups& groups : program.groups)
+      if (groups.needs != 1) features |= file::Feature::group_needs;
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
+      const auto* pool = std::get_if<PoolNode>(&node);
+      if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
       if (attention == nullptr) continue;
-      if (attention->bias != -1) features |= file::Feature::attention_bias;
+      if (attention->bias != -1) {
+        const Weight& bias = graph.weights[static_cast<size_t>(attention->bias)];
+        features |= file::Feature::attention_bias;
+        if (bias.rows == attention->heads * bias.cols) features |= file::Feature::bias_by_position;
+      }
+      if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;
@@ -196,7 +216,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   if (metadata.has_self_test) {
     const SelfTestRecord& test = metadata.self_test;
     self_test = file::CreateSelfTestDirect(builder, &test.ids, &test.expected_ids, &test.expected_logits,
-                                           test.tolerance);
+                                           test.tolerance, test.values.empty() ? nullptr : &test.values);
   }
   Offset<file::Tokenizer> tokenizer = 0;
   if (metadata.tokenizer != nullptr) tokenizer = metadata.tokenizer->write(builder, metadata.weight_bytes());
@@ -206,12 +226,20 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   std::vector<Offset<file::Prompt>> prompts;
   for (const Prompt& prompt : metadata.prompts)
     prompts.push_back(file::CreatePromptDirect(builder, prompt.name.c_str(), prompt.text.c_str()));
+  Offset<file::Sound> sound = 0;
+  if (graph.sound) {
+    const auto kind = graph.sound->waveform ? file::SoundKind::waveform : file::SoundKind::spectrum;
+    const SoundSpec& spec = *graph.sound;
+    sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
+                              spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
+  }
+  const auto picture = write_picture(builder, graph.picture);
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt);
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

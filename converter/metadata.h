@@ -28,6 +28,7 @@ struct SelfTestRecord {
   std::vector<int32_t> expected_ids;  // its greedy continuation
   std::vector<float> expected_logits;
   float tolerance = 0;
+  std::vector<float> values = {};  // rows of the prompt, of a program that takes floats
 };
 
 struct Metadata {

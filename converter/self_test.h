@@ -15,11 +15,13 @@
 
 namespace mote::convert {
 
-/// How much a self test computes. Prompt and continuation together take about 2 G multiply-accumulates, but
-/// at least one token and at most 24, two thirds of it prompt.
+/// How much a self test computes. Where tokens are only parts of groups, there are enough for several groups.
+/// Prompt and continuation together take about 2 G multiply-accumulates, but at least one token and at most
+/// 24, two thirds of it prompt.
 struct SelfTestPlan {
   uint32_t prompt;
   uint32_t continuation;
+  uint32_t input_width = 0;  // floats of a row of the prompt; 0: ids
 };
 SelfTestPlan plan_self_test(const Graph& graph);
 
@@ -29,15 +31,16 @@ class OpenedModel {
  public:
   explicit OpenedModel(const std::filesystem::path& path);
 
-  /// The prompt's ids are fixed by the vocabulary; an encoder has no continuation, and its "logits" are the
-  /// first row of its outputs. The greedy continuation ends early where the best two logits are closer than
-  /// twice the tolerance, since a target may then choose the other.
+  /// The prompt's ids are fixed by the vocabulary, its floats by their place; an encoder has no continuation,
+  /// and its "logits" are the first row of its outputs. The greedy continuation ends early where the best two
+  /// logits are closer than twice the tolerance, since a target may then choose the other.
   ///
   /// Tolerance, absolute on logits: 1e-4 of the largest magnitude among them, which counts as at least 1 but
   /// for embeddings, where all weights are f32. With other weights, activations (or keys and values) are
   /// rounded to few bits, so another order of a sum, or another exp, in an early layer flips roundings
-  /// everywhere after it, and how far that moves the logits is the model's own matter. It is measured, by a
-  /// run with keys and values in f32 in place of f16, and taken three times; at least 2e-3.
+  /// everywhere after it, and how far that moves the logits is the model's own matter. It is measured, by
+  /// runs with keys and values of the other types, over all rows of an encoder's outputs and, where these are
+  /// few, over several prompts; and taken three times; at least 2e-3.
   SelfTestRecord run(const SelfTestPlan& plan, DType coarsest) const;
 
   /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.

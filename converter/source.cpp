@@ -90,33 +90,9 @@ void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
   for (uint64_t i = 0; i < out.size(); ++i) out[i] = stored[interleaved_row(i, head_elements)];
 }
 
-bool has_exact_type(SourceType type) {
-  return type == SourceType::q8_0 || type == SourceType::q4_0 || type == SourceType::q4_1;
-}
-
 void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
-  assert(has_exact_type(tensor.type) && !is_interleaved_vector(tensor));
-  const BlockLayout& layout = block_layout(tensor.type);
-  const uint64_t groups = tensor.cols() / layout.elements;
-  out.q.resize(tensor.cols());
-  out.scale.resize(groups);
-  out.minimum.resize(tensor.type == SourceType::q4_1 ? groups : 0);
-  const std::byte* block = row_data(tensor, row);
-  for (uint64_t g = 0; g < groups; ++g, block += layout.bytes) {
-    out.scale[g] = load<uint16_t>(block);
-    if (tensor.type == SourceType::q4_1) out.minimum[g] = load<uint16_t>(block + 2);
-    int8_t* q = &out.q[g * 32];
-    if (tensor.type == SourceType::q8_0) {
-      std::memcpy(q, block + 2, 32);
-      continue;
-    }
-    const int offset = tensor.type == SourceType::q4_0 ? 8 : 0;
-    const std::byte* nibbles = block + layout.bytes - 16;
-    for (size_t i = 0; i < 16; ++i) {
-      q[i] = static_cast<int8_t>((load<uint8_t>(nibbles + i) & 15) - offset);
-      q[i + 16] = static_cast<int8_t>((load<uint8_t>(nibbles + i) >> 4) - offset);
-    }
-  }
+  assert(!is_interleaved_vector(tensor));
+  read_exact_blocks(tensor.type, row_data(tensor, row), tensor.cols(), out);
 }
 
 Source read_source(const std::filesystem::path& path) {

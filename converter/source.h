@@ -34,6 +34,8 @@ enum class SourceType : uint8_t {
   q4_k,
   q5_k,
   q6_k,
+  iq4_nl,
+  mxfp4,
   ternary  // BitNet's: -1, 0 and 1 times a scale; four rows, a quarter of all apart, in the bits of a row of
            // bytes
 };
@@ -59,7 +61,8 @@ struct SourceTensor {
 /// Row `row` as f32. `out` has cols() elements.
 void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out);
 
-/// Whether read_exact_row has a target type: q8_0 gives q8g32, q4_0 q4g32, q4_1 q4mg32.
+/// Whether read_exact_row has a target type: q8_0 gives q8g32, q4_0 q4g32, q4_1 q4mg32, q4_k q4k, q5_k q5k,
+/// q6_k q6k.
 bool has_exact_type(SourceType type);
 
 /// Row `row` with the file's own scales and integers; only where has_exact_type.
@@ -74,6 +77,10 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
+
+  /// From now on 4 MiB and more are read at a touch of what is not in memory yet, to huge pages where the file
+  /// system has large folios. Nowhere an error.
+  void read_by_huge_pages() const;
 
  private:
   std::filesystem::path path_;
@@ -112,6 +119,7 @@ struct Source {
   std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
+  std::string tower;        // "vision" or "text", of models that have both; the user's choice
   bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none

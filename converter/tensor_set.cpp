@@ -28,6 +28,12 @@ const SourceTensor& TensorSet::take(const std::string& name) {
 WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed) {
   const SourceTensor& tensor = take(name);
   const std::vector<uint64_t> expected = {transposed ? cols : rows, transposed ? rows : cols};
+  if (!transposed && tensor.shape == std::vector<uint64_t>{rows, cols, 1}) {  // a convolution of one tap
+    SourceTensor matrix = tensor;
+    matrix.shape = expected;
+    slices_.push_back(matrix);
+    return {name, &slices_.back(), transposed, rows};
+  }
   if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
   return {name, &tensor, transposed, rows};
 }
@@ -61,6 +67,21 @@ WeightPart TensorSet::computed(const std::string& name, uint32_t rows, uint32_t 
   values_.push_back(values);
   const auto* data = reinterpret_cast<const std::byte*>(values_.back().data());
   slices_.push_back({SourceType::f32, {rows, cols}, data, values.size() * sizeof(float)});
+  return {name, &slices_.back(), false, rows};
+}
+
+WeightPart TensorSet::kernels(const std::string& name, uint32_t rows, const std::vector<uint64_t>& shape) {
+  const SourceTensor& tensor = take(name);
+  std::vector<uint64_t> expected = {rows};
+  uint64_t cols = 1;
+  for (const uint64_t side : shape) {
+    expected.push_back(side);
+    cols *= side;
+  }
+  if (tensor.shape != expected) fail_shape(name, tensor, fmt::format("{}", fmt::join(expected, ", ")));
+  SourceTensor matrix = tensor;
+  matrix.shape = {rows, cols};
+  slices_.push_back(matrix);
   return {name, &slices_.back(), false, rows};
 }
 

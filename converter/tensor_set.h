@@ -32,6 +32,9 @@ class TensorSet {
   WeightPart rows(const std::string& name, uint32_t rows, uint32_t cols, uint32_t first, uint32_t count,
                   bool transposed);
 
+  /// A convolution's kernels, a tensor [rows, shape...], as a matrix.
+  WeightPart kernels(const std::string& name, uint32_t rows, const std::vector<uint64_t>& shape);
+
   /// The values of a vector of `width`, all finite.
   std::vector<float> vector(const std::string& name, uint32_t width);
 

@@ -56,7 +56,7 @@ class TransformerBuilder {
 
   // ---- For LayerSpec::build ----
 
-  /// The residual stream, [tokens, width]. Every layer ends with its output there.
+  /// The residual stream, [rows, width]. Every layer ends with its output there.
   View x() const { return x_; }
 
   /// The whole layer by its data.
@@ -69,7 +69,9 @@ class TransformerBuilder {
   /// The heads' outputs side by side, before the projection o.
   View attended(const LayerSpec& layer, BlockInput& in);
   /// The same of queries, keys and values that are there: RoPE, the cache, attention.
-  View attend_heads(const LayerSpec& layer, View q, View k, View v);
+  /// `row_bias`: of a query's own (AttentionNode).
+  View attend_heads(const LayerSpec& layer, View q, View k, View v,
+                    std::optional<View> row_bias = std::nullopt);
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -91,6 +93,14 @@ class TransformerBuilder {
   /// A state that only the layer's own operation carries.
   uint32_t add_state(const Cache& state);
 
+  // ---- For TransformerSpec::stem ----
+
+  /// The caller's floats, a row of `width` for each token.
+  View input(uint32_t width);
+  /// Groups of the rows that new values have; from now on these have a row for each group.
+  void enter_groups(uint32_t ratio, uint32_t needs);
+  Unit rows() const { return rows_; }
+
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
   int32_t add_weight(Weight weight);
@@ -103,6 +113,7 @@ class TransformerBuilder {
 
   // ---- Operations ----
 
+  /// Of Unit::token: of the unit that the layers' rows have (TransformerSpec::stem).
   View new_value(uint32_t width, DType dtype, Unit unit);
   View new_value(uint32_t width, Unit unit) { return new_value(width, DType::f32, unit); }
   void add(Node node) { graph_.nodes.push_back(std::move(node)); }
@@ -143,6 +154,9 @@ class TransformerBuilder {
   void embed();
   void add_to_embedding();
   void project_embedding();
+  /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
+  void embed_picture();
+  void embed_ids();
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
@@ -159,13 +173,21 @@ class TransformerBuilder {
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
   uint32_t cache_of(const AttentionSpec& attention);
-  View attend(const LayerSpec& layer, uint32_t cache, View q);
+  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----
 
   void head();
+  View project_output(View in);
   void decoder_head();
   void encoder_head();
+  void labels_of_two();
+  /// What is made of the rows of a picture (build_picture.cpp).
+  void picture_head();
+  /// SigLIP's pooling: attention of one learned query, a feed-forward.
+  /// Three linears of selected rows with relu between them, the last activated.
+  void predict(const std::string& label, const std::string& source, View in, View out, Activation last);
+  View attention_pool(const std::string& source);
   /// By the matrix `name` or, where it is tied, the embedding; `bias` empty: none but the matrix's own.
   void vocabulary_logits(const std::string& name, const std::string& bias, View in,
                          Activation activation = Activation::none);
@@ -176,6 +198,8 @@ class TransformerBuilder {
   TensorSet& tensors_;
   Graph graph_;
   View x_{};
+  Unit rows_ = Unit::token;  // of the layers
+  uint32_t row_tokens_ = 1;  // tokens of one of them
   uint32_t layer_index_ = 0;
   std::vector<uint32_t> layer_caches_;     // [layers]
   View per_layer_{};                       // [layers, width of PerLayerSpec]

@@ -113,14 +113,14 @@ bool cpu_halves_512() {
 Features cpu_features() {
   Features found = kNeon | kFma;
 #if defined(__linux__)
-  constexpr unsigned long kAsimdDp = 1ul << 20, kI8mm2 = 1ul << 13;
+  constexpr unsigned long kAsimdDp = 1ul << 20, kI8mmBf16 = 1ul << 13 | 1ul << 14;
   if (getauxval(AT_HWCAP) & kAsimdDp) found |= kDotprod;
-  if (getauxval(AT_HWCAP2) & kI8mm2) found |= kI8mm;
+  if ((getauxval(AT_HWCAP2) & kI8mmBf16) == kI8mmBf16) found |= kI8mm;
 #else
 #if defined(__ARM_FEATURE_DOTPROD)
   found |= kDotprod;
 #endif
-#if defined(__ARM_FEATURE_MATMUL_INT8)
+#if defined(__ARM_FEATURE_MATMUL_INT8) && defined(__ARM_FEATURE_BF16)
   found |= kI8mm;
 #endif
 #endif

@@ -160,6 +160,8 @@ inline constexpr uint32_t kLinearStreams = 4;
 ///   acc = fma(scale_a * scale_w, float(d), acc). (q4g32: d of nibble - 8.)
 /// Weights q4mg32: acc = fma(scale_a * scale_w, float(d), acc), d of the nibble; then
 ///   acc = fma(minimum_w, scale_a * float(sum_a), acc). Groups cover K padded to 64.
+/// Weights q4k, q5k: as q4mg32, with scale_w = scale * S and minimum_w = minimum * M, both exact.
+/// Weights q6k: as q8g32 with the row's scale, and d = the sum of S * (q - 32) * q_a, exact.
 /// Weights q8c: in is q8c activations; as q8g32 with one group that is all of K, at most kMaxColumnsQ8c.
 /// At the end acc + bias, activation, + residual, each rounded. out may be residual (same rows), and nothing
 /// else.
@@ -276,7 +278,9 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 /// What becomes of s = scale * dot, the scaled product of a query of head h at position t and the key at
 /// position p, each operation rounded by itself:
 ///   scaled      s
-///   biased      s + bias[h][p - t + bias_reach - 1]
+///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias; by
+///   position
+///               s + bias[h][t][p]
 ///   capped      softcap * tanh(s / softcap) (Gemma 2)
 ///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
 ///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
@@ -317,7 +321,7 @@ struct AttentionArgs {
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
-  const float* bias;         // [H, 2 * bias_reach - 1] or null
+  const float* bias;         // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach], or null
   uint32_t bias_reach;       // above every position
   uint32_t rows;             // T
   const int32_t* positions;  // [T]
@@ -329,9 +333,11 @@ struct AttentionArgs {
   float* partials;           // [T, H, segments, attention_partial_floats(F)]
   ScoreKind score;           // whose bias, slopes or softcap there is
   float softcap;
-  const float* slopes;                      // [H]
-  const float* sinks;                       // [H] or null
-  uint32_t sides;                           // of a window on both sides; 0: none
+  const float* slopes;  // [H]
+  const float* sinks;   // [H] or null
+  uint32_t sides;       // of a window on both sides; 0: none
+  ConstRows row_bias;   // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
+  bool by_position;     // the bias
   const float* relative_keys = nullptr;     // [H * E, 2 * relative_reach - 1] or null
   const float* relative_queries = nullptr;  // the same
   uint32_t relative_reach = 0;              // above every position
@@ -365,9 +371,9 @@ struct SelectArgs {
 
 enum class PoolKind : uint8_t { mean = 0, first = 1, last = 2, max = 3 };
 
-/// One row for each sequence from `first` on, from its rows starts[s]..starts[s + 1] - 1, at least one: their
-/// mean (summed in order, then divided), the first, the last, or the largest value of each column (a NaN is
-/// the largest). Unit: an output row.
+/// One row for each sequence from `first` on, from its rows starts[s] + skip..starts[s + 1] - 1, at least
+/// one: their mean (summed in order, then divided), the first, the last, or the largest value of each column
+/// (a NaN is the largest). Unit: an output row.
 struct PoolArgs {
   PoolKind kind;
   uint32_t width;
@@ -375,6 +381,7 @@ struct PoolArgs {
   ConstRowsInLanes in;     // [T, width]: rows starts[first] and on
   Rows out;                // [first + S, width]
   uint32_t first;
+  uint32_t skip;  // where a sequence has no more rows, its last is taken
 };
 
 /// out[t] = rows[t]: the caller's floats. Unit: a row.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Contracts of the operations over neighbouring rows of a sequence, as ops.h has them.
+// Contracts of the operations over neighbouring rows of a sequence, as ops.h has them: convolutions over time
+// and norms over it. Their rows are of groups (schema/mote.fbs).
 #pragma once
 
 #include "kernels/ops.h"
@@ -36,6 +37,55 @@ struct FramesArgs {
   TimeWindow window;
   ConstRowsInLanes in;  // [rows, width]
   Rows out;             // [T, taps * width]
+};
+
+/// A depthwise convolution over time and, where a row has several places of `channels` columns, over those:
+/// out[t][p][c] = activation(bias[c] + sum of weight[k][j][c] * in[own - before + k][p * step - back +
+/// j][c]), summed in the order of k, then j. Places outside the row count as 0. Unit: an output row.
+struct DepthwiseConvArgs {
+  uint32_t channels;
+  uint32_t places;      // of a row of in
+  uint32_t out_places;  // of a row of out
+  uint32_t reach;       // places of a window
+  uint32_t back;        // of them in front of the output's own
+  uint32_t step;        // places of in from an output place to the next
+  Activation activation;
+  TimeWindow window;
+  const float* weight;  // [taps, reach, channels]
+  const float* bias;    // [channels] or null
+  ConstRowsInLanes in;  // [rows, places * channels]
+  Rows out;             // [T, out_places * channels]; not in
+};
+
+/// Columns of a unit of norms over time whose groups are single columns.
+inline constexpr uint32_t kTimeNormColumns = 16;
+
+/// A group norm over the rows of a sequence (Wu and He 2018): of each of `groups` equal parts of the columns
+/// the values of all rows of a sequence together have mean 0 and variance 1, eps in the root; then
+/// activation(value * weight + bias). Sums are in double precision. out may be in. Unit: a part of a
+/// sequence, or kTimeNormColumns parts of single columns.
+struct TimeNormArgs {
+  uint32_t width;
+  uint32_t groups;
+  float eps;
+  Activation activation;
+  const float* weight;     // [width]
+  const float* bias;       // [width]
+  const uint32_t* starts;  // [first + sequences + 1], first rows of sequences
+  uint32_t first;          // the first sequence of the pass; in and out begin with its rows
+  ConstRows in;            // [rows, width]
+  Rows out;                // [rows, width]
+
+  uint32_t columns_of_unit() const { return groups == width ? kTimeNormColumns : width / groups; }
+  uint32_t units_of_sequence() const { return (width + columns_of_unit() - 1) / columns_of_unit(); }
+};
+
+/// out[t][i] = activation(in[t][i]). out may be in. Unit: a row.
+struct ActivateArgs {
+  Activation activation;
+  uint32_t width;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
 };
 
 }  // namespace mote

@@ -20,8 +20,20 @@
 namespace mote {
 
 /// Those of files are equal to file::DType (checked in bind.cpp); bf16 and i8 are of KV caches alone.
-enum class DType : uint8_t { f32 = 0, f16 = 1, q8g32 = 2, q4g32 = 3, q4mg32 = 4, q8c = 5, bf16 = 6, i8 = 7 };
-inline constexpr uint32_t kDTypeCount = 6;  // of files
+enum class DType : uint8_t {
+  f32 = 0,
+  f16 = 1,
+  q8g32 = 2,
+  q4g32 = 3,
+  q4mg32 = 4,
+  q8c = 5,
+  q4k = 6,
+  q5k = 7,
+  q6k = 8,
+  bf16 = 64,
+  i8 = 65
+};
+inline constexpr uint32_t kDTypeCount = 9;  // of files
 
 inline constexpr uint32_t kPanelRows = 16;     // rows of a panel
 inline constexpr uint32_t kGroupColumns = 32;  // columns that share a scale
@@ -56,6 +68,66 @@ struct SupercellQ4m {
 };
 static_assert(sizeof(SupercellQ4m) == 640);
 
+/// In q4k, q5k and q6k the scales are integers in units of a scale per 256 columns, so a supercell has 8
+/// groups. The last of a panel ends behind the groups that K, padded to 64, has.
+inline constexpr uint32_t kWideGroups = 8;
+inline constexpr uint32_t kWideColumns = kWideGroups * kGroupColumns;
+
+/// What value(r, k) of group g is made of: scale[r] * S and minimum[r] * M, S and M 6 bits each. With pair =
+/// g / 2 and shift = 12 * (g % 2), S is bits shift to shift + 5 of a word and M the next 6. Pair 0 to 2 has
+/// the low 24 bits of the word steps[pair][r]; pair 3 has the high bytes of the three, steps[0][r]'s lowest.
+struct WideScales {
+  uint16_t scale[16];    // f16
+  uint16_t minimum[16];  // f16
+  uint32_t steps[3][16];
+};
+static_assert(sizeof(WideScales) == 256);
+
+/// 4 bits: value(r, k) = scale S * nibble + minimum M; the nibbles as above.
+struct SupercellQ4k {
+  WideScales scales;
+  uint8_t q[kWideGroups][4][16][4];  // nibbles
+};
+static_assert(sizeof(SupercellQ4k) == 2304);
+
+/// 5 bits of a group: low four as nibbles as above, then bit k' / 4 of fifth[r][k' % 4].
+struct FiveBits {
+  uint8_t nibbles[4][16][4];
+  uint8_t fifth[16][4];
+};
+
+/// 5 bits: value(r, k) = scale S * q + minimum M.
+struct SupercellQ5k {
+  WideScales scales;
+  FiveBits q[kWideGroups];
+};
+static_assert(sizeof(SupercellQ5k) == 2816);
+
+/// 6 bits of a group: low four as nibbles as above, then the two bits from 2 * (k' / 4 % 4) on of
+/// high[k' / 16][r][k' % 4].
+struct SixBits {
+  uint8_t nibbles[4][16][4];
+  uint8_t high[2][16][4];
+};
+
+/// 6 bits, 16 columns a step: value(r, k) = scale[r] * S * (q - 32), S = steps[g / 2][r][2 * (g % 2) +
+/// k' / 16], -128 to 127.
+struct SupercellQ6k {
+  int8_t steps[kWideGroups / 2][16][4];
+  uint16_t scale[16];  // f16
+  uint8_t padding[32];
+  SixBits q[kWideGroups];
+};
+static_assert(sizeof(SupercellQ6k) == 3392);
+
+/// Bytes of supercells of 8 groups for `cols` columns.
+template <class Supercell>
+constexpr uint64_t wide_panel_bytes(uint64_t cols) {
+  const uint64_t groups = align_up(cols, kSupercellColumns) / kGroupColumns;
+  const uint64_t group = sizeof(Supercell::q) / kWideGroups, head = sizeof(Supercell) - sizeof(Supercell::q);
+  return (groups + kWideGroups - 1) / kWideGroups * head + groups * group;
+}
+
 /// int8 per row: a panel is a HeadQ8c, then a QuadQ8c for each 4 columns. value(r, k) = scale[r] * q, q of
 /// quad k / 4 at q[r][k % 4], -128 to 127.
 struct HeadQ8c {
@@ -87,6 +159,12 @@ constexpr uint64_t panel_bytes(DType dtype, uint64_t cols) {
       return supercells * sizeof(SupercellQ4m);
     case DType::q8c:
       return sizeof(HeadQ8c) + supercells * kSupercellColumns / 4 * sizeof(QuadQ8c);
+    case DType::q4k:
+      return wide_panel_bytes<SupercellQ4k>(cols);
+    case DType::q5k:
+      return wide_panel_bytes<SupercellQ5k>(cols);
+    case DType::q6k:
+      return wide_panel_bytes<SupercellQ6k>(cols);
     case DType::bf16:  // of no weight
     case DType::i8:
       break;

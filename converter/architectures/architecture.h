@@ -68,6 +68,13 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
 /// Granite's multipliers of the embedding, the branches, the scores and the logits.
 void read_granite_multipliers(Config& config, TransformerSpec& spec);
 
+/// The sizes, keys and names of a relative of GPT, as gpt_like.cpp lists them by model_type: heads of equal
+/// width, layer norms before the branches, a plain feed-forward, biases everywhere. `base` starts the names.
+TransformerSpec read_gpt_like(Config& config, const std::string& base, const std::string& model_type);
+
+/// The same layer with its norms behind the sums.
+void put_norms_behind(LayerNames& names);
+
 /// What the config class of a relative of BERT has for keys that are absent.
 struct BertDefaults {
   uint32_t vocab = 30522, width = 768, heads = 12, ffn_width = 3072;
@@ -120,6 +127,16 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
 /// Makes an encoder of a decoder whose source has a sentence pooling: each token sees those before it. Throws
 /// Error for layers that keep more than keys and values.
 void make_embedder(const Source& source, TransformerSpec& spec);
+
+/// What config.json's `architectures` is for: "ForTokenClassification"; "" for a bare model.
+std::string task_of(Config& config);
+
+/// A label for each row of the matrix but the last `others`.
+std::vector<std::string> read_labels(const Source& source, Config& config, const std::string& matrix,
+                                     uint64_t others = 0);
+
+/// Labels of sequences, one for each row of the matrix `output`, by id2label.
+void read_labels_head(const Source& source, Config& config, const std::string& output, TransformerSpec& spec);
 
 /// What the names of the model without its head start with: `base`, if the source has tensors of such names,
 /// else nothing.

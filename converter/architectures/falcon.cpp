@@ -8,9 +8,9 @@
 namespace mote::convert {
 namespace {
 
-AttentionSpec read_attention(Config& config, uint32_t width, bool is_new, bool bias) {
-  const uint32_t heads = config.size("num_attention_heads", 1, kMaxSize, 71);
-  AttentionSpec attention = equal_heads(config, width, heads, "hidden_size", "num_attention_heads");
+/// `attention` of equal heads, as Falcon's keys change it.
+AttentionSpec read_attention(Config& config, AttentionSpec attention, bool is_new, bool bias) {
+  const uint32_t heads = attention.heads;
   const uint32_t groups = config.optional_size("num_kv_heads", 1, kMaxSize).value_or(heads);
   const bool one_of_all = config.flag("multi_query", true) && !is_new;
   attention.kv_heads = one_of_all ? 1 : is_new ? groups : heads;
@@ -28,14 +28,9 @@ AttentionSpec read_attention(Config& config, uint32_t width, bool is_new, bool b
   return attention;
 }
 
-/// The names of the weights; which norms there are decides about the form.
+/// Which norms there are decides about the form.
 void set_norms(Config& config, bool is_new, const std::string& prefix, LayerSpec& layer) {
   LayerNames& names = layer.names;
-  names.qkv = prefix + "self_attention.query_key_value";
-  names.o = prefix + "self_attention.dense";
-  names.up = prefix + "mlp.dense_h_to_4h";
-  names.down = prefix + "mlp.dense_4h_to_h";
-  names.attention_norms.before = prefix + "input_layernorm";
   const bool parallel = config.flag("parallel_attn", true);
   const uint32_t norms = config.optional_size("num_ln_in_parallel_attn", 1, 2).value_or(is_new ? 2 : 1);
   if (!parallel) {
@@ -54,28 +49,15 @@ void set_norms(Config& config, bool is_new, const std::string& prefix, LayerSpec
 
 TransformerSpec read_falcon(const Source& source, Config& config) {
   const std::string base = base_of(source, "transformer.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 65024);
-  const uint32_t width = config.size("hidden_size", 1, kMaxSize, 4544);
-  spec.width = config.optional_size("n_embed", 1, kMaxSize).value_or(width);
-  spec.context = config.size("max_position_embeddings", 1, kMaxSize, 2048);
-  LayerSpec layer;
+  TransformerSpec spec = read_gpt_like(config, base, "falcon");
+  LayerSpec layer = spec.layers[0];
   const bool is_new = config.flag("new_decoder_architecture", false), bias = config.flag("bias", false);
-  layer.attention = read_attention(config, spec.width, is_new, bias);
-  layer.ffn = {Ffn::plain, read_activation(config, "activation", "gelu"),
-               config.optional_size("ffn_hidden_size", 1, kMaxSize).value_or(4 * spec.width), bias};
+  layer.attention = read_attention(config, layer.attention, is_new, bias);
+  layer.ffn.bias = bias;
   set_norms(config, is_new, base + "h.{}.", layer);
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 32));
+  spec.repeat(layer, static_cast<uint32_t>(spec.layers.size()));
   RopeSpec rope = read_rope(config, layer.attention.head_dim, spec.context, {});
   if (layer.attention.rope != kNone) spec.ropes = {std::move(rope)};
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
-  spec.norm_bias = true;
-  spec.tied_embedding = config.flag("tie_word_embeddings", true);
-  spec.bos_id = config.token_id("bos_token_id", spec.vocab, 11);
-  spec.names.embedding = base + "word_embeddings";
-  spec.names.final_norm = base + "ln_f";
-  spec.names.head = "lm_head";
   return spec;
 }
 

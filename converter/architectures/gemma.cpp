@@ -2,8 +2,10 @@
 //
 // Gemma 1 to 3 (Gemma Team 2024, 2025): llama whose norms multiply by 1 + weight and whose embedding is
 // scaled by the root of the width. Gemma 2 has norms on both sides of a branch, windows in every other layer
-// and capped scores and logits, Gemma 3 norms of the heads and a RoPE for each kind of layer.
+// and capped scores and logits, Gemma 3 norms of the heads and a RoPE for each kind of layer. EmbeddingGemma
+// is a Gemma 3 whose attention is bidirectional.
 #include <cmath>
+#include <utility>
 
 #include "converter/architectures/architecture.h"
 
@@ -51,14 +53,10 @@ void read_sandwich(const Source& source, Config& config, std::optional<double> c
   }
 }
 
-/// EmbeddingGemma: an encoder, whose window is of both sides together.
-void see_both_sides(const Source& source, Config& config, TransformerSpec& spec) {
-  for (LayerSpec& layer : spec.layers) {
-    AttentionSpec& attention = layer.attention;
-    if (attention.window == 1) config.refuse("sliding_window 1 of both sides");
-    attention.sides = attention.window / 2;
-    attention.window = 0;
-  }
+/// EmbeddingGemma (Schechter Vera et al. 2025): a query of a layer that slides sees half the window on either
+/// side, and that of any other layer all tokens.
+void make_encoder(const Source& source, Config& config, TransformerSpec& spec) {
+  for (LayerSpec& layer : spec.layers) layer.attention.sides = std::exchange(layer.attention.window, 0) / 2;
   if (source.max_tokens != 0 && source.max_tokens < spec.context) spec.context = source.max_tokens;
   HeadNames names;
   names.base = base_of(source, "model.");
@@ -69,7 +67,6 @@ void see_both_sides(const Source& source, Config& config, TransformerSpec& spec)
 }  // namespace
 
 TransformerSpec read_gemma(const Source& source, Config& config) {
-  require_flag(config, "use_bidirectional_attention", false);
   LlamaDefaults defaults = gemma_defaults(24576, 8192);
   defaults.width = 3072;
   defaults.layers = 28;
@@ -77,6 +74,7 @@ TransformerSpec read_gemma(const Source& source, Config& config) {
   defaults.kv_heads = 16;
   defaults.activation_key = nullptr;
   TransformerSpec spec = read_gemma_like(source, config, defaults);
+  require_flag(config, "use_bidirectional_attention", false);
   // The original took gelu for its approximation by tanh, and older configs still say so.
   if (config.text("hidden_act", "gelu_pytorch_tanh") != "gelu" &&
       read_activation(config, "hidden_act", "gelu_pytorch_tanh") != Activation::gelu_tanh)
@@ -88,13 +86,13 @@ TransformerSpec read_gemma(const Source& source, Config& config) {
 }
 
 TransformerSpec read_gemma2(const Source& source, Config& config) {
-  require_flag(config, "use_bidirectional_attention", false);
   LlamaDefaults defaults = gemma_defaults(9216, 8192);
   defaults.width = 2304;
   defaults.layers = 26;
   defaults.heads = 8;
   defaults.kv_heads = 4;
   TransformerSpec spec = read_gemma_like(source, config, defaults);
+  require_flag(config, "use_bidirectional_attention", false);
   read_sandwich(source, config, 50.0, 30.0, spec);
   const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
   const std::vector<bool> slides =
@@ -132,11 +130,7 @@ TransformerSpec read_gemma3_text(const Source& source, Config& config) {
     layer.names.q_norm = prefix + "self_attn.q_norm";
     layer.names.k_norm = prefix + "self_attn.k_norm";
   }
-  if (config.has("use_bidirectional_attention") && config.flag("use_bidirectional_attention", false)) {
-    see_both_sides(source, config, spec);
-  } else {
-    config.value("use_bidirectional_attention");
-  }
+  if (config.flag("use_bidirectional_attention", false)) make_encoder(source, config, spec);
   return spec;
 }
 

@@ -9,19 +9,6 @@
 namespace mote::convert {
 namespace {
 
-LayerNames layer_names(const std::string& prefix) {
-  LayerNames names;
-  names.attention_norms.before = prefix + "ln_1";
-  names.q = prefix + "attn.attention.q_proj";
-  names.k = prefix + "attn.attention.k_proj";
-  names.v = prefix + "attn.attention.v_proj";
-  names.o = prefix + "attn.attention.out_proj";
-  names.ffn_norms.before = prefix + "ln_2";
-  names.up = prefix + "mlp.c_fc";
-  names.down = prefix + "mlp.c_proj";
-  return names;
-}
-
 /// Lists of "global" and "local", each with how often it repeats, say which layers have the window.
 std::vector<std::string> kinds_of_layers(Config& config) {
   const nlohmann::json fallback = nlohmann::json::parse(R"([[["global", "local"], 12]])");
@@ -62,29 +49,12 @@ void set_windows(Config& config, uint32_t window, std::vector<LayerSpec>& layers
 
 TransformerSpec read_gpt_neo(const Source& source, Config& config) {
   const std::string base = base_of(source, "transformer.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 50257);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 2048);
-  spec.context = config.size("max_position_embeddings", 1, kMaxSize, 2048);
-  LayerSpec layer;
-  layer.attention =
-      equal_heads(config, spec.width, config.size("num_heads", 1, kMaxSize, 16), "hidden_size", "num_heads");
-  layer.attention.scale = 1.0f;
-  layer.attention.qkv_bias = false;
-  layer.ffn = {Ffn::plain, read_activation(config, "activation_function", "gelu_new"),
-               config.optional_size("intermediate_size", 1, kMaxSize).value_or(4 * spec.width), true};
-  layer.names = layer_names(base + "h.{}.");
-  spec.repeat(layer, config.size("num_layers", 1, kMaxLayers, 24));
+  TransformerSpec spec = read_gpt_like(config, base, "gpt_neo");
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.scale = 1.0f;
+    layer.attention.qkv_bias = false;
+  }
   set_windows(config, config.size("window_size", 1, kMaxSize, 256), spec.layers);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
-  spec.norm_bias = true;
-  spec.tied_embedding = config.flag("tie_word_embeddings", true);
-  spec.bos_id = config.token_id("bos_token_id", spec.vocab, 50256);
-  spec.names.embedding = base + "wte";
-  spec.names.positions = base + "wpe";
-  spec.names.final_norm = base + "ln_f";
-  spec.names.head = "lm_head";
   spec.names.ignored = {".attn.attention.bias", ".attn.attention.masked_bias"};  // causal masks
   return spec;
 }

@@ -17,39 +17,6 @@ const std::vector<std::string> kHeads = {"cls.",       "lm_head.",        "class
 // The other half of a pretraining head, beside the masked tokens.
 const std::vector<std::string> kPairHeads = {"cls.seq_relationship.", "sop_classifier."};
 
-/// "ForTokenClassification"; "" for a bare model.
-std::string task_of(Config& config) {
-  const nlohmann::json* list = config.value("architectures");
-  if (list == nullptr || (list->is_array() && list->empty())) return "";
-  if (!list->is_array() || !list->front().is_string())
-    config.refuse_value("architectures", list, "a list of texts");
-  const std::string name = list->front().get<std::string>();
-  if (name.ends_with("Model") && !name.ends_with("LMHeadModel")) return "";
-  const size_t at = name.rfind("For");  // RoFormer has one in its own name
-  if (at != std::string::npos) return name.substr(at);
-  return name;
-}
-
-/// One for each row of the matrix of labels.
-std::vector<std::string> read_labels(const Source& source, Config& config, const std::string& matrix) {
-  const auto found = source.tensors.find(matrix + ".weight");
-  if (found == source.tensors.end()) fail("tensor {}.weight is missing", matrix);
-  const uint64_t count = found->second.rows();
-  const nlohmann::json* given = config.value("id2label");
-  std::vector<std::string> labels;
-  for (uint64_t i = 0; i < count; ++i) {
-    const std::string key = std::to_string(i);
-    labels.push_back("LABEL_" + key);
-    if (given == nullptr) continue;
-    if (!given->is_object() || given->size() != count || !given->contains(key) ||
-        !(*given)[key].is_string()) {
-      config.refuse("id2label does not name the {} labels of {}.weight", count, matrix);
-    }
-    labels.back() = (*given)[key].get<std::string>();
-  }
-  return labels;
-}
-
 /// As Hugging Face's pipelines do; cross encoders of sentence-transformers may say otherwise.
 Probabilities read_probabilities(const Source& source, Config& config, size_t labels) {
   const std::string problem = config.optional_text("problem_type").value_or("");
@@ -117,6 +84,44 @@ void make_embedder(const Source& source, TransformerSpec& spec) {
   spec.names.ignored_starts.push_back("lm_head.");
 }
 
+std::string task_of(Config& config) {
+  const nlohmann::json* list = config.value("architectures");
+  if (list == nullptr || (list->is_array() && list->empty())) return "";
+  if (!list->is_array() || !list->front().is_string())
+    config.refuse_value("architectures", list, "a list of texts");
+  const std::string name = list->front().get<std::string>();
+  if (name.ends_with("Model") && !name.ends_with("LMHeadModel")) return "";
+  const size_t at = name.rfind("For");  // RoFormer has one in its own name
+  if (at != std::string::npos) return name.substr(at);
+  return name;
+}
+
+std::vector<std::string> read_labels(const Source& source, Config& config, const std::string& matrix,
+                                     uint64_t others) {
+  const auto found = source.tensors.find(matrix + ".weight");
+  if (found == source.tensors.end()) fail("tensor {}.weight is missing", matrix);
+  const uint64_t count = found->second.rows() - std::min(others, found->second.rows());
+  const nlohmann::json* given = config.value("id2label");
+  std::vector<std::string> labels;
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string key = std::to_string(i);
+    labels.push_back("LABEL_" + key);
+    if (given == nullptr) continue;
+    if (!given->is_object() || given->size() != count || !given->contains(key) ||
+        !(*given)[key].is_string()) {
+      config.refuse("id2label does not name the {} labels of {}.weight", count, matrix);
+    }
+    labels.back() = (*given)[key].get<std::string>();
+  }
+  return labels;
+}
+
+void read_labels_head(const Source& source, Config& config, const std::string& output,
+                      TransformerSpec& spec) {
+  set_labels(spec.head, OutputKind::sequence_labels, output, read_labels(source, config, output));
+  spec.head.probabilities = read_probabilities(source, config, spec.head.width);
+}
+
 std::string base_of(const Source& source, const std::string& base) {
   const auto first = source.tensors.lower_bound(base);
   return first != source.tensors.end() && first->first.starts_with(base) ? base : "";
@@ -133,8 +138,7 @@ void read_head(const Source& source, Config& config, const HeadNames& names, Tra
     read_bare(source, names, spec);
     if (!names.base.empty()) spec.names.ignored_starts = kHeads;
   } else if (task == "ForSequenceClassification") {
-    set_labels(head, OutputKind::sequence_labels, names.labels, read_labels(source, config, names.labels));
-    head.probabilities = read_probabilities(source, config, head.width);
+    read_labels_head(source, config, names.labels, spec);
     head.dense = names.classifier;
   } else if (task == "ForTokenClassification") {
     set_labels(head, OutputKind::token_labels, "classifier", read_labels(source, config, "classifier"));

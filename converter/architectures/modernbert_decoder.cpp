@@ -29,39 +29,20 @@ void read_kinds(Config& config, uint32_t head_dim, TransformerSpec& spec) {
 }  // namespace
 
 TransformerSpec read_modernbert_decoder(const Source& source, Config& config) {
-  const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 50368);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 768);
-  spec.context = config.size("max_position_embeddings", 1, kMaxSize, 8192);
-  LayerSpec layer;
-  AttentionSpec& attention = layer.attention;
-  attention = equal_heads(config, spec.width, config.size("num_attention_heads", 1, kMaxSize, 12),
-                          "hidden_size", "num_attention_heads");
-  attention.qkv_bias = attention.o_bias = config.flag("attention_bias", false);
-  layer.ffn = {Ffn::gated, read_activation(config, "hidden_activation", "gelu"),
-               config.size("intermediate_size", 1, kMaxSize, 1152), config.flag("mlp_bias", false)};
-  layer.names.attention_norms.before = prefix + "attn_norm";
-  layer.names.q = prefix + "attn.q_proj";
-  layer.names.k = prefix + "attn.k_proj";
-  layer.names.v = prefix + "attn.v_proj";
-  layer.names.o = prefix + "attn.Wo";
-  layer.names.ffn_norms.before = prefix + "mlp_norm";
-  layer.names.gate_up = prefix + "mlp.Wi";
-  layer.names.down = prefix + "mlp.Wo";
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 22));
+  const std::string base = base_of(source, "model.");
+  TransformerSpec spec = read_gpt_like(config, base, "modernbert-decoder");
+  const bool attention_bias = config.flag("attention_bias", false), mlp_bias = config.flag("mlp_bias", false);
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention.qkv_bias = layer.attention.o_bias = attention_bias;
+    layer.ffn.kind = Ffn::gated;
+    layer.ffn.bias = mlp_bias;
+    layer.names.gate_up = base + "layers.{}.mlp.Wi";
+  }
   spec.layers[0].names.attention_norms.before = "";
-  read_kinds(config, attention.head_dim, spec);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("norm_eps", 1e-5));
+  read_kinds(config, spec.layers[0].attention.head_dim, spec);
   spec.norm_bias = config.flag("norm_bias", false);
-  spec.tied_embedding = config.flag("tie_word_embeddings", true);
-  spec.bos_id = config.token_id("bos_token_id", spec.vocab, 50281);
   config.value("initializer_cutoff_factor");
-  spec.names.embedding = base + "embeddings.tok_embeddings";
   spec.names.embedding_norm = base + "embeddings.norm";
-  spec.names.final_norm = base + "final_norm";
-  spec.names.head = "decoder";
   spec.head.dense = {"lm_head.dense", "lm_head.norm",
                      read_activation(config, "classifier_activation", "gelu"), spec.width,
                      config.flag("classifier_bias", false)};

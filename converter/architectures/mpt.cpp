@@ -47,24 +47,17 @@ void read_attention(Config& config, AttentionSpec& attention) {
 }  // namespace
 
 TransformerSpec read_mpt(const Source& source, Config& config) {
-  const std::string base = base_of(source, "transformer."), prefix = base + "blocks.{}.";
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 50368);
-  spec.width = config.size("d_model", 1, kMaxSize, 2048);
-  spec.context = config.size("max_seq_len", 1, kMaxSize, 2048);
-  LayerSpec layer;
-  layer.attention =
-      equal_heads(config, spec.width, config.size("n_heads", 1, kMaxSize, 16), "d_model", "n_heads");
-  read_attention(config, layer.attention);
+  const std::string base = base_of(source, "transformer.");
+  TransformerSpec spec = read_gpt_like(config, base, "mpt");
+  AttentionSpec attention = spec.layers[0].attention;
+  read_attention(config, attention);
   if (config.size("expansion_ratio", 1, kMaxSize, 4) != 4) config.refuse("expansion_ratio is not 4");
-  layer.ffn = {Ffn::plain, Activation::gelu, 4 * spec.width, false};
-  layer.names.attention_norms.before = prefix + "norm_1";
-  layer.names.qkv = prefix + "attn.Wqkv";
-  layer.names.o = prefix + "attn.out_proj";
-  layer.names.ffn_norms.before = prefix + "norm_2";
-  layer.names.up = prefix + "ffn.up_proj";
-  layer.names.down = prefix + "ffn.down_proj";
-  spec.repeat(layer, config.size("n_layers", 1, kMaxLayers, 24));
+  for (LayerSpec& layer : spec.layers) {
+    layer.attention = attention;
+    layer.ffn.activation = Activation::gelu;
+    layer.ffn.bias = false;
+  }
+  spec.norm_bias = false;
   require_flag(config, "no_bias", true);
   if (config.value("logit_scale") != nullptr) config.refuse("logit_scale is not supported");
   if (config.text("norm_type", "low_precision_layernorm") != "low_precision_layernorm")
@@ -72,13 +65,6 @@ TransformerSpec read_mpt(const Source& source, Config& config) {
   for (const char* unused :
        {"learned_pos_emb", "embedding_fraction", "init_device", "verbose", "init_config"})
     config.value(unused);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
-  spec.tied_embedding = config.flag("tie_word_embeddings", true);
-  spec.bos_id = config.token_id("bos_token_id", spec.vocab);
-  spec.names.embedding = base + "wte";
-  spec.names.final_norm = base + "norm_f";
-  spec.names.head = "lm_head";
   return spec;
 }
 

@@ -55,10 +55,11 @@ struct WeightNames {
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
 
-/// The norms of a branch, by name: x = sum(x + multiplier * after(branch(before(x)))). A parallel
+/// The norms of a branch, by name: x = sum(x + multiplier * scale * after(branch(before(x)))). A parallel
 /// feed-forward without a norm before reads what the attention reads, and its `sum` is of both branches.
 struct BranchNorms {
   std::string before, after, sum;
+  std::string scale = {};  // whole: of a factor for each column, of the branch
 };
 
 /// As WeightNames; "{}" in a name stands for the layer's `weights`.
@@ -81,10 +82,11 @@ struct LayerNames {
 };
 
 /// Inputs of the layers besides x, made of the embedding and of a table of their own (Gemma 4), [layers,
-/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2).
+/// width]: (norm(projection(x) / sqrt(width of x)) + table[id] * sqrt(width)) / sqrt(2). Without a table
+/// (EmbeddingGemma 2) norm(projection(x) / sqrt(width of x)).
 struct PerLayerSpec {
   uint32_t width = 0;  // 0: there are none
-  uint32_t rows = 0;   // of the table; ids from there on take its row 0
+  uint32_t rows = 0;   // of the table, 0: there is none; ids from there on take its row 0
   std::string table, projection, norm;
 };
 
@@ -168,21 +170,52 @@ struct HeadSpec {
   std::string output,
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                            // the embedding for output. Neither for vectors and hidden states
-  DenseSpec tokens;        // of all last hidden states
   uint32_t width = 0;      // of the output
   bool normalize = false;  // vectors have length 1
+  bool first_two = false;  // the mean of the first two rows is pooled
+  std::string pooled_norm = {};     // of the pooled rows
+  bool hidden_before_norm = false;  // the last of the hidden states that are traced has not passed final_norm
   Probabilities probabilities = Probabilities::softmax;
   std::vector<std::string> labels;  // [width]
   DenseSpec pooler;                 // of a bare model: an output besides
 };
 
+/// Makes the rows of the first layer of the caller's floats, in place of an embedding; the layers have rows
+/// of the unit of what it returns.
+using Stem = std::function<View(TransformerBuilder&)>;
+
+/// Learned rows beside those of patches, by the whole name of their tensor.
+struct LearnedRows {
+  std::string name;
+  uint32_t rows = 1;
+};
+
+/// A model of pictures: x is a linear of each patch, between learned rows, with positions.
+struct PictureSpec {
+  PictureFormat format;                // its height 0: the model reads tokens
+  std::string projection;              // [width, channels, patch, patch]
+  bool bias = true;                    // of the projection
+  std::vector<LearnedRows> before, after;
+  std::string positions;               // whole; empty: there are none
+  bool positions_of_patches = false;   // learned rows have none
+  std::string pooled_norm;             // of the vector of the sequence
+  uint32_t pool_skip = 0;              // rows that the pooling leaves out
+  std::string attention_pool;          // starts the names of SigLIP's pooling head
+  std::string boxes;                   // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;                    // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;                   // the name of the output's vectors in the original
+};
+
 struct TransformerSpec {
   uint32_t vocab, width, context;
+  Stem stem = nullptr;  // null: rows are of ids
+  std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;
   bool norm_plus_one = false;    // norms multiply by 1 + their weight
   uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
+  uint32_t output_width = 0;     // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
@@ -197,9 +230,13 @@ struct TransformerSpec {
   // What is projected is the embedding of the token behind, the own and the one before side by side.
   bool trigrams = false;
   std::vector<RopeSpec> ropes;
-  std::vector<std::vector<float>> attention_biases;  // each [heads, 2 context - 1], by key - query
+  // Each [heads, 2 context - 1], by key - query; see biases_by_position.
+  std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
   PerLayerSpec per_layer = {};
+  PictureSpec picture = {};
+  // Where attention_biases are by position, [heads * context, context].
+  bool biases_by_position = false;
   // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked
   // for.
   bool rounds_activations = false;
@@ -208,6 +245,7 @@ struct TransformerSpec {
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
   HeadSpec head;
+  bool without_tokenizer = false;       // texts are no sequences of its tokens alone, or there are none
   std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }

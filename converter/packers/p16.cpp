@@ -71,6 +71,64 @@ void pack_cells(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::
   }
 }
 
+// ---- Supercells of 8 groups ----
+
+void store_q(uint8_t (&nibbles)[4][16][4], size_t r, size_t column, int q) {
+  uint8_t& byte = nibbles[column / 8][r][column % 4];
+  byte = static_cast<uint8_t>(byte | (q & 15) << (column % 8 < 4 ? 0 : 4));
+}
+void store_q(FiveBits& group, size_t r, size_t column, int q) {
+  store_q(group.nibbles, r, column, q);
+  uint8_t& byte = group.fifth[r][column % 4];
+  byte = static_cast<uint8_t>(byte | (q >> 4 & 1) << (column / 4));
+}
+/// Stored with an offset of 32.
+void store_q(SixBits& group, size_t r, size_t column, int q) {
+  store_q(group.nibbles, r, column, q + 32);
+  uint8_t& byte = group.high[column / 16][r][column % 4];
+  byte = static_cast<uint8_t>(byte | ((q + 32) >> 4 & 3) << (column / 4 % 4 * 2));
+}
+
+template <class Cell>
+void store_scales(Cell& cell, const QuantRow& row, size_t index, size_t r) {
+  cell.scales.scale[r] = row.scale[index];
+  cell.scales.minimum[r] = row.minimum[index];
+  const size_t first = index * kWideGroups;
+  for (size_t g = 0; g < kWideGroups && first + g < row.scale_steps.size(); ++g) {
+    const uint32_t steps = static_cast<uint32_t>(row.scale_steps[first + g]) |
+                           static_cast<uint32_t>(row.minimum_steps[first + g]) << 6;
+    const uint32_t bits = steps << (12 * (g % 2));
+    for (uint32_t byte = 0; byte < 3; ++byte) {
+      const uint32_t part = bits >> (8 * byte) & 0xFF;
+      cell.scales.steps[g / 2 < 3 ? g / 2 : byte][r] |= part << (g / 2 < 3 ? 8 * byte : 24);
+    }
+  }
+}
+void store_scales(SupercellQ6k& cell, const QuantRow& row, size_t index, size_t r) {
+  cell.scale[r] = row.scale[index];
+  const size_t first = index * 2 * kWideGroups;
+  for (size_t half = 0; half < 2 * kWideGroups && first + half < row.scale_steps.size(); ++half)
+    cell.steps[half / 4][r][half % 4] = row.scale_steps[first + half];
+}
+
+/// The last supercell has only the groups that `out` has room for. Padding: scales and values 0.
+template <class Cell>
+void pack_wide(uint64_t cols, std::span<const EncodedRow> rows, std::span<std::byte> out) {
+  for (size_t c = 0; c * kWideColumns < cols; ++c) {
+    Cell cell{};
+    for (size_t r = 0; r < kPanelRows; ++r) {
+      if (r < rows.size()) store_scales(cell, rows[r].quant, c, r);
+      for (size_t k = 0; k < kWideColumns; ++k) {
+        const size_t column = c * kWideColumns + k;
+        const bool inside = r < rows.size() && column < cols;
+        store_q(cell.q[k / kGroupColumns], r, k % kGroupColumns, inside ? rows[r].quant.q[column] : 0);
+      }
+    }
+    const size_t at = c * sizeof(Cell);
+    std::memcpy(out.data() + at, &cell, std::min(sizeof(Cell), out.size() - at));
+  }
+}
+
 void pack_q8c(std::span<const EncodedRow> rows, std::span<std::byte> out) {
   std::fill(out.begin(), out.end(), std::byte{0});
   for (size_t r = 0; r < rows.size(); ++r) {
@@ -102,6 +160,12 @@ void pack_panel(DType dtype, uint64_t cols, std::span<const EncodedRow> rows, st
       return pack_cells<SupercellQ4m>(cols, rows, out);
     case DType::q8c:
       return pack_q8c(rows, out);
+    case DType::q4k:
+      return pack_wide<SupercellQ4k>(cols, rows, out);
+    case DType::q5k:
+      return pack_wide<SupercellQ5k>(cols, rows, out);
+    case DType::q6k:
+      return pack_wide<SupercellQ6k>(cols, rows, out);
     case DType::bf16:  // of no weight
     case DType::i8:
       break;

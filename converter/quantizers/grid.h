@@ -65,6 +65,14 @@ inline float squared_error(const Group& values, const Group& q, float scale, flo
 
 inline float through_f16(float value) { return f32_from_f16(f16_from_f32(value)); }
 
+/// The nearest f16 to a magnitude; of small ones, whose f16 are far apart, the next above, so that no scale
+/// takes too many of the unit.
+inline float unit_near(float magnitude) {
+  const uint16_t nearest = f16_from_f32(magnitude);
+  const bool too_small = f32_from_f16(nearest) * (1.0f + 0x1p-10f) < magnitude;
+  return f32_from_f16(static_cast<uint16_t>(too_small ? nearest + 1 : nearest));
+}
+
 inline void resize_groups(size_t groups, QuantRow& row, bool minimum) {
   row.q.resize(groups * kGroupColumns);
   row.scale.resize(groups);

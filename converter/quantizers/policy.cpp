@@ -15,30 +15,45 @@ std::vector<std::string> type_names() {
   return names;
 }
 
-TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder) : name_(type) {
-  if (type.empty() && source.format == "gguf") {
-    name_ = "as in the file";
-    return;
+std::vector<std::string> head_type_names() {
+  std::vector<std::string> names;
+  for (const Quantizer& type : quantizers()) names.emplace_back(type.name);
+  return names;
+}
+
+namespace {
+
+/// Throws Error for a name that is not among `names`.
+DType uniform_type(const std::string& name, const char* what, const std::vector<std::string>& names) {
+  for (const Quantizer& type : quantizers()) {
+    if (name == type.name) return type.dtype;
   }
-  if (type.empty()) name_ = "q8";
+  fail("{} '{}' is unknown{}; types are {}", what, name, did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+}  // namespace
+
+TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encoder,
+                       const std::string& head_type)
+    : name_(type) {
+  if (type.empty()) name_ = source.format == "gguf" ? "as in the file" : "q8";
   if (name_ == "q8" || name_ == "q4") {
     matrix_ = name_ == "q4" ? DType::q4g32 : encoder ? DType::q8c : DType::q8g32;
     table_ = DType::q8g32;
-    return;
+  } else if (!type.empty()) {
+    matrix_ = table_ = uniform_type(type, "type", type_names());
   }
-  for (const Quantizer& uniform : quantizers()) {
-    if (name_ == uniform.name) matrix_ = table_ = uniform.dtype;
-  }
-  if (!matrix_) {
-    fail("type '{}' is unknown{}; types are {}", type, did_you_mean(type, type_names()),
-         fmt::join(type_names(), ", "));
-  }
+  head_ = table_;
+  if (head_type.empty()) return;
+  head_ = uniform_type(head_type, "head type", head_type_names());
+  name_ += ", head " + head_type;
 }
 
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
   if (tensor.type == SourceType::ternary) return own_type(tensor.type);
   const bool is_matrix = role == Role::matrix || role == Role::experts;
-  const DType dtype = (is_matrix ? matrix_ : table_).value_or(own_type(tensor.type));
+  const std::optional<DType> chosen = is_matrix ? matrix_ : role == Role::head ? head_ : table_;
+  const DType dtype = chosen.value_or(own_type(tensor.type));
   if (role == Role::experts && dtype == DType::q8c)
     fail(
         "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
@@ -58,17 +73,22 @@ DType own_type(SourceType type) {
     case SourceType::q4_0:
       return DType::q4g32;
     case SourceType::q4_1:
-    case SourceType::q4_k:
       return DType::q4mg32;
     case SourceType::ternary:
       return DType::q8c;
-    case SourceType::q8_0:
-    case SourceType::q5_0:
-    case SourceType::q5_1:
     case SourceType::q2_k:
     case SourceType::q3_k:
+    case SourceType::q4_k:
+      return DType::q4k;
     case SourceType::q5_k:
+    case SourceType::iq4_nl:
+    case SourceType::mxfp4:
+      return DType::q5k;
+    case SourceType::q5_0:
+    case SourceType::q5_1:
     case SourceType::q6_k:
+      return DType::q6k;
+    case SourceType::q8_0:
       return DType::q8g32;
   }
   return DType::f32;

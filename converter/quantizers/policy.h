@@ -14,11 +14,11 @@
 //
 // Fine are the few numbers on which much depends: routers of experts, time steps of scans.
 // Experts cannot have q8c: a row of their inputs has parts for several of them, and one scale.
+// --head-type gives the head, and an embedding that is the head too, another type.
 //
-// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, exactly the
-// file's numbers; Q4_K -> q4mg32, whose groups have the same form, only their scales rounded to f16; Q2_K,
-// Q3_K, Q5_0, Q5_1, Q5_K, Q6_K -> q8g32, fine enough to lose little more. Norms, biases and frequencies are
-// f32 always.
+// By the file's type: F32, BF16 -> f32; F16 -> f16; Q8_0 -> q8g32, Q4_0 -> q4g32, Q4_1 -> q4mg32, Q4_K ->
+// q4k, Q5_K -> q5k, Q6_K -> q6k, exactly the file's numbers; Q2_K, Q3_K -> q4k, IQ4_NL, MXFP4 -> q5k and
+// Q5_0, Q5_1 -> q6k, the next larger type, rounded again. Norms, biases and frequencies are f32 always.
 //
 // BitNet's ternary matrices are q8c whatever the type: it holds them exactly, and rounds the activations as
 // BitNet does.
@@ -37,9 +37,9 @@ enum class Role : uint8_t { matrix, embedding, head, positions, fine, experts };
 
 class TypePolicy {
  public:
-  /// `type` as in ConvertOptions; `encoder` as in TransformerSpec. Throws Error for an unknown type,
-  /// suggesting the nearest.
-  TypePolicy(const std::string& type, const Source& source, bool encoder);
+  /// `type` and `head_type` as in ConvertOptions; `encoder` as in TransformerSpec. Throws Error for an
+  /// unknown type, suggesting the nearest.
+  TypePolicy(const std::string& type, const Source& source, bool encoder, const std::string& head_type = "");
 
   DType dtype(Role role, const SourceTensor& tensor) const;
 
@@ -48,7 +48,8 @@ class TypePolicy {
 
  private:
   std::string name_;
-  std::optional<DType> matrix_, table_;  // of matrices; of embedding and head. None: by the file's type
+  // Of matrices; of the embedding; of the head. None: by the file's type.
+  std::optional<DType> matrix_, table_, head_;
 };
 
 /// By the file's type, as above.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A block of 32 (Q4_0 to Q8_0) has one scale and perhaps one minimum; its low nibbles are elements 0 to 15,
-// its high nibbles 16 to 31. A block of 256 (Q2_K to Q6_K) has a scale, perhaps one for minima, and integer
-// scales of 16 or 32 elements each. Every product below is exact in f32 (at most 25 bits in Q6_K, where only
-// the last one rounds), so the order of multiplications does not matter and value = scale * q - minimum
-// rounds once.
+// A block of 32 (Q4_0 to Q8_0, IQ4_NL, MXFP4) has one scale and perhaps one minimum; its low nibbles are
+// elements 0 to 15, its high nibbles 16 to 31. A block of 256 (Q2_K to Q6_K) has a scale, perhaps one for
+// minima, and integer scales of 16 or 32 elements each. Every product below is exact in f32 (at most 25 bits
+// in Q6_K, where only the last one rounds), so the order of multiplications does not matter and value = scale
+// * q - minimum rounds once.
 #include "converter/readers/ggml_blocks.h"
 
 #include <cassert>
@@ -101,22 +101,6 @@ void block_q3_k(const std::byte* b, float* y) {
   }
 }
 
-struct ScaleMin {
-  float scale, minimum;
-};
-
-// Q4_K's and Q5_K's eight scales and minima of 6 bits in 12 bytes: scales 0 to 3 in the low 6 bits of bytes 0
-// to 3, minima 0 to 3 in bytes 4 to 7; 4 to 7 have their low 4 bits in bytes 8 to 11, the top 2 in those of
-// bytes 0 to 7.
-ScaleMin scale_min(const std::byte* packed, size_t j) {
-  if (j < 4) {
-    return {static_cast<float>(byte_at(packed, j) & 63), static_cast<float>(byte_at(packed, j + 4) & 63)};
-  }
-  const uint8_t nibbles = byte_at(packed, j + 4);
-  return {static_cast<float>(low(nibbles) | byte_at(packed, j - 4) >> 6 << 4),
-          static_cast<float>(high(nibbles) | byte_at(packed, j) >> 6 << 4)};
-}
-
 // Q4_K and Q5_K: {f16 d, dmin; uint8 scales[12]}, 32 elements a scale, then q[128] from byte `nibbles` on.
 // Each 64 elements lie in 32 bytes of q, the first 32 in the low nibbles. high_bits(i, j): what byte i of the
 // group j adds.
@@ -124,11 +108,13 @@ template <class HighBits>
 void block_of_scales(const std::byte* b, size_t nibbles, float* y, HighBits high_bits) {
   const float d = half_at(b), dmin = half_at(b + 2);
   for (size_t j = 0; j < 8; ++j) {
-    const ScaleMin s = scale_min(b + 4, j);
+    const ScaleMin steps = scale_min(b + 4, j);
+    const float scale = d * static_cast<float>(steps.scale),
+                minimum = dmin * static_cast<float>(steps.minimum);
     for (size_t i = 0; i < 32; ++i) {
       const uint8_t byte = byte_at(b, nibbles + j / 2 * 32 + i);
       const int q = (j % 2 == 0 ? low(byte) : high(byte)) | high_bits(i, j);
-      y[32 * j + i] = d * s.scale * static_cast<float>(q) - dmin * s.minimum;
+      y[32 * j + i] = scale * static_cast<float>(q) - minimum;
     }
   }
 }
@@ -157,6 +143,30 @@ void block_q6_k(const std::byte* b, float* y) {
   }
 }
 
+// A nibble stands for one of 16 numbers; they lie as in Q4_0.
+template <class Of>
+void block_of_codes(const std::byte* nibbles, float d, const Of (&numbers)[16], float* y) {
+  for (size_t i = 0; i < 16; ++i) {
+    const uint8_t q = byte_at(nibbles, i);
+    y[i] = d * static_cast<float>(numbers[low(q)]);
+    y[i + 16] = d * static_cast<float>(numbers[high(q)]);
+  }
+}
+
+// {f16 d; uint8 q[16]}
+void block_iq4_nl(const std::byte* b, float* y) {
+  constexpr int8_t kNumbers[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  block_of_codes(b + 2, half_at(b), kNumbers, y);
+}
+
+// {uint8 exponent; uint8 q[16]}: OCP's E2M1 numbers, here doubled, times 2^(exponent - 128).
+void block_mxfp4(const std::byte* b, float* y) {
+  constexpr int8_t kNumbers[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  const uint32_t exponent = byte_at(b, 0);
+  const float d = f32_from_bits(exponent < 2 ? 0x00200000u << exponent : (exponent - 1) << 23);
+  block_of_codes(b + 1, d, kNumbers, y);
+}
+
 struct Format {
   BlockLayout layout;
   void (*dequantize)(const std::byte* block, float* values);
@@ -164,16 +174,23 @@ struct Format {
 
 // In the order of SourceType.
 constexpr Format kFormats[] = {
-    {{"F32", 1, 4}, block_f32},       {{"F16", 1, 2}, block_f16},       {{"BF16", 1, 2}, block_bf16},
-    {{"Q8_0", 32, 34}, block_q8_0},   {{"Q4_0", 32, 18}, block_q4_0},   {{"Q4_1", 32, 20}, block_q4_1},
-    {{"Q5_0", 32, 22}, block_q5_0},   {{"Q5_1", 32, 24}, block_q5_1},   {{"Q2_K", 256, 84}, block_q2_k},
-    {{"Q3_K", 256, 110}, block_q3_k}, {{"Q4_K", 256, 144}, block_q4_k}, {{"Q5_K", 256, 176}, block_q5_k},
-    {{"Q6_K", 256, 210}, block_q6_k}, {{"ternary", 1, 1}, nullptr}};  // whose rows are no blocks
+    {{"F32", 1, 4}, block_f32},       {{"F16", 1, 2}, block_f16},         {{"BF16", 1, 2}, block_bf16},
+    {{"Q8_0", 32, 34}, block_q8_0},   {{"Q4_0", 32, 18}, block_q4_0},     {{"Q4_1", 32, 20}, block_q4_1},
+    {{"Q5_0", 32, 22}, block_q5_0},   {{"Q5_1", 32, 24}, block_q5_1},     {{"Q2_K", 256, 84}, block_q2_k},
+    {{"Q3_K", 256, 110}, block_q3_k}, {{"Q4_K", 256, 144}, block_q4_k},   {{"Q5_K", 256, 176}, block_q5_k},
+    {{"Q6_K", 256, 210}, block_q6_k}, {{"IQ4_NL", 32, 18}, block_iq4_nl}, {{"MXFP4", 32, 17}, block_mxfp4},
+    {{"ternary", 1, 1}, nullptr}};  // whose rows are no blocks
 static_assert(std::size(kFormats) == static_cast<size_t>(SourceType::ternary) + 1);
 
 const Format& format_of(SourceType type) { return kFormats[static_cast<size_t>(type)]; }
 
 }  // namespace
+
+ScaleMin scale_min(const std::byte* packed, size_t j) {
+  if (j < 4) return {byte_at(packed, j) & 63, byte_at(packed, j + 4) & 63};
+  const uint8_t nibbles = byte_at(packed, j + 4);
+  return {low(nibbles) | byte_at(packed, j - 4) >> 6 << 4, high(nibbles) | byte_at(packed, j) >> 6 << 4};
+}
 
 const BlockLayout& block_layout(SourceType type) { return format_of(type).layout; }
 

@@ -60,7 +60,7 @@ constexpr GgmlType kGgmlTypes[] = {{"F32", read_as(SourceType::f32)},
                                    {"IQ2_XS", -1},
                                    {"IQ3_XXS", -1},
                                    {"IQ1_S", -1},
-                                   {"IQ4_NL", -1},
+                                   {"IQ4_NL", read_as(SourceType::iq4_nl)},
                                    {"IQ3_S", -1},
                                    {"IQ2_S", -1},
                                    {"IQ4_XS", -1},
@@ -79,7 +79,7 @@ constexpr GgmlType kGgmlTypes[] = {{"F32", read_as(SourceType::f32)},
                                    {"IQ4_NL_4_4", -1},
                                    {"IQ4_NL_4_8", -1},
                                    {"IQ4_NL_8_8", -1},
-                                   {"MXFP4", -1}};
+                                   {"MXFP4", read_as(SourceType::mxfp4)}};
 
 class Parser {
  public:

@@ -24,11 +24,6 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
   } else if (S_ISREG(info.st_mode) && info.st_size > 0) {
     data = ::mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) error = errno;
-#ifdef MADV_HUGEPAGE
-    // What is not in memory yet is read to huge pages where the file system has large folios; nowhere an
-    // error.
-    if (error == 0) ::madvise(data, static_cast<size_t>(info.st_size), MADV_HUGEPAGE);
-#endif
   }
   ::close(fd);
   if (error != 0) fail("cannot read {}: {}", path.string(), std::strerror(error));
@@ -46,6 +41,12 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
 MappedFile::~MappedFile() {
   listed_.clear();
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+void MappedFile::read_by_huge_pages() const {
+#ifdef MADV_HUGEPAGE
+  if (!bytes_.empty()) ::madvise(const_cast<std::byte*>(bytes_.data()), bytes_.size(), MADV_HUGEPAGE);
+#endif
 }
 
 }  // namespace mote::convert

@@ -5,48 +5,27 @@
 // Everything has internal linkage: see "Kernels" in docs/design.md.
 #pragma once
 
+#include "kernels/arm/dots_arm.inl.h"
 #include "kernels/arm/floats_armv7.inl.h"
 #include "kernels/simd/linear_finish.inl.h"
 
 namespace mote {
 namespace {
 
-struct DotsArmv7 {
-  using Int = int32x4_t;  // 16 bytes or 4 int32
+struct DotsArmv7 : DotIntsArm {
   struct Float {
     float lane[4];
   };
-  static constexpr uint32_t kVectors = 4;
-  static constexpr uint32_t kWeightBias = 0;
-  static constexpr uint32_t kRowPanels = 1;
-  static constexpr uint32_t kPairRows = 1, kSingleRows = 2;
-  static constexpr bool kUnpacks = false;
-  static constexpr bool kUnrolls = true;
-  static constexpr bool kUnrollsQuads = true;
+  static constexpr uint32_t kSingleRows = 2;
 
-  static Int load(const void* bytes) { return vld1q_s32(static_cast<const int32_t*>(bytes)); }
-  static Int zero() { return vdupq_n_s32(0); }
-  static Int set(int32_t value) { return vdupq_n_s32(value); }
-  static Int broadcast_word(const char* bytes) {
-    int32_t word;
-    memcpy(&word, bytes, 4);
-    return vdupq_n_s32(word);
-  }
-
-  static Int low_nibbles(Int v) { return vandq_s32(v, vdupq_n_s32(0x0F0F0F0F)); }
-  static Int high_nibbles(Int v) { return vreinterpretq_s32_u8(vshrq_n_u8(vreinterpretq_u8_s32(v), 4)); }
   static Int dot(Int sum, Int w, Int a) {
     const int8x16_t x = vreinterpretq_s8_s32(w), y = vreinterpretq_s8_s32(a);
     const int32x2_t low = columns(vget_low_s8(x), vget_low_s8(y)),
                     high = columns(vget_high_s8(x), vget_high_s8(y));
     return vaddq_s32(sum, vcombine_s32(low, high));
   }
-  static void pin(Int&) {}
-  template <uint32_t factor>
-  static Int minus_times(Int v) {
-    return vmulq_n_s32(v, -static_cast<int32_t>(factor));
-  }
 
+  using DotIntsArm::set;
   static Float set(float value) { return {{value, value, value, value}}; }
   static Float load_f32(const float* from) { return {{from[0], from[1], from[2], from[3]}}; }
   static void store_f32(float* to, Float v) { memcpy(to, v.lane, sizeof v.lane); }

@@ -50,7 +50,7 @@ static inline float score_of(const AttentionArgs& args, const Query& query, cons
     case ScoreKind::scaled:
       return scaled;
     case ScoreKind::biased:
-      return scaled + bias_of_head(args, query.head, position)[p];
+      return scaled + bias_of_head(args, query.head, query.row)[p];
     case ScoreKind::capped:
       return args.softcap * tanhf(scaled / args.softcap);
     case ScoreKind::alibi:
@@ -61,7 +61,7 @@ static inline float score_of(const AttentionArgs& args, const Query& query, cons
       return scaled + block_bias(args, seen_blocks(args, query.row), p);
     case ScoreKind::relative:
       scaled += args.scale * relative_product(args, query, key, p);
-      return args.bias == nullptr ? scaled : scaled + bias_of_head(args, query.head, position)[p];
+      return args.bias == nullptr ? scaled : scaled + bias_of_head(args, query.head, query.row)[p];
   }
   return scaled;
 }

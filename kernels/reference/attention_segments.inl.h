@@ -52,10 +52,13 @@ static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool
   return {args.sinks[head], 1.0f};
 }
 
-/// The bias of a query's scores, from the key at position 0 on.
-static inline const float* bias_of_head(const AttentionArgs& args, size_t head, int32_t position) {
-  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(position);
-  return args.bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
+/// The bias of the scores of row t, from the key at position 0 on.
+static inline const float* bias_of_head(const AttentionArgs& args, size_t head, size_t t) {
+  const float* bias = args.row_bias.data == nullptr ? args.bias : args.row_bias[static_cast<uint32_t>(t)];
+  const size_t reach = args.bias_reach, position = static_cast<uint32_t>(args.positions[t]);
+  if (args.by_position) return args.bias + (head * reach + position) * reach;
+  const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);
+  return bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;
 }
 
 /// A table of relative keys or queries for a query, from the key at position 0 on: the head's first row. The

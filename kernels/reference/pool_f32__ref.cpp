@@ -34,7 +34,8 @@ void pool_max(const PoolArgs& args, uint32_t begin, uint32_t end, float* out) {
 void pool_f32(const PoolArgs& args, Range sequences, void*) {
   for (uint32_t i = sequences.begin; i < sequences.end; ++i) {
     const uint32_t s = args.first + i, first_row = args.starts[args.first];
-    const uint32_t begin = args.starts[s] - first_row, end = args.starts[s + 1] - first_row;
+    const uint32_t end = args.starts[s + 1] - first_row, from = args.starts[s] - first_row + args.skip;
+    const uint32_t begin = from < end ? from : end - 1;
     switch (args.kind) {
       case PoolKind::mean:
         pool_mean(args, begin, end, args.out[s]);

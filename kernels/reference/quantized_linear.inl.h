@@ -14,19 +14,22 @@ struct ActivationGroup {
   int32_t sum;
 };
 
-/// accumulate(cell, g, x, acc) adds the products of group g of a supercell with the activation group x to
-/// acc.
-template <class Supercell, class Accumulate>
+/// accumulate(cell, g, x, acc) adds the products of group g of a supercell of kGroups with the activation
+/// group x to acc.
+template <class Supercell, uint32_t kGroups = 2, class Accumulate>
 static inline void quantized_linear(const LinearArgs& args, Range panels, Accumulate accumulate) {
-  const size_t supercells = static_cast<size_t>(align_up(args.inputs, kSupercellColumns) / kSupercellColumns);
+  const size_t groups = static_cast<size_t>(activation_padded(args.inputs) / kGroupColumns);
+  size_t bytes = groups / 2 * sizeof(Supercell);
+  if constexpr (kGroups == kWideGroups) bytes = static_cast<size_t>(wide_panel_bytes<Supercell>(args.inputs));
   each_panel(args, panels, [&](uint32_t panel) {
-    const Supercell* weight = static_cast<const Supercell*>(args.weight) + panel * supercells;
+    const auto* weight =
+        reinterpret_cast<const Supercell*>(static_cast<const char*>(args.weight) + panel * bytes);
     for (uint32_t t = 0; t < args.rows; ++t) {
       const QuantizedRow in = quantized_row(args, t);
       float acc[kPanelRows] = {};
-      for (size_t group = 0; group < 2 * supercells; ++group) {
+      for (size_t group = 0; group < groups; ++group) {
         const ActivationGroup x = {in.q + group * kGroupColumns, in.scale[group], in.sum[group]};
-        accumulate(weight[group / 2], group % 2, x, acc);
+        accumulate(weight[group / kGroups], group % kGroups, x, acc);
       }
       finish_panel(args, t, panel, acc);
     }

@@ -106,7 +106,7 @@ static void finish_scores(const AttentionArgs& args, uint32_t row, uint32_t head
     case ScoreKind::scaled:
       return;
     case ScoreKind::biased:
-      return add_bias<V>(scores, bias_of_head(args, head, position) + tile, span);
+      return add_bias<V>(scores, bias_of_head(args, head, row) + tile, span);
     case ScoreKind::capped:
       return cap_scores<V>(scores, args.softcap, span);
     case ScoreKind::alibi:
@@ -125,7 +125,7 @@ static void finish_scores(const AttentionArgs& args, uint32_t row, uint32_t head
     }
     case ScoreKind::relative:
       add_relative<V>(args, row, head, tile, keys, span, scores);
-      if (args.bias != nullptr) add_bias<V>(scores, bias_of_head(args, head, position) + tile, span);
+      if (args.bias != nullptr) add_bias<V>(scores, bias_of_head(args, head, row) + tile, span);
       return;
   }
 }

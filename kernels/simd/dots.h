@@ -29,6 +29,14 @@
 //   minus_times<f>(n)         -f n, f a power of two, mod 2^32
 //   pin(n)                    keeps n in a register, or nothing
 //
+// Integers of linear_decoded.inl.h, whose weights are below 64
+//   store(p, n)               aligned to its size
+//   shifted<by, mask>(n)      n << by, or n >> -by, & mask, in each int32
+//   signed_byte<i>(n)         byte i of each int32
+//   either(n, n)              the bits of both
+//   plus(n, n), times(n, n)   mod 2^32
+//   minus_32(w)               from each byte, where kWeightBias is 0
+//
 // Floats (DotFloats of linear_finish.inl.h has those of the first line)
 //   set(f), mul, add, load_first(p, n), store_first(p, n, x), finish    as in floats.h; linear_finish
 //   load_f32(p), store_f32(p, x), load_f16(p)    aligned to their size

@@ -18,6 +18,7 @@
 
 #include "kernels/simd/int8_queries.inl.h"
 #include "kernels/simd/ints.h"
+#include "kernels/simd/rough_exp.inl.h"
 
 namespace mote {
 namespace {
@@ -59,21 +60,8 @@ struct Int8Floats : Base {
   }
   static void store_quads(KvQuad* to, Int n, uint32_t count) { Words::store_quads(to, n, count); }
 
-  /// exp(x - m) within 1.02e-4, for x <= m; shift_of gave the shift for m. NaN stays NaN.
-  ///
-  /// 2^t = 2^f 2^n, n the nearest integer to t = (x - m) / ln 2 and f from -1/2 to 1/2; 2^f - 1 is a cubic
-  /// polynomial. The result is at least 2^-126, which rounds to the byte 0.
-  static Float rough_exp(Float x, Float shift) {
-    const Float t = Base::max(set(-126.0f), fma(x, set(kPerLn2), shift));
-    const Int n = Base::to_int(t);
-    const Float f = Base::sub(t, Base::to_float(n));
-    Float p = set(0x1.c2a218p-5f);
-    p = fma(p, f, set(0x1.f00c4ep-3f));
-    p = fma(p, f, set(0x1.62f5fap-1f));
-    p = fma(p, f, set(1.0f));
-    return Base::add_to_exponent(p, n);
-  }
-  static Float shift_of(float largest) { return set(-kPerLn2 * largest); }
+  static Float rough_exp(Float x, Float shift) { return mote::rough_exp<Base>(x, shift); }
+  static Float shift_of(float largest) { return rough_shift<Base>(largest); }
 
   /// Floats that are not negative compare as their bits do as integers, and NaN is the largest.
   static Int max_magnitude(Int largest, Float x) { return Base::max(largest, Base::bits(x)); }
@@ -96,7 +84,6 @@ struct Int8Floats : Base {
   }
 
  private:
-  static constexpr float kPerLn2 = 0x1.715476p+0f;
   static Float load_floats(const KvQuad* from) { return Base::as_float(Words::load(from)); }
 };
 

@@ -180,11 +180,15 @@ struct GroupKernel {
     });
   }
 
-  static constexpr uint64_t prepared_bytes(const ScratchShape& shape) {
-    return shape.rows * (activation_padded(shape.inputs) / kGroupColumns) * sizeof(Prepared);
+  /// Two unpacked panels, and behind them the values computed for all tiles.
+  static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
+    if (!V::kUnpacks || shape.rows <= kInPlaceRows) return 0;
+    return unpacked_panels_bytes(shape.inputs) +
+           shape.rows * (activation_padded(shape.inputs) / kGroupColumns) * sizeof(Prepared);
   }
   /// Stores in scratch the values that do not depend on the panel.
   static void prepare(const LinearArgs& args, uint8_t* scratch) {
+    if (!V::kUnpacks || args.rows <= kInPlaceRows) return;
     auto* sums = reinterpret_cast<Prepared*>(scratch + prepared_sums_at(args, 0));
     lay_out_groups<kUnpackedRows>(args, sums, prepared);
   }
@@ -246,7 +250,9 @@ struct RowKernel {
     });
   }
 
-  static constexpr uint64_t prepared_bytes(const ScratchShape&) { return 0; }
+  static constexpr uint64_t scratch_bytes(const ScratchShape& shape) {
+    return !V::kUnpacks || shape.rows <= kInPlaceRows ? 0 : unpacked_panels_bytes(shape.inputs);
+  }
   static void prepare(const LinearArgs&, uint8_t*) {}
 };
 
@@ -254,9 +260,9 @@ struct RowKernel {
 
 /// All rows, in tiles of R.
 template <class Kernel, uint32_t R, uint32_t P>
-void tile_in_place(const LinearArgs& args, uint32_t panel) {
+void tile_in_place(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   each_tile<R>(args.rows, [&](auto rows, uint32_t row) {
-    Kernel::template tile<rows, P, Weights::in_place>(args, panel, 1, row, nullptr);
+    Kernel::template tile<rows, P, Weights::in_place>(args, panel, 1, row, scratch);
   });
 }
 
@@ -271,40 +277,38 @@ void tile_unpacked(const LinearArgs& args, uint32_t panel, uint8_t* scratch) {
   });
 }
 
-/// Two unpacked panels, and behind them the values computed for all tiles.
 template <class V, class Kernel>
 constexpr uint64_t linear_dots_scratch(const ScratchShape& shape) {
-  if (!V::kUnpacks || shape.rows <= kInPlaceRows) return 0;
-  return align_up(unpacked_panels_bytes(shape.inputs) + Kernel::prepared_bytes(shape), kAlignment);
+  return align_up(Kernel::scratch_bytes(shape), kAlignment);
 }
 
 template <class V, class Kernel>
-void linear_dots(const LinearArgs& args, Range panels, [[maybe_unused]] void* scratch) {
+void linear_dots(const LinearArgs& args, Range panels, void* scratch) {
   static_assert(CheckDots<V>::kPasses);
+  auto* to = static_cast<uint8_t*>(scratch);
+  if (!args.scratch_is_ready) Kernel::prepare(args, to);  // without a pair too: the next call may have one
   if (args.rows == 1) {
     panels = each_of_streams(args, panels, [&](uint32_t panel, uint32_t stride) {
       if constexpr (V::kRowPanels == kLinearStreams) {
-        Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, nullptr);
+        Kernel::template tile<1, kLinearStreams, Weights::in_place>(args, panel, stride, 0, to);
       } else {
         for (uint32_t i = 0; i < kLinearStreams; ++i)
-          Kernel::template tile<1, 1, Weights::in_place>(args, panel + i * stride, 1, 0, nullptr);
+          Kernel::template tile<1, 1, Weights::in_place>(args, panel + i * stride, 1, 0, to);
       }
     });
   }
   uint32_t panel = panels.begin;
   if (args.rows > 1 && args.rows <= Kernel::kMostPairRows) {
     if constexpr (Kernel::kPairRows > 1) {
-      for (; panel + 2 <= panels.end; panel += 2) tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel);
+      for (; panel + 2 <= panels.end; panel += 2)
+        tile_in_place<Kernel, Kernel::kPairRows, 2>(args, panel, to);
     }
   } else if (V::kUnpacks && args.rows > kInPlaceRows) {
     if constexpr (V::kUnpacks) {
-      auto* to = static_cast<uint8_t*>(scratch);
-      if (!args.scratch_is_ready)
-        Kernel::prepare(args, to);  // without a pair too: the next call may have one
       for (; panel + 2 <= panels.end; panel += 2) tile_unpacked<Kernel>(args, panel, to);
     }
   }
-  for (; panel < panels.end; ++panel) tile_in_place<Kernel, V::kSingleRows, 1>(args, panel);
+  for (; panel < panels.end; ++panel) tile_in_place<Kernel, V::kSingleRows, 1>(args, panel, to);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct Dots128 : DotFloats<Floats128> {
   static constexpr bool kUnrollsQuads = false;
 
   static Int load(const void* bytes) { return _mm_load_si128(static_cast<const __m128i*>(bytes)); }
+  static void store(void* bytes, Int v) { _mm_store_si128(static_cast<__m128i*>(bytes), v); }
   static Int zero() { return _mm_setzero_si128(); }
   using DotFloats::set;
   static Int set(int32_t value) { return _mm_set1_epi32(value); }
@@ -38,6 +39,20 @@ struct Dots128 : DotFloats<Floats128> {
     return _mm_add_epi32(sum,
                          _mm_add_epi32(_mm_madd_epi16(even(w), even(a)), _mm_madd_epi16(odd(w), odd(a))));
   }
+  /// v << by, or v >> -by, & mask.
+  template <int by, uint32_t mask>
+  static Int shifted(Int v) {
+    const Int to = by < 0 ? _mm_srli_epi32(v, by < 0 ? -by : 0) : _mm_slli_epi32(v, by < 0 ? 0 : by);
+    return _mm_and_si128(to, _mm_set1_epi32(static_cast<int32_t>(mask)));
+  }
+  template <uint32_t i>
+  static Int signed_byte(Int v) {
+    return _mm_srai_epi32(_mm_slli_epi32(v, 24 - 8 * i), 24);
+  }
+  static Int either(Int a, Int b) { return _mm_or_si128(a, b); }
+  static Int plus(Int a, Int b) { return _mm_add_epi32(a, b); }
+  static Int times(Int a, Int b) { return _mm_mullo_epi32(a, b); }
+  static Int minus_32(Int v) { return _mm_sub_epi8(v, _mm_set1_epi8(32)); }
   static void pin(Int&) {}
   /// -factor * v, a power of 2.
   template <uint32_t factor>

@@ -45,6 +45,19 @@ struct Vnni512 : DotFloats<Floats512> {
             : "v"(u8), "m"(*reinterpret_cast<const int32_t*>(word)));
     return sum;
   }
+  /// v << by, or v >> -by, & mask.
+  template <int by, uint32_t mask>
+  static Int shifted(Int v) {
+    const Int to = by < 0 ? _mm512_srli_epi32(v, by < 0 ? -by : 0) : _mm512_slli_epi32(v, by < 0 ? 0 : by);
+    return _mm512_and_si512(to, _mm512_set1_epi32(static_cast<int32_t>(mask)));
+  }
+  template <uint32_t i>
+  static Int signed_byte(Int v) {
+    return _mm512_srai_epi32(_mm512_slli_epi32(v, 24 - 8 * i), 24);
+  }
+  static Int either(Int a, Int b) { return _mm512_or_si512(a, b); }
+  static Int plus(Int a, Int b) { return _mm512_add_epi32(a, b); }
+  static Int times(Int a, Int b) { return _mm512_mullo_epi32(a, b); }
   static void pin(Int& v) { MOTE_PIN(v); }
   template <uint32_t factor>
   static Int minus_times(Int v) {

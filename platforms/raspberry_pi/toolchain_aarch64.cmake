@@ -4,4 +4,4 @@
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(MOTE_CROSS_TRIPLE aarch64-linux-gnu)
 find_program(MOTE_QEMU NAMES qemu-aarch64-static qemu-aarch64)
-include(${CMAKE_CURRENT_LIST_DIR}/cross_linux.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../cross_linux.cmake)

@@ -4,4 +4,4 @@
 set(CMAKE_SYSTEM_PROCESSOR armv7l)
 set(MOTE_CROSS_TRIPLE arm-linux-gnueabihf)
 find_program(MOTE_QEMU NAMES qemu-arm-static qemu-arm)
-include(${CMAKE_CURRENT_LIST_DIR}/cross_linux.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../cross_linux.cmake)

@@ -42,6 +42,29 @@ mote_status check_source(const mote_session* session, uint32_t program, uint32_t
               " tokens, which attend to its source; truncate it to 0 before it gets another");
 }
 
+/// Whether outputs are of the rows of groups, all of them.
+bool of_groups(const mote_session* session, uint32_t program) {
+  return session->programs[program].selects != kTokens;
+}
+
+/// Rows with outputs of a sequence of so many tokens, where they are of groups.
+uint32_t groups_of_sequence(const mote_session* session, uint32_t program, uint32_t tokens) {
+  const ProgramSteps& steps = session->programs[program];
+  return rows_of_sequence(*steps.file, steps.selects, tokens);
+}
+
+mote_status check_least(const file::Program& program, uint32_t sequence, uint32_t tokens, mote_error* error) {
+  const uint32_t least = least_tokens(program);
+  if (tokens >= least) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " has ", tokens,
+              " rows; this model needs at least ", least);
+}
+
+mote_status fail_room(const mote_session* session, uint32_t outputs, mote_error* error) {
+  return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", outputs, " rows, the session has room for ",
+              session->options.logit_rows);
+}
+
 /// Whether the sequences fit a run; *total is the number of their tokens.
 mote_status check_lengths(const mote_session* session, const mote_batch& batch, uint32_t* total,
                           mote_error* error) {
@@ -59,7 +82,8 @@ mote_status check_lengths(const mote_session* session, const mote_batch& batch, 
                   " tokens; this session reads at most ", longest, " at once");
     }
     tokens += batch.lengths[i];
-    const mote_status status = check_source(session, whole_program(*session->model), i, error);
+    mote_status status = check_source(session, whole_program(*session->model), i, error);
+    if (status == MOTE_OK) status = check_least(encoding_program(session), i, batch.lengths[i], error);
     if (status != MOTE_OK) return status;
   }
   if (tokens > options.chunk) {
@@ -80,10 +104,17 @@ uint32_t count_outputs(const mote_session* session, const mote_batch& batch, uin
 /// Whether the rows asked for are tokens of the run and have room.
 mote_status check_rows(const mote_session* session, const mote_batch& batch, uint32_t total,
                        mote_error* error) {
-  if (of_sequences(encoding_program(session))) {
-    if (batch.rows == nullptr) return MOTE_OK;
-    return fail(error, MOTE_INVALID_ARGUMENT,
-                "this model's outputs are of sequences, not of tokens: rows must be null");
+  const uint32_t program = whole_program(*session->model);
+  const bool groups = of_groups(session, program);
+  if (groups || of_sequences(encoding_program(session))) {
+    if (batch.rows != nullptr) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "this model's outputs are of ",
+                  groups ? "groups" : "sequences", ", not of tokens: rows must be null");
+    }
+    uint32_t outputs = 0;
+    for (uint32_t i = 0; groups && i < batch.count; ++i)
+      outputs += groups_of_sequence(session, program, batch.lengths[i]);
+    return outputs > session->options.logit_rows ? fail_room(session, outputs, error) : MOTE_OK;
   }
   const uint32_t count = count_outputs(session, batch, total);
   if (count > session->options.logit_rows) {
@@ -98,10 +129,18 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
   return MOTE_OK;
 }
 
+/// Whether there are ids, or floats where the program takes those.
+mote_status check_input(const mote_session* session, const mote_batch& batch, mote_error* error) {
+  const bool floats = session->programs[whole_program(*session->model)].input_width != 0;
+  if (floats ? batch.values != nullptr : batch.ids != nullptr && batch.values == nullptr) return MOTE_OK;
+  return fail(error, MOTE_INVALID_ARGUMENT, "mote_encode: this model takes ", floats ? "values" : "ids");
+}
+
 mote_status check_batch(const mote_session* session, const mote_batch& batch, uint32_t* total,
                         mote_error* error) {
-  mote_status status = check_lengths(session, batch, total, error);
-  if (status == MOTE_OK) status = check_ids(session, batch.ids, *total, error);
+  mote_status status = check_input(session, batch, error);
+  if (status == MOTE_OK) status = check_lengths(session, batch, total, error);
+  if (status == MOTE_OK && batch.ids != nullptr) status = check_ids(session, batch.ids, *total, error);
   if (status == MOTE_OK) status = check_types(session, batch.token_types, *total, error);
   if (status == MOTE_OK) status = check_rows(session, batch, *total, error);
   return status;
@@ -111,7 +150,10 @@ mote_status check_batch(const mote_session* session, const mote_batch& batch, ui
 void choose_outputs(mote_session* session, const mote_batch& batch, uint32_t total) {
   uint32_t count = batch.count;
   if (!of_sequences(encoding_program(session))) {
-    count = count_outputs(session, batch, total);
+    const uint32_t program = whole_program(*session->model);
+    count = of_groups(session, program) ? 0 : count_outputs(session, batch, total);
+    for (uint32_t i = 0; of_groups(session, program) && !session->model->sources && i < batch.count; ++i)
+      count += groups_of_sequence(session, program, batch.lengths[i]);
     for (uint32_t i = 0; i < count; ++i) session->selected[i] = batch.rows == nullptr ? i : batch.rows[i];
     session->run.selected_rows = count;
   }
@@ -148,72 +190,47 @@ mote_status check_sequences(const mote_session* session, uint32_t program, const
       return fail(error, MOTE_CONTEXT_FULL, "sequence ", sequence, " has ", length,
                   " tokens; this session reads at most ", longest, " at once");
     }
-    const mote_status status = check_source(session, program, sequence, error);
+    mote_status status = check_source(session, program, sequence, error);
+    const file::Program& file = *session->programs[program].file;
+    if (status == MOTE_OK) status = check_least(file, sequence, length, error);
     if (status != MOTE_OK) return status;
     first += length;
   }
   return MOTE_OK;
 }
 
+/// Rows of groups that have outputs: all, or none.
+uint32_t count_groups(const mote_session* session, const RowSource& source, uint32_t count) {
+  uint32_t groups = 0;
+  for (uint32_t first = 0; first < count;) {
+    const uint32_t length = length_at(source.rows, count, first);
+    if (source.rows[first].wants_output != 0) groups += groups_of_sequence(session, source.program, length);
+    first += length;
+  }
+  return groups;
+}
+
 mote_status check_encoding(const mote_session* session, const RowSource& source, uint32_t count,
                            mote_error* error) {
-  const mote_session_options& options = session->options;
   const mote_row* rows = source.rows;
   const file::Program& program = *session->programs[source.program].file;
   const mote_status sequences = check_sequences(session, source.program, rows, count, error);
   if (sequences != MOTE_OK) return sequences;
   uint32_t outputs = 0;
-  const bool of_all = of_sequences(program);
+  const bool groups = of_groups(session, source.program), of_all = groups || of_sequences(program);
   for (uint32_t i = 0; i < count; ++i) {
     mote_status status = check_ids(session, &rows[i].id, 1, error);
     if (status == MOTE_OK) status = check_types(session, &rows[i].token_type, 1, error);
     if (status != MOTE_OK) return status;
     if (rows[i].wants_output > 1 || (of_all && rows[i].wants_output != rows[0].wants_output)) {
       return fail(error, MOTE_INVALID_ARGUMENT, "row ", i, " has wants_output ", rows[i].wants_output,
-                  of_all ? "; outputs are of sequences: it is the same, 0 or 1, for all" : ", it is 0 or 1");
+                  of_all ? "; outputs are not of tokens: it is the same, 0 or 1, for all" : ", it is 0 or 1");
     }
     outputs += rows[i].wants_output;
   }
-  if (of_all || outputs <= options.logit_rows) return MOTE_OK;
-  return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", outputs, " tokens, the session has room for ",
-              options.logit_rows);
-}
-
-/// Encodes one text for its only row of outputs.
-mote_status encode_text_alone(mote_session* session, const char* text, size_t bytes, uint32_t flags,
-                              mote_error* error) {
-  const mote_session_options& options = session->options;
-  const uint32_t most = options.context < options.chunk ? options.context : options.chunk;
-  uint32_t count = 0;
-  const mote_status status = mote_tokenize(session, text, bytes, flags | MOTE_ADD_SPECIAL, session->ids, most,
-                                           &count, nullptr, error);
-  if (status == MOTE_TOO_SMALL) {
-    return fail(error, MOTE_CONTEXT_FULL, "the text has ", count, " tokens; this session reads at most ",
-                most, " at once");
-  }
-  if (status != MOTE_OK) return status;
-  mote_batch batch{};
-  batch.ids = session->ids;
-  batch.lengths = &count;
-  batch.count = 1;
-  if (count > most) count = most;
-  return mote_encode(session, &batch, error);
-}
-
-mote_status check_kind(const mote_session* session, file::OutputKind kind, const void* out, uint32_t width,
-                       mote_error* error) {
-  const mote_status status = check_encoder(session, error);
-  if (status != MOTE_OK) return status;
-  const file::Program& program = *session->model->program;
-  if (program.output_kind() != kind) {
-    return fail(error, MOTE_WRONG_STATE, "this model's output is ",
-                file::EnumNameOutputKind(program.output_kind()), ", not ", file::EnumNameOutputKind(kind));
-  }
-  if (out == nullptr || width != program.output()->width()) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "room for ", width, " numbers, the output has ",
-                program.output()->width());
-  }
-  return MOTE_OK;
+  if (groups) outputs = count_groups(session, source, count);
+  const bool fits = outputs <= session->options.logit_rows || (of_all && !groups);
+  return fits ? MOTE_OK : fail_room(session, outputs, error);
 }
 
 /// In place; the largest logit is taken off first so that no exponential overflows.
@@ -235,14 +252,18 @@ mote_status begin_encoding(mote_session* session, const RowSource& source, uint3
   end_run(session);
   begin_run(session, source.program);
   Run& run = session->run;
+  const bool groups = of_groups(session, source.program);
   for (uint32_t i = 0; i < count; ++i) {
     if (i == 0 || rows[i].sequence != rows[i - 1].sequence) {
       begin_sequence(session, rows[i].sequence, length_at(rows + i, count - i, 0));
     }
-    if (rows[i].wants_output != 0 && !of_sequences(program)) session->selected[run.selected_rows++] = i;
+    if (rows[i].wants_output != 0 && !groups && !of_sequences(program))
+      session->selected[run.selected_rows++] = i;
     if (source.values != nullptr) set_input(session, source.values + i * source.stride);
     add_token(session, rows[i].id, rows[i].token_type);
   }
+  for (uint32_t i = groups ? count_groups(session, source, count) : 0; i > 0; --i, ++run.selected_rows)
+    session->selected[run.selected_rows] = run.selected_rows;
   run.outputs = of_sequences(program) ? run.sequences : run.selected_rows;
   for (uint32_t i = 0; i < run.outputs; ++i) session->logit_index[i] = static_cast<int32_t>(i);
   begin_pass(session);
@@ -266,6 +287,13 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
 }
 
+uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows) {
+  if (!model->encoder && !model->sources) return 0;
+  const mote::file::Program& program = *model->root->programs()->Get(mote::whole_program(*model));
+  if (rows < mote::least_tokens(program)) return 0;
+  return mote::of_sequences(program) ? 1 : mote::rows_of_sequence(program, mote::selected_of(program), rows);
+}
+
 const char* mote_model_label(const mote_model* model, uint32_t label) {
   const auto* labels = model->root->labels();
   return labels == nullptr || label >= labels->size() ? nullptr : labels->Get(label)->c_str();
@@ -284,19 +312,23 @@ int32_t mote_model_default_prompt(const mote_model* model) { return model->root-
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
   mote_status status = mote::check_encoder(session, error);
   if (status != MOTE_OK) return status;
-  if (batch == nullptr || batch->ids == nullptr || batch->lengths == nullptr) {
+  if (batch == nullptr || batch->lengths == nullptr) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_encode: null pointer");
   }
   uint32_t total = 0;
   status = mote::check_batch(session, *batch, &total, error);
   if (status != MOTE_OK) return status;
   mote::end_run(session);
-  mote::begin_run(session, mote::whole_program(*session->model));
+  const uint32_t program = mote::whole_program(*session->model);
+  const uint32_t width = session->programs[program].input_width;
+  mote::begin_run(session, program);
   for (uint32_t i = 0; i < batch->count; ++i) {
     mote::begin_sequence(session, i, batch->lengths[i]);
     for (uint32_t left = batch->lengths[i]; left > 0; --left) {
       const uint32_t row = session->run.rows;
-      mote::add_token(session, batch->ids[row], batch->token_types == nullptr ? 0 : batch->token_types[row]);
+      if (width != 0) mote::set_input(session, batch->values + size_t{row} * width);
+      mote::add_token(session, batch->ids == nullptr ? 0 : batch->ids[row],
+                      batch->token_types == nullptr ? 0 : batch->token_types[row]);
     }
   }
   mote::choose_outputs(session, *batch, total);
@@ -330,22 +362,6 @@ mote_status mote_probabilities(const mote_session* session, uint32_t row, float*
     out[i] = 1.0f / (1.0f + expf(-out[i]));
   }
   return MOTE_OK;
-}
-
-mote_status mote_embed(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
-                       uint32_t width, mote_error* error) {
-  mote_status status = mote::check_kind(session, mote::file::OutputKind::embedding, out, width, error);
-  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
-  if (status == MOTE_OK) memcpy(out, mote_session_output(session, 0), width * sizeof(float));
-  return status;
-}
-
-mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
-                          uint32_t width, mote_error* error) {
-  mote_status status = mote::check_kind(session, mote::file::OutputKind::sequence_labels, out, width, error);
-  if (status == MOTE_OK) status = mote::encode_text_alone(session, text, bytes, flags, error);
-  if (status == MOTE_OK) status = mote_probabilities(session, 0, out, width, error);
-  return status;
 }
 
 }  // extern "C"

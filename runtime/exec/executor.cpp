@@ -39,10 +39,16 @@ uint32_t rows_of(const mote_session& session, uint32_t stream) {
   return run.rows;
 }
 
-/// Rows of each lane, 0 where the run is not in lanes.
+/// Threads of the run.
+uint32_t run_threads(const mote_session& session) {
+  return session.run.longest == 1 ? session.options.decode_threads : session.options.threads;
+}
+
+/// Rows of each lane, 0 where the run is not in lanes: a lane is for each thread that the session has.
 uint32_t lane_rows(const mote_session& session) {
   const uint32_t rows = session.run.rows, threads = session.options.threads;
-  return rows / threads < session.least_lane ? 0 : rows_of_lane(rows, threads);
+  if (rows / threads < session.least_lane || run_threads(session) != threads) return 0;
+  return rows_of_lane(rows, threads);
 }
 
 RunRows run_rows(const mote_session& session) {
@@ -57,7 +63,7 @@ RunRows run_rows(const mote_session& session) {
   rows.lane_rows = lane_rows(session);
   rows.lane_bytes = session.lane_bytes;
   rows.batch = session.options.batch;
-  rows.threads = session.options.threads;
+  rows.threads = run_threads(session);
   return rows;
 }
 
@@ -118,7 +124,7 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
   }
   if (extent.units == 0) return fork.end;
   if (extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
-    fork.parts = extent.units < session->options.threads ? extent.units : session->options.threads;
+    fork.parts = extent.units < run.threads ? extent.units : run.threads;
   }
   if (fork.parts == 1) {
     run_alone(fork);
@@ -191,6 +197,7 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   Run& run = session->run;
   link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
+  if (session->added[sequence] > run.longest) run.longest = session->added[sequence];
   session->ids[run.rows] = id;
   history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
   session->positions[run.rows] = static_cast<int32_t>(position);
@@ -242,13 +249,15 @@ void move_pass_to_front(mote_session* session) {
   }
 }
 
-/// The rows of a pass in a stream that has a row for `ratio` rows of stream `of`.
-void group_rows(const mote_session& session, const StreamPlace& of, uint32_t ratio,
+/// The rows of a pass in a stream of groups of rows of stream `of`.
+void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
   const Run& run = session.run;
+  const uint32_t ratio = stream.ratio(), needs = stream.needs();
   groups.starts[0] = 0;
   for (uint32_t s = 0; s < run.sequences; ++s) {
-    groups.starts[s + 1] = groups.starts[s] + (of.starts[s + 1] - of.starts[s] + ratio - 1) / ratio;
+    const uint32_t rows = of.starts[s + 1] - of.starts[s];
+    groups.starts[s + 1] = groups.starts[s] + (rows < needs ? 0 : (rows - needs) / ratio + 1);
   }
   uint32_t row = 0;
   const uint32_t first_row = of.starts[run.first_sequence];
@@ -270,7 +279,7 @@ void group_rows(const mote_session& session) {
   for (uint32_t i = 0; i < streams.size(); ++i) {
     const file::Stream* stream = streams.Get(i);
     if (stream->kind() != file::StreamKind::group) continue;
-    group_rows(session, places[stream->of()], stream->ratio(), places[i]);
+    group_rows(session, *stream, places[stream->of()], places[i]);
   }
 }
 

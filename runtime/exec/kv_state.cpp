@@ -14,6 +14,13 @@ static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "eac
 
 uint32_t groups_of(uint32_t rows, uint32_t ratio) { return (rows + ratio - 1) / ratio; }
 
+/// Positions that a sequence of so many tokens of a program of whole sequences has in states of the ratio.
+uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tokens) {
+  const uint32_t stream = stream_of_ratio(program, ratio);
+  return stream == program.streams()->size() ? groups_of(tokens, ratio)
+                                             : rows_of_sequence(program, stream, tokens);
+}
+
 /// The most positions of a sequence.
 uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
   if (kind.appends()) return s.options.context;
@@ -185,7 +192,8 @@ void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
   PageCopy none;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t length = groups_of(starts[i + 1] - starts[i], s->pools[p].kind.ratio);
+      const uint32_t length =
+          positions_of(*current(*s).file, s->pools[p].kind.ratio, starts[i + 1] - starts[i]);
       append_pages(&s->pools[p], i, 0, length, &none);
     }
   }
@@ -203,7 +211,8 @@ void each_source(mote_session* s, bool of_run, F&& f) {
     if (of_run ? !pool.kind.of_run : !its_own) continue;
     for (uint32_t i = 0; i < s->run.sequences; ++i) {
       const uint32_t rows = s->starts[i + 1] - s->starts[i];
-      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]), groups_of(rows, pool.kind.ratio));
+      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]),
+        positions_of(*current(*s).file, pool.kind.ratio, rows));
     }
   }
 }

@@ -28,7 +28,8 @@ void choose_lanes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->least_lane = UINT32_MAX;
   const Tuning& tuning = *family(s->isa).tuning;
-  if (!tuning.lanes || options.backend != nullptr || options.trace != nullptr) return;
+  const bool whole = options.backend != nullptr || options.trace != nullptr;
+  if (!tuning.lanes || whole || options.chunk > kMaxChunk) return;
   uint32_t least = 0;
   for (const file::Program* program : *s->model->root->programs()) {
     const uint32_t of_program = least_lane_rows(*s->model, *program, tuning, options.threads);
@@ -81,9 +82,14 @@ void take_programs(Arena& arena, mote_session* s) {
     const auto index = static_cast<int32_t>(i);
     bool keeps = false;
     for (const file::State* state : *s->model->root->states()) keeps = keeps || state->source() == index;
-    s->programs[i] = {
-        &program, first,       s->step_count, input_width(program), sources_of(*s->model, program),
-        keeps,    {nullptr, 0}};
+    s->programs[i] = {&program,
+                      first,
+                      s->step_count,
+                      input_width(program),
+                      sources_of(*s->model, program),
+                      keeps,
+                      selected_of(program),
+                      {nullptr, 0}};
   }
 }
 

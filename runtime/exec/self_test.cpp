@@ -26,9 +26,10 @@ mote_status replay_encode(mote_session* session, const file::SelfTest& test, mot
   mote_model_get_output(session->model, &output);
   mote_batch batch{};
   batch.ids = test.ids()->data();
+  if (test.values() != nullptr) batch.values = test.values()->data();
   batch.lengths = &length;
   batch.count = 1;
-  batch.rows = output.of_sequences != 0 ? nullptr : &first;
+  batch.rows = output.of_sequences != 0 || session->programs[0].selects != kTokens ? nullptr : &first;
   batch.row_count = 1;
   const mote_status status = mote_encode(session, &batch, error);
   if (status != MOTE_OK) return status;

@@ -96,6 +96,14 @@ mote_status resolve_kv(mote_session* session, mote_error* error) {
               " takes heads whose width is a multiple of ", kKvTypes[chosen].side_by_side, "; use f16");
 }
 
+/// Rows of floats may be few samples each, of which a sound has many.
+uint32_t most_chunk(const mote_model& model) {
+  for (const file::Program* program : *model.root->programs()) {
+    if (is_whole(*program) && input_width(*program) != 0) return kMaxFloatRows;
+  }
+  return kMaxChunk;
+}
+
 /// Fills in what the options leave open; says what is wrong with them.
 mote_status resolve(const mote_model* model, const mote_session_options* given, mote_session* session,
                     mote_error* error) {
@@ -108,9 +116,11 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     return fail(error, MOTE_INVALID_ARGUMENT, "context of ", options.context, ", this model takes 1 to ",
                 trained);
   }
-  if (options.batch == 0 || options.chunk < options.batch || options.chunk > kMaxChunk) {
+  const uint32_t most = most_chunk(*model);
+  if (options.batch == 0 || options.batch > kMaxChunk || options.chunk < options.batch ||
+      options.chunk > most) {
     return fail(error, MOTE_INVALID_ARGUMENT, "chunk of ", options.chunk, " for ", options.batch,
-                " sequences; it must be at least their number, which is at least 1, and at most ", kMaxChunk);
+                " sequences; it must be at least their number, which is at least 1, and at most ", most);
   }
   if (options.logit_rows < options.batch || options.logit_rows > options.chunk) {
     return fail(error, MOTE_INVALID_ARGUMENT, options.logit_rows,
@@ -131,6 +141,11 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   if (options.threads == 0) options.threads = available;
   if (options.threads > available || options.threads > kMaxThreads) {
     return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
+  }
+  if (options.decode_threads == 0) options.decode_threads = options.threads;
+  if (options.decode_threads > options.threads) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.decode_threads,
+                " threads to decode; at most as many as else, ", options.threads);
   }
   const mote_status backend = check_backend(model, options.backend, error);
   if (backend != MOTE_OK) return backend;

@@ -14,6 +14,7 @@
 namespace mote {
 
 inline constexpr uint32_t kMaxChunk = 4096;
+inline constexpr uint32_t kMaxFloatRows = 1u << 19;  // the same where whole sequences are of floats
 
 /// The tokens being computed. `next_op` walks over the program's steps; a run is committed at the last one's
 /// end.
@@ -27,6 +28,7 @@ struct Run {
   uint32_t outputs;              // public rows of outputs that an encoder's run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
+  uint32_t longest;        // most rows that it adds to a sequence
   bool active;
 };
 
@@ -37,6 +39,7 @@ struct ProgramSteps {
   uint32_t input_width;  // floats of a row; 0: ids
   uint32_t sources;      // a bit for each program whose rows it attends to
   bool keeps;            // sequences keep its rows as their source
+  uint32_t selects;      // the stream whose rows have outputs, where sequences have none
   ConstRows outputs;     // [logit_rows or batch, output width]
 };
 

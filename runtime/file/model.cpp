@@ -125,6 +125,9 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   bool fits = rows == (of_sequences ? file::StreamKind::sequence : file::StreamKind::selected);
   fits = fits && is_whole(program) == (kind != file::OutputKind::next_token);
   if (of_vocab) fits = fits && width == model.root->vocab();
+  constexpr uint32_t kBesidesLabels = 5;  // none, and a box
+  if (kind == file::OutputKind::boxes)
+    fits = fits && model.root->labels() != nullptr && model.root->labels()->size() + kBesidesLabels == width;
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
   if (fits) return MOTE_OK;
@@ -164,7 +167,9 @@ class PassCheck {
     if (has_positions(step.kind)) {
       allowed_ = allowed_ && !left_;
     } else if (traits_of(step.op).leaves_tokens) {
-      allowed_ = allowed_ && !begun_[sequences];
+      // Rows selected of groups are counted over the run.
+      const bool of_groups = step.op == Op::kSelect && step.reads_stream != kTokens;
+      allowed_ = allowed_ && !begun_[sequences] && !of_groups;
       left_ = true;
     } else {
       begun_[sequences] = true;
@@ -195,6 +200,8 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     if (status != MOTE_OK) return status;
     passes.add(step);
     uses.add(step);
+    if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
+      return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
       if (inputs != 0 && inputs != step.input.width) {
         return fail(error, MOTE_CORRUPT_FILE, "a program with inputs of ", inputs, " and ", step.input.width,
@@ -242,6 +249,8 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   for (const auto* ids : {test->ids(), test->expected_ids()}) {
     for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
   }
+  const uint64_t values = uint64_t{test->ids()->size()} * input_width(*model.program);
+  in_range = in_range && (test->values() == nullptr ? 0 : test->values()->size()) == values;
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
@@ -292,7 +301,9 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   }
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
+  if (status == MOTE_OK) status = check_sound(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
+  if (status == MOTE_OK) status = check_picture(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,

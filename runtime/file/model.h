@@ -39,11 +39,13 @@ inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
-inline constexpr uint32_t kMaxStreams = 8;
+inline constexpr uint32_t kMaxStreams = 16;
 inline constexpr uint32_t kMaxRatio = 1u << 12;  // tokens of a row
 inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxPools = 64;  // of keys and values
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
+inline constexpr uint32_t kMaxPictureChannels = 4;
+inline constexpr uint32_t kMaxPositionsSide = 1u << 8;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
@@ -82,6 +84,22 @@ inline bool has_positions(file::StreamKind kind) {
 /// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
+/// Rows of a stream that has positions, of a sequence of so many tokens.
+uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens);
+
+/// The least tokens of a sequence that has a row in every such stream, at least 1.
+uint32_t least_tokens(const file::Program& program);
+
+/// The stream whose rows a state of that ratio keeps: the last one with so many tokens of a row. The number
+/// of streams if there is none.
+uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio);
+
+/// The stream of tokens or groups that rows with outputs are selected of: tokens if there is no Select.
+uint32_t selected_of(const file::Program& program);
+
+/// Proves what the model says of sound.
+mote_status check_sound(const mote_model& model, mote_error* error);
+
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
 inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
 
@@ -94,5 +112,8 @@ inline bool has_kv(const file::Model& root) {
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
+
+/// Whether a picture's rows are those that the first program takes.
+mote_status check_picture(const mote_model& model, mote_error* error);
 
 }  // namespace mote

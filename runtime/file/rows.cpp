@@ -17,8 +17,12 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of stream ", stream->of(),
                 ", which is no earlier one of tokens or groups");
   }
-  if (stream->ratio() < 2 || stream->ratio() > kMaxRatio / tokens_of_row(program, stream->of())) {
+  if (stream->ratio() == 0 || stream->ratio() > kMaxRatio / tokens_of_row(program, stream->of())) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of ", stream->ratio(), " rows");
+  }
+  if (stream->needs() == 0 || stream->needs() > kMaxRatio) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups that need ", stream->needs(),
+                " rows");
   }
   return MOTE_OK;
 }
@@ -88,6 +92,47 @@ uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
   const file::Stream* at = program.streams()->Get(stream);
   for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) tokens *= at->ratio();
   return tokens;
+}
+
+uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens) {
+  const file::Stream* at = program.streams()->Get(stream);
+  if (at->kind() != file::StreamKind::group) return tokens;
+  const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
+  return rows < at->needs() ? 0 : (rows - at->needs()) / at->ratio() + 1;
+}
+
+uint32_t least_tokens(const file::Program& program) {
+  const auto* streams = program.streams();
+  uint64_t least = 1;
+  for (uint32_t i = 0; i < streams->size(); ++i) {
+    if (!has_positions(streams->Get(i)->kind())) continue;
+    uint64_t rows = 1;  // of the streams on the way to the tokens; at most kMaxRatio squared for each
+    for (const file::Stream* at = streams->Get(i); at->kind() == file::StreamKind::group;
+         at = streams->Get(at->of())) {
+      rows = (rows - 1) * at->ratio() + at->needs();
+      if (rows > kMaxContext) rows = kMaxContext;
+    }
+    least = rows > least ? rows : least;
+  }
+  return static_cast<uint32_t>(least);
+}
+
+uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio) {
+  const uint32_t count = program.streams()->size();
+  uint32_t found = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (has_positions(program.streams()->Get(i)->kind()) && tokens_of_row(program, i) == ratio) found = i;
+  }
+  return found;
+}
+
+uint32_t selected_of(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    const auto* select = op->args_as_Select();
+    if (select == nullptr) continue;
+    return program.buffers()->Get(select->in()->buffer())->stream();
+  }
+  return 0;
 }
 
 }  // namespace mote

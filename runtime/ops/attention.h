@@ -16,6 +16,7 @@ struct Attention : Operation {
   static void operands(AttentionArgs& args, F&& f) {
     rows_of(f, args.q, uint64_t{args.heads} * args.cache.key_dim);
     rows_of(f, args.out, uint64_t{args.heads} * args.cache.value_dim);
+    rows_of(f, args.row_bias, uint64_t{args.heads} * (2 * uint64_t{args.bias_reach} - 1));
   }
   static uint64_t work_per_row(const AttentionArgs& args) {
     return uint64_t{args.heads} * args.cache.key_dim;
@@ -55,6 +56,7 @@ struct Attention : Operation {
     args.sequences += call.rows.begin;
     args.q = from_row(args.q, call.rows.begin);
     args.out = from_row(args.out, call.rows.begin);
+    args.row_bias = from_row(args.row_bias, call.rows.begin);
     kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
   }
 
@@ -67,6 +69,7 @@ struct Attention : Operation {
     const file::State& cache = to.cache(op.state());
     to.kind(op.heads(), " : ", cache.kv_heads(), " x ", cache.key_dim());
     to.reads(op.q());
+    if (op.row_bias() != nullptr) to.reads(op.row_bias());
     to.from("cache ", op.state());
     to.writes(op.out());
     to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.key_dim(),
@@ -125,7 +128,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1 && op.slopes() == -1 && !is_relative(op),
+    check(op.bias() == -1 && op.slopes() == -1 && op.row_bias() == nullptr && !is_relative(op),
           "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
@@ -148,6 +151,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const float* relative_queries =
       relative_table(op, op.relative_queries(), view, "relative queries", &relative_reach);
   const float* bias = attention_bias(op, &reach);
+  ConstRows row_bias{};
+  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
   if (cache->bidirectional() && !op.causal()) last_seen = own ? rows.last_seen : last_of_source(op.state());
@@ -172,6 +178,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      slopes,
                      sinks,
                      op.sides(),
+                     row_bias,
+                     bias != nullptr && is_by_position(op),
                      relative_keys,
                      relative_queries,
                      relative_reach,

@@ -6,16 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Clamp : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(ClampArgs& args, F&& f) {
-    rows_of(f, args.in, args.width);
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const ClampArgs& args) { return uint64_t{args.width}; }
-
+struct Clamp : RowMap<ClampArgs, 1> {
   template <class To>
   static void describe(const file::Clamp& op, To& to) {
     to.kind(op.out()->width());
@@ -28,11 +19,8 @@ struct Clamp : Operation {
 }  // namespace ops
 
 inline void Binder::bind(const file::Clamp& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = in_out(op);
   if (status_ != MOTE_OK) return;
-  same_stream(in, out, "out");
-  width(out, in.width, "out");
   finite(op.least(), "least");
   finite(op.most(), "most");
   check(op.least() <= op.most(), "least is above most");

@@ -6,15 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Embed : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(EmbedArgs& args, F&& f) {
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const EmbedArgs& args) { return args.width; }
-
+struct Embed : Writer<EmbedArgs, &EmbedArgs::out> {
   template <class To>
   static void describe(const file::Embed& op, To& to) {
     to.kind(to.type(op.table()), " ", op.out()->width());

@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct Gate : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(GateArgs& args, F&& f) {
     rows_of(f, args.gate, args.gates);

@@ -6,15 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Input : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(InputArgs& args, F&& f) {
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const InputArgs& args) { return args.width; }
-
+struct Input : Writer<InputArgs, &InputArgs::out> {
   template <class To>
   static void describe(const file::Input& op, To& to) {
     to.kind(op.out()->width());

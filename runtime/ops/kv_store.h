@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct KvStore : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(KvStoreArgs& args, F&& f) {
     const KvCacheView& cache = args.cache;

@@ -6,16 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Norm : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(NormArgs& args, F&& f) {
-    rows_of(f, args.in, args.width);
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const NormArgs& args) { return 16 * uint64_t{args.width}; }
-
+struct Norm : RowMap<NormArgs, 16> {
   template <class To>
   static void describe(const file::Norm& op, To& to) {
     const char* kind = file::EnumNameNormKind(op.kind());
@@ -34,11 +25,8 @@ struct Norm : Operation {
 static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::affine));
 
 inline void Binder::bind(const file::Norm& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = in_out(op);
   if (status_ != MOTE_OK) return;
-  same_stream(in, out, "out");
-  width(out, in.width, "out");
   finite(op.eps(), "eps");
   check(op.kind() <= file::NormKind::MAX, "unknown kind");
   if (!check(op.groups() > 0 && in.width % op.groups() == 0, "width ", in.width, " in ", op.groups(),

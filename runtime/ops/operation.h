@@ -2,7 +2,6 @@
 //
 // What the runtime knows of an operation. runtime/ops/<operation>.h has a struct for each in namespace ops,
 // derived from Operation, and its overload of Binder::bind. The struct has
-//   kTraits                      constants
 //   operands(args, f)            the operands that lie in buffers: f for each, as rows_of gives it
 //   work_per_row(args)           rough multiply-adds, without what depends on the context
 //   describe(table, to)          the table of the file, in words and numbers (tools/mote/visit_op.h)
@@ -70,8 +69,11 @@ struct Call {
 
 inline constexpr uint32_t kNoState = UINT32_MAX;
 
-/// The answers of most operations: units are rows, there is no scratch and no state.
+/// The answers of most operations: units are rows, each of the same row of the operands; there is no scratch
+/// and no state.
 struct Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
+
   /// What decides the scratch of a call with `rows` rows.
   template <class Args>
   static ScratchShape scratch(const Args&, uint32_t) {
@@ -135,6 +137,29 @@ struct Operation {
   }
 };
 
+/// The answers of operations that write, or change, rows of `width` floats from what is not in a buffer, or
+/// from rows that they find themselves.
+template <class Args, auto kRows>
+struct Writer : Operation {
+  template <class F>
+  static void operands(Args& args, F&& f) {
+    rows_of(f, args.*kRows, args.width);
+  }
+  static uint64_t work_per_row(const Args& args) { return args.width; }
+};
+
+/// The answers of operations that make a row `out` of a row `in` of the same width. `kCost`: rough
+/// multiply-adds for each column.
+template <class Args, uint64_t kCost>
+struct RowMap : Operation {
+  template <class F>
+  static void operands(Args& args, F&& f) {
+    rows_of(f, args.in, args.width);
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const Args& args) { return kCost * args.width; }
+};
+
 /// The answers of operations with a state of a fixed size (kernels/recurrent_ops.h).
 struct Recurrent : Operation {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::state};
@@ -165,6 +190,20 @@ class Binder : public Proofs {
 
 #define OP(op_name, operation, types) void bind(const file::op_name& op, Step* step);
 #include "kernels/op_list.inc"
+
+ private:
+  /// The operands of a RowMap.
+  struct InOut {
+    Operand in, out;
+  };
+  template <class Table>
+  InOut in_out(const Table& op) {
+    const InOut rows{f32_slice(op.in(), "in"), f32_slice(op.out(), "out")};
+    if (status_ != MOTE_OK) return rows;
+    same_stream(rows.in, rows.out, "out");
+    width(rows.out, rows.in.width, "out");
+    return rows;
+  }
 };
 
 }  // namespace mote

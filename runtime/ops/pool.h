@@ -6,14 +6,8 @@
 namespace mote {
 namespace ops {
 
-struct Pool : Operation {
+struct Pool : Writer<PoolArgs, &PoolArgs::out> {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens, true};
-
-  template <class F>
-  static void operands(PoolArgs& args, F&& f) {
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const PoolArgs& args) { return args.width; }
 
   /// A unit for each sequence of the pass.
   static Extent prepare(PoolArgs& args, const RunRows& run, Extent extent) {
@@ -43,8 +37,9 @@ inline void Binder::bind(const file::Pool& op, Step* step) {
   check(out.kind == file::StreamKind::sequence, "out is not per sequence");
   check(op.kind() <= file::PoolKind::MAX, "unknown kind");
   width(out, in.width, "out");
+  check(op.skip() <= kMaxWidth, "skips ", op.skip(), " rows");
   step->pool = {static_cast<PoolKind>(op.kind()), in.width,   place(in).starts,
-                in_one_lane(in.const_rows()),     out.rows(), 0};
+                in_one_lane(in.const_rows()),     out.rows(), 0,        op.skip()};
   set_rows(step, out, in);
   kernel(step, Op::kPool, DType::f32, DType::f32);
 }

@@ -6,15 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Positions : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(PositionsArgs& args, F&& f) {
-    rows_of(f, args.x, args.width);
-  }
-  static uint64_t work_per_row(const PositionsArgs& args) { return args.width; }
-
+struct Positions : Writer<PositionsArgs, &PositionsArgs::x> {
   template <class To>
   static void describe(const file::Positions& op, To& to) {
     to.kind(to.type(op.table()), " ", op.x()->width());

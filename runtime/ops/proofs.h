@@ -142,6 +142,8 @@ class Proofs {
     if (!of_positions(a, what)) return;
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
+    check(a.stream == stream_of_ratio(*places_.program, ratio), what,
+          " is not of the last stream of so many tokens a row");
   }
   /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
   bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
@@ -237,6 +239,12 @@ class Proofs {
     }
   }
 
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
+  /// agree.
+  bool is_by_position(const file::Attention& op) const {
+    const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
+    return table->rows() == uint64_t{op.heads()} * table->cols();
+  }
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
@@ -244,12 +252,31 @@ class Proofs {
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    if (is_by_position(op)) {
+      *reach = table->cols();
+      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      return static_cast<const float*>(data(table));
+    }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    const uint32_t context = context_of(*model_.root, *places_.program);
     check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
           " columns for a context of ", context);
     return static_cast<const float*>(data(table));
+  }
+
+  /// Of every head a column for each distance of the query's stream.
+  ConstRows row_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
+    const Operand bias = f32_slice(op.row_bias(), "row_bias");
+    if (status_ != MOTE_OK) return {};
+    same_stream(q, bias, "row_bias");
+    const uint32_t cols = bias.width / op.heads();
+    *reach = cols / 2 + 1;
+    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, context);
+    check(bias.width % op.heads() == 0 && cols % 2 == 1 && *reach >= rows, "row_bias has ", cols,
+          " columns of a head for sequences of ", rows);
+    return bias.const_rows();
   }
 
   static bool is_relative(const file::Attention& op) {
@@ -277,14 +304,17 @@ class Proofs {
     check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
           "has slopes or a softcap beside relative keys");
     check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
-    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) <= 1,
+    const bool by_row = op.row_bias() != nullptr;
+    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    check(op.block() == 0 || (!is_relative(op) && op.bias() == -1 && op.slopes() == -1 && op.softcap() == 0),
+    check(op.block() == 0 ||
+              (!is_relative(op) && op.bias() == -1 && !by_row && op.slopes() == -1 && op.softcap() == 0),
           "has another kind of scores beside blocks");
+    check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
     if (op.block() != 0) return ScoreKind::blocks;
     if (is_relative(op)) return ScoreKind::relative;
-    if (op.bias() != -1) return ScoreKind::biased;
+    if (op.bias() != -1 || by_row) return ScoreKind::biased;
     if (op.softcap() != 0.0f) return ScoreKind::capped;
     if (op.slopes() == -1) return ScoreKind::scaled;
     return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;

@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct Quantize : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(QuantizeArgs& args, F&& f) {
     rows_of(f, args.in, args.width);

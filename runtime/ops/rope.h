@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct Rope : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(RopeArgs& args, F&& f) {
     rows_of(f, args.table, args.rotary_width);

@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct RopeTable : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(RopeTableArgs& args, F&& f) {
     rows_of(f, args.out, args.rotary_width);

@@ -7,8 +7,6 @@ namespace mote {
 namespace ops {
 
 struct Route : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
   template <class F>
   static void operands(RouteArgs& args, F&& f) {
     rows_of(f, args.logits, args.experts);

@@ -6,16 +6,12 @@
 namespace mote {
 namespace ops {
 
-struct ScaleRows : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
+struct ScaleRows : RowMap<ScaleRowsArgs, 1> {
   template <class F>
   static void operands(ScaleRowsArgs& args, F&& f) {
-    rows_of(f, args.in, args.width);
+    RowMap::operands(args, f);
     rows_of(f, args.residual, args.width);
-    rows_of(f, args.out, args.width);
   }
-  static uint64_t work_per_row(const ScaleRowsArgs& args) { return args.width; }
 
   template <class To>
   static void describe(const file::ScaleRows& op, To& to) {
@@ -31,13 +27,10 @@ struct ScaleRows : Operation {
 }  // namespace ops
 
 inline void Binder::bind(const file::ScaleRows& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = in_out(op);
   Operand residual{};
   if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
   if (status_ != MOTE_OK) return;
-  same_stream(in, out, "out");
-  width(out, in.width, "out");
   if (op.residual() != nullptr) {
     same_stream(in, residual, "residual");
     width(residual, in.width, "residual");

@@ -38,6 +38,7 @@ inline void Binder::bind(const file::StackRows& op, Step* step) {
   if (!check(out.kind == file::StreamKind::group && groups->of() == in.stream,
              "out has no row for a group of rows of in"))
     return;
+  check(groups->needs() == 1, "rows between the groups, or of several of them, cannot be stacked");
   check(uint64_t{groups->ratio()} * in.width == out.width, "out has width ", out.width, " for ",
         groups->ratio(), " rows of ", in.width);
   step->stack_rows = {in.width, groups->ratio(), place(out).firsts, in_one_lane(in.const_rows()), out.rows()};

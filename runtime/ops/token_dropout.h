@@ -6,15 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct TokenDropout : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::own_row};
-
-  template <class F>
-  static void operands(TokenDropoutArgs& args, F&& f) {
-    rows_of(f, args.x, args.width);
-  }
-  static uint64_t work_per_row(const TokenDropoutArgs& args) { return args.width; }
-
+struct TokenDropout : Writer<TokenDropoutArgs, &TokenDropoutArgs::x> {
   template <class To>
   static void describe(const file::TokenDropout& op, To& to) {
     to.kind(op.x()->width());

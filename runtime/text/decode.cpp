@@ -11,9 +11,9 @@ namespace {
 /// Puts bytes together to characters. What is not UTF-8 becomes U+FFFD: in a byte-level vocabulary one for
 /// each longest start of a character, where single bytes stand in for characters one for each byte, as
 /// Hugging Face does.
-class Writer {
+class PieceWriter {
  public:
-  Writer(mote_detokenizer* state, bool byte_by_byte, uint8_t* out)
+  PieceWriter(mote_detokenizer* state, bool byte_by_byte, uint8_t* out)
       : state_(state), byte_by_byte_(byte_by_byte), begin_(out), out_(out) {}
 
   uint32_t written() const { return static_cast<uint32_t>(out_ - begin_); }
@@ -86,7 +86,7 @@ uint32_t decode_next(const Tokenizer& tokenizer, mote_detokenizer* state, uint32
   const uint8_t flags = tokenizer.token_flags[id];
   if ((state->flags & MOTE_SKIP_SPECIAL) != 0 && (flags & kTokenSpecial) != 0) return 0;
   const bool by_characters = is_by_characters(tokenizer);
-  Writer writer(state, by_characters, out);
+  PieceWriter writer(state, by_characters, out);
   if (by_characters && (flags & kTokenByte) == 0) writer.break_off();
   const Table<uint8_t> text = tokenizer.text_of(id);
   if (state->started == 0 && (flags & kTokenInner) != 0) {
@@ -102,7 +102,7 @@ uint32_t decode_next(const Tokenizer& tokenizer, mote_detokenizer* state, uint32
 }
 
 uint32_t decode_finish(const Tokenizer& tokenizer, mote_detokenizer* state, uint8_t* out) {
-  Writer writer(state, is_by_characters(tokenizer), out);
+  PieceWriter writer(state, is_by_characters(tokenizer), out);
   writer.break_off();
   return writer.written();
 }

@@ -100,6 +100,49 @@ float packed_value(DType dtype, const uint8_t* data, uint64_t cols, uint64_t n, 
   return scale * nibble + half_at(cell + 64 + 32 * group + 2 * r);
 }
 
+/// Blocks of 256 columns: ggml's number, bytes, where their halves are, and the type that they become.
+struct WideBlock {
+  uint32_t type;
+  uint64_t columns, bytes;
+  std::vector<size_t> halves;
+  const char* becomes;
+  bool exact;
+};
+const WideBlock kQ5_0 = {6, 32, 22, {0}, "q6k", false}, kQ5_1 = {7, 32, 24, {0, 2}, "q6k", false},
+                kQ2_K = {10, 256, 84, {80, 82}, "q4k", false}, kQ3_K = {11, 256, 110, {108}, "q4k", false},
+                kQ4_K = {12, 256, 144, {0, 2}, "q4k", true}, kQ5_K = {13, 256, 176, {0, 2}, "q5k", true},
+                kIq4Nl = {20, 32, 18, {0}, "q5k", false}, kMxfp4 = {39, 32, 17, {}, "q5k", false},
+                kQ6_K = {14, 256, 210, {208}, "q6k", true};
+
+/// A llama of one layer whose matrices are of one type: width 256, 2 heads over 1, feed-forward 512, tied.
+GgufBuilder wide_gguf(const WideBlock& block) {
+  Bytes bytes;
+  GgufBuilder builder = one_layer_llama(256, 512);
+  const auto matrix = [&](const char* name, uint64_t rows, uint64_t cols) {
+    std::string data;
+    for (uint64_t i = 0; i < rows * cols / block.columns; ++i) {
+      std::string one;
+      while (one.size() < block.bytes) one += static_cast<char>(bytes.next());
+      for (const size_t half : block.halves) one.replace(half, 2, bytes.half());
+      if (block.halves.empty()) one[0] = static_cast<char>(118 + bytes.next() % 8);  // an exponent
+      data += one;
+    }
+    builder.tensor(name, {cols, rows}, block.type, data);
+  };
+  matrix("token_embd.weight", 32, 256);
+  builder.tensor("output_norm.weight", {256}, kF32, Bytes::ones(256));
+  builder.tensor("blk.0.attn_norm.weight", {256}, kF32, Bytes::ones(256));
+  builder.tensor("blk.0.ffn_norm.weight", {256}, kF32, Bytes::ones(256));
+  matrix("blk.0.attn_q.weight", 256, 256);
+  matrix("blk.0.attn_k.weight", 128, 256);
+  matrix("blk.0.attn_v.weight", 128, 256);
+  matrix("blk.0.attn_output.weight", 256, 256);
+  matrix("blk.0.ffn_gate.weight", 512, 256);
+  matrix("blk.0.ffn_up.weight", 512, 256);
+  matrix("blk.0.ffn_down.weight", 256, 512);
+  return builder;
+}
+
 class Converted {
  public:
   Converted(const GgufBuilder& builder, const std::string& type) {
@@ -161,6 +204,24 @@ TEST("convert: Q8_0, Q4_0 and Q4_1 keep their numbers, interleaved heads put in 
     converted.check_equal("layer.0.o", 0, layer + "self_attn.o_proj.weight");
     converted.check_equal("layer.0.gate+up", 96, layer + "mlp.up_proj.weight");
     converted.check_equal("layer.0.down", 0, layer + "mlp.down_proj.weight");
+  }
+}
+
+TEST("convert: Q4_K, Q5_K and Q6_K keep their numbers and their size, others become the next larger type") {
+  for (const WideBlock& block : {kQ2_K, kQ3_K, kQ4_K, kQ5_0, kQ5_1, kQ5_K, kQ6_K, kIq4Nl, kMxfp4}) {
+    const Converted converted(wide_gguf(block), "");
+    CAPTURE(block.type);
+    for (const TensorReport& tensor : converted.report.tensors) {
+      if (tensor.rows == 1) continue;
+      TEST_ASSERT_EQUAL_STRING(block.becomes, tensor.type);
+      if (!block.exact) {
+        TEST_ASSERT_GREATER_THAN(0.0, tensor.relative_error);
+        continue;
+      }
+      TEST_ASSERT_EQUAL(0.0, tensor.relative_error);
+      const uint64_t bytes = tensor.rows * tensor.cols / block.columns * block.bytes;
+      TEST_ASSERT_LESS_OR_EQUAL(bytes + bytes / 100, tensor.bytes);
+    }
   }
 }
 

@@ -14,11 +14,11 @@ using namespace mote::test;
 
 namespace {
 
-Graph graph_of(const Source& source, const std::string& type) {
+Graph graph_of(const Source& source, const std::string& type, const std::string& head_type = "") {
   Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   TensorSet tensors(source);
-  return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
+  return build_transformer(spec, TypePolicy(type, source, spec.is_encoder(), head_type), tensors);
 }
 
 std::string graph_error(const TinyLlama& model) {
@@ -213,10 +213,35 @@ TEST("graph: a bias that only some of the fused have is 0 for the others") {
   TEST_ASSERT_EQUAL_FLOAT(0.0f, bias[48]);
 }
 
+TEST("graph: a head has a type of its own if asked for, and so has an embedding tied to it") {
+  for (const bool tied : {false, true}) {
+    TinyLlama model;
+    if (tied) {
+      model.config["tie_word_embeddings"] = true;
+      model.tensors.erase("lm_head.weight");
+    }
+    const TempDirectory directory;
+    model.write(directory.path());
+    const Source source = read_source(directory.path());
+    const Graph graph = graph_of(source, "q4", "q4mg32");
+    const auto linears = nodes_of<LinearNode>(graph);
+    const auto type_of = [&](int32_t weight) { return graph.weights[static_cast<size_t>(weight)].dtype; };
+    TEST_ASSERT_TRUE(type_of(linears.back().weight) == DType::q4mg32);
+    TEST_ASSERT_TRUE(type_of(linears.front().weight) == DType::q4g32);
+    TEST_ASSERT_TRUE(graph.weights[0].dtype == (tied ? DType::q4mg32 : DType::q8g32));
+  }
+  Source source;
+  source.format = "hf";
+  TEST_ASSERT_EQUAL_STRING("q4, head f16", TypePolicy("q4", source, false, "f16").name());
+  const std::string error = message_of<Error>([&] { TypePolicy("q4", source, false, "q4"); });
+  TEST_ASSERT_TRUE(contains(error, "head type 'q4' is unknown"));
+}
+
 TEST("policy: every type has its name, a misspelt one gets the nearest suggested") {
   Source source;
   source.format = "hf";
-  for (const char* name : {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"}) {
+  for (const char* name :
+       {"q8", "q4", "f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c", "q4k", "q5k", "q6k"}) {
     TEST_ASSERT_EQUAL_STRING(name, TypePolicy(name, source, false).name());
   }
   TEST_ASSERT_EQUAL_STRING("q8", TypePolicy("", source, false).name());

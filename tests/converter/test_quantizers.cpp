@@ -33,7 +33,8 @@ std::vector<float> round_trip(const Quantizer& type, const std::vector<float>& r
 /// Fails if a group's root mean square error exceeds the type's bound.
 void check_bound(const Quantizer& type, const std::vector<float>& row) {
   const std::vector<float> decoded = round_trip(type, row);
-  const size_t group = type.dtype == DType::q8c ? row.size() : kGroupColumns;
+  const bool wide = type.dtype == DType::q4k || type.dtype == DType::q5k || type.dtype == DType::q6k;
+  const size_t group = type.dtype == DType::q8c ? row.size() : wide ? kWideColumns : kGroupColumns;
   for (size_t begin = 0; begin < row.size(); begin += group) {
     const size_t end = std::min(row.size(), begin + group);
     double error = 0;

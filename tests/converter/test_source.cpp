@@ -37,9 +37,10 @@ std::string error_of(const std::filesystem::path& path) {
 
 TEST("source: every ggml type gives ggml's values bit for bit") {
   const SafetensorsFile file = fixture();
-  for (const SourceType type : {SourceType::f16, SourceType::bf16, SourceType::q8_0, SourceType::q4_0,
-                                SourceType::q4_1, SourceType::q5_0, SourceType::q5_1, SourceType::q2_k,
-                                SourceType::q3_k, SourceType::q4_k, SourceType::q5_k, SourceType::q6_k}) {
+  for (const SourceType type :
+       {SourceType::f16, SourceType::bf16, SourceType::q8_0, SourceType::q4_0, SourceType::q4_1,
+        SourceType::q5_0, SourceType::q5_1, SourceType::q2_k, SourceType::q3_k, SourceType::q4_k,
+        SourceType::q5_k, SourceType::q6_k, SourceType::iq4_nl, SourceType::mxfp4}) {
     const std::string name = source_type_name(type);
     CAPTURE(name);
     const auto expected = file.f32(name + ".values");

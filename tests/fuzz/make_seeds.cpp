@@ -191,6 +191,16 @@ void make_safetensors(const fs::path& out) {
   mote::convert::write_safetensors(folder(out, "safetensors") / "tensors", tensors);
 }
 
+void make_pictures(const fs::path& out) {
+  const fs::path files = fs::path(MOTE_SOURCE_DIR) / "tests/pictures/files";
+  for (const auto& file : fs::directory_iterator(files)) {
+    const std::string kind = file.path().extension().string();
+    if (kind == ".png" || kind == ".jpg")
+      fs::copy_file(file.path(), folder(out, "picture") / file.path().filename(),
+                    fs::copy_options::overwrite_existing);
+  }
+}
+
 /// An array of a GGUF's metadata.
 template <class T>
 std::string array(uint32_t type, const std::vector<T>& values) {
@@ -282,6 +292,7 @@ int main(int argc, char** argv) {
     make_models(argv[1]);
     make_safetensors(argv[1]);
     make_pytorch(argv[1]);
+    make_pictures(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
     make_snapshots(argv[1]);

@@ -154,6 +154,26 @@ TEST("attention sees all positions of the sequence where it is bidirectional, wi
   });
 }
 
+TEST("a bias of each row's own is added as one of all rows is", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const uint32_t context : {1u, 23u, 129u}) {
+      AttentionCase c{context, 2, 1, 12, context};
+      c.bidirectional = c.bias = c.row_bias = true;
+      check_case(entry, c, Split::halves);
+    }
+  });
+}
+
+TEST("a bias by both positions is added as one by their distance is", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const uint32_t context : {1u, 23u, 129u}) {
+      AttentionCase c{context, 2, 1, 12, context};
+      c.bidirectional = c.bias = c.by_position = true;
+      check_case(entry, c, Split::halves);
+    }
+  });
+}
+
 TEST("attention with a window on both sides sees its positions alone", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const auto& [sides, context] : {std::pair(1u, 1u), std::pair(1u, 23u), std::pair(4u, 129u),

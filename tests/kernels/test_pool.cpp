@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A mean of n rows is within (n + 1) 2^-24 of the mean of magnitudes; the other kinds are exact to the bit.
+#include <algorithm>
+
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
@@ -37,8 +39,8 @@ void check(const KernelEntry& entry, PoolKind kind, uint32_t width, Edge edge, S
   Random random(width);
   GuardedRows in(kRows, width, edge), out(kSequences, width, edge);
   in.fill([&](size_t, size_t) { return random.uniform(-3.0f, 3.0f); });
-  run_kernel(entry, PoolArgs{kind, width, kStarts, in_one_lane(in.const_view()), out.view(), 0}, kSequences,
-             split);
+  run_kernel(entry, PoolArgs{kind, width, kStarts, in_one_lane(in.const_view()), out.view(), 0, 0},
+             kSequences, split);
   double magnitude = 0;
   check_within(
       out, [&](size_t s, size_t i) { return exact(kind, in, kStarts[s], kStarts[s + 1], i, &magnitude); },
@@ -68,11 +70,30 @@ TEST("pool of later sequences takes their rows alone and leaves the others' resu
     in.fill([](size_t t, size_t i) { return static_cast<float>(t * 100 + i); });
     out.fill([](size_t, size_t) { return -1.0f; });
     run_kernel(entry,
-               PoolArgs{PoolKind::last, kWidth, kStarts, in_one_lane(in.const_view()), out.view(), kFirst},
+               PoolArgs{PoolKind::last, kWidth, kStarts, in_one_lane(in.const_view()), out.view(), kFirst, 0},
                kSequences - kFirst);
     for (size_t i = 0; i < kWidth; ++i) {
       TEST_ASSERT_TRUE(out[0][i] == -1.0f && out[1][i] == -1.0f);
       TEST_ASSERT_TRUE(out[2][i] == in[0][i] && out[3][i] == in[7][i]);
+    }
+  });
+}
+
+TEST("pool leaves the first rows out, but never the last", "[pool]") {
+  each_kernel(Op::kPool, [](const KernelEntry& entry) {
+    GuardedRows in(kRows, 3, Edge::end), out(kSequences, 3, Edge::end);
+    in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i); });
+    for (const uint32_t skip : {1u, 2u, 1000u}) {
+      for (const PoolKind kind : {PoolKind::mean, PoolKind::first, PoolKind::last, PoolKind::max}) {
+        run_kernel(entry, PoolArgs{kind, 3, kStarts, in_one_lane(in.const_view()), out.view(), 0, skip},
+                   kSequences);
+        for (size_t s = 0; s < kSequences; ++s) {
+          const uint32_t end = kStarts[s + 1], begin = std::min(kStarts[s] + skip, end - 1);
+          double magnitude = 0;
+          for (size_t i = 0; i < 3; ++i)
+            TEST_ASSERT_DOUBLE_WITHIN(1e-5, exact(kind, in, begin, end, i, &magnitude), double{out[s][i]});
+        }
+      }
     }
   });
 }
@@ -84,7 +105,7 @@ TEST("pool gives NaN where a row that counts has one, and nowhere else", "[pool]
         GuardedRows in(kRows, 9, Edge::end), out(kSequences, 9, Edge::end);
         in.fill([](size_t t, size_t i) { return static_cast<float>(t + i); });
         in[poisoned][3] = NAN;
-        run_kernel(entry, PoolArgs{kind, 9, kStarts, in_one_lane(in.const_view()), out.view(), 0},
+        run_kernel(entry, PoolArgs{kind, 9, kStarts, in_one_lane(in.const_view()), out.view(), 0, 0},
                    kSequences);
         for (size_t s = 0; s < kSequences; ++s) {
           for (size_t i = 0; i < 9; ++i) TEST_ASSERT_TRUE((isnan(out[s][i]) != 0) == (s == 3 && i == 3));

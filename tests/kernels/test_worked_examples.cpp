@@ -120,7 +120,9 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 0.0f,
                                 nullptr,
                                 nullptr,
-                                0};
+                                0,
+                                {},
+                                false};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);
 

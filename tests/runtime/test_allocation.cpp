@@ -120,7 +120,7 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     };
     mote_status status = open(file, storage, arena, change, &model, &session, &error);
     const uint32_t lengths[] = {12, 8};
-    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, {}};
+    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}};
     if (status == MOTE_OK) status = mote_encode(session, &batch, &error);
     mote_output_info output;
     mote_model_get_output(model, &output);

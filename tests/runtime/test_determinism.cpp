@@ -103,6 +103,44 @@ TEST("logits are bitwise equal for 1, 2 and 3 threads") {
   });
 }
 
+TEST("logits are bitwise equal where fewer threads decode than read prompts") {
+  same_bits([](mote_session_options options, auto compare) {
+    const test::ThreadPool pool(3);
+    const mote_isa isa = options.isa;
+    options.platform = pool.platform();
+    options.isa = isa;
+    for (const uint32_t threads : {1u, 2u, 3u}) {
+      options.decode_threads = threads;
+      compare(options);
+    }
+  });
+}
+
+TEST("calls that give no sequence more than one token run in the threads for decoding, others in all") {
+  constexpr uint32_t kSequences = 64;
+  const test::OpenModel model(test::golden_file("llama", "f32"));
+  const auto ids = test::some_ids(kSequences, model.info().vocab);
+  for (const uint32_t decode_threads : {0u, 1u, 2u}) {
+    uint32_t most = 0;  // threads at once
+    mote_session_options options = mote_session_options_default(model.get());
+    options.batch = options.chunk = options.logit_rows = kSequences;
+    options.platform.user = &most;
+    options.platform.threads = 3;
+    options.platform.parallel_for = [](void* user, mote_task task, void* context, uint32_t count) {
+      *static_cast<uint32_t*>(user) = std::max(*static_cast<uint32_t*>(user), count);
+      for (uint32_t index = 0; index < count; ++index) task(context, index);
+    };
+    options.decode_threads = decode_threads;
+    const test::OpenSession session(model, options);
+    mote_error error{};
+    REQUIRE(mote_decode(session.get(), ids.data(), &error) == MOTE_OK);
+    TEST_ASSERT_EQUAL(decode_threads == 1 ? 0u : decode_threads == 2 ? 2u : 3u, most);
+    most = 0;
+    REQUIRE(mote_prefill(session.get(), 0, ids.data(), kSequences, MOTE_LOGITS_LAST, &error) == MOTE_OK);
+    TEST_ASSERT_EQUAL(3u, most);
+  }
+}
+
 TEST("decoding far into a text gives the same bits where threads share the positions of a head") {
   const test::AlignedBytes file = test::file_with_context_600("llama", 66);  // two KV heads
   const test::OpenModel model(file);

@@ -16,7 +16,7 @@ using test::Sequences;
 #ifdef __SANITIZE_THREAD__  // whose subject is the threads: they share work alike in all types
 const char* const kTypes[] = {"q4g32"};
 #else
-const char* const kTypes[] = {"f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"};
+const char* const kTypes[] = {"f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c", "q4k", "q6k"};
 #endif
 
 /// Encoders by what their last linear operations have rows of.

@@ -74,6 +74,7 @@ TEST("options out of range are refused, each with its message") {
   refused([](auto& o) { o.batch = o.chunk + 1; }, MOTE_INVALID_ARGUMENT, "chunk");
   refused([](auto& o) { o.logit_rows = 0; }, MOTE_INVALID_ARGUMENT, "logits");
   refused([](auto& o) { o.threads = 2; }, MOTE_INVALID_ARGUMENT, "threads");
+  refused([](auto& o) { o.decode_threads = 2; }, MOTE_INVALID_ARGUMENT, "threads to decode");
   refused([](auto& o) { memset(&o.kv_dtype, 0x55, sizeof o.kv_dtype); }, MOTE_INVALID_ARGUMENT, "KV cache");
   refused([](auto& o) { o.isa = static_cast<mote_isa>(-1); }, MOTE_UNSUPPORTED_ISA, "MOTE_ISA");
 #if defined(__aarch64__) || defined(__arm__)

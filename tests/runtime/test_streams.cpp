@@ -202,7 +202,9 @@ TEST("stacked rows of a batch, in passes and lanes of any threads, are those of 
 TEST("a stream of groups names an earlier stream of tokens or groups and a ratio", "[streams]") {
   using mote::file::Stream;
   TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_ratio(0); }), "groups of 0 rows"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_ratio(1); }), "groups of 1 rows"));
+  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_needs(0); }), "groups that need 0 rows"));
+  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_needs(5000); }), "groups that need 5000 rows"));
+  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "cannot be stacked"));
   TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_ratio(UINT32_MAX); }), "groups of 4294967295"));
   TEST_ASSERT_TRUE(says(refusal(3, [](Stream* s) { s->mutate_ratio(4000); }), "stream 3 has groups of 4000"));
   TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_of(2); }), "no earlier one"));

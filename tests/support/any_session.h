@@ -115,9 +115,9 @@ inline bool is_encoder(const mote_model* model) {
 
 /// One option of any number, valid or not.
 inline void spoil(mote_session_options* options, Choices* choices) {
-  uint32_t* const fields[] = {&options->context,     &options->batch,   &options->chunk,
-                              &options->logit_rows,  &options->threads, &options->text_bytes,
-                              &options->kv_positions};
+  uint32_t* const fields[] = {&options->context,      &options->batch,         &options->chunk,
+                              &options->logit_rows,   &options->threads,       &options->text_bytes,
+                              &options->kv_positions, &options->decode_threads};
   *fields[choices->below(std::size(fields))] = choices->word();
 }
 
@@ -144,6 +144,7 @@ inline mote_session_options choose_options(const mote_model* model, Choices* cho
   const uint32_t rare = choices->below(16);
   if (rare == 1) options.trace = read_trace;
   if (rare == 2) spoil(&options, choices);
+  if (rare == 3) options.decode_threads = 1;
   if (rare >= 12 && !encoder) options.kv_positions = choices->one_of({1u, 128u, 129u, 300u, 2000u});
   mote_memory memory;
   if (mote_session_memory(model, &options, &memory, nullptr) == MOTE_UNSUPPORTED_ISA)

@@ -24,6 +24,8 @@ struct AttentionCase {
   uint32_t sides = 0;
   bool relative_keys = false, relative_queries = false;
   uint32_t block = 0, random_blocks = 0;
+  bool row_bias = false;     // the bias is each row's own
+  bool by_position = false;  // the bias has a row for each position of a query
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -231,12 +233,29 @@ class AttentionScene {
                           has_slopes() ? slopes_.data<float>() : nullptr,
                           case_.sinks ? sinks_.data<float>() : nullptr,
                           case_.sides,
+                          {},
+                          case_.by_position,
                           case_.relative_keys ? relative_keys_.data<float>() : nullptr,
                           case_.relative_queries ? relative_queries_.data<float>() : nullptr,
                           case_.context,
                           case_.block,
                           log1pf(static_cast<float>(case_.random_blocks)),
                           (5 + 2 * case_.random_blocks) * case_.block};
+    GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
+    if (case_.row_bias) {
+      own.fill([&](size_t, size_t i) { return bias_.data<float>()[i]; });
+      args.row_bias = own.const_view();
+      args.bias = nullptr;
+    }
+    const uint32_t context = case_.context;
+    GuardedBuffer square(case_.by_position ? size_t{heads()} * context * context * sizeof(float) : 0,
+                         Edge::end);
+    for (uint32_t i = 0; case_.by_position && i < heads() * context * context; ++i) {
+      const uint32_t head = i / context / context, query = i / context % context;
+      square.data<float>()[i] =
+          bias_.data<float>()[head * (2 * context - 1) + i % context + context - 1 - query];
+    }
+    if (case_.by_position) args.bias = square.data<float>();
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);

@@ -21,6 +21,13 @@ inline int any_byte(Random& random) {
   return random.below(2) == 0 ? ends[random.below(4)] : static_cast<int>(random.below(256)) - 128;
 }
 
+inline bool has_minimum(DType dtype) {
+  return dtype == DType::q4mg32 || dtype == DType::q4k || dtype == DType::q5k;
+}
+
+/// Whether scales are integers in units for 256 columns.
+inline bool is_wide(DType dtype) { return dtype == DType::q4k || dtype == DType::q5k || dtype == DType::q6k; }
+
 class PackedWeight {
  public:
   PackedWeight(DType dtype, uint32_t rows, uint32_t cols, Random& random, Fill fill = Fill::random)
@@ -29,8 +36,9 @@ class PackedWeight {
     for (uint32_t n = 0; n < align_up(rows, kPanelRows); ++n) {
       for (uint32_t g = 0; g < groups(); ++g) {
         if (n >= rows) continue;
-        set_scale(n, g, random.uniform(-0.02f, 0.02f));
-        if (dtype == DType::q4mg32) set_minimum(n, g, random.uniform(-0.1f, 0.1f));
+        if (wide()) set_steps(n, g, random);
+        set_scale(n, g, random.uniform(-0.02f, 0.02f) / (wide() ? 32 : 1));
+        if (has_minimum(dtype)) set_minimum(n, g, random.uniform(-0.1f, 0.1f) / (wide() ? 32 : 1));
       }
       for (uint32_t k = 0; k < padded_cols(); ++k) set_random(n, k, random, fill);
     }
@@ -55,6 +63,11 @@ class PackedWeight {
         return scale(n, k) * nibble(n, k) + minimum(n, k);
       case DType::q8c:
         return static_cast<double>(get<float>(scale_offset(n, 0))) * get<int8_t>(byte_offset(n, k));
+      case DType::q4k:
+      case DType::q5k:
+        return scale(n, k) * steps(n, k) * wide_q(n, k) + minimum(n, k) * steps(n, k, 6);
+      case DType::q6k:
+        return scale(n, k) * get<int8_t>(q6k_step_offset(n, k)) * (wide_q(n, k) - 32);
       case DType::bf16:  // of no weight
       case DType::i8:
         break;
@@ -79,7 +92,7 @@ class PackedWeight {
     }
   }
   void set_minimum(uint32_t n, uint32_t g, float minimum) {
-    put(scale_offset(n, g) + 64, f16_from_f32(minimum));
+    put(scale_offset(n, g) + (wide() ? 32 : 64), f16_from_f32(minimum));
   }
 
  private:
@@ -97,6 +110,7 @@ class PackedWeight {
   }
   size_t scale_offset(uint32_t n, uint32_t g) const {
     if (dtype_ == DType::q8c) return panel(n) + n % 16 * 4;
+    if (wide()) return wide_cell(n, 32 * g) + (dtype_ == DType::q6k ? 256 : 0) + n % 16 * 2;
     return supercell(n, g) + g % 2 * 32 + n % 16 * 2;
   }
   /// Of the byte that holds the element.
@@ -106,13 +120,72 @@ class PackedWeight {
     if (dtype_ == DType::q8g32) {
       return supercell(n, k / 32) + 64 + 512 * group + 64 * (in_group / 4) + 4 * row + in_group % 4;
     }
+    if (wide()) return wide_group(n, k) + 64 * (in_group / 8) + 4 * row + in_group % 4;
     const size_t header = dtype_ == DType::q4g32 ? 64 : 128;
     return supercell(n, k / 32) + header + 256 * group + 64 * (in_group / 8) + 4 * row + in_group % 4;
   }
 
+  // ---- Supercells of 256 columns: a head, then groups of 256 bytes of nibbles and those of higher bits ----
+
+  bool wide() const { return is_wide(dtype_); }
+  size_t wide_head() const { return dtype_ == DType::q6k ? 320 : 256; }
+  size_t wide_group_bytes() const {
+    return dtype_ == DType::q4k ? 256 : dtype_ == DType::q5k ? 256 + 64 : 256 + 128;
+  }
+  size_t wide_cell(uint32_t n, uint32_t k) const {
+    return panel(n) + k / 256 * (wide_head() + 8 * wide_group_bytes());
+  }
+  size_t wide_group(uint32_t n, uint32_t k) const {
+    return wide_cell(n, k) + wide_head() + k % 256 / 32 * wide_group_bytes();
+  }
+  /// Of the byte with a column's bits above the lowest four, and their place in it.
+  size_t high_offset(uint32_t n, uint32_t k) const {
+    const size_t plane = dtype_ == DType::q5k ? 0 : k % 32 / 16;
+    return wide_group(n, k) + 256 + 64 * plane + n % 16 * 4 + k % 4;
+  }
+  uint32_t high_place(uint32_t k) const { return dtype_ == DType::q5k ? k % 32 / 4 : k % 16 / 4 * 2; }
+  int wide_q(uint32_t n, uint32_t k) const {
+    if (dtype_ == DType::q4k) return nibble(n, k);
+    const int high = get<uint8_t>(high_offset(n, k)) >> high_place(k);
+    return nibble(n, k) + 16 * (high % (dtype_ == DType::q5k ? 2 : 4));
+  }
+  void set_high(uint32_t n, uint32_t k, uint32_t high) {
+    const uint32_t mask = (dtype_ == DType::q5k ? 1u : 3u) << high_place(k);
+    const uint32_t old = get<uint8_t>(high_offset(n, k));
+    put(high_offset(n, k), static_cast<uint8_t>((old & ~mask) | (high << high_place(k) & mask)));
+  }
+
+  /// Byte `byte` of the three that hold the steps of the pair of groups of column k.
+  size_t step_offset(uint32_t n, uint32_t k, uint32_t byte) const {
+    const uint32_t pair = k % 256 / 64;
+    return wide_cell(n, k) + 64 + n % 16 * 4 + (pair < 3 ? 64 * pair + byte : 64 * byte + 3);
+  }
+  int steps(uint32_t n, uint32_t k, uint32_t from = 0) const {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < 3; ++i) bits |= uint32_t{get<uint8_t>(step_offset(n, k, i))} << (8 * i);
+    return static_cast<int>(bits >> (k % 64 / 32 * 12 + from) & 63);
+  }
+  size_t q6k_step_offset(uint32_t n, uint32_t k) const {
+    return wide_cell(n, k) + k % 256 / 64 * 64 + n % 16 * 4 + k % 64 / 16;
+  }
+  /// Any, now and then the largest.
+  void set_steps(uint32_t n, uint32_t g, Random& random) {
+    if (dtype_ == DType::q6k) {
+      for (uint32_t k = 32 * g; k < 32 * g + 32; k += 16) {
+        const int any = static_cast<int>(random.below(256)) - 128;
+        put(q6k_step_offset(n, k), static_cast<int8_t>(random.below(8) == 0 ? -128 : any));
+      }
+    } else if (g % 2 == 0) {
+      for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t any = random.below(8) == 0 ? 255 : random.below(256);
+        put(step_offset(n, 32 * g, i), static_cast<uint8_t>(any));
+      }
+    }
+  }
+
   double scale(uint32_t n, uint32_t k) const { return f32_from_f16(get<uint16_t>(scale_offset(n, k / 32))); }
   double minimum(uint32_t n, uint32_t k) const {
-    return f32_from_f16(get<uint16_t>(scale_offset(n, k / 32) + 64));
+    return f32_from_f16(get<uint16_t>(scale_offset(n, k / 32) + (wide() ? 32 : 64)));
   }
   int nibble(uint32_t n, uint32_t k) const {
     const int byte = get<uint8_t>(byte_offset(n, k));
@@ -135,6 +208,10 @@ class PackedWeight {
                          : fill == Fill::lowest   ? 0
                                                   : 15;
       const uint32_t nibble = !padding ? q : dtype_ == DType::q4g32 ? 8 : 0;
+      if (wide() && dtype_ != DType::q4k) {
+        const uint32_t high = fill == Fill::random ? random.below(4) : fill == Fill::lowest ? 0 : 3;
+        set_high(n, k, !padding ? high : dtype_ == DType::q6k ? 2 : 0);
+      }
       const uint32_t old = get<uint8_t>(byte_offset(n, k));
       put(byte_offset(n, k),
           static_cast<uint8_t>(k % 8 < 4 ? (old & 0xF0u) | nibble : (old & 0x0Fu) | nibble << 4));

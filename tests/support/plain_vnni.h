@@ -80,6 +80,29 @@ struct PlainVnni {
     });
   }
   static Int dot_word(Int sum, Int u8, const char* word) { return dot(sum, u8, broadcast_word(word)); }
+  template <int by, uint32_t mask>
+  static Int shifted(Int v) {
+    return make<Int>(
+        [&](uint32_t i) { return (by < 0 ? v.lane[i] >> (-by & 31) : v.lane[i] << (by & 31)) & mask; });
+  }
+  template <uint32_t byte>
+  static Int signed_byte(Int v) {
+    return make<Int>(
+        [&](uint32_t i) { return static_cast<uint32_t>(static_cast<int8_t>(v.lane[i] >> 8 * byte)); });
+  }
+  static Int either(Int a, Int b) {
+    return make<Int>([&](uint32_t i) { return a.lane[i] | b.lane[i]; });
+  }
+  static Int plus(Int a, Int b) {
+    return make<Int>([&](uint32_t i) { return a.lane[i] + b.lane[i]; });
+  }
+  static Int times(Int a, Int b) {
+    return make<Int>([&](uint32_t i) { return a.lane[i] * b.lane[i]; });
+  }
+  /// Of each byte, which is below 64.
+  static Int minus_32(Int v) {
+    return make<Int>([&](uint32_t i) { return ((v.lane[i] | 0x80808080u) - 0x20202020u) ^ 0x80808080u; });
+  }
   static void pin(Int&) {}
   template <uint32_t factor>
   static Int minus_times(Int v) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/dispatch.h"
-#include "kernels/simd/linear_dots.inl.h"
+#include "kernels/simd/linear_decoded.inl.h"
 
 namespace mote::test {
 namespace {
@@ -15,8 +15,10 @@ void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
   linear_dots<V, Kernel>(args, panels, scratch);
 }
 
+constexpr uint32_t kVnniKernelCount = 7;
+
 template <class V, Isa isa>
-const KernelEntry kVnniKernels[] = {
+const KernelEntry kVnniKernels[kVnniKernelCount] = {
     {Op::kLinear, DType::q8g32, DType::q8g32, isa, "linear_q8g32_q8g32",
      reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q8>>),
      &linear_dots_scratch<V, GroupKernel<V, Q8>>},
@@ -28,6 +30,15 @@ const KernelEntry kVnniKernels[] = {
      &linear_dots_scratch<V, GroupKernel<V, Q4m>>},
     {Op::kLinear, DType::q8c, DType::q8c, isa, "linear_q8c_q8c",
      reinterpret_cast<AnyKernel>(&run_vnni<V, RowKernel<V>>), &linear_dots_scratch<V, RowKernel<V>>},
+    {Op::kLinear, DType::q8g32, DType::q4k, isa, "linear_q8g32_q4k",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q4k>>),
+     &linear_dots_scratch<V, DecodedKernel<V, Q4k>>},
+    {Op::kLinear, DType::q8g32, DType::q5k, isa, "linear_q8g32_q5k",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q5k>>),
+     &linear_dots_scratch<V, DecodedKernel<V, Q5k>>},
+    {Op::kLinear, DType::q8g32, DType::q6k, isa, "linear_q8g32_q6k",
+     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q6k>>),
+     &linear_dots_scratch<V, DecodedKernel<V, Q6k>>},
 };
 
 }  // namespace

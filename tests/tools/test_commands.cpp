@@ -43,6 +43,11 @@ TEST_CASE("convert: prints tensors, flash and RAM, and a list of names") {
   TEST_ASSERT_TRUE(contains(table, "context"));
   const std::string all = assert_works(run("convert --verbose " + golden("llama") + " --type q8 -o " + out));
   TEST_ASSERT_TRUE(contains(all, "layer.1."));
+  const std::string head =
+      assert_works(run("convert " + golden("llama") + " --type q4 --head-type q4mg32 -o " + out));
+  TEST_ASSERT_TRUE(contains(head, "q4, head q4mg32: "));
+  assert_fails(run("convert " + golden("llama") + " --head-type q4 -o " + out), 2,
+               "--head-type: no type 'q4'");
   const std::string list = assert_works(run("convert --list"));
   for (const char* name : {"llama", "gpt2", "q4mg32"}) TEST_ASSERT_TRUE(contains(list, name));
 }

@@ -13,6 +13,8 @@ namespace {
 
 using Ids = Array<int64_t>;
 
+constexpr int64_t kMostSide = 1 << 16;  // patches of a picture's side
+
 Ids read_array(const convert::SafetensorsFile& file, const std::string& name) {
   return {file.shape(name), file.i64(name)};
 }
@@ -58,7 +60,7 @@ Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, 
   const auto mask = read_like(file, prefix + "attention_mask", ids, path);
   const auto types = read_like(file, prefix + "token_type_ids", ids, path);
   const auto positions = read_like(file, prefix + "position_ids", ids, path);
-  Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}};
+  Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}, 0};
   for (size_t row = 0; row < ids.shape[0]; ++row)
     item.sequences.push_back(read_sequence(ids, mask, types, row, what));
   if (positions) item.position_ids = positions->values;
@@ -115,6 +117,100 @@ std::vector<Case> read_cases(const std::string& path) {
     cases.push_back(read_case(file, name.substr(0, name.size() - kIds.size()), path));
   }
   if (cases.empty()) convert::fail("{}: no tensor input_ids [sequences, tokens] of I64", path);
+  return cases;
+}
+
+namespace {
+
+/// Of a picture's size, or an error that names the tensor.
+mote_picture_info picture_info(const mote_model* model, uint64_t height, uint64_t width,
+                               const std::string& what) {
+  mote_picture_info picture{};
+  mote_error error{};
+  if (height > INT32_MAX || width > INT32_MAX ||
+      mote_picture_of_size(model, static_cast<uint32_t>(height), static_cast<uint32_t>(width), &picture,
+                           &error) != MOTE_OK) {
+    convert::fail("{}: {}", what, error.text);
+  }
+  return picture;
+}
+
+Sequence picture_sequence(const mote_picture_info& picture, const float* pixels) {
+  Sequence sequence;
+  sequence.ids.resize(picture.rows);
+  for (uint32_t column = 0; column < picture.rows; ++column) sequence.columns.push_back(column);
+  sequence.values.resize(size_t{picture.rows} * picture.row_width);
+  mote_picture_rows(&picture, pixels, sequence.values.data());
+  return sequence;
+}
+
+/// Pixels [channels, height, width] of patches [rows, patch, patch, channels].
+std::vector<float> pixels_of_patches(const mote_picture_info& picture, const float* patches) {
+  const size_t patch = picture.patch, channels = picture.channels, across = picture.width / patch;
+  std::vector<float> pixels(channels * picture.height * picture.width);
+  for (size_t i = 0; i < pixels.size(); ++i, ++patches) {
+    const size_t channel = i % channels, x = i / channels % patch, y = i / channels / patch % patch;
+    const size_t place = i / channels / patch / patch;
+    const size_t row = place / across * patch + y, column = place % across * patch + x;
+    pixels[(channel * picture.height + row) * picture.width + column] = *patches;
+  }
+  return pixels;
+}
+
+/// pixel_values [pictures, patches, pixels of a patch], with the patches of each side in spatial_shapes.
+void read_patches(const convert::SafetensorsFile& file, const std::string& name, const mote_model* model,
+                  Case& item, const std::string& what) {
+  const std::string shapes_name = item.prefix + "spatial_shapes";
+  if (!file.has(shapes_name)) convert::fail("{}: patches need spatial_shapes", what);
+  const std::vector<uint64_t>& shape = file.shape(name);
+  const std::vector<int64_t> sides = file.i64(shapes_name);
+  const std::vector<float> values = file.f32(name);
+  mote_picture_info native;
+  if (mote_model_get_picture(model, &native, nullptr) != MOTE_OK || sides.size() != 2 * shape[0] ||
+      native.channels_last == 0 || shape[2] != uint64_t{native.channels} * native.patch * native.patch)
+    convert::fail("{} are no patches that this model takes", what);
+  item.columns = static_cast<uint32_t>(shape[1]);
+  for (size_t i = 0; i < shape[0]; ++i) {
+    const int64_t down = sides[2 * i], across = sides[2 * i + 1];
+    if (down < 1 || across < 1 || down > kMostSide || across > kMostSide ||
+        static_cast<uint64_t>(down * across) > shape[1])
+      convert::fail("{}: spatial_shapes holds {} x {}, there are {} patches", what, down, across, shape[1]);
+    const auto picture = picture_info(model, static_cast<uint64_t>(down) * native.patch,
+                                      static_cast<uint64_t>(across) * native.patch, what);
+    const float* patches = values.data() + i * shape[1] * shape[2];
+    item.sequences.push_back(picture_sequence(picture, pixels_of_patches(picture, patches).data()));
+  }
+}
+
+}  // namespace
+
+std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model) {
+  constexpr std::string_view kPixels = "pixel_values";
+  const convert::SafetensorsFile file(path);
+  std::vector<Case> cases;
+  for (const auto& [name, tensor] : file.tensors()) {
+    if (name != kPixels && !name.ends_with(".pixel_values")) continue;
+    const std::string what = path + ": " + name;
+    const std::vector<uint64_t>& shape = file.shape(name);
+    Case item{name.substr(0, name.size() - kPixels.size()), 0, {}, {}, 0};
+    if (shape.size() == 3) {
+      read_patches(file, name, model, item, what);
+    } else if (shape.size() == 4 && shape[0] != 0) {
+      const mote_picture_info picture = picture_info(model, shape[2], shape[3], what);
+      if (shape[1] != picture.channels)
+        convert::fail("{} has {} channels, not {}", what, shape[1], picture.channels);
+      const std::vector<float> pixels = file.f32(name);
+      item.columns = picture.rows;
+      item.boxes = picture.after;
+      for (size_t i = 0; i < shape[0]; ++i)
+        item.sequences.push_back(picture_sequence(picture, pixels.data() + i * (pixels.size() / shape[0])));
+    } else {
+      convert::fail("{} must be [pictures, channels, height, width]", what);
+    }
+    cases.push_back(std::move(item));
+  }
+  if (cases.empty())
+    convert::fail("{}: no tensor pixel_values [pictures, channels, height, width] of F32", path);
   return cases;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "mote/mote.h"
+
 namespace mote::cli {
 
 /// A row without its padding.
@@ -16,6 +18,7 @@ struct Sequence {
   std::vector<int32_t> ids;
   std::vector<int32_t> types;     // of the tokens, or empty
   std::vector<uint32_t> columns;  // where each was in the row
+  std::vector<float> values;      // rows of floats, of a program that takes them; ids are 0
 };
 
 /// input_ids [B, T] of one case.
@@ -24,6 +27,7 @@ struct Case {
   uint32_t columns = 0;               // T
   std::vector<Sequence> sequences;    // B
   std::vector<int64_t> position_ids;  // [B, T], or empty
+  uint32_t boxes = 0;                 // rows of a picture that a detector's outputs are of, the last ones
 
   uint32_t longest() const;
 };
@@ -53,6 +57,9 @@ void store_sequence_row(Outputs& outputs, const Case& item, const std::string& n
 
 /// The cases of a file: each name "<prefix>input_ids" is one. Throws convert::Error.
 std::vector<Case> read_cases(const std::string& path);
+
+/// The same of pictures: each name "<prefix>pixel_values" is one, [B, channels, height, width].
+std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model);
 
 /// Throws convert::Error unless the positions given for unmasked tokens are those that mote derives: one
 /// after another, for sequence b from lengths[b] on.

@@ -17,6 +17,7 @@ struct Group {
   size_t first = 0, end = 0;
   std::vector<int32_t> ids, types;
   std::vector<uint32_t> lengths;
+  std::vector<float> values;
 };
 
 /// Where the rows of the group being computed go.
@@ -46,11 +47,18 @@ void for_each_sequence(const Case& item, const Group& group, Take take) {
   }
 }
 
+/// Whether the original's output of that name has a row for each sequence.
+bool is_of_sequences(std::string_view name) {
+  constexpr std::string_view kNames[] = {"pooler_output", "image_embeds", "cls_logits",
+                                         "distillation_logits"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_t width, size_t stride) {
   const auto& tracer = *static_cast<const Tracer*>(user);
   const std::string_view what = name;
-  if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare) return;
-  if (what == "pooler_output") {
+  if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare && !what.ends_with("_logits")) return;
+  if (is_of_sequences(what)) {
     for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
       store_sequence_row(tracer.outputs, tracer.item, name, sequence, data + row * stride, width);
     });
@@ -63,15 +71,33 @@ void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_
 
 /// The next sequences that fit `most` tokens together, at least one.
 Group next_group(const Case& item, size_t first, uint32_t most) {
-  Group group{first, first, {}, {}, {}};
+  Group group{first, first, {}, {}, {}, {}};
   for (; group.end < item.sequences.size(); ++group.end) {
     const Sequence& sequence = item.sequences[group.end];
     if (!group.ids.empty() && group.ids.size() + sequence.ids.size() > most) break;
     group.ids.insert(group.ids.end(), sequence.ids.begin(), sequence.ids.end());
+    group.values.insert(group.values.end(), sequence.values.begin(), sequence.values.end());
     group.types.insert(group.types.end(), sequence.types.begin(), sequence.types.end());
     if (!sequence.ids.empty()) group.lengths.push_back(static_cast<uint32_t>(sequence.ids.size()));
   }
   return group;
+}
+
+/// logits [B, boxes, labels + 1] and pred_boxes [B, boxes, 4], of the last rows of each picture.
+void store_boxes(const Session& session, const mote_output_info& output, const Case& item, const Group& group,
+                 Outputs& outputs) {
+  const uint32_t labels = output.labels + 1, boxes = item.boxes;
+  const uint32_t first = item.columns - boxes;
+  Array<float>& logits = outputs.rows[item.prefix + "logits"];
+  Array<float>& places = outputs.rows[item.prefix + "pred_boxes"];
+  logits.shape = {item.sequences.size(), boxes, labels};
+  places.shape = {item.sequences.size(), boxes, output.width - labels};
+  for_each_token(item, group, [&](size_t, size_t token, uint32_t row) {
+    if (token < first) return;
+    const float* values = mote_session_output(session.get(), row);
+    logits.values.insert(logits.values.end(), values, values + labels);
+    places.values.insert(places.values.end(), values + labels, values + output.width);
+  });
 }
 
 void store_outputs(const Session& session, const mote_output_info& output, const Case& item,
@@ -85,6 +111,7 @@ void store_outputs(const Session& session, const mote_output_info& output, const
     });
     return;
   }
+  if (output.kind == MOTE_OUTPUT_BOXES) return store_boxes(session, output, item, group, outputs);
   const bool span = output.kind == MOTE_OUTPUT_ANSWER_SPAN;
   for_each_token(item, group, [&](size_t sequence, size_t token, uint32_t row) {
     const float* values = mote_session_output(session.get(), row);
@@ -113,7 +140,8 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
   options.chunk = static_cast<uint32_t>(std::clamp<size_t>(tokens, options.batch, kMostTokens));
   options.logit_rows = options.chunk;
   Tracer tracer{outputs, item, nullptr, hidden,
-                output.kind == MOTE_OUTPUT_HIDDEN || output.kind == MOTE_OUTPUT_EMBEDDING};
+                output.kind == MOTE_OUTPUT_HIDDEN || output.kind == MOTE_OUTPUT_EMBEDDING ||
+                    output.kind == MOTE_OUTPUT_BOXES};
   options.trace = on_trace;
   options.trace_user = &tracer;
   Session session(file, options);
@@ -124,6 +152,7 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
     mote_batch batch{};
     batch.ids = group.ids.data();
     batch.token_types = group.types.empty() ? nullptr : group.types.data();
+    batch.values = group.values.empty() ? nullptr : group.values.data();
     batch.lengths = group.lengths.data();
     batch.count = static_cast<uint32_t>(group.lengths.size());
     encode(session, batch, "forward: " + item.prefix + "input_ids");

@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   mote::cli::add_eval(line);
   mote::cli::add_tokenize(line);
   mote::cli::add_template(line);
+  mote::cli::add_transcribe(line);
   mote::cli::add_verify(line);
   mote::cli::add_export_c(line);
   line.run(argc, argv);

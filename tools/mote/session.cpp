@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "converter/error.h"
+#include "schema/mote_generated.h"
 #include "tools/mote/arguments.h"
 #include "tools/mote/output.h"
 
@@ -49,6 +50,16 @@ static const std::string& refuse_model_directory(const std::string& path) {
   convert::fail("{} is a directory, not a .mote file; mote convert {} -o model.mote makes one", path, path);
 }
 
+/// Whether a token reads a part of the weights only.
+static bool has_experts(const file::Model& model) {
+  for (const file::Program* program : *model.programs()) {
+    for (const file::Op* op : *program->ops()) {
+      if (op->args_type() == file::OpArgs::Experts) return true;
+    }
+  }
+  return false;
+}
+
 ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages)
     : path_(refuse_model_directory(path)), file_(path) {
   if (huge_pages) {
@@ -62,6 +73,7 @@ ModelFile::ModelFile(const std::string& path, uint32_t flags, bool huge_pages)
                                              words * sizeof(uint64_t), &model_, &error);
   if (status != MOTE_OK) refuse_other_file(path, bytes());
   check(status, error, path);
+  if (file_ && !has_experts(*file::GetSizePrefixedModel(bytes().data()))) file_->read_by_huge_pages();
   mote_model_get_info(model_, &info_);
 }
 
@@ -82,7 +94,14 @@ void add_model_argument(Command command, std::string& path) {
 }
 
 void add_session_flags(Command command, SessionFlags& flags) {
-  command.option("--threads", &flags.threads, "Threads (default: one for each big core)")
+  command
+      .option("--threads", &flags.threads,
+              "Threads (default: what mote bench --tune found, else one for each big core)")
+      .type("N")
+      .range(1u, 256u);
+  command
+      .option("--decode-threads", &flags.decode_threads,
+              "Of them, threads that compute single tokens (default: what mote bench --tune found, else all)")
       .type("N")
       .range(1u, 256u);
   command
@@ -108,13 +127,18 @@ void add_session_flags(Command command, SessionFlags& flags) {
                "Copy the weights to huge pages: slower to start, then about a tenth faster");
 }
 
-ThreadPool::ThreadPool(uint32_t threads) : threads_(threads != 0 ? threads : mote_posix_big_cores()) {
-  if (threads_ <= 1) return;
-  pool_.reset(mote_posix_pool_create(threads_));
+ThreadPool::ThreadPool(const ThreadCounts& counts) : counts_(counts) {
+  if (threads() <= 1) return;
+  pool_.reset(mote_posix_pool_create(threads()));
   if (pool_ == nullptr) {
-    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads_,
+    convert::fail("cannot start {} threads: {}; ask for fewer with --threads", threads(),
                   std::strerror(errno));
   }
+}
+
+std::string ThreadPool::text() const {
+  const std::string all = fmt::format("{} thread{}", threads(), threads() == 1 ? "" : "s");
+  return decode_threads() == threads() ? all : fmt::format("{}, {} to decode", all, decode_threads());
 }
 
 mote_platform ThreadPool::platform() const { return mote_posix_pool_platform(pool_.get()); }
@@ -123,6 +147,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
                                      const ThreadPool& pool) {
   mote_session_options options = mote_session_options_default(file.model());
   options.platform = pool.platform();
+  options.decode_threads = pool.decode_threads();
   options.backend = file.backend(flags.backend, pool.threads());
   if (flags.context != 0) options.context = flags.context;
   if (!is_encoder(file)) options.chunk = std::clamp(options.context, options.chunk, kPromptChunk);

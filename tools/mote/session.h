@@ -15,6 +15,7 @@
 #include "mote/posix.h"
 #include "tools/mote/backend.h"
 #include "tools/mote/huge_pages.h"
+#include "tools/mote/thread_choice.h"
 
 namespace mote::cli {
 
@@ -26,6 +27,7 @@ void check(mote_status status, const mote_error& error, const std::string& what)
 /// The options that subcommands share; 0 and "" leave the choice to the runtime.
 struct SessionFlags {
   uint32_t threads = 0;
+  uint32_t decode_threads = 0;
   uint32_t context = 0;
   uint32_t chunk = 0;
   std::string kv;
@@ -64,18 +66,23 @@ bool is_encoder(const ModelFile& file);
 void add_model_argument(Command command, std::string& path);
 void add_session_flags(Command command, SessionFlags& flags);
 
-/// Threads for sessions: those asked for, else one for each big core. One thread needs no pool.
+/// Threads for sessions (thread_choice.h). One thread needs no pool.
 class ThreadPool {
  public:
-  explicit ThreadPool(uint32_t threads);
-  uint32_t threads() const { return threads_; }
+  explicit ThreadPool(const ThreadCounts& counts);
+  ThreadPool(const ModelFile& file, const SessionFlags& flags)
+      : ThreadPool(choose_threads(file.info(), flags)) {}
+  uint32_t threads() const { return counts_.threads; }
+  uint32_t decode_threads() const { return counts_.decode_threads; }
+  /// "4 threads", and those that decode where they are fewer.
+  std::string text() const;
   mote_platform platform() const;
 
  private:
   struct Destroy {
     void operator()(mote_posix_pool* pool) const { mote_posix_pool_destroy(pool); }
   };
-  uint32_t threads_;
+  ThreadCounts counts_;
   std::unique_ptr<mote_posix_pool, Destroy> pool_;
 };
 

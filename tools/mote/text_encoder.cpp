@@ -114,6 +114,7 @@ void TextEncoder::encode(const std::vector<EncodedText>& texts, const Use& use,
                            static_cast<uint32_t>(lengths.size()),
                            rows.empty() ? nullptr : wanted.data(),
                            static_cast<uint32_t>(wanted.size()),
+                           nullptr,
                            {}};
     cli::encode(session_, batch, file_.path());
     for (size_t i = first; i < end; ++i) use(i, first_rows[i - first]);

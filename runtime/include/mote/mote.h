@@ -110,7 +110,10 @@ typedef struct mote_session_options {
                             Sequences that share a prefix hold it once. When they are full, calls return
                             MOTE_CONTEXT_FULL and a generation ends with MOTE_FINISH_CONTEXT. */
   const mote_backend* backend; /* of this model (mote/backend.h), must outlive the session; null: none */
-  uint64_t reserved[6];        /* 0 */
+  uint32_t decode_threads;     /* of calls that give no sequence more than one token; at most `threads`, 0: as
+                                  many. Where memory bounds decoding, fewer may be faster */
+  uint32_t unused;             /* 0 */
+  uint64_t reserved[5];        /* 0 */
 } mote_session_options;
 
 /* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if
@@ -164,7 +167,7 @@ typedef struct mote_row {
   uint32_t sequence;
   int32_t id;            /* 0 where the program takes floats */
   int32_t token_type;    /* of encoders; 0 for decoders */
-  uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences */
+  uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences or groups */
 } mote_row;
 
 /* Rows of a call; clear it first. */
@@ -181,7 +184,7 @@ typedef struct mote_rows {
 /* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in
    the order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order.
    An encoder's rows are whole sequences 0, 1, ..., one after the other; where its outputs are of sequences,
-   there is a row for each. Sources (mote_program_info) are whole sequences too, of any numbers, each once.
+   there is a row for each; where they are of groups of rows, as a model of sound has them, one for each group. Sources (mote_program_info) are whole sequences too, of any numbers, each once.
    All calls below that compute are made of this one: a server that serves many sequences mixes prompts and
    single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all together kv_positions.
    MOTE_WRONG_STATE: a sequence has no source yet, or has tokens when it is given another. */
@@ -248,8 +251,44 @@ typedef enum mote_output_kind {
   MOTE_OUTPUT_SEQUENCE_LABELS = 3, /* logits of a sequence's labels */
   MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
   MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
-  MOTE_OUTPUT_HIDDEN = 6           /* a token's last hidden state */
+  MOTE_OUTPUT_HIDDEN = 6,          /* a token's last hidden state */
+  MOTE_OUTPUT_BOXES = 7 /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
+                           height as shares of the picture */
 } mote_output_kind;
+
+/* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch, from left to
+   right and then down, `after` rows of 0. */
+typedef struct mote_picture_info {
+  uint32_t height, width; /* pixels, multiples of the patch's */
+  uint32_t channels, patch;
+  uint32_t before, after;
+  uint32_t rows, row_width; /* of all; floats of each */
+  /* What makes pixel values of a picture of any size, in this order. */
+  uint32_t resize_height; /* 0: it is not resized */
+  uint32_t resize_width;  /* 0: the shorter side becomes resize_height, the longer keeps the ratio */
+  uint32_t resample;      /* 2: bilinear, 3: bicubic, both over all pixels that a new one covers */
+  uint32_t crop_height;   /* of the middle; 0: it is not cropped */
+  uint32_t crop_width;
+  float rescale;                 /* of bytes; 0: the file has no such steps */
+  const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
+  float similarity_scale, similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
+  int any_size;         /* 1: mote_picture_of_size takes other sizes */
+  uint32_t rope_width;  /* columns of rows behind the pixels */
+  float rope_base;
+  uint32_t positions_side; /* its square: columns of rows behind those */
+  int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
+  uint64_t reserved[4];
+} mote_picture_info;
+
+/* MOTE_WRONG_STATE where the model takes no pictures. */
+mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
+
+/* The same of pictures of another size, multiples of the patch's. */
+mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width, mote_picture_info* info,
+                                 mote_error* error);
+
+/* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
+void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
 
 typedef enum mote_probability_kind {
   MOTE_PROBABILITY_SOFTMAX = 0,
@@ -280,14 +319,38 @@ int32_t mote_model_default_prompt(const mote_model* model);
 
 /* Sequences one after the other, without padding. */
 typedef struct mote_batch {
-  const int32_t* ids;         /* [sum of lengths] */
+  const int32_t* ids;         /* [sum of lengths]; null where the program takes floats */
   const int32_t* token_types; /* [sum of lengths]; null: all 0 */
   const uint32_t* lengths;    /* [count], each from 1 to the session's context and chunk */
   uint32_t count;             /* sequences, at most the session's batch */
   const uint32_t* rows;       /* [row_count] tokens with outputs, counted over all sequences; null: all */
   uint32_t row_count;
-  uint64_t reserved[2]; /* 0 */
+  const float* values;  /* [sum of lengths, input_width], of a program that takes floats; else null. Valid until
+                           the outputs are there */
+  uint64_t reserved[1]; /* 0 */
 } mote_batch;
+
+/* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
+uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
+
+/* What a model that hears takes of sound. */
+typedef struct mote_sound_info {
+  uint32_t rate;      /* samples of a second; 0: the model takes no sound */
+  uint32_t waveform;  /* 1: rows are input_width neighbouring samples; 0: what was made of windows of them */
+  uint32_t window;    /* samples that a waveform's first convolution reads at once */
+  uint32_t normalize; /* 1: the samples have mean 0 and variance 1 */
+  int32_t blank;      /* the label of CTC that stands for nothing, other labels being texts; -1: none is */
+  /* Where patch is not 0, a sequence is `before` rows of zeros, then squares of patch bins x patch frames of
+     a spectrum [frames, bins], bin by bin: those of all frames, frame_step apart, for every bin_step bins. */
+  uint32_t patch, frame_step, bin_step, frames, bins, before;
+  uint32_t reserved[5];
+} mote_sound_info;
+
+void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
+
+/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
+   0: there are too few samples. */
+uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
 /* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for
    each token asked for, in order. A sequence's outputs do not depend on the others. Nothing is kept for later

@@ -21,13 +21,15 @@ SCALES = [0.0123, -0.37, 3e-6, 6e-8, 65504.0]
 def main():
     random = np.random.default_rng(1)
     tensors = {}
-    for name, halves in {**HALVES, "BF16": []}.items():
+    for name, halves in {**HALVES, "BF16": [], "IQ4_NL": [0], "MXFP4": []}.items():
         kind = gguf.GGMLQuantizationType[name]
         elements, size = gguf.GGML_QUANT_SIZES[kind]
         count = len(SCALES) if elements <= 32 else 2
         blocks = random.integers(0, 256, (count, size), dtype=np.uint8)
         if name == "BF16":
             blocks[:, 1] &= 0xBF  # no infinity, no NaN
+        if name == "MXFP4":
+            blocks[:, 0] = [120, 127, 0, 1, 251][:count]  # usual exponents, two subnormal scales, the greatest finite
         for place, offset in enumerate(halves):
             for row in range(count):
                 scale = np.float16(SCALES[(row + place) % len(SCALES)])

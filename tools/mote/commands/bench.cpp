@@ -11,6 +11,8 @@
 
 #include "converter/error.h"
 #include "tools/mote/bandwidth.h"
+#include "tools/mote/bench_work.h"
+#include "tools/mote/board.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/dot_rate.h"
 #include "tools/mote/ids.h"
@@ -20,6 +22,7 @@
 #include "tools/mote/resident.h"
 #include "tools/mote/session.h"
 #include "tools/mote/timer.h"
+#include "tools/mote/tune.h"
 
 namespace mote::cli {
 namespace {
@@ -28,31 +31,8 @@ struct Arguments {
   std::string file;
   std::optional<uint32_t> prompt, decode;
   uint32_t depth = 0, batch = 1, repeat = 3;
-  bool ops = false, json = false;
+  bool ops = false, tune = false, json = false;
   SessionFlags session;
-};
-
-/// Times of the repetitions.
-struct Times {
-  std::vector<double> ms;
-  double median() const {
-    std::vector<double> sorted = ms;
-    std::sort(sorted.begin(), sorted.end());
-    const size_t n = sorted.size();
-    return n == 0 ? 0.0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-  }
-  double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
-};
-
-/// What is measured: `prompt` tokens at once (of an encoder in each of the batch's sequences), and `decode`
-/// tokens one after the other in each sequence.
-struct Work {
-  bool encoder;
-  uint32_t prompt, decode, depth, batch;
-  std::vector<int32_t> ids;  // of the longest sequence
-
-  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encoder ? batch : 1); }
-  uint64_t decode_tokens() const { return uint64_t{decode} * batch; }
 };
 
 struct Result {
@@ -103,95 +83,23 @@ Work plan(const Arguments& arguments, const ModelFile& file) {
   if (work.encoder && (arguments.decode.value_or(0) != 0 || arguments.depth != 0)) {
     convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
   }
-  work.prompt = arguments.prompt.value_or(std::min(work.encoder ? 128u : 512u, left));
-  work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(128u, left));
+  const bool brief = arguments.tune;  // each number of threads takes a measurement of its own
+  work.prompt = arguments.prompt.value_or(std::min(work.encoder || brief ? 128u : 512u, left));
+  work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(brief ? 32u : 128u, left));
   const uint64_t longest = uint64_t{work.depth} + std::max(work.prompt, work.decode);
   work.ids = pseudo_random_ids(static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, UINT32_MAX)),
                                file.info().vocab);
   return work;
 }
 
-mote_session_options options_for(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool,
-                                 const Work& work) {
-  mote_session_options options = session_options(file, arguments.session, pool);
-  if (arguments.session.context == 0) options.context = static_cast<uint32_t>(work.ids.size());
-  options.threads = pool.threads();
-  options.batch = work.batch;
-  options.logit_rows = work.batch;
-  if (!work.encoder) return options;
-  const uint64_t tokens = std::max<uint64_t>(1, work.prompt_tokens());
-  if (tokens > UINT32_MAX) convert::fail("bench: {} tokens at once are too many", tokens);
-  options.chunk = static_cast<uint32_t>(tokens);
-  mote_output_info output;
-  mote_model_get_output(file.model(), &output);
-  if (output.of_sequences == 0) options.logit_rows = options.chunk;
-  return options;
-}
-
 // ---- Measuring ----
-
-/// Empties the session and puts `depth` tokens into each of `sequences`.
-void fill(Session& session, const Work& work, uint32_t sequences) {
-  mote_error error = {};
-  for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
-    check(mote_session_truncate(session.get(), sequence, 0, &error), error, "bench");
-    if (work.depth == 0) continue;
-    check(mote_prefill(session.get(), sequence, work.ids.data(), work.depth, MOTE_LOGITS_NONE, &error), error,
-          "bench: --depth");
-  }
-}
-
-double prompt_ms(Session& session, const Work& work) {
-  mote_error error = {};
-  fill(session, work, 1);
-  Timer timer;
-  check(mote_prefill(session.get(), 0, work.ids.data() + work.depth, work.prompt, MOTE_LOGITS_LAST, &error),
-        error, "bench: --prompt");
-  return timer.ms();
-}
-
-/// The sequences of an encoder's work.
-class EncoderBatch {
- public:
-  explicit EncoderBatch(const Work& work) : lengths_(work.batch, work.prompt) {
-    for (uint32_t i = 0; i < work.batch; ++i) ids_.insert(ids_.end(), work.ids.begin(), work.ids.end());
-    batch_.ids = ids_.data();
-    batch_.lengths = lengths_.data();
-    batch_.count = work.batch;
-  }
-  const mote_batch& get() const { return batch_; }
-
- private:
-  std::vector<int32_t> ids_;
-  std::vector<uint32_t> lengths_;
-  mote_batch batch_ = {};
-};
-
-double encode_ms(Session& session, const Work& work) {
-  const EncoderBatch batch(work);
-  mote_error error = {};
-  Timer timer;
-  check(mote_encode(session.get(), &batch.get(), &error), error, "bench: --prompt");
-  return timer.ms();
-}
-
-double decode_ms(Session& session, const Work& work) {
-  mote_error error = {};
-  fill(session, work, work.batch);
-  Timer timer;
-  for (uint32_t i = 0; i < work.decode; ++i) {
-    const std::vector<int32_t> ids(work.batch, work.ids[work.depth + i]);
-    check(mote_decode(session.get(), ids.data(), &error), error, "bench: --decode");
-  }
-  return timer.ms();
-}
 
 /// The two tests take turns: what disturbs the machine meets both.
 void measure(Session& session, const Work& work, uint32_t repeat, Result& result) {
   for (uint32_t i = 0; i < repeat; ++i) {
     show_progress("measuring", static_cast<double>(i) / repeat);
     if (work.prompt > 0) {
-      result.prompt.ms.push_back(work.encoder ? encode_ms(session, work) : prompt_ms(session, work));
+      result.prompt.ms.push_back(prompt_ms(session, work));
     }
     if (work.decode > 0) result.decode.ms.push_back(decode_ms(session, work));
   }
@@ -208,7 +116,8 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   result.bytes_per_token =
       weight_bytes(model) +
       (work.encoder ? 0 : work.batch * state_bytes(model, position, kv_type(file, options)));
-  result.bytes_per_s = read_bandwidth(result.bytes_per_token, pool);
+  const ThreadPool readers(ThreadCounts{pool.decode_threads(), pool.decode_threads()});
+  result.bytes_per_s = read_bandwidth(result.bytes_per_token, readers);
   const LinearWork linear = linear_work(model);
   mote_output_info output;
   mote_model_get_output(file.model(), &output);
@@ -258,13 +167,15 @@ void measure_ops(const ModelFile& file, Session& session, const mote_session_opt
 // ---- Printing ----
 
 void print_as_json(const Arguments& arguments, const ModelFile& file, const Session& session,
-                   uint32_t threads, const Work& work, const Result& result) {
+                   const ThreadPool& pool, const Work& work, const Result& result) {
   const auto best = [](uint64_t tokens, const Times& times) {
     return per_second(static_cast<double>(tokens), times.least());
   };
   nlohmann::json values = {{"model", one_line(file.info().name)},
                            {"isa", session.isa()},
-                           {"threads", threads},
+                           {"board", board_name()},
+                           {"threads", pool.threads()},
+                           {"decode_threads", pool.decode_threads()},
                            {"prompt", work.prompt},
                            {"decode", work.decode},
                            {"depth", work.depth},
@@ -296,7 +207,7 @@ void print_as_json(const Arguments& arguments, const ModelFile& file, const Sess
   print_json(values);
 }
 
-void print_for_people(const ModelFile& file, const Session& session, uint32_t threads, const Work& work,
+void print_for_people(const ModelFile& file, const Session& session, const ThreadPool& pool, const Work& work,
                       const Result& result) {
   using enum Table::Align;
   Table table({{"test"}, {"tokens", right}, {"median tokens/s", right}, {"best", right}, {"median", right}});
@@ -310,8 +221,8 @@ void print_for_people(const ModelFile& file, const Session& session, uint32_t th
   };
   row(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt);
   row("decode", work.decode_tokens(), result.decode);
-  print("{}, {}; {}, {} threads, depth {}, batch {}\n", one_line(file.info().name),
-        human_bytes(file.bytes().size()), session.isa(), threads, work.depth, work.batch);
+  print("{}, {}; {}, {}, depth {}, batch {}\n", one_line(file.info().name), human_bytes(file.bytes().size()),
+        session.isa(), pool.text(), work.depth, work.batch);
   table.print();
   print("load {}, {}\n", human_ms(result.load_ms), session.memory_text());
   if (result.after) {
@@ -341,22 +252,77 @@ void print_for_people(const ModelFile& file, const Session& session, uint32_t th
   }
 }
 
+/// What a report takes, on one line.
+void print_to_paste(const ModelFile& file, const Session& session, const ThreadPool& pool, const Work& work,
+                    const Result& result) {
+  std::string line =
+      fmt::format("mote {} | {} | {} | {} | {}, {}", mote_version(), board_name(), session.isa(), pool.text(),
+                  one_line(file.info().name), human_bytes(file.bytes().size()));
+  if (work.depth != 0) line += fmt::format(" | depth {}", work.depth);
+  if (work.batch != 1) line += fmt::format(" | batch {}", work.batch);
+  const auto add = [&](const char* what, uint64_t tokens, double per_s, double share, const char* of) {
+    if (tokens == 0) return;
+    line += fmt::format(" | {} {}: {:.1f} tok/s", what, tokens, per_s);
+    if (share > 0) line += fmt::format(", {:.0f} % of {}", 100.0 * share, of);
+  };
+  add(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt_per_s, result.prompt_share(),
+      "multiply-adds");
+  add("decode", work.decode_tokens(), result.decode_per_s, result.decode_share(work),
+      fmt::format("{:.1f} GB/s", result.bytes_per_s / 1e9).c_str());
+  print("\nto paste: {}\n", line);
+}
+
+/// Prints what each number of threads reaches, and keeps the fastest for later runs of the model.
+void tune(const Arguments& arguments) {
+  const ModelFile file(arguments.file, arguments.session);
+  const Work work = plan(arguments, file);
+  if (work.prompt_tokens() + work.decode_tokens() == 0) {
+    convert::fail("--tune measures a prompt or decoding; one of --prompt and --decode must be more than 0");
+  }
+  const std::vector<TriedThreads> tried = try_threads(file, arguments.session, work, arguments.repeat);
+  const ThreadCounts counts = fastest_threads(tried);
+  if (arguments.json) {
+    nlohmann::json rates = nlohmann::json::array();
+    for (const TriedThreads& one : tried) {
+      rates.push_back({{"threads", one.threads},
+                       {"prompt_tokens_per_s", one.prompt_per_s},
+                       {"decode_tokens_per_s", one.decode_per_s}});
+    }
+    return print_json({{"threads", counts.threads},
+                       {"decode_threads", counts.decode_threads},
+                       {"kept_in", keep_threads(file.info(), counts).string()},
+                       {"tried", rates}});
+  }
+  using enum Table::Align;
+  Table table({{"threads", right}, {"prompt tok/s", right}, {"decode tok/s", right}});
+  for (const TriedThreads& one : tried) {
+    table.row({std::to_string(one.threads), fmt::format("{:.1f}", one.prompt_per_s),
+               fmt::format("{:.1f}", one.decode_per_s)});
+  }
+  table.print();
+  print("fastest: --threads {} --decode-threads {}\n", counts.threads, counts.decode_threads);
+  flush_output();  // also where it cannot be kept
+  print("From now on the default for this model, kept in {}\n", keep_threads(file.info(), counts).string());
+}
+
 void bench_model(const Arguments& arguments) {
-  const ThreadPool pool(arguments.session.threads);
+  if (arguments.tune) return tune(arguments);
   Result result;
   result.before = resident_memory(nullptr, nullptr);
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
   const Work work = plan(arguments, file);
-  const mote_session_options options = options_for(arguments, file, pool, work);
+  const mote_session_options options = bench_options(file, arguments.session, pool, work);
   Session session(file, options);
   result.load_ms = timer.ms();
   measure(session, work, arguments.repeat, result);
   result.after = resident_memory(file.bytes().data(), session.get());
   if (arguments.ops) measure_ops(file, session, options, work, result);
   measure_limits(file, pool, options, work, result);
-  if (arguments.json) return print_as_json(arguments, file, session, pool.threads(), work, result);
-  print_for_people(file, session, pool.threads(), work, result);
+  if (arguments.json) return print_as_json(arguments, file, session, pool, work, result);
+  print_for_people(file, session, pool, work, result);
+  print_to_paste(file, session, pool, work, result);
 }
 
 }  // namespace
@@ -369,14 +335,22 @@ void add_bench(CommandLine& line) {
   const auto count = [&](const char* name, auto& value, const char* type, uint32_t least, const char* help) {
     command.option(name, &value, help).type(type).range(least, 1u << 24);
   };
-  count("--prompt", arguments->prompt, "P", 0,
-        "Tokens of the prompt (default: 512), or of each sequence of an encoder (128); 0: no such test");
-  count("--decode", arguments->decode, "N", 0, "Tokens decoded one by one (default: 128); 0: no such test");
+  count(
+      "--prompt", arguments->prompt, "P", 0,
+      "Tokens of the prompt (default: 512, with --tune 128), or of each sequence of an encoder (128); 0: no "
+      "such test");
+  count("--decode", arguments->decode, "N", 0,
+        "Tokens decoded one by one (default: 128, with --tune 32); 0: no such test");
   count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(command, arguments->session);
-  command.flag("--ops", &arguments->ops, "Show the time of each kind of operation, in further runs");
+  Option ops =
+      command.flag("--ops", &arguments->ops, "Show the time of each kind of operation, in further runs");
+  command
+      .flag("--tune", &arguments->tune,
+            "Find the fastest numbers of threads and make them the default for this model")
+      .excludes(ops);
   command.flag("--json", &arguments->json, "Print a JSON object instead of a table");
   command.callback([arguments] { bench_model(*arguments); });
 }

@@ -198,7 +198,7 @@ void chat(const Arguments& arguments) {
   if (mote_chat_format(file.model()) == nullptr) {
     convert::fail("{} has no chat format; convert it with --chat-format NAME, or use mote run", file.path());
   }
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
   Conversation conversation(file, session, arguments, options.context);

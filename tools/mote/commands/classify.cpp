@@ -7,8 +7,10 @@
 #include <numeric>
 
 #include "converter/error.h"
+#include "tools/mote/commands/classify_pictures.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_encoder.h"
 #include "tools/mote/spans.h"
 #include "tools/mote/text.h"
 #include "tools/mote/text_encoder.h"
@@ -23,7 +25,8 @@ constexpr size_t kLinesAtOnce = 64;
 constexpr uint32_t kMaskedRows = 32;  // words to fill in at once, each with logits over the vocabulary
 
 struct Arguments {
-  std::string file, lines = "-", text, question;
+  std::string file, lines = "-", text, question, text_model;
+  std::vector<std::string> images;
   uint32_t top = 5;
   bool json = false, truncate = false, pairs = false;
   SessionFlags session;
@@ -198,8 +201,19 @@ class Classifier {
 };
 
 void classify(const Arguments& arguments) {
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
+  if (takes_pictures(file)) {
+    if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
+    PictureLabels wanted{arguments.images, arguments.text_model, {}, arguments.top, arguments.json, largest};
+    const auto take = [&](const std::string& text) { wanted.texts.push_back(text); };
+    if (!arguments.text.empty()) take(arguments.text);
+    if (arguments.text.empty() && !arguments.text_model.empty()) for_each_line(arguments.lines, take);
+    if (wanted.texts.empty() && !arguments.text_model.empty())
+      convert::fail("there are no texts to compare with");
+    return classify_pictures(wanted, file, arguments.session, pool);
+  }
+  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
   Classifier classifier(arguments, file, pool);
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);
@@ -213,13 +227,21 @@ void classify(const Arguments& arguments) {
 
 void add_classify(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  Command command =
-      line.command("classify", "Label texts, find entities and answers in them, or fill masked words in");
+  Command command = line.command(
+      "classify", "Label texts or pictures, find entities and answers in texts, or fill masked words in");
   add_model_argument(command, arguments->file);
   Option text = command.option("--text", &arguments->text, "The text").type("TEXT");
   command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
       .type("LINES")
       .excludes(text);
+  command.option("--image", &arguments->images, "Pictures, PNG or JPEG, for a model of pictures")
+      .type("FILE")
+      .repeated();
+  command
+      .option("--text-model", &arguments->text_model,
+              "The texts' tower of a model of pictures and texts: says which texts (--file, --text) fit a "
+              "picture")
+      .type("MODEL");
   command.option("--question", &arguments->question, "What models for question answering find in each text")
       .type("TEXT");
   command.flag("--pairs", &arguments->pairs,

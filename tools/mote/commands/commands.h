@@ -20,6 +20,7 @@ void add_eval(CommandLine& line);
 void add_tokenize(CommandLine& line);
 void add_template(CommandLine& line);
 void add_verify(CommandLine& line);
+void add_transcribe(CommandLine& line);
 void add_export_c(CommandLine& line);
 
 }  // namespace mote::cli

@@ -18,7 +18,7 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, chat_format, pooling, thinking, target;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
   std::vector<std::string> ignored_keys;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false;
 };
@@ -98,23 +98,28 @@ void list_names() {
   print("\n");
 }
 
+void check_type(const char* option, const std::string& type, const std::vector<std::string>& types) {
+  if (type.empty() || std::find(types.begin(), types.end(), type) != types.end()) return;
+  usage_fail("{}: no type '{}'{}; mote convert --list prints them", option, type,
+             convert::did_you_mean(type, types));
+}
+
 void convert_model(const Arguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
   if (arguments.output.empty()) fail_missing("--output");
-  const auto types = convert::type_names();
-  if (!arguments.type.empty() && std::find(types.begin(), types.end(), arguments.type) == types.end()) {
-    usage_fail("--type: no type '{}'{}; mote convert --list prints them", arguments.type,
-               convert::did_you_mean(arguments.type, types));
-  }
+  check_type("--type", arguments.type, convert::type_names());
+  check_type("--head-type", arguments.head_type, convert::head_type_names());
   convert::ConvertOptions options;
   options.type = arguments.type;
+  options.head_type = arguments.head_type;
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -145,14 +150,22 @@ void add_convert(CommandLine& line) {
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
+  command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
+      .one_of({"vision", "text"});
   command
       .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
-              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, "
+              "Weights: q8 or q4 (a type for each kind of tensor), or f32, f16, q8g32, q4g32, q4mg32, q4k, "
+              "q5k, q6k, "
               "q8c for all "
               "(default: a GGUF's own types, else q8)")
+      .type("TYPE");
+  command
+      .option("--head-type", &arguments->head_type,
+              "The output matrix, and an embedding tied to it: f32, f16, q8g32, q4g32, q4mg32, q8c (default: "
+              "as --type says)")
       .type("TYPE");
   command
       .option("--chat-format", &arguments->chat_format,

@@ -9,6 +9,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/eval_texts.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_encoder.h"
 #include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
@@ -19,6 +20,7 @@ constexpr size_t kLinesAtOnce = 64;
 
 struct Arguments {
   std::string file, lines = "-", npy, query, prompt, prompt_name;
+  std::vector<std::string> images;
   uint32_t top = 0;
   bool json = false, truncate = false, ranks = false, reranks = false, has_prompt = false;
   SessionFlags session;
@@ -141,10 +143,28 @@ void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
   print_ranked(std::move(ranked), arguments);
 }
 
+void embed_pictures(const ModelFile& file, const Arguments& arguments, const ThreadPool& pool) {
+  if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
+  if (arguments.ranks || arguments.reranks || arguments.has_prompt)
+    usage_fail("--rank, --rerank and --prompt are for texts");
+  PictureEncoder encoder(file, arguments.session, pool);
+  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) convert::fail("{} gives no vectors", file.path());
+  std::vector<float> all;
+  for (const std::string& path : arguments.images) {
+    encoder.encode(path);
+    const std::vector<float> vector = encoder.row();
+    if (arguments.npy.empty()) print_json({{"picture", path}, {"embedding", vector}});
+    all.insert(all.end(), vector.begin(), vector.end());
+  }
+  if (!arguments.npy.empty()) write_npy(arguments.npy, all, arguments.images.size(), encoder.output().width);
+}
+
 void embed(Arguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
+  if (takes_pictures(file)) return embed_pictures(file, arguments, pool);
+  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   if (arguments.reranks) {
     if (encoder.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || encoder.output().labels != 1)
@@ -175,10 +195,14 @@ void embed(Arguments& arguments) {
 
 void add_embed(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("embed", "Turn lines of text into vectors, or rank them by a query");
+  Command command =
+      line.command("embed", "Turn lines of text or pictures into vectors, or rank lines by a query");
   add_model_argument(command, arguments->file);
   command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
       .type("LINES");
+  command.option("--image", &arguments->images, "Pictures, PNG or JPEG, for a model of pictures")
+      .type("FILE")
+      .repeated();
   Option npy = command.option("--npy", &arguments->npy, "Write the vectors to a NumPy file [lines, width]")
                    .type("OUT");
   Option rank = command.option("--rank", &arguments->query, "Print the lines, nearest to this text first")

@@ -174,9 +174,9 @@ void print_score(const Arguments& arguments, uint32_t window, const Score& score
 
 void eval_perplexity(const Arguments& arguments) {
   Timer timer;
-  const ThreadPool pool(arguments.session.threads);
-  uint32_t window = arguments.window;
-  if (window == 0) window = std::min(512u, ModelFile(arguments.file).info().context);
+  const ModelFile file(arguments.file);
+  const ThreadPool pool(file, arguments.session);
+  const uint32_t window = arguments.window != 0 ? arguments.window : std::min(512u, file.info().context);
   Model model(arguments.file, arguments, window, pool);
   const std::vector<int32_t> ids = text_ids(arguments, model);
   std::optional<Model> other;
@@ -193,8 +193,8 @@ void eval_perplexity(const Arguments& arguments) {
 
 void eval_exact(const Arguments& arguments) {
   Timer timer;
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
   Session session(file, session_options(file, arguments.session, pool));
   const ExactScore score = score_exact(file, session, arguments.exact, arguments.limit);
   const double seconds = timer.ms() / 1000.0;
@@ -210,8 +210,8 @@ void eval_exact(const Arguments& arguments) {
 
 void eval_texts(const Arguments& arguments) {
   Timer timer;
-  const ThreadPool pool(arguments.session.threads);
   const ModelFile file(arguments.file, arguments.session);
+  const ThreadPool pool(file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   nlohmann::json result;
   if (!arguments.accuracy.empty()) {

@@ -11,6 +11,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"
+#include "tools/mote/forward_sound.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -167,8 +168,17 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
     convert::fail("{} is an encoder, which reads a single --input", file.path());
   if (arguments.generate != 0) convert::fail("{} is an encoder, which generates nothing", file.path());
   Outputs outputs;
-  for (const Case& item : read_cases(arguments.inputs[0])) {
-    forward_encoder(file, session_options(file, arguments.session, pool), item, arguments.hidden, outputs);
+  mote_sound_info sound;
+  mote_model_get_sound(file.model(), &sound);
+  const mote_session_options options = session_options(file, arguments.session, pool);
+  if (sound.rate != 0) {
+    forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
+  } else {
+    mote_picture_info picture;
+    const bool pictures = mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK;
+    const std::string& input = arguments.inputs[0];
+    for (const Case& item : pictures ? read_picture_cases(input, file.model()) : read_cases(input))
+      forward_encoder(file, options, item, arguments.hidden, outputs);
   }
   outputs.write(arguments.outputs[0]);
 }
@@ -182,7 +192,7 @@ void forward_model(const Arguments& arguments) {
   std::vector<std::string> read = arguments.inputs;
   read.push_back(arguments.file);
   for (const std::string& path : arguments.outputs) convert::refuse_input(path, read);
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   if (is_encoder(file)) return encode(arguments, file, pool);
   std::vector<std::vector<Case>> segments;
   for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
@@ -212,7 +222,8 @@ void add_forward(CommandLine& line) {
       .option(
           "--input", &arguments->inputs,
           "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
-          "prefix, each prefix being a case of its own. Repeated: further segments of the same sessions")
+          "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
+          "input_features [B,rows,W] instead. Repeated: further segments of the same sessions")
       .type("FILE")
       .required()
       .repeated();

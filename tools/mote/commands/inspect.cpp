@@ -172,7 +172,8 @@ json plan_list(const file::Program& program) {
   json streams = json::array();
   for (const file::Stream* stream : *program.streams()) {
     json one = {{"rows", file::EnumNameStreamKind(stream->kind())}, {"row_bytes", stream->row_bytes()}};
-    if (stream->kind() == file::StreamKind::group) one["of"] = stream->of(), one["ratio"] = stream->ratio();
+    if (stream->kind() == file::StreamKind::group)
+      one["of"] = stream->of(), one["ratio"] = stream->ratio(), one["needs"] = stream->needs();
     streams.push_back(std::move(one));
   }
   return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
@@ -235,7 +236,7 @@ void print_tensors(const json& tensors) {
 void inspect_model(const Arguments& arguments) {
   const ModelFile file(arguments.file);
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   json all = model_info(file, model);
   if (arguments.plan) {
     all["states"] = state_list(model);

@@ -99,7 +99,7 @@ void slide(const Arguments& arguments, const ModelFile& file, Session& session, 
 }
 
 void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
-                  const Session& session, double load_ms, uint32_t threads) {
+                  const Session& session, double load_ms, const ThreadPool& pool) {
   if (arguments.json) {
     print_json({{"prompt_ids", prompt},
                 {"output_ids", answer.ids},
@@ -113,14 +113,13 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
                 {"arena_bytes", session.arena_bytes()},
                 {"backend_bytes", session.backend_bytes()},
                 {"isa", session.isa()},
-                {"threads", threads}});
+                {"threads", pool.threads()},
+                {"decode_threads", pool.decode_threads()}});
     return;
   }
-  note(
-      "prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {} "
-      "threads",
-      prompt.size(), answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(),
-      session.memory_text(), session.isa(), threads);
+  note("prompt {} tokens, {:.1f} per second; output {} tokens, {:.1f} per second; {}; {}, {}", prompt.size(),
+       answer.prompt_per_s(prompt.size()), answer.ids.size(), answer.decode_per_s(), session.memory_text(),
+       session.isa(), pool.text());
 }
 
 void run_model(const Arguments& arguments) {
@@ -128,7 +127,7 @@ void run_model(const Arguments& arguments) {
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
   const ModelFile file(arguments.file, arguments.session);
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
   const double load_ms = timer.ms();
@@ -176,7 +175,7 @@ void run_model(const Arguments& arguments) {
         "goes on",
         options.context, file.info().context);
   }
-  print_answer(arguments, prompt, answer, session, load_ms, pool.threads());
+  print_answer(arguments, prompt, answer, session, load_ms, pool);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ void verify_model(const Arguments& arguments) {
     print("no self test in the file\n");
     return;
   }
-  const ThreadPool pool(arguments.session.threads);
+  const ThreadPool pool(file, arguments.session);
   Session session(file, session_options(file, arguments.session, pool));
   mote_self_test result = {};
   mote_error error = {};

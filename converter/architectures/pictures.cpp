@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/architectures/pictures.h"
+
+#include <nlohmann/json.hpp>
+
+#include "converter/error.h"
+#include "converter/tensor_set.h"
+
+namespace mote::convert {
+namespace {
+
+struct Sides {
+  uint32_t height, width;
+};
+
+/// A number, or a list of height and width.
+Sides read_sides(Config& config, const std::string& key, uint32_t fallback) {
+  const nlohmann::json* value = config.value(key);
+  if (value == nullptr || !value->is_array()) {
+    const uint32_t side = config.size(key, 1, kMaxSize, fallback);
+    return {side, side};
+  }
+  if (value->size() != 2) config.refuse_value(key, value, "a number, or a list of two");
+  uint32_t sides[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const nlohmann::json one = {{key, (*value)[i]}};
+    sides[i] = config.inner(one, "").size(key, 1, kMaxSize);
+  }
+  return {sides[0], sides[1]};
+}
+
+}  // namespace
+
+PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size) {
+  const Sides image = read_sides(config, "image_size", image_size);
+  const Sides patch = read_sides(config, "patch_size", patch_size);
+  if (patch.height != patch.width) config.refuse("patch_size: patches that are no squares are not supported");
+  PictureFormat format;
+  format.patch = patch.height;
+  // Pixels at the right and lower edge that fill no patch have no part in the original's result either.
+  if (image.height % format.patch != 0 || image.width % format.patch != 0)
+    config.refuse("image_size {} x {} is no multiple of patch_size {}", image.height, image.width,
+                  format.patch);
+  format.height = image.height;
+  format.width = image.width;
+  format.channels = config.size("num_channels", 1, 4, 3);
+  if (uint64_t{format.height / format.patch} * (format.width / format.patch) > kMaxSize)
+    config.refuse("image_size {} x {} has too many patches", image.height, image.width);
+  return format;
+}
+
+void set_rows(TransformerSpec& spec) {
+  PictureSpec& picture = spec.picture;
+  for (const LearnedRows& rows : picture.before) picture.format.before += rows.rows;
+  for (const LearnedRows& rows : picture.after) picture.format.after += rows.rows;
+  spec.context = picture.format.rows();
+  spec.vocab = 1;
+  spec.without_tokenizer = true;
+  spec.tied_embedding = false;
+}
+
+LayerNames pre_norm_names(const std::string& prefix, const PreNormNames& names) {
+  LayerNames layer;
+  layer.q = prefix + names.q;
+  layer.k = prefix + names.k;
+  layer.v = prefix + names.v;
+  layer.o = prefix + names.o;
+  layer.attention_norms.before = prefix + names.attention_norm;
+  layer.up = prefix + names.up;
+  layer.down = prefix + names.down;
+  layer.ffn_norms.before = prefix + names.ffn_norm;
+  return layer;
+}
+
+void know(Config& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) config.value(key);
+}
+
+void set_layer_norms(Config& config, double eps, TransformerSpec& spec) {
+  spec.norm = NormKind::layer;
+  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", eps));
+  spec.norm_bias = true;
+}
+
+std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count) {
+  return TensorSet(source).table(name, 1, count);
+}
+
+}  // namespace mote::convert

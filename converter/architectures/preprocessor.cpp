@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// preprocessor_config.json: how a picture of any size becomes pixel values.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "converter/architectures/pictures.h"
+#include "converter/error.h"
+#include "converter/readers/json_text.h"
+
+namespace mote::convert {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kPreprocessorDepth = 16;
+constexpr uint32_t kBilinear = 2, kBicubic = 3;  // Pillow's numbers
+
+/// Of kinds of processors whose configs may leave keys out, by the start of the name.
+struct Processor {
+  const char* name;
+  uint32_t resample;
+  bool shorter_side;  // a single number for the size is that of the shorter side
+};
+constexpr Processor kProcessors[] = {
+    {"ViT", kBilinear, false},    {"DeiT", kBicubic, false},        {"Beit", kBicubic, false},
+    {"CLIP", kBicubic, true},     {"SiglipImage", kBicubic, false}, {"Bit", kBicubic, true},
+    {"DINOv3", kBilinear, false}, {"Yolos", kBilinear, false},
+};
+
+struct Size {
+  uint32_t height, width;  // width 0: of the shorter side
+};
+
+class Preprocessor {
+ public:
+  Preprocessor(const json& values, std::string where) : values_(values), file_(std::move(where)) {}
+
+  /// Nothing of a kind that is not known.
+  bool read(PictureFormat& format) {
+    const Processor* known = kind();
+    if (known == nullptr) return false;
+    const Processor& processor = *known;
+    if (flag("do_resize", true)) {
+      const Size size = size_of("size", processor.shorter_side);
+      format.resize_height = size.height;
+      format.resize_width = size.width;
+      format.resample = resample(processor);
+    }
+    if (flag("do_center_crop", values_.contains("crop_size") && values_.contains("do_center_crop"))) {
+      const Size size = size_of("crop_size", false);
+      format.crop_height = size.height;
+      format.crop_width = size.width;
+    }
+    format.rescale = 1.0f;
+    if (flag("do_rescale", true)) format.rescale = static_cast<float>(number("rescale_factor", 1.0 / 255));
+    if (!(format.rescale > 0)) file_.refuse("rescale_factor is not above 0");
+    const bool normalizes = flag("do_normalize", true);
+    format.mean =
+        normalizes ? list("image_mean", format.channels) : std::vector<float>(format.channels, 0.0f);
+    format.std = normalizes ? list("image_std", format.channels) : std::vector<float>(format.channels, 1.0f);
+    if (std::find(format.std.begin(), format.std.end(), 0.0f) != format.std.end())
+      file_.refuse("image_std holds 0");
+    finish();
+    return true;
+  }
+
+ private:
+  const json* find(const std::string& key) {
+    known_.insert(key);
+    return file_.find(values_, key);
+  }
+  bool flag(const std::string& key, bool otherwise) {
+    known_.insert(key);
+    return file_.flag(values_, key, otherwise);
+  }
+  double number(const std::string& key, double otherwise) {
+    const json* value = find(key);
+    if (value == nullptr) return otherwise;
+    if (!value->is_number()) file_.refuse_value(key, value, "a number");
+    return value->get<double>();
+  }
+  std::vector<float> list(const std::string& key, uint32_t count) {
+    const json* value = find(key);
+    if (value == nullptr || !value->is_array() || value->size() != count)
+      file_.refuse_value(key, value, fmt::format("a list of {} numbers", count));
+    std::vector<float> numbers;
+    for (const json& one : *value) {
+      if (!one.is_number()) file_.refuse_value(key, value, "a list of numbers");
+      numbers.push_back(one.get<float>());
+    }
+    return numbers;
+  }
+
+  const Processor* kind() {
+    std::string name;
+    for (const char* key : {"image_processor_type", "feature_extractor_type"}) {
+      const json* value = find(key);
+      if (name.empty() && value != nullptr && value->is_string()) name = value->get<std::string>();
+    }
+    for (const Processor& processor : kProcessors) {
+      if (name.starts_with(processor.name)) return &processor;
+    }
+    return nullptr;
+  }
+
+  uint32_t side(const json& size, const std::string& key, const char* name) {
+    if (!size.contains(name)) file_.refuse_value(key, &size, "height and width, or shortest_edge");
+    return static_cast<uint32_t>(file_.size(size[name], key, kMaxSize));
+  }
+  Size size_of(const std::string& key, bool shorter_side) {
+    const json* value = find(key);
+    if (value == nullptr) file_.refuse_value(key, value, "a size");
+    Size size{};
+    if (value->is_number()) {
+      size.height = static_cast<uint32_t>(file_.size(*value, key, kMaxSize));
+      if (!shorter_side) size.width = size.height;
+    } else if (value->is_object() && value->size() == 1) {
+      size.height = side(*value, key, "shortest_edge");
+    } else if (value->is_object() && value->size() == 2) {
+      size = {side(*value, key, "height"), side(*value, key, "width")};
+      if (size.width == 0) file_.refuse("{} has a width of 0", key);
+    } else {
+      file_.refuse_value(key, value, "height and width, or shortest_edge");
+    }
+    if (size.height == 0) file_.refuse("{} is 0", key);
+    return size;
+  }
+  uint32_t resample(const Processor& processor) {
+    const json* value = find("resample");
+    const uint64_t filter = value == nullptr ? processor.resample : file_.size(*value, "resample");
+    if (filter != kBilinear && filter != kBicubic)
+      file_.refuse("resample {} is not supported, 2 (bilinear) and 3 (bicubic) are", filter);
+    return static_cast<uint32_t>(filter);
+  }
+  void finish() {
+    // Where arrays come from and go to; what labels of training are.
+    const std::set<std::string> harmless = {
+        "processor_class", "do_convert_rgb", "return_tensors", "data_format", "input_data_format", "device",
+        "disable_grouping", "do_reduce_labels", "_valid_processor_keys", "default_to_square",
+        // Of steps that are off.
+        "size", "crop_size", "resample", "rescale_factor", "image_mean", "image_std"};
+    for (const auto& [key, value] : values_.items()) {
+      if (!value.is_null() && known_.count(key) == 0 && harmless.count(key) == 0)
+        file_.refuse("key {} is not understood", key);
+    }
+  }
+
+  const json& values_;
+  JsonFile file_;
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+void read_preprocessor(const Source& source, PictureFormat& format, std::vector<std::string>& notes) {
+  const std::filesystem::path path = source.directory / "preprocessor_config.json";
+  std::error_code ignored;
+  if (source.directory.empty() || !std::filesystem::exists(path, ignored)) {
+    notes.emplace_back("there is no preprocessor_config.json: the file takes pixel values, but no pictures");
+    return;
+  }
+  const json values = read_json_object(path, kPreprocessorDepth);
+  if (!Preprocessor(values, path.string()).read(format)) {
+    notes.emplace_back("its image processor is not known: the file takes pixel values, but no pictures");
+    return;
+  }
+  const bool crops = format.crop_height != 0;
+  const uint32_t height = crops ? format.crop_height : format.resize_height;
+  const uint32_t width = crops ? format.crop_width : format.resize_width;
+  if (height != format.height || width != format.width) {
+    fail(
+        "{}: pictures become {} x {} pixels, the model takes {} x {}; positions of another size are not "
+        "supported",
+        path.string(), width, height, format.width, format.height);
+  }
+}
+
+}  // namespace mote::convert

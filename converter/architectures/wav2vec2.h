@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What wav2vec 2.0 (Baevski et al. 2020) and the models built on it share.
+#pragma once
+
+#include <string>
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+/// Keys of training, of heads that are not wanted and of dropouts, which leave the results alone.
+void read_unused_wav2vec2_keys(Config& config);
+
+/// Whether the source has the model below a head.
+std::string wav2vec2_base(const Source& source);
+
+/// Sizes, the stem of convolutions, the positional convolution unless `positions` is false, and the head.
+TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool positions);
+
+}  // namespace mote::convert

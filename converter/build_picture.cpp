@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models of pictures: what becomes of the caller's patches before the layers, and of their rows after them.
+#include <fmt/format.h>
+
+#include "converter/error.h"
+#include "converter/transformer_builder.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr uint32_t kBoxNumbers = 4;
+constexpr float kSmallestNorm = 1e-12f;  // of vectors that get length 1
+
+}  // namespace
+
+void TransformerBuilder::embed_picture() {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  const uint32_t width = spec_.width;
+  const uint32_t patches = spec_.context - format.before - format.after;
+  const View row = new_value(format.row_width(), Unit::token);
+  const View patch = columns(row, 0, format.pixels_of_row());
+  add(InputNode{row});
+  const std::string projection = picture.projection + ".weight";
+  WeightPart part = format.channels_last
+                        ? tensors_.matrix(projection, width, patch.width, false)
+                        : tensors_.kernels(projection, width, {format.channels, format.patch, format.patch});
+  const DType dtype = policy_.dtype(Role::positions, *part.tensor);
+  const int32_t weight = add_matrix("patch_embedding", dtype, false, patch.width, {std::move(part)});
+  x_ = new_value(width, Unit::token);
+  // The rows of learned ones are 0 in the input, so the projection's bias is added with the positions.
+  add(LinearNode{weight, -1, Activation::none, patch, x_, std::nullopt});
+
+  std::vector<float> rows;
+  const auto append = [&](const std::vector<float>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  const std::vector<float> bias =
+      picture.bias ? tensors_.vector(picture.projection + ".bias", width) : std::vector<float>(width, 0.0f);
+  for (const LearnedRows& learned : picture.before)
+    append(tensors_.table(learned.name, 1, learned.rows * width));
+  for (uint32_t i = 0; i < patches; ++i) append(bias);
+  for (const LearnedRows& learned : picture.after)
+    append(tensors_.table(learned.name, 1, learned.rows * width));
+  const uint32_t side = format.positions_side;
+  if (!picture.positions.empty() && side == 0) {
+    const uint32_t first = picture.positions_of_patches ? format.before : 0;
+    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
+    const std::vector<float> positions = tensors_.table(picture.positions, 1, count * width);
+    for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];
+  }
+  const uint32_t count = static_cast<uint32_t>(rows.size() / width);
+  add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
+  if (side != 0) {
+    WeightPart table = tensors_.matrix(picture.positions, width, side * side, true);
+    const DType type = policy_.dtype(Role::positions, *table.tensor);
+    const View weights = columns(row, patch.width + format.rope_width, side * side);
+    add(LinearNode{add_matrix("position_table", type, false, side * side, {std::move(table)}), -1,
+                   Activation::none, weights, x_, x_});
+  }
+  if (!spec_.names.embedding_norm.empty()) norm("embedding_norm", spec_.names.embedding_norm, x_, x_);
+  probe("hidden.0", x_);
+  if (format.rope_width == 0) {
+    add_tables();
+  } else {
+    rope_tables_.push_back(columns(row, patch.width, format.rope_width));
+  }
+  graph_.picture = format;
+}
+
+/// The query is the same for every picture, and attention has one for each row: a norm of weight 0 whose bias
+/// is the query gives it to all rows, of which the first is taken.
+View TransformerBuilder::attention_pool(const std::string& source) {
+  const AttentionSpec& attention = spec_.layers.front().attention;
+  const FfnSpec& ffn = spec_.layers.front().ffn;
+  const uint32_t width = spec_.width;
+  const std::vector<float> learned = tensors_.table(source + "probe", 1, width);
+  const std::string in_proj = source + "attention.in_proj_";
+  WeightPart whole = tensors_.matrix(in_proj + "weight", 3 * width, width, false);
+  const std::vector<float> bias = tensors_.vector(in_proj + "bias", 3 * width);
+  std::vector<float> query(width), row(width);
+  for (uint32_t i = 0; i < width; ++i) {
+    read_row(*whole.tensor, i, row);
+    double sum = bias[i];
+    for (uint32_t j = 0; j < width; ++j) sum += double{row[j]} * double{learned[j]};
+    query[i] = static_cast<float>(sum);
+  }
+  const View q = new_value(width, Unit::token), kv = new_value(2 * width, Unit::token);
+  const int32_t zero = add_vector("pool.zero", std::vector<float>(width, 0.0f));
+  add(NormNode{NormKind::layer, 1.0f, 1, zero, add_vector("pool.query", std::move(query)), x_, q});
+  whole.first_row = width;
+  whole.rows = 2 * width;
+  const DType dtype = policy_.dtype(Role::matrix, *whole.tensor);
+  BlockInput input{x_};
+  linears("pool.", input,
+          {{"k+v", {std::move(whole)}, dtype, std::vector<float>(bias.begin() + width, bias.end())}}, kv,
+          Activation::none, std::nullopt);
+  const uint32_t cache = cache_of(attention);
+  const View k = columns(kv, 0, width), v = columns(kv, width, width);
+  const View heads = new_value(width, Unit::token), first = new_value(width, Unit::sequence);
+  add(KvStoreNode{cache, k, v});
+  add(AttentionNode{cache, attention.heads, attention.scale, q, heads});
+  add(PoolNode{PoolKind::first, heads, first});
+  const View pooled = new_value(width, Unit::sequence), normed = new_value(width, Unit::sequence);
+  linear("pool.o", source + "attention.out_proj", Role::matrix, first, pooled, Activation::none, true);
+  norm("pool.norm", source + "layernorm", pooled, normed);
+  const View inner = new_value(ffn.width, Unit::sequence);
+  linear("pool.up", source + "mlp.fc1", Role::matrix, normed, inner, ffn.activation, true);
+  BlockInput last{inner};
+  linears("pool.", last, {projection("down", source + "mlp.fc2", width, ffn.width, Role::matrix, true)},
+          pooled, Activation::none, pooled);
+  return pooled;
+}
+
+void TransformerBuilder::predict(const std::string& label, const std::string& source, View in, View out,
+                                 Activation last) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    const View inner = new_value(spec_.width, Unit::selected);
+    linear(fmt::format("{}.{}", label, i), fmt::format("{}{}", source, i), Role::matrix, in, inner,
+           Activation::relu, true);
+    in = inner;
+  }
+  linear(label + ".2", source + "2", Role::head, in, out, last, true);
+}
+
+void TransformerBuilder::picture_head() {
+  const HeadSpec& head = spec_.head;
+  const PictureSpec& picture = spec_.picture;
+  probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
+  if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
+  probe("last_hidden_state", x_);
+  graph_.output_kind = head.kind;
+  graph_.probabilities = head.probabilities;
+  graph_.labels = head.labels;
+  if (head.kind == OutputKind::hidden) {
+    graph_.output = new_value(spec_.width, Unit::selected);
+    return add(SelectNode{x_, graph_.output});
+  }
+  if (head.kind == OutputKind::boxes) {
+    const View rows = new_value(spec_.width, Unit::selected);
+    add(SelectNode{x_, rows});
+    graph_.output = new_value(head.width + kBoxNumbers, Unit::selected);
+    predict("labels", head.output, rows, columns(graph_.output, 0, head.width), Activation::none);
+    return predict("boxes", picture.boxes, rows, columns(graph_.output, head.width, kBoxNumbers),
+                   Activation::sigmoid);
+  }
+  View features{};
+  std::optional<View> second;
+  if (!picture.attention_pool.empty()) {
+    features = attention_pool(picture.attention_pool);
+  } else {
+    features = new_value(spec_.width * static_cast<uint32_t>(1 + head.more_pools.size()), Unit::sequence);
+    add(PoolNode{head.pool, x_, columns(features, 0, spec_.width), picture.pool_skip});
+    for (uint32_t i = 0; i < head.more_pools.size(); ++i)
+      add(PoolNode{head.more_pools[i], x_, columns(features, (i + 1) * spec_.width, spec_.width),
+                   picture.format.before});
+  }
+  if (!picture.second.name.empty()) {
+    second = new_value(spec_.width, Unit::sequence);
+    add(PoolNode{PoolKind::first, x_, *second, 1});
+  }
+  if (!picture.pooled_norm.empty()) norm("pooled_norm", picture.pooled_norm, features, features);
+  features = dense("head.dense", head.dense, features);
+  if (head.kind == OutputKind::embedding && picture.probe != "pooler_output")
+    probe("pooler_output", features);
+  graph_.output = features;
+  if (!head.output.empty()) {
+    graph_.output = new_value(head.width, Unit::sequence);
+    linear("head", head.output, Role::head, features, graph_.output, Activation::none,
+           head.kind == OutputKind::sequence_labels);
+  }
+  if (second) {
+    probe("cls_logits", graph_.output);
+    const View labels = new_value(head.width, Unit::sequence), mean = new_value(head.width, Unit::sequence);
+    linear("second_head", picture.second.name, Role::head, *second, labels, Activation::none, true);
+    probe("distillation_logits", labels);
+    add(ScaleRowsNode{labels, mean, -1, 1.0f, graph_.output});
+    scale(mean, 0.5f);
+    graph_.output = mean;
+  }
+  if (head.normalize) add(NormNode{NormKind::l2, kSmallestNorm, 1, -1, -1, graph_.output, graph_.output});
+  if (!picture.probe.empty()) probe(picture.probe, graph_.output);
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace mote::convert {
+
+/// The schema's Picture: what becomes a program's rows of floats.
+struct PictureFormat {
+  uint32_t height = 0, width = 0, channels = 0, patch = 0;  // no height: the program takes no pictures
+  uint32_t before = 0, after = 0;
+  uint32_t resize_height = 0, resize_width = 0, resample = 0, crop_height = 0, crop_width = 0;
+  float rescale = 0.0f;
+  std::vector<float> mean = {}, std = {};
+  float similarity_scale = 0.0f, similarity_bias = 0.0f;
+  bool any_size = false;
+  uint32_t rope_width = 0;
+  float rope_base = 0.0f;
+  uint32_t positions_side = 0;
+  bool channels_last = false;
+
+  uint32_t patches() const { return (height / patch) * (width / patch); }
+  uint32_t rows() const { return before + patches() + after; }
+  uint32_t pixels_of_row() const { return channels * patch * patch; }
+  uint32_t row_width() const { return pixels_of_row() + rope_width + positions_side * positions_side; }
+};
+
+}  // namespace mote::convert

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mote/mote.h"
+#include "pictures/rows.h"
+
+namespace mote::pictures {
+
+/// Pixel values [3, height, width] of a PNG or JPEG, by the steps that the model's file has. Throws
+/// convert::Error, whose message begins with `name`.
+std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
+                                const mote_picture_info& info, const Limits& limits = {});
+
+}  // namespace mote::pictures

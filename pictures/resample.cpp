@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pictures/resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/error.h"
+
+namespace mote::pictures {
+namespace {
+
+double weight_at(Filter filter, double x) {
+  x = std::fabs(x);
+  if (filter == Filter::bilinear) return x < 1.0 ? 1.0 - x : 0.0;
+  constexpr double kA = -0.5;
+  if (x < 1.0) return ((kA + 2.0) * x - (kA + 3.0)) * x * x + 1;
+  return x < 2.0 ? (((x - 5) * x + 8) * x - 4) * kA : 0.0;
+}
+
+/// Sides of the picture before it is cropped.
+struct Sides {
+  uint64_t height, width;
+};
+Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
+  if (shape.resize_height == 0) return {height, width};
+  if (shape.resize_width != 0) return {shape.resize_height, shape.resize_width};
+  const uint64_t shorter = shape.resize_height;
+  // As the original computes it, in doubles.
+  const auto longer = [&](uint32_t of, uint32_t to) {
+    return static_cast<uint64_t>(static_cast<double>(shorter * of) / to);
+  };
+  return height <= width ? Sides{shorter, longer(width, height)} : Sides{longer(height, width), shorter};
+}
+
+}  // namespace
+
+Weights::Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint32_t count) {
+  const double scale = static_cast<double>(from) / to, stretch = std::max(scale, 1.0);
+  const double support = (filter == Filter::bilinear ? 1.0 : 2.0) * stretch;
+  std::vector<double> row;
+  for (uint32_t i = first; i < first + count; ++i) {
+    const double center = (i + 0.5) * scale;
+    const auto begin = static_cast<int64_t>(std::max(0.0, center - support + 0.5));
+    const auto end = std::min(static_cast<int64_t>(center + support + 0.5), int64_t{from});
+    row.clear();
+    double sum = 0;
+    for (int64_t pixel = begin; pixel < end; ++pixel) {
+      row.push_back(weight_at(filter, (static_cast<double>(pixel) - center + 0.5) * (1.0 / stretch)));
+      sum += row.back();
+    }
+    spans_.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(row.size()), weights_.size()});
+    for (const double weight : row) {
+      const double fixed = (sum != 0 ? weight / sum : weight) * (1 << kBits);
+      weights_.push_back(static_cast<int32_t>(fixed < 0 ? fixed - 0.5 : fixed + 0.5));
+    }
+  }
+}
+
+uint32_t Weights::end() const { return spans_.back().begin + spans_.back().count; }
+
+void Resampler::begin(uint32_t width, uint32_t height) {
+  const Sides full = resized(shape_, height, width);
+  const bool crops = shape_.crop_height != 0;
+  const uint64_t rows = crops ? shape_.crop_height : full.height,
+                 columns = crops ? shape_.crop_width : full.width;
+  if (rows != shape_.height || columns != shape_.width || full.height < rows || full.width < columns) {
+    convert::fail("a picture of {} x {} pixels becomes {} x {}, but the model takes {} x {}", width, height,
+                  crops ? columns : full.width, crops ? rows : full.height, shape_.width, shape_.height);
+  }
+  if (std::max(full.height, full.width) > limits_.pixels)
+    convert::fail("a picture of {} x {} pixels is too narrow for its length", width, height);
+  const auto first = [](uint64_t of, uint32_t part) { return static_cast<uint32_t>((of - part) / 2); };
+  along_.clear();
+  along_.emplace_back(shape_.filter, width, static_cast<uint32_t>(full.width),
+                      first(full.width, shape_.width), shape_.width);
+  along_.emplace_back(shape_.filter, height, static_cast<uint32_t>(full.height),
+                      first(full.height, shape_.height), shape_.height);
+  const uint64_t bytes = uint64_t{along_[1].end() - along_[1].begin()} * shape_.width * kColours;
+  if (bytes > limits_.bytes)
+    convert::fail("a picture of {} x {} pixels takes too much memory", width, height);
+  kept_.clear();
+  kept_.reserve(bytes);
+  next_ = 0;
+}
+
+void Resampler::row(const uint8_t* pixels) {
+  const uint32_t index = next_++;
+  if (index < along_[1].begin() || index >= along_[1].end()) return;
+  for (uint32_t x = 0; x < along_[0].count(); ++x) {
+    for (size_t colour = 0; colour < kColours; ++colour)
+      kept_.push_back(along_[0].sum(x, [&](uint32_t at) { return pixels[at * kColours + colour]; }));
+  }
+}
+
+std::vector<uint8_t> Resampler::result() const {
+  const size_t row_bytes = shape_.width * kColours;
+  std::vector<uint8_t> picture;
+  picture.reserve(shape_.height * row_bytes);
+  for (uint32_t y = 0; y < along_[1].count(); ++y) {
+    for (size_t i = 0; i < row_bytes; ++i)
+      picture.push_back(
+          along_[1].sum(y, [&](uint32_t at) { return kept_[(at - along_[1].begin()) * row_bytes + i]; }));
+  }
+  return picture;
+}
+
+}  // namespace mote::pictures

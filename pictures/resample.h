@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures of another size, byte for byte as Pillow's Image.resize makes them: the weights of all pixels that
+// a new one covers, as fixed-point numbers; first along rows, then along columns, each rounded to bytes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "pictures/rows.h"
+
+namespace mote::pictures {
+
+enum class Filter : uint8_t { bilinear = 2, bicubic = 3 };  // Pillow's numbers
+
+/// The weights of one direction for new pixels [first, first + count) of `to` made of `from` ones.
+class Weights {
+ public:
+  Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint32_t count);
+
+  uint32_t count() const { return static_cast<uint32_t>(spans_.size()); }
+  /// Old pixels [begin, end) that the new ones are made of.
+  uint32_t begin() const { return spans_.front().begin; }
+  uint32_t end() const;
+  /// New pixel `index` of values at at(old pixel).
+  template <class At>
+  uint8_t sum(uint32_t index, At&& at) const {
+    const Span& span = spans_[index];
+    int64_t sum = int64_t{1} << (kBits - 1);
+    for (uint32_t i = 0; i < span.count; ++i) sum += int64_t{weights_[span.offset + i]} * at(span.begin + i);
+    sum >>= kBits;
+    return static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+  }
+
+ private:
+  static constexpr int kBits = 22;
+  struct Span {
+    uint32_t begin, count;
+    size_t offset;
+  };
+  std::vector<Span> spans_;
+  std::vector<int32_t> weights_;
+};
+
+/// What is wanted of a picture.
+struct Shape {
+  uint32_t resize_height = 0, resize_width = 0;  // as in mote_picture_info
+  uint32_t crop_height = 0, crop_width = 0;
+  uint32_t height = 0, width = 0;  // of the result
+  Filter filter = Filter::bilinear;
+};
+
+/// Makes a picture of the wanted shape of rows as they come: keeps their resampled part alone.
+class Resampler : public RowSink {
+ public:
+  Resampler(const Shape& shape, const Limits& limits) : shape_(shape), limits_(limits) {}
+
+  void begin(uint32_t width, uint32_t height) override;
+  void row(const uint8_t* pixels) override;
+
+  /// [height, width, 3] of the shape, after the last row.
+  std::vector<uint8_t> result() const;
+
+ private:
+  Shape shape_;
+  Limits limits_;
+  std::vector<Weights> along_;  // rows, then columns
+  std::vector<uint8_t> kept_;   // [rows kept, width, 3]
+  uint32_t next_ = 0;
+};
+
+}  // namespace mote::pictures

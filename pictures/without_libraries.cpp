@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "converter/error.h"
+#include "pictures/rows.h"
+
+namespace mote::pictures {
+namespace {
+
+[[noreturn]] void refuse() {
+  convert::fail(
+      "this build reads no pictures: install libpng and libjpeg-turbo (scripts/install_packages pictures) and "
+      "build again");
+}
+
+}  // namespace
+
+void read_png(std::span<const std::byte>, const Limits&, RowSink&) { refuse(); }
+void read_jpeg(std::span<const std::byte>, const Limits&, RowSink&) { refuse(); }
+
+}  // namespace mote::pictures

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a model that hears takes of sound.
+#include "runtime/error.h"
+#include "runtime/file/model.h"
+
+namespace mote {
+
+namespace {
+
+/// Whether squares lie in the spectrum and are as wide as a row; or there are none.
+bool fits_squares(const mote_model& model, const file::Sound& sound) {
+  if (sound.patch() == 0) return true;
+  const uint64_t patch = sound.patch();
+  const uint32_t width = input_width(*model.root->programs()->Get(whole_program(model)));
+  return sound.kind() == file::SoundKind::spectrum && patch <= kMaxRatio && patch * patch == width &&
+         sound.frame_step() > 0 && sound.bin_step() > 0 && sound.frames() >= patch && sound.bins() >= patch &&
+         sound.frames() <= kMaxContext && sound.bins() <= kMaxContext && sound.before() <= kMaxContext;
+}
+
+}  // namespace
+
+mote_status check_sound(const mote_model& model, mote_error* error) {
+  const file::Sound* sound = model.root->sound();
+  if (sound == nullptr) return MOTE_OK;
+  if (sound->kind() > file::SoundKind::MAX) {
+    return fail(error, MOTE_UNSUPPORTED_FILE, "sound is of an unknown kind; a newer mote made this file");
+  }
+  const bool whole = model.encoder || model.sources;
+  const bool heard = whole && input_width(*model.root->programs()->Get(whole_program(model))) != 0;
+  const auto* labels = model.root->labels();
+  const int32_t blank = sound->blank();
+  const bool named =
+      blank == -1 || (blank >= 0 && labels != nullptr && static_cast<uint32_t>(blank) < labels->size());
+  const bool sized = sound->rate() > 0 && sound->rate() <= kMaxContext && sound->window() <= kMaxContext &&
+                     (sound->kind() != file::SoundKind::waveform || sound->window() > 0);
+  if (heard && named && sized && fits_squares(model, *sound)) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "the sound is not what the model takes");
+}
+
+}  // namespace mote
+
+extern "C" {
+
+void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
+  *info = {};
+  info->blank = -1;
+  const mote::file::Sound* sound = model->root->sound();
+  if (sound == nullptr) return;
+  info->rate = sound->rate();
+  info->waveform = sound->kind() == mote::file::SoundKind::waveform ? 1 : 0;
+  info->window = sound->window();
+  info->normalize = sound->normalize() ? 1 : 0;
+  info->blank = sound->blank();
+  info->patch = sound->patch();
+  info->frame_step = sound->frame_step();
+  info->bin_step = sound->bin_step();
+  info->frames = sound->frames();
+  info->bins = sound->bins();
+  info->before = sound->before();
+}
+
+uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {
+  const mote::file::Sound* sound = model->root->sound();
+  if (sound == nullptr || sound->kind() != mote::file::SoundKind::waveform) return 0;
+  const uint32_t width = mote::input_width(*model->root->programs()->Get(mote::whole_program(*model)));
+  const uint32_t window = sound->window();
+  if (samples < window) return 0;
+  const uint64_t rows = (samples - window) / width + (window + width - 1) / width;
+  return rows > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(rows);
+}
+
+}  // extern "C"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct TimeNorm : Operation {
+  static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::tokens};
+
+  template <class F>
+  static void operands(TimeNormArgs& args, F&& f) {
+    rows_of(f, args.in, args.width);
+    rows_of(f, args.out, args.width);
+  }
+  static uint64_t work_per_row(const TimeNormArgs& args) { return 8 * uint64_t{args.width}; }
+
+  static Extent prepare(TimeNormArgs& args, const RunRows& run, Extent extent) {
+    args.first = run.first_sequence;
+    return {(run.end_sequence - run.first_sequence) * args.units_of_sequence(), extent.work};
+  }
+
+  template <class To>
+  static void describe(const file::TimeNorm& op, To& to) {
+    to.kind(op.out()->width());
+    to.reads(op.in());
+    to.writes(op.out());
+    to.detail(op.groups(), " groups");
+    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
+    to.tensor(op.weight());
+    to.tensor(op.bias());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::TimeNorm& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  check(in.kind == file::StreamKind::group, "in is not per group");
+  same_stream(in, out, "out");
+  width(out, in.width, "out");
+  finite(op.eps(), "eps");
+  check(op.eps() >= 0.0f, "eps is negative");
+  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  if (!check(op.groups() > 0 && in.width % op.groups() == 0, in.width, " columns in ", op.groups(),
+             " groups"))
+    return;
+  step->time_norm = {in.width,
+                     op.groups(),
+                     op.eps(),
+                     static_cast<Activation>(op.activation()),
+                     vector(op.weight(), in.width, "weight"),
+                     vector(op.bias(), in.width, "bias"),
+                     place(in).starts,
+                     0,
+                     in.const_rows(),
+                     out.rows()};
+  set_rows(step, out);
+  kernel(step, Op::kTimeNorm, DType::f32, DType::f32);
+}
+
+}  // namespace mote

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every model of sound in tests/golden/models that encodes, from its files to the outputs of the original
+// implementation.
+#include "converter/readers/safetensors.h"
+#include "tests/support/golden.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+using mote::convert::SafetensorsFile;
+
+/// The golden input as the model's rows, by sequence.
+struct HeardInput {
+  uint32_t width = 0;
+  std::vector<std::vector<float>> rows;
+  size_t frames = 0;  // most rows of outputs
+};
+
+/// The rows that mote.h says of a spectrum.
+std::vector<float> squares(const mote_sound_info& sound, const std::vector<float>& spectrum) {
+  const uint32_t across = (sound.frames - sound.patch) / sound.frame_step + 1;
+  const uint32_t down = (sound.bins - sound.patch) / sound.bin_step + 1, size = sound.patch * sound.patch;
+  std::vector<float> rows((sound.before + size_t{across} * down) * size);
+  for (size_t i = size_t{sound.before} * size; i < rows.size(); ++i) {
+    const size_t square = i / size - sound.before, within = i % size;
+    const size_t bin = square / across * sound.bin_step + within / sound.patch;
+    const size_t frame = square % across * sound.frame_step + within % sound.patch;
+    rows[i] = spectrum[frame * sound.bins + bin];
+  }
+  return rows;
+}
+
+HeardInput read_heard(const SafetensorsFile& golden, const mote_model* model) {
+  mote_sound_info sound;
+  mote_model_get_sound(model, &sound);
+  mote_program_info program;
+  mote_model_get_program(model, 0, &program);
+  const std::string name = golden.has("input_values") ? "input_values" : "input_features";
+  const auto& shape = golden.shape(name);
+  const std::vector<float> values = golden.f32(name);
+  std::vector<int64_t> mask(shape[0] * shape[1], 1);
+  if (golden.has("attention_mask")) mask = golden.i64("attention_mask");
+  HeardInput input;
+  input.width = program.input_width;
+  for (size_t b = 0; b < shape[0]; ++b) {
+    const size_t size = values.size() / shape[0];
+    const auto first = values.begin() + static_cast<ptrdiff_t>(b * size);
+    size_t count = size;
+    if (sound.waveform == 0) {
+      size_t length = 0;
+      while (length < shape[1] && mask[b * shape[1] + length] != 0) ++length;
+      count = length * shape[2];
+    }
+    input.rows.emplace_back(first, first + static_cast<ptrdiff_t>(count));
+    if (sound.patch != 0) input.rows.back() = squares(sound, input.rows.back());
+    if (sound.waveform != 0) input.rows.back().resize(size_t{mote_sound_rows(model, count)} * input.width);
+  }
+  return input;
+}
+
+struct Heard {
+  std::map<std::string, std::vector<std::vector<float>>> arrays;  // by name and sequence
+  size_t sequence = 0;
+
+  static void trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                    size_t stride) {
+    auto& self = *static_cast<Heard*>(user);
+    auto& to = self.arrays[name];
+    to.resize(self.sequence + 1);
+    for (uint32_t row = 0; row < rows; ++row, data += stride)
+      to.back().insert(to.back().end(), data, data + width);
+  }
+};
+
+Heard hear(const test::OpenModel& model, mote_isa isa, const HeardInput& input) {
+  Heard heard;
+  mote_session_options options = mote_session_options_default(model.get());
+  size_t longest = 0;
+  for (const auto& rows : input.rows) longest = std::max(longest, rows.size() / input.width);
+  options.isa = isa;
+  options.chunk = options.logit_rows = static_cast<uint32_t>(longest);
+  options.context = std::max(options.context, options.chunk);
+  options.trace = Heard::trace;
+  options.trace_user = &heard;
+  const test::OpenSession session(model, options);
+  mote_output_info output;
+  mote_model_get_output(model.get(), &output);
+  for (; heard.sequence < input.rows.size(); ++heard.sequence) {
+    const auto length = static_cast<uint32_t>(input.rows[heard.sequence].size() / input.width);
+    mote_batch batch{};
+    batch.lengths = &length;
+    batch.count = 1;
+    batch.values = input.rows[heard.sequence].data();
+    mote_error error{};
+    const mote_status status = mote_encode(session.get(), &batch, &error);
+    INFO(error.text);
+    REQUIRE(status == MOTE_OK);
+    for (uint32_t row = 0; const float* values = mote_session_output(session.get(), row); ++row)
+      Heard::trace(&heard, "logits", values, 1, output.width, output.width);
+  }
+  return heard;
+}
+
+}  // namespace
+
+TEST("every golden model of sound gives every stored output, for sequences of any length") {
+  const std::vector<std::string> names = test::golden_names("audio");
+  TEST_ASSERT_GREATER_OR_EQUAL(3u, names.size());
+  for (const std::string& name : names) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    const HeardInput input = read_heard(golden, model.get());
+    for (const mote_isa isa : test::all_families()) {
+      const Heard heard = hear(model, isa, input);
+      for (const auto& [stored, tensor] : golden.tensors()) {
+        if (tensor.dtype != "F32" || stored.find("input_") != std::string::npos) continue;
+        CAPTURE(name, mote_isa_name(isa), stored);
+        REQUIRE(heard.arrays.count(stored) == 1);
+        const std::vector<float> expected = golden.f32(stored);
+        const auto& arrays = heard.arrays.at(stored);
+        const size_t size = expected.size() / arrays.size();
+        for (size_t b = 0; b < arrays.size(); ++b) {
+          CAPTURE(b);
+          TEST_ASSERT_LESS_OR_EQUAL(size, arrays[b].size());
+          TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data() + b * size,
+                                         arrays[b].data(), arrays[b].size());
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures on the command line: convert, classify and embed.
+#include <cmath>
+
+#include "tests/tools/command.h"
+
+using namespace mote::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+json steps() {
+  return {{"image_processor_type", "ViTImageProcessor"},
+          {"do_resize", true},
+          {"size", {{"height", 24}, {"width", 24}}},
+          {"resample", 2},
+          {"do_rescale", true},
+          {"rescale_factor", 1.0 / 255},
+          {"do_normalize", true},
+          {"image_mean", {0.5, 0.5, 0.5}},
+          {"image_std", {0.5, 0.5, 0.5}}};
+}
+
+/// Converts a golden model with such a preprocessor_config.json beside it.
+Outcome convert(const std::string& name, const json& preprocessor, const std::string& options,
+                std::string* path) {
+  const fs::path folder = scratch() / ("picture_" + name);
+  fs::remove_all(folder);
+  fs::copy(golden(name), folder, fs::copy_options::recursive);
+  write_text(folder / "preprocessor_config.json", preprocessor.dump());
+  *path = (folder / "out.mote").string();
+  return run("convert " + folder.string() + " -o " + *path + " --type f32 " + options);
+}
+
+std::string picture(const std::string& name) {
+  return std::string(MOTE_SOURCE_DIR) + "/tests/pictures/files/" + name;
+}
+
+}  // namespace
+
+TEST("a classifier of pictures labels files, as the steps beside its weights prepare them") {
+  std::string model;
+  assert_works(convert("vit_classifier", steps(), "", &model));
+  const std::string command = "classify " + model + " --json --image " + picture("grid.png");
+  const Outcome outcome = run(command);
+  if (contains(outcome.err, "this build reads no pictures")) return;  // as configured
+  const json labels = assert_json(outcome).at("labels");
+  TEST_ASSERT_EQUAL_UINT64(5, labels.size());
+  double sum = 0;
+  for (const json& label : labels) sum += label.at("probability").get<double>();
+  TEST_ASSERT_TRUE(std::fabs(sum - 1) < 1e-5);
+  CHECK(assert_json(run("classify " + model + " --json --image " + picture("palette.png"))).at("labels") !=
+        labels);
+  assert_fails(run("classify " + model + " --image " + picture("turned.jpg")), 1, "EXIF");
+  assert_fails(run("classify " + model + " --image " + model), 1, "neither a PNG nor a JPEG");
+}
+
+TEST("a model of pictures asks for pictures, one of texts refuses them") {
+  std::string model;
+  assert_works(convert("vit_classifier", steps(), "", &model));
+  assert_fails(run("classify " + model + " --text hello"), 2, "--image");
+  assert_fails(run("embed " + model + " --image " + picture("grid.png")), 1, "no vectors");
+}
+
+TEST("of a model of pictures and texts a tower is chosen, and its vectors have length 1") {
+  std::string model;
+  json clip = steps();
+  clip["image_processor_type"] = "CLIPImageProcessor";
+  clip["size"] = 24;
+  clip["crop_size"] = 24;
+  clip["do_center_crop"] = true;
+  assert_fails(convert("clip", clip, "", &model), 1, "--tower");
+  assert_works(convert("clip", clip, "--tower vision", &model));
+  const Outcome outcome = run("embed " + model + " --image " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  double sum = 0;
+  for (const json& number : assert_json(outcome).at("embedding")) sum += std::pow(number.get<double>(), 2);
+  TEST_ASSERT_TRUE(std::fabs(sum - 1) < 1e-5);
+}
+
+TEST("steps that give other pixels than the original's are refused at conversion by their key") {
+  std::string model;
+  json other = steps();
+  other["crop_pct"] = 0.9;
+  assert_fails(convert("vit_classifier", other, "", &model), 1, "crop_pct");
+  other = steps();
+  other["resample"] = 1;
+  assert_fails(convert("vit_classifier", other, "", &model), 1, "resample");
+  other = steps();
+  other["size"] = {{"height", 30}, {"width", 24}};
+  assert_fails(convert("vit_classifier", other, "", &model), 1, "30");
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sound on the command line: resampling, and speech to text.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "converter/readers/safetensors.h"
+#include "tests/tools/command.h"
+#include "tools/mote/sound_file.h"
+
+using namespace mote::test;
+using mote::convert::SafetensorsFile;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+/// A second of a tone.
+class Tone : public mote::cli::SoundSource {
+ public:
+  Tone(uint32_t rate, double hertz) : rate_(rate), hertz_(hertz) {}
+  uint32_t rate() const override { return rate_; }
+  size_t read(std::span<float> out) override {
+    size_t count = 0;
+    for (; count < out.size() && at_ < rate_; ++count, ++at_)
+      out[count] = static_cast<float>(std::sin(2 * kPi * hertz_ * at_ / rate_));
+    return count;
+  }
+
+ private:
+  uint32_t rate_, at_ = 0;
+  double hertz_;
+};
+
+std::vector<float> resampled(uint32_t rate, double hertz) {
+  Tone tone(rate, hertz);
+  mote::cli::Resampler resampler(tone, 16000);
+  std::vector<float> all(20000);
+  size_t count = 0;
+  for (size_t piece = 0; count < all.size(); count += piece) {
+    piece = resampler.read(std::span(all).subspan(count, std::min<size_t>(777, all.size() - count)));
+    if (piece == 0) break;
+  }
+  all.resize(count);
+  return all;
+}
+
+/// A WAV file of 16 bits, mono, 16 kHz.
+std::string wav(const std::string& name, const std::vector<int16_t>& samples) {
+  const auto bytes = static_cast<uint32_t>(samples.size() * 2);
+  std::string file = "RIFF....WAVEfmt ";
+  const auto add = [&](auto value) {
+    char raw[sizeof value];
+    std::memcpy(raw, &value, sizeof value);
+    file.append(raw, sizeof value);
+  };
+  add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1}), add(uint32_t{16000}), add(uint32_t{32000});
+  add(uint16_t{2}), add(uint16_t{16});
+  file += "data";
+  add(bytes);
+  file.append(reinterpret_cast<const char*>(samples.data()), bytes);
+  const uint32_t size = 36 + bytes;
+  std::memcpy(file.data() + 4, &size, 4);
+  const std::string path = (scratch() / name).string();
+  write_text(path, file);
+  return path;
+}
+
+std::vector<int16_t> noise(size_t count) {
+  std::vector<int16_t> samples(count);
+  uint32_t seed = 7;
+  for (int16_t& sample : samples) {
+    seed = seed * 1664525u + 1013904223u;
+    sample = static_cast<int16_t>(static_cast<int32_t>(seed >> 16) - 32768);
+  }
+  return samples;
+}
+
+/// The golden model of CTC with letters for its labels; 0 is the blank, 4 a space.
+const std::string& speller() {
+  static const std::string path = [] {
+    const fs::path folder = scratch() / "speller";
+    fs::copy(golden("wav2vec2_ctc"), folder, fs::copy_options::recursive);
+    json vocab = {{"<pad>", 0}, {"<s>", 1}, {"</s>", 2}, {"<unk>", 3}, {"|", 4}};
+    for (int id = 5; id < 32; ++id) vocab[std::string(1, static_cast<char>('a' + id - 5))] = id;
+    write_text(folder / "vocab.json", vocab.dump());
+    std::string file = (folder / "out.mote").string();
+    assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
+    return file;
+  }();
+  return path;
+}
+
+bool reads_sound() { return !contains(run("transcribe " + speller() + " /nowhere.wav").err, "libsndfile"); }
+
+/// What labels of frames spell, read by hand.
+std::string spelled(const std::vector<float>& logits, size_t width) {
+  std::string text;
+  size_t last = width;
+  for (size_t row = 0; row * width < logits.size(); ++row) {
+    const auto first = logits.begin() + static_cast<ptrdiff_t>(row * width);
+    const auto label =
+        static_cast<size_t>(std::max_element(first, first + static_cast<ptrdiff_t>(width)) - first);
+    if (label != last && label == 4 && !text.empty() && text.back() != ' ') text += ' ';
+    if (label != last && label >= 5) text += static_cast<char>('a' + static_cast<int>(label) - 5);
+    last = label;
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+TEST("resampling keeps a tone's frequency and takes away what the new rate cannot hold", "[sound]") {
+  for (const uint32_t rate : {8000u, 11025u, 16000u, 22050u, 44100u, 48000u}) {
+    CAPTURE(rate);
+    const std::vector<float> samples = resampled(rate, 440);
+    TEST_ASSERT_TRUE(samples.size() >= 15999 && samples.size() <= 16001);
+    for (size_t i = 200; i < 15800; ++i) {
+      const double expected = std::sin(2 * kPi * 440 * static_cast<double>(i) / 16000);
+      TEST_ASSERT_FLOAT_WITHIN(1e-3, expected, samples[i]);
+    }
+  }
+  const std::vector<float> gone = resampled(48000, 12000);
+  for (size_t i = 200; i < 15800; ++i) TEST_ASSERT_FLOAT_WITHIN(1e-3, 0.0, gone[i]);
+}
+
+TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file or a pipe", "[sound]") {
+  if (!reads_sound()) return;
+  const std::vector<int16_t> samples = noise(4000);
+  const std::string sound = wav("noise.wav", samples);
+  std::vector<float> values;
+  for (const int16_t sample : samples) values.push_back(static_cast<float>(sample) / 32768.0f);
+  const std::string in = (scratch() / "in.safetensors").string(),
+                    out = (scratch() / "out.safetensors").string();
+  mote::convert::write_safetensors(in,
+                                   {{"input_values", mote::convert::f32_tensor({1, values.size()}, values)}});
+  assert_works(run("forward " + speller() + " --input " + in + " --output " + out));
+  const SafetensorsFile logits(out);
+  const std::string expected = spelled(logits.f32("logits"), 32);
+  TEST_ASSERT_GREATER_THAN(5u, expected.size());
+  TEST_ASSERT_EQUAL_STRING(expected + "\n", assert_works(run("transcribe " + speller() + " " + sound)));
+  TEST_ASSERT_EQUAL_STRING(expected + "\n", assert_works(run("transcribe " + speller() + " - <" + sound)));
+  const json words = assert_json(run("transcribe " + speller() + " " + sound + " --json"));
+  TEST_ASSERT_EQUAL_STRING(expected, words.at("text").get<std::string>());
+  double end = 0;
+  for (const json& word : words.at("words")) {
+    TEST_ASSERT_TRUE(word.at("begin") >= end && word.at("end") > word.at("begin"));
+    end = word.at("end");
+  }
+  TEST_ASSERT_TRUE(end <= 0.25);
+  const std::string subtitles = assert_works(run("transcribe " + speller() + " " + sound + " --srt"));
+  TEST_ASSERT_EQUAL_INT(0, static_cast<int>(subtitles.rfind("1\n00:00:00,", 0)));
+}
+
+TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {
+  const std::string sound = wav("short.wav", noise(20));
+  if (!reads_sound()) return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
+  TEST_ASSERT_EQUAL_STRING("\n", assert_works(run("transcribe " + speller() + " " + sound)));
+  assert_fails(run("transcribe " + speller() + " /nowhere.wav"), 1, "/nowhere.wav");
+  const std::string torn = (scratch() / "torn.wav").string();
+  write_text(torn, read_text(sound).substr(0, 20));
+  assert_fails(run("transcribe " + speller() + " " + torn), 1, "torn.wav");
+  const std::string bert = (scratch() / "bert.mote").string();
+  assert_works(run("convert " + golden("bert") + " -o " + bert + " --type f32"));
+  assert_fails(run("transcribe " + bert + " " + sound), 1, "does not take sound");
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/bench_work.h"
+
+#include "converter/error.h"
+#include "tools/mote/timer.h"
+
+namespace mote::cli {
+
+EncoderBatch::EncoderBatch(const Work& work) : lengths_(work.batch, work.prompt) {
+  for (uint32_t i = 0; i < work.batch; ++i) ids_.insert(ids_.end(), work.ids.begin(), work.ids.end());
+  batch_.ids = ids_.data();
+  batch_.lengths = lengths_.data();
+  batch_.count = work.batch;
+}
+
+mote_session_options bench_options(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,
+                                   const Work& work) {
+  mote_session_options options = session_options(file, flags, pool);
+  if (flags.context == 0) options.context = static_cast<uint32_t>(work.ids.size());
+  options.threads = pool.threads();
+  options.batch = work.batch;
+  options.logit_rows = work.batch;
+  if (!work.encoder) return options;
+  const uint64_t tokens = std::max<uint64_t>(1, work.prompt_tokens());
+  if (tokens > UINT32_MAX) convert::fail("bench: {} tokens at once are too many", tokens);
+  options.chunk = static_cast<uint32_t>(tokens);
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  if (output.of_sequences == 0) options.logit_rows = options.chunk;
+  return options;
+}
+
+static double encode_ms(Session& session, const Work& work) {
+  const EncoderBatch batch(work);
+  mote_error error = {};
+  Timer timer;
+  check(mote_encode(session.get(), &batch.get(), &error), error, "bench: --prompt");
+  return timer.ms();
+}
+
+void fill(Session& session, const Work& work, uint32_t sequences) {
+  mote_error error = {};
+  for (uint32_t sequence = 0; sequence < sequences; ++sequence) {
+    check(mote_session_truncate(session.get(), sequence, 0, &error), error, "bench");
+    if (work.depth == 0) continue;
+    check(mote_prefill(session.get(), sequence, work.ids.data(), work.depth, MOTE_LOGITS_NONE, &error), error,
+          "bench: --depth");
+  }
+}
+
+double prompt_ms(Session& session, const Work& work) {
+  if (work.encoder) return encode_ms(session, work);
+  mote_error error = {};
+  fill(session, work, 1);
+  Timer timer;
+  check(mote_prefill(session.get(), 0, work.ids.data() + work.depth, work.prompt, MOTE_LOGITS_LAST, &error),
+        error, "bench: --prompt");
+  return timer.ms();
+}
+
+double decode_ms(Session& session, const Work& work) {
+  mote_error error = {};
+  fill(session, work, work.batch);
+  Timer timer;
+  for (uint32_t i = 0; i < work.decode; ++i) {
+    const std::vector<int32_t> ids(work.batch, work.ids[work.depth + i]);
+    check(mote_decode(session.get(), ids.data(), &error), error, "bench: --decode");
+  }
+  return timer.ms();
+}
+
+}  // namespace mote::cli

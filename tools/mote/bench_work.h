@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What mote bench runs, and how long it takes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+/// Times of the repetitions.
+struct Times {
+  std::vector<double> ms;
+  double median() const {
+    std::vector<double> sorted = ms;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t n = sorted.size();
+    return n == 0 ? 0.0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
+  }
+  double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
+};
+
+/// What is measured: `prompt` tokens at once (of an encoder in each of the batch's sequences), and `decode`
+/// tokens one after the other in each sequence.
+struct Work {
+  bool encoder;
+  uint32_t prompt, decode, depth, batch;
+  std::vector<int32_t> ids;  // of the longest sequence
+
+  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encoder ? batch : 1); }
+  uint64_t decode_tokens() const { return uint64_t{decode} * batch; }
+};
+
+/// The sequences of an encoder's work.
+class EncoderBatch {
+ public:
+  explicit EncoderBatch(const Work& work);
+  const mote_batch& get() const { return batch_; }
+
+ private:
+  std::vector<int32_t> ids_;
+  std::vector<uint32_t> lengths_;
+  mote_batch batch_ = {};
+};
+
+/// Options of a session that has room for the work, made of those asked for.
+mote_session_options bench_options(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,
+                                   const Work& work);
+
+/// Empties the session and puts `depth` tokens into each of `sequences`.
+void fill(Session& session, const Work& work, uint32_t sequences);
+
+/// Of a prompt or, of an encoder, of all sequences.
+double prompt_ms(Session& session, const Work& work);
+
+/// Of all tokens that are decoded.
+double decode_ms(Session& session, const Work& work);
+
+}  // namespace mote::cli

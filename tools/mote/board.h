@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace mote::cli {
+
+/// What the system calls this machine: "Raspberry Pi 5 Model B Rev 1.0", or else its processor.
+std::string board_name();
+
+}  // namespace mote::cli

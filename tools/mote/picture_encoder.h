@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures through an encoder, one at a time.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+bool takes_pictures(const ModelFile& file);
+
+class PictureEncoder {
+ public:
+  /// Throws convert::Error for a model that takes no pictures.
+  PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool);
+
+  const mote_output_info& output() const { return output_; }
+  const mote_picture_info& picture() const { return picture_; }
+
+  /// Of a PNG or JPEG; its outputs stay until the next.
+  void encode(const std::string& path);
+
+  /// The only row of outputs, and the same as probabilities.
+  std::vector<float> row() const;
+  std::vector<float> probabilities() const;
+
+ private:
+  static mote_session_options options_for(const ModelFile& file, const SessionFlags& flags,
+                                          const ThreadPool& pool, const mote_picture_info& picture);
+
+  mote_picture_info picture_;
+  mote_output_info output_;
+  Session session_;
+  std::vector<float> rows_;
+};
+
+}  // namespace mote::cli

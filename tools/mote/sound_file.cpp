@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/sound_file.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "converter/error.h"
+
+#ifdef MOTE_HAS_SNDFILE
+#include <sndfile.h>
+#endif
+
+namespace mote::cli {
+
+#ifdef MOTE_HAS_SNDFILE
+
+namespace {
+
+constexpr uint32_t kLeastRate = 1000, kMostRate = 768000;
+constexpr int kMostChannels = 64;
+constexpr sf_count_t kFramesAtOnce = 4096;
+constexpr uint64_t kMostPiped = uint64_t{1} << 32;  // bytes of sound from standard input
+
+/// Standard input, which cannot seek: what is read stays in memory, so that headers are found again.
+struct Piped {
+  std::vector<char> bytes;
+  sf_count_t at = 0;
+  bool ended = false;
+
+  void fill(sf_count_t end) {
+    while (!ended && static_cast<sf_count_t>(bytes.size()) < end) {
+      const size_t held = bytes.size();
+      bytes.resize(held + 65536);
+      const ssize_t count = ::read(STDIN_FILENO, bytes.data() + held, 65536);
+      bytes.resize(held + static_cast<size_t>(count > 0 ? count : 0));
+      ended = count <= 0 || bytes.size() > kMostPiped;
+    }
+  }
+  sf_count_t size() {
+    fill(INT64_MAX);
+    return static_cast<sf_count_t>(bytes.size());
+  }
+};
+
+SF_VIRTUAL_IO piped_calls() {
+  SF_VIRTUAL_IO calls{};
+  calls.get_filelen = [](void* user) { return static_cast<Piped*>(user)->size(); };
+  calls.seek = [](sf_count_t offset, int whence, void* user) {
+    auto& piped = *static_cast<Piped*>(user);
+    if (whence == SEEK_CUR) offset += piped.at;
+    if (whence == SEEK_END) offset += piped.size();
+    if (offset >= 0) piped.at = offset;
+    return piped.at;
+  };
+  calls.read = [](void* to, sf_count_t count, void* user) {
+    auto& piped = *static_cast<Piped*>(user);
+    piped.fill(piped.at + count);
+    const auto held = static_cast<sf_count_t>(piped.bytes.size());
+    if (piped.at >= held) return sf_count_t{0};
+    if (count > held - piped.at) count = held - piped.at;
+    std::memcpy(to, piped.bytes.data() + piped.at, static_cast<size_t>(count));
+    piped.at += count;
+    return count;
+  };
+  calls.write = [](const void*, sf_count_t, void*) { return sf_count_t{0}; };
+  calls.tell = [](void* user) { return static_cast<Piped*>(user)->at; };
+  return calls;
+}
+
+class SoundFile : public SoundSource {
+ public:
+  explicit SoundFile(const std::string& path) {
+    SF_INFO info{};
+    if (path == "-") {
+      SF_VIRTUAL_IO calls = piped_calls();
+      file_.reset(sf_open_virtual(&calls, SFM_READ, &info, &piped_));
+    } else {
+      file_.reset(sf_open(path.c_str(), SFM_READ, &info));
+    }
+    if (file_ == nullptr) convert::fail("{}: {}", path, sf_strerror(nullptr));
+    channels_ = info.channels;
+    rate_ = static_cast<uint32_t>(info.samplerate);
+    if (channels_ < 1 || channels_ > kMostChannels || rate_ < kLeastRate || rate_ > kMostRate)
+      convert::fail("{}: {} channels of {} samples a second are not supported", path, channels_, rate_);
+    frames_.resize(static_cast<size_t>(kFramesAtOnce * channels_));
+  }
+  uint32_t rate() const override { return rate_; }
+  size_t read(std::span<float> out) override {
+    size_t done = 0;
+    while (done < out.size()) {
+      const auto wanted = std::min<sf_count_t>(kFramesAtOnce, static_cast<sf_count_t>(out.size() - done));
+      const sf_count_t count = sf_readf_float(file_.get(), frames_.data(), wanted);
+      if (count <= 0) break;
+      for (sf_count_t i = 0; i < count; ++i, ++done) {
+        float sum = 0;
+        for (int c = 0; c < channels_; ++c) sum += frames_[static_cast<size_t>(i * channels_ + c)];
+        out[done] = sum / static_cast<float>(channels_);
+      }
+    }
+    return done;
+  }
+
+ private:
+  struct Close {
+    void operator()(SNDFILE* file) const { sf_close(file); }
+  };
+  Piped piped_;  // outlives the file
+  std::unique_ptr<SNDFILE, Close> file_;
+  int channels_ = 0;
+  uint32_t rate_ = 0;
+  std::vector<float> frames_;
+};
+
+}  // namespace
+
+std::unique_ptr<SoundSource> open_sound(const std::string& path) { return std::make_unique<SoundFile>(path); }
+
+#else
+
+std::unique_ptr<SoundSource> open_sound(const std::string& path) {
+  convert::fail(
+      "{}: this build reads no sound; install libsndfile (scripts/install_packages sound) and build again",
+      path);
+}
+
+#endif
+
+}  // namespace mote::cli
