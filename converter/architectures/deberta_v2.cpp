@@ -81,7 +81,7 @@ RelativeSpec tables_of(const Disentangled& kind, TransformerBuilder& builder, co
   return relative;
 }
 
-void read_kinds(Config& config, Disentangled& kind) {
+void read_position_kinds(Config& config, Disentangled& kind) {
   const nlohmann::json* types = config.value("pos_att_type");
   std::vector<std::string> names;
   if (types != nullptr && types->is_string()) {
@@ -108,11 +108,11 @@ uint32_t size_or_none(Config& config, const char* key) {
   return static_cast<uint32_t>(value);
 }
 
-void read_positions(Config& config, const std::string& base, TransformerSpec& spec) {
+void read_distances(Config& config, const std::string& base, TransformerSpec& spec) {
   Disentangled kind;
   kind.base = base;
   kind.norm_eps = spec.norm_eps;
-  read_kinds(config, kind);
+  read_position_kinds(config, kind);
   kind.shares_projections = config.flag("share_att_key", false);
   const std::string norm = config.text("norm_rel_ebd", "none");
   if (norm != "none" && norm != "layer_norm")
@@ -191,7 +191,7 @@ TransformerSpec read_deberta_v2(const Source& source, Config& config) {
                        "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense",
                        "output.dense", "output.LayerNorm"});
   for (LayerSpec& layer : spec.layers) layer.names = names;
-  read_positions(config, base, spec);
+  read_distances(config, base, spec);
   read_convolution(config, base, spec);
   HeadNames heads;
   heads.base = base;

@@ -39,8 +39,8 @@ std::vector<float> outputs_first(TensorSet& tensors, const XlnetLayer& own, cons
 }
 
 /// Rows [heads * key_dim] of rows of heads [heads * head_dim], `fill` rows of each head behind them.
-std::vector<float> widen(const XlnetLayer& own, const std::vector<float>& rows,
-                         const std::vector<float>& fill) {
+std::vector<float> with_type_rows(const XlnetLayer& own, const std::vector<float>& rows,
+                                  const std::vector<float>& fill) {
   const size_t columns = rows.size() / (size_t{own.heads} * own.head_dim);
   std::vector<float> result;
   for (size_t head = 0; head < own.heads; ++head) {
@@ -56,8 +56,8 @@ std::vector<float> widen(const XlnetLayer& own, const std::vector<float>& rows,
 
 /// Of each head the sum over its rows times its coefficients: [heads, columns] of [heads * head_dim,
 /// columns].
-std::vector<float> combine(const XlnetLayer& own, const std::vector<float>& coefficients,
-                           const std::vector<float>& rows) {
+std::vector<float> sum_heads(const XlnetLayer& own, const std::vector<float>& coefficients,
+                             const std::vector<float>& rows) {
   const size_t columns = rows.size() / coefficients.size();
   std::vector<float> result(own.heads * columns);
   for (size_t head = 0; head < own.heads; ++head) {
@@ -98,7 +98,7 @@ std::vector<float> beside_contents(TensorSet& tensors, const XlnetLayer& own, co
   return bias;
 }
 
-RelativeSpec relative_keys(const XlnetLayer& own, TransformerBuilder& builder, const LayerSpec& layer) {
+RelativeSpec keys_by_distance(const XlnetLayer& own, TransformerBuilder& builder, const LayerSpec& layer) {
   const std::string attention = of_layer(own.prefix, layer) + "rel_attn.";
   TensorSet& tensors = builder.tensors();
   const uint32_t outputs = own.heads * own.head_dim, columns = 2 * own.reach - 1;
@@ -108,9 +108,9 @@ RelativeSpec relative_keys(const XlnetLayer& own, TransformerBuilder& builder, c
   const std::vector<float> table = by_distance(
       rows, outputs, own.reach, [=](int32_t distance) { return static_cast<uint32_t>(distance + farthest); });
   RelativeSpec relative;
-  relative.bias = combine(own, beside_contents(tensors, own, attention, "r_r_bias"), table);
+  relative.bias = sum_heads(own, beside_contents(tensors, own, attention, "r_r_bias"), table);
   for (float& bias : relative.bias) bias *= layer.attention.scale;
-  relative.keys = widen(own, table, std::vector<float>(size_t{own.heads} * columns));
+  relative.keys = with_type_rows(own, table, std::vector<float>(size_t{own.heads} * columns));
   return relative;
 }
 
@@ -126,8 +126,8 @@ int32_t add_type_table(TransformerBuilder& builder, const XlnetLayer& own, const
   return builder.add_weight({name, DType::f32, true, kTypes, own.heads * own.key_dim(), {}, values});
 }
 
-void build_attention(const XlnetLayer& own, const std::shared_ptr<std::optional<View>>& mask,
-                     TransformerBuilder& builder, const LayerSpec& layer) {
+void build_xlnet_attention(const XlnetLayer& own, const std::shared_ptr<std::optional<View>>& mask,
+                           TransformerBuilder& builder, const LayerSpec& layer) {
   const std::string attention = of_layer(own.prefix, layer) + "rel_attn.", prefix = prefix_of(layer);
   TensorSet& tensors = builder.tensors();
   const View x = builder.x();
@@ -148,13 +148,15 @@ void build_attention(const XlnetLayer& own, const std::shared_ptr<std::optional<
   const View q = builder.new_value(wide, Unit::token), k = builder.new_value(wide, Unit::token);
   const View v = builder.new_value(narrow, Unit::token);
   const std::vector<float> q_bias =
-      widen(own, tensors.table(attention + "r_w_bias", own.heads, own.head_dim),
-            combine(own, types, tensors.table(attention + "r_s_bias", own.heads, own.head_dim)));
-  builder.linears(prefix, input,
-                  {project("q", wide, own.width, widen(own, q_rows, combine(own, types, q_rows)), q_bias)}, q,
-                  Activation::none, std::nullopt);
+      with_type_rows(own, tensors.table(attention + "r_w_bias", own.heads, own.head_dim),
+                     sum_heads(own, types, tensors.table(attention + "r_s_bias", own.heads, own.head_dim)));
+  builder.linears(
+      prefix, input,
+      {project("q", wide, own.width, with_type_rows(own, q_rows, sum_heads(own, types, q_rows)), q_bias)}, q,
+      Activation::none, std::nullopt);
   const std::vector<float> k_rows = outputs_first(tensors, own, attention + "k");
-  builder.linears(prefix, input, {project("k", wide, own.width, widen(own, k_rows, none), std::nullopt)}, k,
+  builder.linears(prefix, input,
+                  {project("k", wide, own.width, with_type_rows(own, k_rows, none), std::nullopt)}, k,
                   Activation::none, std::nullopt);
   builder.linears(
       prefix, input,
@@ -187,7 +189,7 @@ LayerSpec read_xlnet_layer(Config& config, const std::string& base, TransformerS
   layer.attention.value_dim = own.head_dim;
   layer.attention.scale = static_cast<float>(1.0 / std::sqrt(own.head_dim));
   layer.attention.relative = [own](TransformerBuilder& builder, const LayerSpec& layer_spec) {
-    return relative_keys(own, builder, layer_spec);
+    return keys_by_distance(own, builder, layer_spec);
   };
   layer.ffn = {Ffn::plain, read_activation(config, "ff_activation", "gelu"),
                config.size("d_inner", 1, kMaxSize, 4096), true};
@@ -198,7 +200,7 @@ LayerSpec read_xlnet_layer(Config& config, const std::string& base, TransformerS
   const auto mask = std::make_shared<std::optional<View>>();
   layer.build = [own, mask](TransformerBuilder& builder, const LayerSpec& layer_spec) {
     if (layer_spec.weights == 0) mask->reset();
-    build_attention(own, mask, builder, layer_spec);
+    build_xlnet_attention(own, mask, builder, layer_spec);
     builder.ffn(layer_spec);
   };
   return layer;
