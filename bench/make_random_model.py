@@ -4,6 +4,7 @@
 
     bench/make_random_model.py llama-1b OUT      1.24 B parameters, bf16, 2.3 GiB in two shards
     bench/make_random_model.py smollm2-135m OUT  134 M parameters
+    bench/make_random_model.py smollm2-layer OUT one layer of that with little but attention
     bench/make_random_model.py mixture-1g OUT    1.8 B parameters in 8 experts a layer, 2 of them chosen
     bench/make_random_model.py mixture-8b OUT    8.3 B parameters in 80 experts a layer, 8 of them chosen: 1.1 B
     bench/make_random_model.py bert-base OUT     110 M parameters, an encoder
@@ -21,6 +22,7 @@ import numpy
 SHAPES = {
     "llama-1b": (2048, 8192, 16, 32, 8, 128256, 500000.0),
     "smollm2-135m": (576, 1536, 30, 9, 3, 49152, 100000.0),
+    "smollm2-layer": (576, 64, 1, 9, 3, 256, 100000.0),
     "mixture-1g": (1024, 3584, 20, 16, 4, 32000, 1000000.0),
     "mixture-8b": (2048, 1024, 16, 16, 4, 32000, 1000000.0),
 }

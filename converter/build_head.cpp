@@ -49,7 +49,7 @@ void TransformerBuilder::decoder_head() {
   add(SelectNode{x_, last});
   if (!names.final_norm.empty()) norm("final_norm", names.final_norm, last, last);
   last = project_output(last);
-  probe(fmt::format("hidden.{}", spec_.layers.size()), last);
+  if (!spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", spec_.layers.size()), last);
   last = dense("head.dense", spec_.head.dense, last);
   if (spec_.logit_softcap == 0.0f) return vocabulary_logits(names.head, spec_.head.output_bias, last);
   // c tanh(logit / c), the division done to the head's input, of which there is less.
@@ -91,7 +91,7 @@ void TransformerBuilder::encoder_head() {
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
   x_ = project_output(x_);
   const uint32_t width = x_.width;
-  if (!head.hidden_before_norm) probe(last, x_);
+  if (!head.hidden_before_norm && !spec_.last_hidden_unnormed) probe(last, x_);
   probe("last_hidden_state", x_);
   if (head.first_two) return labels_of_two();
 

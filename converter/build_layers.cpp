@@ -358,6 +358,11 @@ void TransformerBuilder::ffn(const LayerSpec& layer) {
 void TransformerBuilder::layer(const LayerSpec& layer) {
   if (layer.branches == Branches::serial) {
     attention(layer);
+    if (layer.cross) {
+      LayerSpec cross = *layer.cross;
+      cross.weights = layer.weights;
+      cross_attention(cross);
+    }
     ffn(layer);
     return finish(layer);
   }

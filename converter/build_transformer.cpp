@@ -10,6 +10,7 @@
 namespace mote::convert {
 namespace {
 
+constexpr const char kEmbedding[] = "embedding";
 constexpr float kDroppedInTraining = 0.15f * 0.8f;  // of the tokens, where there is a dropped_id
 
 /// Whether the two hold the same numbers.
@@ -32,6 +33,7 @@ std::string numbered(const std::string& name, size_t index) {
 // ---- Weights ----
 
 int32_t TransformerBuilder::add_weight(Weight weight) {
+  if (!spec_.shares_embedding || weight.name != kEmbedding) weight.name = spec_.label + weight.name;
   const auto same = std::find_if(graph_.weights.begin(), graph_.weights.end(),
                                  [&](const Weight& other) { return other.name == weight.name; });
   if (same != graph_.weights.end()) {
@@ -87,11 +89,11 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
   std::vector<float> values = tensors_.vector(source + ".weight", width);
-  for (float& value : values) value += spec_.norm_plus_one ? 1.0f : 0.0f;
+  for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = (kind == NormKind::layer || kind == NormKind::affine) && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
-  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out});
+  add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out, spec_.norm_eps_outside_root});
 }
 
 View TransformerBuilder::input_for(BlockInput& input, DType weight) {
@@ -194,7 +196,7 @@ void TransformerBuilder::embed_ids() {
   const DType dtype = policy_.dtype(role, *part.tensor);
   // A table that is only looked up stays in rows where rows can hold its type.
   const bool row_major = !spec_.tied_embedding && row_bytes(dtype, x_.width) != 0;
-  table_ = add_matrix("embedding", dtype, row_major, x_.width, {std::move(part)});
+  table_ = add_matrix(kEmbedding, dtype, row_major, x_.width, {std::move(part)});
   add(EmbedNode{table_, x_});
   scale(x_, spec_.embedding_multiplier);
   if (spec_.dropped_id != -1) add(TokenDropoutNode{x_, spec_.dropped_id, 1.0f - kDroppedInTraining});
@@ -269,6 +271,7 @@ void TransformerBuilder::add_positions() {
         add_weight({"positions", DType::f32, true, spec_.context, x_.width, {}, spec_.position_table});
     add(PositionsNode{table, x_});
   }
+  if (!spec_.sines.empty()) add(SinesNode{add_vector("sine_frequencies", spec_.sines), false, x_});
   if (spec_.names.positions.empty()) return;
   const uint32_t rows = spec_.position_rows != 0 ? spec_.position_rows : spec_.context;
   add_rows("positions", spec_.names.positions, rows, spec_.first_position, spec_.context, RowIndex::position);
@@ -289,13 +292,8 @@ void TransformerBuilder::add_tables() {
   }
 }
 
-Graph TransformerBuilder::build() {
+void TransformerBuilder::embed_and_layers() {
   check_spec(spec_);
-  graph_.vocab = spec_.vocab;
-  graph_.width = spec_.width;
-  graph_.context = spec_.context;
-  graph_.bos_id = spec_.bos_id;
-  graph_.sound = spec_.sound;
   if (spec_.picture.format.height != 0) {
     embed_picture();
   } else {
@@ -310,15 +308,32 @@ Graph TransformerBuilder::build() {
     } else {
       layer(spec);
     }
-    if (i + 1 < spec_.layers.size()) probe(fmt::format("hidden.{}", i + 1), x_);
+    if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
   }
+}
+
+Graph TransformerBuilder::build() {
+  graph_.vocab = spec_.vocab;
+  graph_.width = spec_.width;
+  graph_.context = spec_.context;
+  graph_.bos_id = spec_.bos_id;
+  if (!spec_.source) graph_.sound = spec_.sound;
+  embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);
   return std::move(graph_);
 }
 
 Graph build_transformer(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors) {
-  return TransformerBuilder(spec, policy, tensors).build();
+  TransformerBuilder builder(spec, policy, tensors);
+  if (spec.source) {
+    TransformerSpec encoder = *spec.source;
+    encoder.label = "encoder.";
+    encoder.shares_embedding = encoder.names.embedding == spec.names.embedding;
+    encoder.tied_embedding = encoder.shares_embedding && spec.tied_embedding;
+    builder.use_source(TransformerBuilder(encoder, policy, tensors).build_source(spec));
+  }
+  return builder.build();
 }
 
 }  // namespace mote::convert

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 
 #include "converter/architectures/architecture.h"
 #include "converter/architectures/pictures.h"
 #include "converter/build_transformer.h"
+#include "converter/calibrate.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
 #include "converter/error.h"
+#include "converter/longrope.h"
+#include "converter/lora.h"
 #include "converter/metadata.h"
 #include "converter/output_file.h"
 #include "converter/planner/memory_plan.h"
@@ -28,7 +32,8 @@ namespace {
 
 // Shares of the progress bar, by what takes how long.
 constexpr double kHashed = 0.05;
-constexpr double kSmoothed = 0.30;  // of encoders
+constexpr double kSmoothed = 0.30;    // of encoders
+constexpr double kCalibrated = 0.20;  // with a text
 constexpr double kEncoded = 0.90;
 
 using Progress = std::function<void(const std::string& stage, double share)>;
@@ -53,19 +58,21 @@ uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   return build_metadata(metadata).size();
 }
 
-void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, ConvertReport& report,
-                   double done, const Progress& progress) {
+void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Calibration* calibration,
+                   ConvertReport& report, double done, const Progress& progress) {
   const uint64_t total = metadata.weight_bytes();
   for (size_t i = 0; i < metadata.tensors.size(); ++i) {
     const Weight& weight = metadata.graph->weights[i];
     TensorRecord& record = metadata.tensors[i];
     uint64_t offset = record.offset;
-    const EncodeResult result = encode_weight(weight, [&](std::span<const std::byte> bytes) {
+    const std::unique_ptr<const Feedback> feedback = calibration == nullptr ? nullptr : calibration->take(i);
+    const auto put = [&](std::span<const std::byte> bytes) {
       output.write_at(segment + offset, bytes);
       offset += bytes.size();
       progress("converting",
                done + (kEncoded - done) * static_cast<double>(offset) / static_cast<double>(total));
-    });
+    };
+    const EncodeResult result = encode_weight(weight, put, feedback.get());
     record.hash = result.hash;
     const double elements = static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
     report.tensors.push_back({weight.name, quantizer(weight.dtype).name, weight.rows, weight.cols,
@@ -168,6 +175,21 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};
 }
 
+/// The calibration that the options ask for, its model written.
+std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Graph& graph,
+                                               const TokenizerTables* tokenizer,
+                                               const std::filesystem::path& target, double& done,
+                                               const Progress& progress) {
+  if (options.calibration_text.empty()) return nullptr;
+  const MappedFile file(options.calibration_text);
+  const std::string text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  const double from = done;
+  return std::make_unique<Calibration>(graph, tokenizer, text, target, [&, from](double share) {
+    done = from + (kCalibrated - from) * share;
+    progress("calibrating", done);
+  });
+}
+
 /// What is known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
@@ -191,10 +213,18 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
   check_target(path, target);
   Source source = read_source(path);
+  for (const std::string& adapter : options.adapters) {
+    const AdapterArgument argument = parse_adapter(adapter);
+    merge_adapter(source, argument.directory, argument.strength);
+  }
   choose_pooling(options, source);
   source.tower = options.tower;
+  nlohmann::json keys = *source.config;
+  const std::string long_note = choose_longrope(options.long_context, keys);
+  source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
   config.ignore(options.ignored_keys);
+  if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
   config.finish();
@@ -205,9 +235,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
   if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer
+  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
-                                                : read_tokenizer(source, spec.is_encoder());
+                                                : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
@@ -218,6 +248,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
     done = kHashed + (kSmoothed - kHashed) * share;
     progress("calibrating", done);
   });
+  const std::unique_ptr<Calibration> calibration =
+      begin_calibration(options, graph, tokenizer ? &*tokenizer : nullptr, target, done, progress);
   const MemoryPlan plan = plan_memory(graph);
   Metadata metadata{&graph,
                     &plan,
@@ -234,12 +266,15 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
+  if (calibration) report.notes.push_back(calibration->describe());
   report.notes.insert(report.notes.end(), spec.notes.begin(), spec.notes.end());
-  if (!tied_note.empty()) report.notes.push_back(tied_note);
+  for (const std::string& text : {tied_note, long_note}) {
+    if (!text.empty()) report.notes.push_back(text);
+  }
   const SelfTestPlan self_test = plan_self_test(graph);
   const uint64_t metadata_bytes = reserve_metadata(metadata, self_test);
   const uint64_t segment = align_up(metadata_bytes, kAlignment);
-  write_weights(output, segment, metadata, report, done, progress);
+  write_weights(output, segment, metadata, calibration.get(), report, done, progress);
   if (tokenizer) output.write_at(segment + metadata.weight_bytes(), tokenizer->bytes());
   output.write_at(0, build_metadata(metadata, metadata_bytes));
 

@@ -34,6 +34,13 @@ struct ConvertOptions {
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// A text file by which a decoder's roundings are calibrated; empty: none.
+  std::filesystem::path calibration_text = {};
+  /// Adapters to be merged, in order: "DIR" or "DIR=SCALE".
+  std::vector<std::string> adapters = {};
+  /// LongRoPE's factors for long texts, for texts of any length; without it the model's context ends where
+  /// the original takes them.
+  bool long_context = false;
   /// A uniform type of the head, and of an embedding that is the head too; empty: as `type` says.
   std::string head_type = {};
 };

@@ -2,13 +2,11 @@
 #include "converter/encode_weight.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
-#include <thread>
 
 #include "converter/error.h"
 #include "converter/packers/p16.h"
+#include "converter/parallel.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
 #include "runtime/file/xxh64.h"
@@ -19,29 +17,6 @@ namespace {
 
 constexpr uint64_t kBlockBytes = uint64_t{64}
                                  << 20;  // of f32 rows: enough that a transposed matrix is read few times
-constexpr uint32_t kMaxThreads = 8;      // a bound on memory; the disk is the limit by then
-
-/// Calls work(i) for every i below count. The first exception is thrown again here.
-void parallel(uint32_t count, const std::function<void(uint32_t)>& work) {
-  const uint32_t threads = std::min({count, kMaxThreads, std::max(1u, std::thread::hardware_concurrency())});
-  std::atomic<uint32_t> next = 0;
-  std::vector<std::exception_ptr> errors(threads);
-  const auto run = [&](uint32_t thread) {
-    try {
-      for (uint32_t i = next++; i < count; i = next++) work(i);
-    } catch (...) {
-      errors[thread] = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (uint32_t thread = 1; thread < threads; ++thread) others.emplace_back(run, thread);
-    run(0);
-  }
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
-}
 
 /// The rows [begin, end) of a weight, wherever its parts have them.
 class RowBlock {
@@ -134,24 +109,32 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
   }
 }
 
-/// One row from source to `out`.
-void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::vector<float>& values,
-                std::vector<float>& decoded, EncodedRow& out, ErrorSum& sum) {
+/// Whether a part's rows have their own numbers in the weight's type.
+bool is_exact_part(const Weight& weight, const WeightPart& part) {
+  return part.tensor != nullptr && !part.transposed && weight.column_scales.empty() &&
+         part.tensor->cols() == weight.cols && is_exact(*part.tensor, weight.dtype);
+}
+
+/// Whether the row has its own numbers in the weight's type: then it gives them to `out`.
+bool take_exact_row(const Weight& weight, const RowBlock& block, uint32_t row, EncodedRow& out) {
   const auto [part, part_row] = block.locate(row);
-  if (part != nullptr && part->tensor != nullptr && !part->transposed && weight.column_scales.empty() &&
-      part->tensor->cols() == weight.cols && is_exact(*part->tensor, weight.dtype)) {
-    read_exact_row(*part->tensor, part_row, out.quant);
-    check_scales(*part, part_row, out.quant);
-    return;
-  }
-  const Quantizer& type = quantizer(weight.dtype);
-  values.resize(weight.cols);
-  decoded.resize(weight.cols);
+  if (part == nullptr || !is_exact_part(weight, *part)) return false;
+  read_exact_row(*part->tensor, part_row, out.quant);
+  check_scales(*part, part_row, out.quant);
+  return true;
+}
+
+std::vector<float> read_scaled_row(const Weight& weight, const RowBlock& block, uint32_t row) {
+  std::vector<float> values(weight.cols);
   block.read(row, values);
   for (size_t k = 0; k < weight.column_scales.size(); ++k) values[k] *= weight.column_scales[k];
   check_values(weight, block, row, values);
-  type.encode(values, out);
-  type.decode(out, decoded);
+  return values;
+}
+
+void add_error(DType dtype, const EncodedRow& row, const std::vector<float>& values, ErrorSum& sum) {
+  std::vector<float> decoded(values.size());
+  quantizer(dtype).decode(row, decoded);
   for (size_t k = 0; k < values.size(); ++k) {
     const double error = static_cast<double>(decoded[k]) - static_cast<double>(values[k]);
     sum.error += error * error;
@@ -159,13 +142,32 @@ void encode_row(const Weight& weight, const RowBlock& block, uint32_t row, std::
   }
 }
 
+/// Rows [begin, begin + rows.size()) of the source.
+void encode_rows(const Weight& weight, const RowBlock& block, uint32_t begin, const Feedback* feedback,
+                 std::vector<EncodedRow>& rows, ErrorSum& sum) {
+  std::vector<size_t> rounded;
+  std::vector<std::vector<float>> values;
+  for (size_t r = 0; r < rows.size(); ++r) {
+    const uint32_t row = begin + static_cast<uint32_t>(r);
+    if (take_exact_row(weight, block, row, rows[r])) continue;
+    rounded.push_back(r);
+    values.push_back(read_scaled_row(weight, block, row));
+  }
+  if (feedback != nullptr) {
+    std::vector<EncodedRow> encoded(rounded.size());
+    encode_with_feedback(weight.dtype, values, *feedback, encoded);
+    for (size_t i = 0; i < rounded.size(); ++i) rows[rounded[i]] = std::move(encoded[i]);
+  } else {
+    for (size_t i = 0; i < rounded.size(); ++i) quantizer(weight.dtype).encode(values[i], rows[rounded[i]]);
+  }
+  for (size_t i = 0; i < rounded.size(); ++i) add_error(weight.dtype, rows[rounded[i]], values[i], sum);
+}
+
 /// Rows [begin, begin + count), at most 16, as one panel or as rows.
 void encode_panel(const Weight& weight, const RowBlock& block, uint32_t begin, uint32_t count,
-                  std::span<std::byte> out, ErrorSum& sum) {
-  std::vector<float> values;
-  std::vector<float> decoded;
+                  const Feedback* feedback, std::span<std::byte> out, ErrorSum& sum) {
   std::vector<EncodedRow> rows(count);
-  for (uint32_t r = 0; r < count; ++r) encode_row(weight, block, begin + r, values, decoded, rows[r], sum);
+  encode_rows(weight, block, begin, feedback, rows, sum);
   if (!weight.row_major) return pack_panel(weight.dtype, weight.cols, rows, out);
   for (uint32_t r = 0; r < count; ++r) {
     const size_t bytes = row_bytes(weight.dtype, weight.cols);
@@ -184,20 +186,47 @@ uint32_t rows_in_block(const Weight& weight) {
   return static_cast<uint32_t>(std::min<uint64_t>(panels * kPanelRows, 1u << 24));
 }
 
-}  // namespace
-
-std::vector<float> column_magnitudes(const Weight& weight) {
-  std::vector<float> largest(weight.cols), values(weight.cols);
+template <class Use>
+void for_each_row(const Weight& weight, Use use) {
+  std::vector<float> values(weight.cols);
   const uint32_t block_rows = rows_in_block(weight);
   for (uint32_t begin = 0; begin < weight.rows; begin += block_rows) {
     const uint32_t end = std::min(begin + block_rows, weight.rows);
     const RowBlock block(weight, begin, end);
     for (uint32_t row = begin; row < end; ++row) {
       block.read(row, values);
-      for (size_t k = 0; k < values.size(); ++k) largest[k] = std::max(largest[k], std::fabs(values[k]));
+      use(values);
     }
   }
+}
+
+}  // namespace
+
+std::vector<float> column_magnitudes(const Weight& weight) {
+  std::vector<float> largest(weight.cols);
+  for_each_row(weight, [&](const std::vector<float>& values) {
+    for (size_t k = 0; k < values.size(); ++k) largest[k] = std::max(largest[k], std::fabs(values[k]));
+  });
   return largest;
+}
+
+std::vector<double> column_squares(const Weight& weight) {
+  std::vector<double> sums(weight.cols);
+  for_each_row(weight, [&](const std::vector<float>& values) {
+    for (size_t k = 0; k < values.size(); ++k)
+      sums[k] += static_cast<double>(values[k]) * static_cast<double>(values[k]);
+  });
+  return sums;
+}
+
+bool is_read_exactly(const Weight& weight) {
+  return !weight.parts.empty() && std::all_of(weight.parts.begin(), weight.parts.end(),
+                                              [&](const auto& part) { return is_exact_part(weight, part); });
+}
+
+bool has_exact_part(const Weight& weight) {
+  return std::any_of(weight.parts.begin(), weight.parts.end(),
+                     [&](const auto& part) { return is_exact_part(weight, part); });
 }
 
 uint64_t encoded_bytes(const Weight& weight) {
@@ -205,8 +234,8 @@ uint64_t encoded_bytes(const Weight& weight) {
                           : packed_bytes(weight.dtype, weight.rows, weight.cols);
 }
 
-EncodeResult encode_weight(const Weight& weight,
-                           const std::function<void(std::span<const std::byte>)>& sink) {
+EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink,
+                           const Feedback* feedback) {
   const uint32_t block_rows = rows_in_block(weight);
   Xxh64 hash;
   ErrorSum total;
@@ -226,7 +255,7 @@ EncodeResult encode_weight(const Weight& weight,
     std::vector<ErrorSum> sums(panels);
     parallel(panels, [&](uint32_t panel) {
       const uint32_t rows = panel + 1 < panels ? kPanelRows : last_rows;
-      encode_panel(weight, block, begin + panel * kPanelRows, rows,
+      encode_panel(weight, block, begin + panel * kPanelRows, rows, feedback,
                    std::span(bytes).subspan(panel * full_panel, panel_size(weight, rows)), sums[panel]);
     });
     for (const ErrorSum& sum : sums) {  // in order: the same sum for any number of threads

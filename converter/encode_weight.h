@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "converter/feedback.h"
 #include "converter/graph.h"
 
 namespace mote::convert {
@@ -24,8 +25,16 @@ uint64_t encoded_bytes(const Weight& weight);
 /// The largest magnitude in each column, before it is scaled.
 std::vector<float> column_magnitudes(const Weight& weight);
 
-/// Gives the weight's bytes to `sink` in order. Throws Error, naming the source's tensor and element, for a
-/// weight that is not finite or too large for the type.
-EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink);
+/// The sum of the squares of each column, before it is scaled.
+std::vector<double> column_squares(const Weight& weight);
+
+/// Whether all or some rows have their own numbers in the weight's type.
+bool is_read_exactly(const Weight& weight);
+bool has_exact_part(const Weight& weight);
+
+/// Gives the weight's bytes to `sink` in order, its rows rounded with feedback if there is any. Throws Error,
+/// naming the source's tensor and element, for a weight that is not finite or too large for the type.
+EncodeResult encode_weight(const Weight& weight, const std::function<void(std::span<const std::byte>)>& sink,
+                           const Feedback* feedback = nullptr);
 
 }  // namespace mote::convert

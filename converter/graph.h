@@ -243,6 +243,33 @@ struct GatedDeltaNode {
   }
 };
 
+enum class CellKind : uint8_t { rnn, lstm, gru };
+struct RecurrentCellNode {
+  CellKind kind;
+  uint32_t state;
+  int32_t weight, bias;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(kind, state, weight, bias, in, out); }
+};
+enum class FeatureMap : uint8_t { elu_plus_one, exponential };
+struct LinearAttentionNode {
+  FeatureMap map;
+  int32_t state;  // -1: of whole sequences
+  uint32_t heads;
+  int32_t projection;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(map, state, heads, projection, q, k, v, out); }
+};
+struct SinesNode {
+  int32_t frequencies;
+  bool halves;
+  View x;
+
+  auto fields(auto&& f) const { return f(frequencies, halves, x); }
+};
+
 enum class Scores : uint8_t { softmax, sigmoid, softmax_of_chosen };
 struct RouteNode {
   Scores scores;

@@ -168,4 +168,26 @@ View gated_delta(TransformerBuilder& builder, const LayerSpec& layer, const Gate
   return out;
 }
 
+View recurrent_cell(TransformerBuilder& builder, const std::string& prefix, const RecurrentSpec& spec,
+                    BlockInput& in) {
+  constexpr uint32_t kGates[] = {1, 4, 3};
+  const uint32_t width = spec.width, all = kGates[static_cast<size_t>(spec.kind)] * width;
+  TensorSet& tensors = builder.tensors();
+  const auto name = [&](const char* what) { return spec.base + what + spec.suffix; };
+  WeightPart part = tensors.matrix(name("weight_ih"), all, in.f32.width, false);
+  const DType dtype = builder.policy().dtype(Role::matrix, *part.tensor);
+  std::optional<std::vector<float>> bias;
+  if (spec.bias) bias = tensors.vector(name("bias_ih"), all);
+  const View gates = builder.new_value(all, Unit::token);
+  builder.linears(prefix, in, {Projection{"cell_in", {std::move(part)}, dtype, std::move(bias)}}, gates,
+                  Activation::none, std::nullopt);
+  const std::vector<float> own = tensors.table(name("weight_hh"), all, width);
+  const int32_t weight = add_table(builder, prefix + "cell", width, all, transposed(own, all, width));
+  const int32_t own_bias = spec.bias ? add_vector(builder, prefix + "cell.bias", name("bias_hh"), all) : -1;
+  const uint32_t state = builder.add_state(recurrent(1, spec.kind == CellKind::lstm ? 2 : 1, width));
+  const View out = builder.new_value(width, Unit::token);
+  builder.add(RecurrentCellNode{spec.kind, state, weight, own_bias, gates, out});
+  return out;
+}
+
 }  // namespace mote::convert

@@ -75,6 +75,16 @@ struct GatedDeltaSpec {
 View gated_delta(TransformerBuilder& builder, const LayerSpec& layer, const GatedDeltaSpec& spec,
                  BlockInput& in);
 
+/// A layer of torch.nn's RNN, LSTM or GRU. Its tensors are named `base` + "weight_ih" + `suffix` and so on.
+struct RecurrentSpec {
+  CellKind kind = CellKind::lstm;
+  std::string base, suffix;
+  uint32_t width = 0;
+  bool bias = true;
+};
+View recurrent_cell(TransformerBuilder& builder, const std::string& prefix, const RecurrentSpec& spec,
+                    BlockInput& in);
+
 /// x = sum(x + multiplier * after(mixer(before(x)))): `mix` gives the mixer's output before the projection
 /// `out`.
 template <class Mix>

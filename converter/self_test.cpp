@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "converter/error.h"
 
@@ -72,7 +73,9 @@ SelfTestPlan plan_self_test(const Graph& graph) {
     const LinearNode* linear = std::get_if<LinearNode>(&node);
     if (linear != nullptr) per_token += uint64_t{linear->in.width} * linear->out.width;
   }
-  const uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
+  uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
+  for (const ProgramGraph& program : graph.more_programs)
+    if (program.context != 0) most = std::min<uint64_t>(most, program.context);
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
   if (!graph.groups.empty()) {
@@ -123,13 +126,22 @@ class ReferenceRun {
     arena_.reset(std::aligned_alloc(MOTE_ALIGNMENT, align_up(bytes, MOTE_ALIGNMENT)));
     check(mote_session_init(model, &options, arena_.get(), bytes, &session_, &error_), error_, "set up");
     mote_model_get_output(model, &output_);
+    mote_program_info source;
+    mote_model_get_program(model, 1, &source);
+    lacks_source_ = source.whole != 0 && source.input_width == 0;
   }
   /// Logits after the ids, or an encoder's outputs for them, or for floats in their place; valid until the
   /// next call. Traced, one row of outputs is computed.
   std::span<const float> compute(const std::vector<int32_t>& ids, const std::vector<float>& values = {}) {
     const uint32_t count = static_cast<uint32_t>(ids.size());
-    size_t rows = 1;
     if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
+      if (std::exchange(lacks_source_, false)) {
+        mote_batch source{};
+        source.ids = ids.data();
+        source.lengths = &count;
+        source.count = 1;
+        check(mote_encode(session_, &source, &error_), error_, "encode with");
+      }
       check(mote_prefill(session_, 0, ids.data(), count, MOTE_LOGITS_LAST, &error_), error_, "run");
     } else {
       const uint32_t first = 0;
@@ -137,10 +149,13 @@ class ReferenceRun {
       const float* floats = values.empty() ? nullptr : values.data();
       const mote_batch batch{ids.data(), nullptr, &count, 1, one ? &first : nullptr, one, floats, {}};
       check(mote_encode(session_, &batch, &error_), error_, "run");
-      while (mote_session_output(session_, static_cast<uint32_t>(rows)) != nullptr) ++rows;
     }
-    return {mote_session_output(session_, 0), rows * output_.width};
+    outputs_.clear();  // rows may have gaps between them
+    for (uint32_t row = 0; const float* output = row_of_outputs(row); ++row)
+      outputs_.insert(outputs_.end(), output, output + output_.width);
+    return outputs_;
   }
+  const float* row_of_outputs(uint32_t row) const { return mote_session_output(session_, row); }
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
  private:
@@ -148,7 +163,9 @@ class ReferenceRun {
   mote_session* session_ = nullptr;
   mote_error error_{};
   mote_output_info output_{};
+  std::vector<float> outputs_;  // of the last call
   bool all_rows_;
+  bool lacks_source_ = false;  // which the first prompt is, too
 };
 
 std::vector<int32_t> prompt_of(uint32_t first, uint32_t count, uint32_t vocab) {

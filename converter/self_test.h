@@ -46,6 +46,8 @@ class OpenedModel {
   /// Runs the plan's prompt through an encoder in f32, with `take` called for its probes.
   void trace(const SelfTestPlan& plan, mote_trace take, void* user) const;
 
+  const mote_model* get() const { return model_; }
+
   /// Arena bytes at context lengths up to the model's.
   std::vector<MemoryReport> memory() const;
 

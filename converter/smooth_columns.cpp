@@ -10,6 +10,7 @@
 #include "converter/output_file.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
+#include "converter/write_model.h"
 
 namespace mote::convert {
 namespace {
@@ -113,28 +114,11 @@ Graph in_f32(const Graph& graph, const Inputs& inputs) {
   return exact;
 }
 
-void write_model(const Graph& graph, OutputFile& file, const std::function<void(double share)>& progress) {
-  const MemoryPlan plan = plan_memory(graph);
-  const Metadata metadata{&graph, &plan, "calibration", "encoder", {}, {}, lay_out(graph)};
-  const uint64_t total = metadata.weight_bytes();
-  uint64_t written = 0;
-  const std::vector<std::byte> bytes = build_metadata(metadata);
-  file.write(bytes);
-  file.write(std::vector<std::byte>(align_up(bytes.size(), kAlignment) - bytes.size()));
-  for (const Weight& weight : graph.weights) {
-    encode_weight(weight, [&](std::span<const std::byte> block) {
-      file.write(block);
-      written += block.size();
-      progress(kEncoded * static_cast<double>(written) / static_cast<double>(total));
-    });
-  }
-}
-
 void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs,
          const std::function<void(double share)>& progress) {
   const Graph exact = in_f32(graph, inputs);
   OutputFile file(target);
-  write_model(exact, file, progress);
+  write_model(exact, nullptr, file, [&](double share) { progress(kEncoded * share); });
   std::map<std::string, Input*> by_name;
   for (auto& [weights, input] : inputs) {
     by_name[graph.weights[static_cast<size_t>(weights.front())].name] = &input;

@@ -79,6 +79,7 @@ uint64_t SourceTensor::cols() const { return shape.empty() ? 1 : shape.back(); }
 
 void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
   assert(out.size() == tensor.cols());
+  if (tensor.reader != nullptr) return tensor.reader->read(tensor.reader_row + row, out);
   if (tensor.type == SourceType::ternary) return read_ternary_row(tensor, row, out);
   if (!is_interleaved_vector(tensor)) {
     dequantize(tensor.type, row_data(tensor, row), out);
@@ -92,6 +93,7 @@ void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
 
 void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
   assert(!is_interleaved_vector(tensor));
+  if (tensor.reader != nullptr) return tensor.reader->read_exact(tensor.reader_row + row, out);
   read_exact_blocks(tensor.type, row_data(tensor, row), tensor.cols(), out);
 }
 

@@ -36,12 +36,27 @@ enum class SourceType : uint8_t {
   q6_k,
   iq4_nl,
   mxfp4,
-  ternary  // BitNet's: -1, 0 and 1 times a scale; four rows, a quarter of all apart, in the bits of a row of
-           // bytes
+  ternary,    // BitNet's: -1, 0 and 1 times a scale; four rows, a quarter of all apart, in the bits of a row
+              // of bytes
+  int4,       // -8 to 7 with an f16 for 32 columns, as a RowReader gives them
+  int8,       // -128 to 127 likewise
+  int8_rows,  // -128 to 127 with an f32 for a row
+  packed,     // integers that none of these holds
+  fp8
 };
 
 /// "F32", "Q4_K" and so on.
 const char* source_type_name(SourceType type);
+
+/// Rows that are made as they are read: of matrices packed by other tools, or merged with adapters.
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+  virtual void read(uint64_t row, std::span<float> out) const = 0;
+  /// Whether read_exact gives the same numbers in the tensor's own type.
+  virtual bool has_exact() const { return false; }
+  virtual void read_exact(uint64_t, QuantRow&) const {}
+};
 
 /// A row [cols] is contiguous in the file; a vector has one row. Shapes of more dimensions keep the last as
 /// cols.
@@ -55,14 +70,17 @@ struct SourceTensor {
   /// Nonzero: the file has each head's rows in the order of interleaved RoPE (GGUF's and llama2.c's llama q
   /// and k), and reading undoes it: row i < E/2 of a head is the file's 2i, row E/2 + i its 2i + 1.
   uint32_t interleaved_heads = 0;
-  float scale = 1.0f;  // of ternary values
+  float scale = 1.0f;                                 // of ternary values
+  std::shared_ptr<const RowReader> reader = nullptr;  // in place of `data`
+  uint64_t reader_row = 0;                            // of the first row
+  bool is_linear = false;  // [outputs, inputs], where the architecture may have it the other way round
 };
 
 /// Row `row` as f32. `out` has cols() elements.
 void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out);
 
 /// Whether read_exact_row has a target type: q8_0 gives q8g32, q4_0 q4g32, q4_1 q4mg32, q4_k q4k, q5_k q5k,
-/// q6_k q6k.
+/// q6_k q6k, int4 q4g32, int8 q8g32, int8_rows q8c.
 bool has_exact_type(SourceType type);
 
 /// Row `row` with the file's own scales and integers; only where has_exact_type.
@@ -78,8 +96,8 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
 
-  /// From now on 4 MiB and more are read at a touch of what is not in memory yet, to huge pages where the file
-  /// system has large folios. Nowhere an error.
+  /// From now on 4 MiB and more are read at a touch of what is not in memory yet, to huge pages where the
+  /// file system has large folios. Nowhere an error.
   void read_by_huge_pages() const;
 
  private:
@@ -124,6 +142,7 @@ struct Source {
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none
   bool ternary = false;            // matrices of bytes are ternary ones, as the config says
+  bool packed = false;             // matrices are packed by another tool, as the config says
   std::string label_activation;    // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
   std::vector<std::string> notes;  // what the user should know
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name

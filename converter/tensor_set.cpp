@@ -18,15 +18,28 @@ namespace {
 
 }  // namespace
 
-const SourceTensor& TensorSet::take(const std::string& name) {
+bool TensorSet::has(const std::string& name) const { return find(name) != source_.tensors.end(); }
+
+std::map<std::string, SourceTensor>::const_iterator TensorSet::find(const std::string& name) const {
   const auto found = source_.tensors.find(name);
+  constexpr std::string_view kFused = ".in_proj.";
+  const size_t at = name.rfind(kFused);
+  if (found != source_.tensors.end() || at == std::string::npos) return found;
+  std::string joined = name;
+  joined[at + kFused.size() - 1] = '_';
+  return source_.tensors.find(joined);
+}
+
+const SourceTensor& TensorSet::take(const std::string& name) {
+  const auto found = find(name);
   if (found == source_.tensors.end()) fail("tensor {} is missing", name);
-  taken_.insert(name);
+  taken_.insert(found->first);
   return found->second;
 }
 
 WeightPart TensorSet::matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed) {
   const SourceTensor& tensor = take(name);
+  transposed = transposed && !tensor.is_linear;
   const std::vector<uint64_t> expected = {transposed ? cols : rows, transposed ? rows : cols};
   if (!transposed && tensor.shape == std::vector<uint64_t>{rows, cols, 1}) {  // a convolution of one tap
     SourceTensor matrix = tensor;
@@ -46,7 +59,8 @@ WeightPart TensorSet::slice(const std::string& name, uint32_t index, uint32_t co
   SourceTensor matrix = tensor;
   matrix.shape.erase(matrix.shape.begin());
   matrix.bytes = tensor.bytes / count;
-  matrix.data = tensor.data + index * matrix.bytes;
+  if (tensor.reader == nullptr) matrix.data = tensor.data + index * matrix.bytes;
+  matrix.reader_row += index * matrix.rows();
   slices_.push_back(matrix);
   return {name, &slices_.back(), transposed, rows};
 }
@@ -57,7 +71,8 @@ WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols
   SourceTensor part = *whole.tensor;
   part.shape[0] = count;
   part.bytes = whole.tensor->bytes / rows * count;
-  part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  if (part.reader == nullptr) part.data = whole.tensor->data + whole.tensor->bytes / rows * first;
+  part.reader_row += first;
   slices_.push_back(part);
   return {name, &slices_.back(), transposed, transposed ? cols : count};
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,7 +20,7 @@ class TensorSet {
   /// `source` must outlive the set and what it hands out.
   explicit TensorSet(const Source& source) : source_(source) {}
 
-  bool has(const std::string& name) const { return source_.tensors.count(name) != 0; }
+  bool has(const std::string& name) const;
 
   /// The matrix [rows, cols], or [cols, rows] if `transposed`.
   WeightPart matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed);
@@ -54,6 +55,8 @@ class TensorSet {
               const std::vector<std::string>& ignored_starts = {}) const;
 
  private:
+  /// Of that name, or, as PyTorch joins them, with "in_proj_" in place of "in_proj.".
+  std::map<std::string, SourceTensor>::const_iterator find(const std::string& name) const;
   const SourceTensor& take(const std::string& name);
 
   const Source& source_;

@@ -53,11 +53,20 @@ class TransformerBuilder {
 
   /// The whole graph, once.
   Graph build();
+  /// The spec as the source of `decoder`, once: what build() of the decoder's builder goes on from.
+  struct Source {
+    Graph graph;                   // weights and states; the program is the first of more_programs
+    std::vector<uint32_t> states;  // [decoder's layers], those without a cross attention: kNone
+  };
+  Source build_source(const TransformerSpec& decoder);
+  void use_source(Source source);
 
   // ---- For LayerSpec::build ----
 
   /// The residual stream, [rows, width]. Every layer ends with its output there.
   View x() const { return x_; }
+  /// For layers that change its width.
+  void set_x(View x) { x_ = x; }
 
   /// The whole layer by its data.
   void layer(const LayerSpec& layer);
@@ -65,6 +74,9 @@ class TransformerBuilder {
   void attention(const LayerSpec& layer);
   /// x = sum(x + multiplier * after(ffn(before(x)))).
   void ffn(const LayerSpec& layer);
+
+  /// x = sum(x + multiplier * after(attention to the source(before(x)))) of a layer's `cross`.
+  void cross_attention(const LayerSpec& cross);
 
   /// The heads' outputs side by side, before the projection o.
   View attended(const LayerSpec& layer, BlockInput& in);
@@ -151,6 +163,12 @@ class TransformerBuilder {
 
   // ---- Blocks ----
 
+  void embed_and_layers();
+  /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.
+  uint32_t keep_source(const LayerSpec& cross, BlockInput& in);
+  /// `rows` rows of the matrix `name`, or, where queries, keys and values are fused, those from `first` on.
+  Projection cross_projection(const LayerSpec& cross, const char* label, const std::string& name,
+                              uint32_t first, uint32_t rows, uint32_t cols);
   void embed();
   void add_to_embedding();
   void project_embedding();
@@ -202,6 +220,7 @@ class TransformerBuilder {
   uint32_t row_tokens_ = 1;  // tokens of one of them
   uint32_t layer_index_ = 0;
   std::vector<uint32_t> layer_caches_;     // [layers]
+  std::vector<uint32_t> source_states_;    // [layers], those that `cross` attends to
   View per_layer_{};                       // [layers, width of PerLayerSpec]
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights

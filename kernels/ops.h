@@ -198,6 +198,17 @@ struct RopeTableArgs {
   Rows out;                  // [T, R]
 };
 
+/// x[t][2 i] += sin(p f[i]), x[t][2 i + 1] += cos(p f[i]), p = positions[t], the product rounded to f32
+/// (Vaswani et al. 2017); halves: the sines are added to the first half of x[t], the cosines to the other.
+/// Unit: a row.
+struct SinesArgs {
+  const float* frequencies;  // [width / 2]
+  uint32_t width;            // even
+  bool halves;
+  const int32_t* positions;  // [T]
+  Rows x;                    // [T, width]
+};
+
 enum class RopeKind : uint8_t { half = 0, interleaved = 1 };
 
 /// Rotates the first R columns of each head in place by the angles of a rope table: pairs (i, i + R/2) for

@@ -149,4 +149,61 @@ struct GatedDeltaArgs {
   uint32_t units_of_sequence() const { return state.heads; }
 };
 
+enum class CellKind : uint8_t { rnn = 0, lstm = 1, gru = 2 };
+
+constexpr uint32_t gates_of(CellKind kind) {
+  return kind == CellKind::rnn ? 1 : kind == CellKind::lstm ? 4 : 3;
+}
+
+/// A recurrent cell of width H, of which a row x of the gates and the h before give the h after. With g =
+/// bias
+/// + h[0] weight[0] + h[1] weight[1] + ... in order, s(z) = 1 / (1 + exp(-z)):
+///   rnn:  h = tanh(x + g)
+///   lstm (Hochreiter and Schmidhuber 1997; i, f, n, o the quarters of x + g):
+///         c = s(f) c + s(i) tanh(n), h = s(o) tanh(c)
+///   gru (Cho et al. 2014; r, z the first thirds of x + g, n and m the last of x and of g):
+///         n = tanh(n + s(r) m), h = (1 - s(z)) n + s(z) h
+/// out[t] = h. Block: the whole cell, for each h needs all of them.
+struct RecurrentCellArgs {
+  FixedStateView state;  // [1, 1, H]: h; of lstm [1, 2, H]: h, c
+  SequenceRows rows;
+  Lanes lanes;
+  CellKind kind;
+  const float* weight;  // [H, gates * H]
+  const float* bias;    // [gates * H] or null: 0
+  ConstRows in;         // [T, gates * H]
+  Rows out;             // [T, H]
+
+  uint32_t units_of_sequence() const { return 1; }
+};
+
+enum class FeatureMap : uint8_t { elu_plus_one = 0, exponential = 1 };
+
+/// Linear attention. For each head, with the state [M, F + 1], S with the column n behind it, row t gives
+///   S[m] = S[m] + phi(k)[m] v, n[m] = n[m] + phi(k)[m]
+///   out = (phi(q)[0] S[0] + phi(q)[1] S[1] + ...) / (phi(q)[0] n[0] + ...)
+/// elu_plus_one (Katharopoulos et al. 2020), M = E: phi(z) = z + 1 above 0, else exp(z)
+/// exponential (Choromanski et al. 2021): with y = z / E^(1/4), phi(z)[m] = exp(projection[m] y - |y|^2 / 2)
+/// / sqrt(M), the squares and products summed in order. Of whole sequences the sums are of all rows before
+/// the first output is computed, and begin at 0; the sequences are those from `first` on, of rows starts[s] -
+/// starts[first] and on. Block: a head.
+struct LinearAttentionArgs {
+  FixedStateView state;  // [H, M, F + 1]; of whole sequences without slots
+  SequenceRows rows;     // of no use for whole sequences
+  Lanes lanes;
+  bool whole;              // of whole sequences
+  const uint32_t* starts;  // of these
+  uint32_t first;
+  FeatureMap map;
+  uint32_t key_dim;         // E
+  const float* projection;  // [M, E], of exponential
+  ConstRows q;              // [T, H * E]
+  ConstRows k;              // [T, H * E]
+  ConstRows v;              // [T, H * F]
+  Rows out;                 // [T, H * F]
+
+  uint32_t value_dim() const { return state.cols - 1; }
+  uint32_t units_of_sequence() const { return state.heads; }
+};
+
 }  // namespace mote

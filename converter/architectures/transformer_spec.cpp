@@ -88,6 +88,10 @@ void check_spec(const TransformerSpec& spec) {
     const LayerSpec& layer = spec.layers[index];
     if (layer.build) continue;
     check_attention(spec, index, layer.attention);
+    if (layer.cross) {
+      check_attention(spec, index, layer.cross->attention);
+      if (!spec.source) fail("layer {} attends to a source, but there is none", index);
+    }
     if (layer.ffn.width == 0) fail("layer {} has a feed-forward of width 0", index);
     if (!is_multiplier(layer.residual_multiplier))
       fail("layer {}: residual multiplier {}", index, layer.residual_multiplier);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,9 @@ struct LayerSpec {
   float residual_multiplier = 1.0f;  // of each branch, where it is added
   uint32_t weights = 0;              // what "{}" in names stands for; layers of the same number share theirs
   LayerNames names;
+  /// Of a decoder with a source: the branch between attention and feed-forward that attends to it; of this
+  /// one attention, names and residual_multiplier count. Null: there is none.
+  std::shared_ptr<const LayerSpec> cross = nullptr;
   /// Builds a layer that these data do not describe, from the same blocks (transformer_builder.h). Null: they
   /// do.
   std::function<void(TransformerBuilder&, const LayerSpec&)> build = nullptr;
@@ -192,18 +196,18 @@ struct LearnedRows {
 
 /// A model of pictures: x is a linear of each patch, between learned rows, with positions.
 struct PictureSpec {
-  PictureFormat format;                // its height 0: the model reads tokens
-  std::string projection;              // [width, channels, patch, patch]
-  bool bias = true;                    // of the projection
+  PictureFormat format;    // its height 0: the model reads tokens
+  std::string projection;  // [width, channels, patch, patch]
+  bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
-  std::string positions;               // whole; empty: there are none
-  bool positions_of_patches = false;   // learned rows have none
-  std::string pooled_norm;             // of the vector of the sequence
-  uint32_t pool_skip = 0;              // rows that the pooling leaves out
-  std::string attention_pool;          // starts the names of SigLIP's pooling head
-  std::string boxes;                   // starts the names of what makes boxes of rows (YOLOS)
-  DenseSpec second;                    // labels of the second row, averaged with the head's (DeiT)
-  std::string probe;                   // the name of the output's vectors in the original
+  std::string positions;              // whole; empty: there are none
+  bool positions_of_patches = false;  // learned rows have none
+  std::string pooled_norm;            // of the vector of the sequence
+  uint32_t pool_skip = 0;             // rows that the pooling leaves out
+  std::string attention_pool;         // starts the names of SigLIP's pooling head
+  std::string boxes;                  // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;                   // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;                  // the name of the output's vectors in the original
 };
 
 struct TransformerSpec {
@@ -213,9 +217,11 @@ struct TransformerSpec {
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;
-  bool norm_plus_one = false;    // norms multiply by 1 + their weight
-  uint32_t embedding_width = 0;  // 0: width, else the embedding is projected to width
-  uint32_t output_width = 0;     // of names.output_projection, which follows the final norm
+  bool norm_eps_outside_root = false;  // they divide by the deviation + norm_eps
+  float norm_multiplier = 1.0f;        // of their weights
+  bool norm_plus_one = false;          // norms multiply by 1 + their weight
+  uint32_t embedding_width = 0;        // 0: width, else the embedding is projected to width
+  uint32_t output_width = 0;           // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
@@ -225,6 +231,7 @@ struct TransformerSpec {
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
   std::vector<float> position_table;  // [context, width], where names.positions is none
+  std::vector<float> sines;           // [width / 2] frequencies of sines and cosines that are added, in pairs
   // They, token types and the embedding's norm come after its projection, not before it.
   bool positions_after_projection = false;
   // What is projected is the embedding of the token behind, the own and the one before side by side.
@@ -244,8 +251,13 @@ struct TransformerSpec {
   bool transposed = false;       // the source has matrices as [in, out]
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
+  bool last_hidden_unnormed = false;  // hidden states are named before the final norm
   HeadSpec head;
-  bool without_tokenizer = false;       // texts are no sequences of its tokens alone, or there are none
+  bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none
+  /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
+  std::shared_ptr<const TransformerSpec> source = nullptr;
+  std::string label = {};               // starts the weights' names in the file
+  bool shares_embedding = false;        // an encoder's is that of the decoder
   std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }

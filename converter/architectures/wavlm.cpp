@@ -89,7 +89,7 @@ View wavlm_row_bias(TransformerBuilder& builder, const std::vector<std::vector<f
 }
 
 void build_wavlm_layer(TransformerBuilder& builder, const LayerSpec& layer, const WavlmBias& bias) {
-  const std::string prefix = prefix_of(layer), source = of_layer(layer.names.sinks, layer);
+  const std::string prefix = prefix_of(layer), source = of_layer(layer.names.qkv, layer);
   const BranchNorms& norms = layer.names.attention_norms;
   BlockInput in = builder.branch_input(layer, norms, "attention");
   const uint32_t width = builder.x().width;
@@ -120,7 +120,7 @@ TransformerSpec read_wavlm(const Source& source, Config& config) {
   spec.context = kWavlmRows;
   bias.reach = kWavlmRows / spec.sound->row_stride + 1;
   for (LayerSpec& layer : spec.layers) {
-    layer.names.sinks = layers + "{}.attention.";
+    layer.names.qkv = layers + "{}.attention.";
     layer.build = [bias](TransformerBuilder& builder, const LayerSpec& own) {
       build_wavlm_layer(builder, own, bias);
     };

@@ -6,7 +6,7 @@
 
 namespace mote::convert::f16 {
 
-void encode(std::span<const float> row, EncodedRow& out) {
+void encode(std::span<const float> row, std::span<const float>, EncodedRow& out) {
   out.values.resize(row.size());
   std::transform(row.begin(), row.end(), out.values.begin(),
                  [](float value) { return f32_from_f16(f16_from_f32(value)); });

@@ -5,7 +5,9 @@
 
 namespace mote::convert::f32 {
 
-void encode(std::span<const float> row, EncodedRow& out) { out.values.assign(row.begin(), row.end()); }
+void encode(std::span<const float> row, std::span<const float>, EncodedRow& out) {
+  out.values.assign(row.begin(), row.end());
+}
 
 void decode(const EncodedRow& row, std::span<float> out) {
   std::copy_n(row.values.begin(), out.size(), out.begin());

@@ -8,11 +8,12 @@ void store_group(size_t group, const Group& q, float scale, QuantRow& out) {
   for (size_t i = 0; i < q.size(); ++i) out.q[group * kGroupColumns + i] = static_cast<int8_t>(q[i]);
 }
 
-void encode_symmetric(std::span<const float> row, ScaledGroup (*best_of)(const Group&), EncodedRow& out) {
+void encode_symmetric(std::span<const float> row, std::span<const float> importance,
+                      ScaledGroup (*best_of)(const WeighedGroup&), EncodedRow& out) {
   const size_t groups = group_count(row.size());
   resize_groups(groups, out.quant, false);
   for (size_t g = 0; g < groups; ++g) {
-    const ScaledGroup best = best_of(group_of(row, g));
+    const ScaledGroup best = best_of(weighed_group(row, importance, g));
     store_group(g, best.q, best.scale, out.quant);
   }
 }

@@ -28,6 +28,20 @@ inline Group group_of(std::span<const float> row, size_t index) {
   return group;
 }
 
+/// A group and how often the squared error of each element counts.
+struct WeighedGroup {
+  Group values, weights;
+};
+
+/// Group `index` of a row; no importance is the same for all.
+inline WeighedGroup weighed_group(std::span<const float> row, std::span<const float> importance,
+                                  size_t index) {
+  WeighedGroup group{group_of(row, index), {}};
+  group.weights.fill(1.0f);
+  if (!importance.empty()) group.weights = group_of(importance, index);
+  return group;
+}
+
 /// To nearest, ties to even, for magnitudes below 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
 inline float round_even(float value) { return (value + 12582912.0f) - 12582912.0f; }
 
@@ -55,11 +69,11 @@ inline float sum_of(Term term) {
   return lanes[0];
 }
 
-/// Sum of (scale * q + offset - value)^2.
-inline float squared_error(const Group& values, const Group& q, float scale, float offset) {
+/// Sum of weight * (scale * q + offset - value)^2.
+inline float squared_error(const WeighedGroup& group, const Group& q, float scale, float offset) {
   return sum_of([&](size_t i) {
-    const float error = scale * q[i] + offset - values[i];
-    return error * error;
+    const float error = scale * q[i] + offset - group.values[i];
+    return group.weights[i] * (error * error);
   });
 }
 
@@ -79,6 +93,21 @@ inline void resize_groups(size_t groups, QuantRow& row, bool minimum) {
   row.minimum.resize(minimum ? groups : 0);
 }
 
+/// What a least-squares fit of value = scale * q + minimum takes.
+struct LineSums {
+  float n, q, qq, v, qv;  // sums of weight, weight * q and so on
+
+  float determinant() const { return n * qq - q * q; }
+  float scale() const { return (n * qv - q * v) / determinant(); }
+  float minimum(float scale) const { return (v - scale * q) / n; }
+};
+inline LineSums line_sums(const WeighedGroup& group, const Group& q) {
+  const Group &w = group.weights, &v = group.values;
+  return {sum_of([&](size_t i) { return w[i]; }), sum_of([&](size_t i) { return w[i] * q[i]; }),
+          sum_of([&](size_t i) { return w[i] * q[i] * q[i]; }), sum_of([&](size_t i) { return w[i] * v[i]; }),
+          sum_of([&](size_t i) { return w[i] * q[i] * v[i]; })};
+}
+
 /// A symmetric grid of one scale and what it loses.
 struct ScaledGroup {
   float scale = 0;
@@ -87,42 +116,43 @@ struct ScaledGroup {
 };
 
 /// The candidate with the scale rounded to f16 before q is chosen.
-inline ScaledGroup try_scale(const Group& values, float scale, float least, float most) {
+inline ScaledGroup try_scale(const WeighedGroup& group, float scale, float least, float most) {
   ScaledGroup result;
   result.scale = through_f16(scale);
-  result.q = round_to_grid(values, result.scale, 0.0f, least, most);
-  result.error = squared_error(values, result.q, result.scale, 0.0f);
+  result.q = round_to_grid(group.values, result.scale, 0.0f, least, most);
+  result.error = squared_error(group, result.q, result.scale, 0.0f);
   return result;
 }
 
-/// The scale that fits a choice of q best: sum(q v) / sum(q q).
-inline float fitted_scale(const Group& values, const Group& q) {
-  const float square = sum_of([&](size_t i) { return q[i] * q[i]; });
-  return square == 0.0f ? 0.0f : sum_of([&](size_t i) { return q[i] * values[i]; }) / square;
+/// The scale that fits a choice of q best: sum(w q v) / sum(w q q).
+inline float fitted_scale(const WeighedGroup& group, const Group& q) {
+  const float square = sum_of([&](size_t i) { return group.weights[i] * q[i] * q[i]; });
+  if (square == 0.0f) return 0.0f;
+  return sum_of([&](size_t i) { return group.weights[i] * q[i] * group.values[i]; }) / square;
 }
 
 /// The symmetric grid least..most that loses least of a group, of the scales tried.
 class ScaleSearch {
  public:
   /// Tries the scale that has the largest magnitude at `steps`.
-  ScaleSearch(const Group& values, float steps, float least, float most)
-      : values_(values), least_(least), most_(most) {
-    for (const float value : values) largest_ = std::max(largest_, std::fabs(value));
-    best_ = try_scale(values, largest_ / steps, least, most);
+  ScaleSearch(const WeighedGroup& group, float steps, float least, float most)
+      : group_(group), least_(least), most_(most) {
+    for (const float value : group.values) largest_ = std::max(largest_, std::fabs(value));
+    best_ = try_scale(group, largest_ / steps, least, most);
   }
   /// The same for other steps; below 0 the signs of the grid are exchanged.
   void try_steps(float steps) { consider(largest_ / steps); }
   /// The least-squares scale of the best choice of q so far.
-  void fit() { consider(fitted_scale(values_, best_.q)); }
+  void fit() { consider(fitted_scale(group_, best_.q)); }
   const ScaledGroup& best() const { return best_; }
 
  private:
   void consider(float scale) {
-    const ScaledGroup candidate = try_scale(values_, scale, least_, most_);
+    const ScaledGroup candidate = try_scale(group_, scale, least_, most_);
     if (candidate.error < best_.error) best_ = candidate;
   }
 
-  const Group& values_;
+  const WeighedGroup& group_;
   float least_, most_, largest_ = 0;
   ScaledGroup best_;
 };
@@ -130,7 +160,8 @@ class ScaleSearch {
 void store_group(size_t group, const Group& q, float scale, QuantRow& out);
 
 /// Every group of a row as best_of(group) gives it.
-void encode_symmetric(std::span<const float> row, ScaledGroup (*best_of)(const Group&), EncodedRow& out);
+void encode_symmetric(std::span<const float> row, std::span<const float> importance,
+                      ScaledGroup (*best_of)(const WeighedGroup&), EncodedRow& out);
 
 /// value = scale * q for every group.
 void decode_symmetric(const EncodedRow& row, std::span<float> out);

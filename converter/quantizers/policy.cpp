@@ -23,6 +23,8 @@ std::vector<std::string> head_type_names() {
 
 namespace {
 
+constexpr uint64_t kNarrowColumns = 512;
+
 /// Throws Error for a name that is not among `names`.
 DType uniform_type(const std::string& name, const char* what, const std::vector<std::string>& names) {
   for (const Quantizer& type : quantizers()) {
@@ -37,12 +39,15 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
                        const std::string& head_type)
     : name_(type) {
   if (type.empty()) name_ = source.format == "gguf" ? "as in the file" : "q8";
+  keeps_packed_ = type.empty() && source.packed;
   if (name_ == "q8" || name_ == "q4") {
-    matrix_ = name_ == "q4" ? DType::q4g32 : encoder ? DType::q8c : DType::q8g32;
+    matrix_ = name_ == "q4" ? DType::q4k : encoder ? DType::q8c : DType::q8g32;
+    if (name_ == "q4") narrow_ = DType::q4g32;
     table_ = DType::q8g32;
   } else if (!type.empty()) {
     matrix_ = table_ = uniform_type(type, "type", type_names());
   }
+  if (keeps_packed_) name_ = "as in the file, others q8";
   head_ = table_;
   if (head_type.empty()) return;
   head_ = uniform_type(head_type, "head type", head_type_names());
@@ -52,8 +57,17 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
 DType TypePolicy::dtype(Role role, const SourceTensor& tensor) const {
   if (tensor.type == SourceType::ternary) return own_type(tensor.type);
   const bool is_matrix = role == Role::matrix || role == Role::experts;
-  const std::optional<DType> chosen = is_matrix ? matrix_ : role == Role::head ? head_ : table_;
-  const DType dtype = chosen.value_or(own_type(tensor.type));
+  if (keeps_packed_ && tensor.type == SourceType::packed)
+    fail(
+        "a matrix [{}] of the checkpoint has scales and zeros that no type holds exactly; --type q8, q4 or a "
+        "type for all rounds its numbers again",
+        fmt::join(tensor.shape, ", "));
+  const bool keeps = keeps_packed_ && tensor.reader != nullptr && has_exact_type(tensor.type) &&
+                     (role != Role::head || head_ == table_);
+  std::optional<DType> wanted = is_matrix ? matrix_ : role == Role::head ? head_ : table_;
+  if (is_matrix && narrow_ && tensor.cols() < kNarrowColumns) wanted = narrow_;
+  if (keeps) wanted = own_type(tensor.type);
+  const DType dtype = wanted.value_or(own_type(tensor.type));
   if (role == Role::experts && dtype == DType::q8c)
     fail(
         "type q8c cannot hold a matrix for each expert or head, whose inputs lie side by side; use q8 or "
@@ -75,7 +89,15 @@ DType own_type(SourceType type) {
     case SourceType::q4_1:
       return DType::q4mg32;
     case SourceType::ternary:
+    case SourceType::int8_rows:
       return DType::q8c;
+    case SourceType::packed:
+    case SourceType::fp8:
+      return DType::f32;
+    case SourceType::int4:
+      return DType::q4g32;
+    case SourceType::int8:
+      return DType::q8g32;
     case SourceType::q2_k:
     case SourceType::q3_k:
     case SourceType::q4_k:
@@ -95,7 +117,8 @@ DType own_type(SourceType type) {
 }
 
 bool is_exact(const SourceTensor& tensor, DType dtype) {
-  return has_exact_type(tensor.type) && own_type(tensor.type) == dtype;
+  const bool exact = tensor.reader != nullptr ? tensor.reader->has_exact() : has_exact_type(tensor.type);
+  return exact && own_type(tensor.type) == dtype;
 }
 
 }  // namespace mote::convert

@@ -5,11 +5,15 @@
 //   --type      matrices   embedding, head   positions, fine
 //   q8          q8g32      q8g32             f32
 //   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
-//   q4          q4g32      q8g32             f32        the embedding and the head are what 4 bits hurt most
+//   q4          q4k        q8g32             f32        the embedding and the head are what 4 bits hurt most;
+//                                                       matrices of fewer than 512 columns: q4g32, whose
+//                                                       scales then take fewer bits, and which firmware has
+//                                                       kernels for
 //   f32         f32        f32               f32
 //   f16         f16        f16               f16
 //   q8g32, ...  that type  that type         f32
 //   (a GGUF)    by the file's type           f16 if the file has f16, else f32
+//   (packed)    by the file's type, others as q8       matrices that another tool has packed
 //   (else)      as q8
 //
 // Fine are the few numbers on which much depends: routers of experts, time steps of scans.
@@ -50,6 +54,8 @@ class TypePolicy {
   std::string name_;
   // Of matrices; of the embedding; of the head. None: by the file's type.
   std::optional<DType> matrix_, table_, head_;
+  std::optional<DType> narrow_;  // of matrices of fewer than 512 columns, if it is another
+  bool keeps_packed_ = false;
 };
 
 /// By the file's type, as above.

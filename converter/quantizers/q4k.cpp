@@ -5,7 +5,9 @@
 
 namespace mote::convert::q4k {
 
-void encode(std::span<const float> row, EncodedRow& out) { encode_wide(row, 15, out); }
+void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
+  encode_wide(row, importance, 15, out);
+}
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_wide(row, out); }
 

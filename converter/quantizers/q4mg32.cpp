@@ -19,55 +19,50 @@ struct Fit {
 };
 
 /// Scale and minimum are rounded to f16 before q is chosen.
-Fit try_grid(const Group& values, float scale, float minimum) {
+Fit try_grid(const WeighedGroup& group, float scale, float minimum) {
   Fit fit;
   fit.scale = through_f16(scale);
   fit.minimum = through_f16(minimum);
-  fit.q = round_to_grid(values, fit.scale, fit.minimum, 0.0f, kMost);
-  fit.error = squared_error(values, fit.q, fit.scale, fit.minimum);
+  fit.q = round_to_grid(group.values, fit.scale, fit.minimum, 0.0f, kMost);
+  fit.error = squared_error(group, fit.q, fit.scale, fit.minimum);
   return fit;
 }
 
 /// Least squares of scale and minimum for the q of a fit; the same fit where all q are equal.
-Fit refit(const Group& values, const Fit& fit) {
-  constexpr float n = kGroupColumns;
-  const float sum_q = sum_of([&](size_t i) { return fit.q[i]; });
-  const float sum_qq = sum_of([&](size_t i) { return fit.q[i] * fit.q[i]; });
-  const float sum_v = sum_of([&](size_t i) { return values[i]; });
-  const float sum_qv = sum_of([&](size_t i) { return fit.q[i] * values[i]; });
-  const float determinant = n * sum_qq - sum_q * sum_q;
-  if (determinant == 0.0f) return fit;
-  const float scale = (n * sum_qv - sum_q * sum_v) / determinant;
-  return try_grid(values, scale, (sum_v - scale * sum_q) / n);
+Fit refit(const WeighedGroup& group, const Fit& fit) {
+  const LineSums sums = line_sums(group, fit.q);
+  if (sums.determinant() == 0.0f) return fit;
+  const float scale = sums.scale();
+  return try_grid(group, scale, sums.minimum(scale));
 }
 
-Fit best_of(const Group& values) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+Fit best_of(const WeighedGroup& group) {
+  const auto [least, most] = std::minmax_element(group.values.begin(), group.values.end());
   const float low = *least;
   const float range = *most - *least;
-  Fit best = try_grid(values, range / kMost, low);
+  Fit best = try_grid(group, range / kMost, low);
   const auto consider = [&](const Fit& candidate) {
     if (candidate.error < best.error) best = candidate;
   };
   constexpr std::array<float, 4> kShrinks = {0.95f, 0.9f, 0.85f, 0.8f};
-  consider(refit(values, best));
+  consider(refit(group, best));
   for (const float shrink : kShrinks) {
-    const Fit narrow = try_grid(values, shrink * range / kMost, low + 0.5f * (1.0f - shrink) * range);
+    const Fit narrow = try_grid(group, shrink * range / kMost, low + 0.5f * (1.0f - shrink) * range);
     consider(narrow);
-    consider(refit(values, narrow));
+    consider(refit(group, narrow));
   }
-  for (float steps = kMost - 1; steps >= 7; --steps) consider(try_grid(values, range / steps, low));
-  consider(refit(values, best));
+  for (float steps = kMost - 1; steps >= 7; --steps) consider(try_grid(group, range / steps, low));
+  consider(refit(group, best));
   return best;
 }
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) {
+void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
   const size_t groups = group_count(row.size());
   resize_groups(groups, out.quant, true);
   for (size_t g = 0; g < groups; ++g) {
-    const Fit best = best_of(group_of(row, g));
+    const Fit best = best_of(weighed_group(row, importance, g));
     store_group(g, best.q, best.scale, out.quant);
     out.quant.minimum[g] = f16_from_f32(best.minimum);
   }

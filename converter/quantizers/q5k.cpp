@@ -5,7 +5,9 @@
 
 namespace mote::convert::q5k {
 
-void encode(std::span<const float> row, EncodedRow& out) { encode_wide(row, 31, out); }
+void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
+  encode_wide(row, importance, 31, out);
+}
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_wide(row, out); }
 

@@ -15,56 +15,56 @@ constexpr size_t kHalf = kGroupColumns / 2;
 constexpr size_t kHalves = 2 * kWideGroups;
 constexpr std::array<float, 5> kSteps = {31.0f, 31.5f, 32.0f, 33.0f, 34.0f};
 
-Group half_twice(std::span<const float> row, size_t half) {
-  const Group group = group_of(row, half / 2);
-  Group twice;
-  std::copy_n(group.begin() + half % 2 * kHalf, kHalf, twice.begin());
-  std::copy_n(twice.begin(), kHalf, twice.begin() + kHalf);
-  return twice;
+WeighedGroup half_twice(std::span<const float> row, std::span<const float> importance, size_t half) {
+  WeighedGroup group = weighed_group(row, importance, half / 2);
+  for (Group* of : {&group.values, &group.weights})
+    std::copy_n(of->begin() + half % 2 * kHalf, kHalf, of->begin() + (1 - half % 2) * kHalf);
+  return group;
 }
 
-ScaledGroup on_grid(const Group& values, float scale) {
+ScaledGroup on_grid(const WeighedGroup& group, float scale) {
   ScaledGroup result;
   result.scale = scale;
-  result.q = round_to_grid(values, scale, 0.0f, kLeast, kMost);
-  result.error = squared_error(values, result.q, scale, 0.0f);
+  result.q = round_to_grid(group.values, scale, 0.0f, kLeast, kMost);
+  result.error = squared_error(group, result.q, scale, 0.0f);
   return result;
 }
 
-float best_scale(const Group& values) {
+float best_scale(const WeighedGroup& group) {
   float largest = 0;
-  for (const float value : values) largest = std::max(largest, std::fabs(value));
-  ScaledGroup best = on_grid(values, largest / kSteps[0]);
+  for (const float value : group.values) largest = std::max(largest, std::fabs(value));
+  ScaledGroup best = on_grid(group, largest / kSteps[0]);
   const auto consider = [&](float scale) {
-    const ScaledGroup candidate = on_grid(values, scale);
+    const ScaledGroup candidate = on_grid(group, scale);
     if (candidate.error < best.error) best = candidate;
   };
   for (const float steps : kSteps) {
     consider(largest / steps);
     consider(-largest / steps);
   }
-  consider(fitted_scale(values, best.q));
+  consider(fitted_scale(group, best.q));
   return best.scale;
 }
 
 /// Halves [first, end), which share the unit in out.scale.
-void encode_halves(std::span<const float> row, size_t first, size_t end, QuantRow& out) {
+void encode_halves(std::span<const float> row, std::span<const float> importance, size_t first, size_t end,
+                   QuantRow& out) {
   std::array<float, kHalves> scales{};
   float largest = 0;
   for (size_t h = first; h < end; ++h) {
-    scales[h - first] = best_scale(half_twice(row, h));
+    scales[h - first] = best_scale(half_twice(row, importance, h));
     largest = std::max(largest, std::fabs(scales[h - first]));
   }
   const float unit = unit_near(largest / kMostSteps);
   out.scale.push_back(f16_from_f32(unit));
   for (size_t h = first; h < end; ++h) {
-    const Group values = half_twice(row, h);
+    const WeighedGroup group = half_twice(row, importance, h);
     const float middle =
         unit == 0.0f ? 0.0f : std::clamp(round_even(scales[h - first] / unit), -127.0f, 126.0f);
     float steps = middle;
-    ScaledGroup best = on_grid(values, unit * middle);
+    ScaledGroup best = on_grid(group, unit * middle);
     for (const float other : {middle - 1, middle + 1}) {
-      const ScaledGroup candidate = on_grid(values, unit * other);
+      const ScaledGroup candidate = on_grid(group, unit * other);
       if (candidate.error >= best.error) continue;
       best = candidate;
       steps = other;
@@ -76,11 +76,11 @@ void encode_halves(std::span<const float> row, size_t first, size_t end, QuantRo
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) {
+void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
   out.quant = {};
   const size_t halves = 2 * group_count(row.size());
   for (size_t first = 0; first < halves; first += kHalves)
-    encode_halves(row, first, std::min(halves, first + kHalves), out.quant);
+    encode_halves(row, importance, first, std::min(halves, first + kHalves), out.quant);
 }
 
 void decode(const EncodedRow& row, std::span<float> out) {

@@ -75,7 +75,7 @@ float best_scale(std::span<const float> row) {
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) {
+void encode(std::span<const float> row, std::span<const float>, EncodedRow& out) {
   const float scale = best_scale(row);
   const double inverse = scale == 0.0f ? 0.0 : 1.0 / static_cast<double>(scale);
   out.quant.row_scale = scale;

@@ -11,7 +11,7 @@ constexpr float kLeast = -127;
 constexpr float kMost = 127;
 constexpr std::array<float, 5> kSteps = {127.0f, 126.5f, 126.0f, 127.5f, 128.0f};
 
-ScaledGroup best_of(const Group& values) {
+ScaledGroup best_of(const WeighedGroup& values) {
   ScaleSearch search(values, kSteps[0], kLeast, kMost);
   for (size_t i = 1; i < kSteps.size(); ++i) search.try_steps(kSteps[i]);
   search.fit();
@@ -20,7 +20,9 @@ ScaledGroup best_of(const Group& values) {
 
 }  // namespace
 
-void encode(std::span<const float> row, EncodedRow& out) { encode_symmetric(row, best_of, out); }
+void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
+  encode_symmetric(row, importance, best_of, out);
+}
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }
 

@@ -3,10 +3,10 @@
 
 namespace mote::convert {
 
-#define QUANTIZER(name, largest, bound)                     \
-  namespace name {                                          \
-  void encode(std::span<const float> row, EncodedRow& out); \
-  void decode(const EncodedRow& row, std::span<float> out); \
+#define QUANTIZER(name, largest, bound)                                                        \
+  namespace name {                                                                             \
+  void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out); \
+  void decode(const EncodedRow& row, std::span<float> out);                                    \
   }
 #include "converter/quantizers/list.inc"
 #undef QUANTIZER

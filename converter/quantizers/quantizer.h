@@ -26,9 +26,12 @@ struct Quantizer {
   float largest;  // magnitude that a weight may have
   float bound;  // root mean square error of a group (q8c: a row) in shares of its largest magnitude (0.02 to
                 // 60000)
-  /// `row` is finite and within `largest`.
-  void (*encode)(std::span<const float> row, EncodedRow& out);
+  /// `row` is finite and within `largest`. The squared error of column k counts importance[k] >= 0 times in
+  /// the choice of scales; an empty `importance` is as ones. Types of a scale per row take no notice of it.
+  void (*encode_weighed)(std::span<const float> row, std::span<const float> importance, EncodedRow& out);
   void (*decode)(const EncodedRow& row, std::span<float> out);
+
+  void encode(std::span<const float> row, EncodedRow& out) const { encode_weighed(row, {}, out); }
 };
 
 /// Indexed by DType.

@@ -17,46 +17,41 @@ struct LineFit {
   float error = 0;
 };
 
-LineFit try_line(const Group& values, Line line, float most) {
-  LineFit fit = {line, round_to_grid(values, line.scale, line.minimum, 0.0f, most), 0};
-  fit.error = squared_error(values, fit.q, line.scale, line.minimum);
+LineFit try_line(const WeighedGroup& group, Line line, float most) {
+  LineFit fit = {line, round_to_grid(group.values, line.scale, line.minimum, 0.0f, most), 0};
+  fit.error = squared_error(group, fit.q, line.scale, line.minimum);
   return fit;
 }
 
 /// Least squares for the q of a fit, the minimum not above 0 and the scale not below.
-Line refit(const Group& values, const LineFit& fit) {
-  constexpr float n = kGroupColumns;
-  const float sum_q = sum_of([&](size_t i) { return fit.q[i]; });
-  const float sum_qq = sum_of([&](size_t i) { return fit.q[i] * fit.q[i]; });
-  const float sum_v = sum_of([&](size_t i) { return values[i]; });
-  const float sum_qv = sum_of([&](size_t i) { return fit.q[i] * values[i]; });
-  const float determinant = n * sum_qq - sum_q * sum_q;
-  if (determinant == 0.0f) return fit.line;
-  const float scale = (n * sum_qv - sum_q * sum_v) / determinant;
-  const float minimum = (sum_v - scale * sum_q) / n;
-  if (minimum > 0.0f) return {std::max(0.0f, sum_qv / sum_qq), 0.0f};
+Line refit(const WeighedGroup& group, const LineFit& fit) {
+  const LineSums sums = line_sums(group, fit.q);
+  if (sums.determinant() == 0.0f) return fit.line;
+  const float scale = sums.scale();
+  const float minimum = sums.minimum(scale);
+  if (minimum > 0.0f) return {std::max(0.0f, sums.qv / sums.qq), 0.0f};
   return scale < 0.0f ? fit.line : Line{scale, minimum};
 }
 
-Line best_line(const Group& values, float most) {
-  const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+Line best_line(const WeighedGroup& group, float most) {
+  const auto [least, largest] = std::minmax_element(group.values.begin(), group.values.end());
   const float low = std::min(0.0f, *least), range = *largest - low;
-  LineFit best = try_line(values, {range / most, low}, most);
+  LineFit best = try_line(group, {range / most, low}, most);
   const auto consider = [&](Line line) {
-    const LineFit fit = try_line(values, line, most);
+    const LineFit fit = try_line(group, line, most);
     if (fit.error < best.error) best = fit;
   };
   constexpr std::array<float, 4> kShrinks = {0.95f, 0.9f, 0.85f, 0.8f};
-  consider(refit(values, best));
+  consider(refit(group, best));
   for (const float shrink : kShrinks) {
     const float minimum = low + 0.5f * (1.0f - shrink) * range;
     const Line narrow = {shrink * range / most, std::min(0.0f, minimum)};
     consider(narrow);
-    consider(refit(values, try_line(values, narrow, most)));
+    consider(refit(group, try_line(group, narrow, most)));
   }
   // A group dequantized from a file's own grid may not have used its ends.
   for (float steps = most - 1; steps >= 7; --steps) consider({range / steps, low});
-  consider(refit(values, best));
+  consider(refit(group, best));
   return best.line;
 }
 
@@ -65,25 +60,26 @@ float nearest_steps(float value, float unit) {
 }
 
 /// Groups [first, end) of a row, which share the units in out.scale and out.minimum.
-void encode_groups(std::span<const float> row, size_t first, size_t end, float most, QuantRow& out) {
+void encode_groups(std::span<const float> row, std::span<const float> importance, size_t first, size_t end,
+                   float most, QuantRow& out) {
   std::array<Line, kWideGroups> lines;
   Line largest;
   for (size_t g = first; g < end; ++g) {
-    Line& line = lines[g - first] = best_line(group_of(row, g), most);
+    Line& line = lines[g - first] = best_line(weighed_group(row, importance, g), most);
     largest = {std::max(largest.scale, line.scale), std::min(largest.minimum, line.minimum)};
   }
   const Line unit = {unit_near(largest.scale / kMostSteps), -unit_near(-largest.minimum / kMostSteps)};
   out.scale.push_back(f16_from_f32(unit.scale));
   out.minimum.push_back(f16_from_f32(unit.minimum));
   for (size_t g = first; g < end; ++g) {
-    const Group values = group_of(row, g);
+    const WeighedGroup group = weighed_group(row, importance, g);
     const float scale_steps = nearest_steps(lines[g - first].scale, unit.scale);
     const float minimum_steps = nearest_steps(lines[g - first].minimum, unit.minimum);
     LineFit best;
     Line steps = {-1, -1};
     for (float s = std::max(0.0f, scale_steps - 1); s <= std::min(kMostSteps, scale_steps + 1); ++s) {
       for (float m = std::max(0.0f, minimum_steps - 1); m <= std::min(kMostSteps, minimum_steps + 1); ++m) {
-        const LineFit fit = try_line(values, {unit.scale * s, unit.minimum * m}, most);
+        const LineFit fit = try_line(group, {unit.scale * s, unit.minimum * m}, most);
         if (steps.scale >= 0.0f && fit.error >= best.error) continue;
         best = fit;
         steps = {s, m};
@@ -97,11 +93,11 @@ void encode_groups(std::span<const float> row, size_t first, size_t end, float m
 
 }  // namespace
 
-void encode_wide(std::span<const float> row, float most, EncodedRow& out) {
+void encode_wide(std::span<const float> row, std::span<const float> importance, float most, EncodedRow& out) {
   out.quant = {};
   const size_t groups = group_count(row.size());
   for (size_t first = 0; first < groups; first += kWideGroups)
-    encode_groups(row, first, std::min<size_t>(groups, first + kWideGroups), most, out.quant);
+    encode_groups(row, importance, first, std::min<size_t>(groups, first + kWideGroups), most, out.quant);
 }
 
 void decode_wide(const EncodedRow& row, std::span<float> out) {

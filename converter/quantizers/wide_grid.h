@@ -9,7 +9,7 @@ namespace mote::convert {
 
 /// q from 0 to `most`. A group's scale and minimum, which is not above 0, are fitted alone; the units are the
 /// largest of 8 groups over 63, and each group takes the multiples next to its own that lose least.
-void encode_wide(std::span<const float> row, float most, EncodedRow& out);
+void encode_wide(std::span<const float> row, std::span<const float> importance, float most, EncodedRow& out);
 
 void decode_wide(const EncodedRow& row, std::span<float> out);
 

@@ -174,13 +174,18 @@ struct Format {
 
 // In the order of SourceType.
 constexpr Format kFormats[] = {
-    {{"F32", 1, 4}, block_f32},       {{"F16", 1, 2}, block_f16},         {{"BF16", 1, 2}, block_bf16},
-    {{"Q8_0", 32, 34}, block_q8_0},   {{"Q4_0", 32, 18}, block_q4_0},     {{"Q4_1", 32, 20}, block_q4_1},
-    {{"Q5_0", 32, 22}, block_q5_0},   {{"Q5_1", 32, 24}, block_q5_1},     {{"Q2_K", 256, 84}, block_q2_k},
-    {{"Q3_K", 256, 110}, block_q3_k}, {{"Q4_K", 256, 144}, block_q4_k},   {{"Q5_K", 256, 176}, block_q5_k},
-    {{"Q6_K", 256, 210}, block_q6_k}, {{"IQ4_NL", 32, 18}, block_iq4_nl}, {{"MXFP4", 32, 17}, block_mxfp4},
-    {{"ternary", 1, 1}, nullptr}};  // whose rows are no blocks
-static_assert(std::size(kFormats) == static_cast<size_t>(SourceType::ternary) + 1);
+    {{"F32", 1, 4}, block_f32},        {{"F16", 1, 2}, block_f16},
+    {{"BF16", 1, 2}, block_bf16},      {{"Q8_0", 32, 34}, block_q8_0},
+    {{"Q4_0", 32, 18}, block_q4_0},    {{"Q4_1", 32, 20}, block_q4_1},
+    {{"Q5_0", 32, 22}, block_q5_0},    {{"Q5_1", 32, 24}, block_q5_1},
+    {{"Q2_K", 256, 84}, block_q2_k},   {{"Q3_K", 256, 110}, block_q3_k},
+    {{"Q4_K", 256, 144}, block_q4_k},  {{"Q5_K", 256, 176}, block_q5_k},
+    {{"Q6_K", 256, 210}, block_q6_k},  {{"IQ4_NL", 32, 18}, block_iq4_nl},
+    {{"MXFP4", 32, 17}, block_mxfp4},  {{"ternary", 1, 1}, nullptr},  // from here on rows are no blocks
+    {{"int4", 1, 1}, nullptr},         {{"int8", 1, 1}, nullptr},
+    {{"int8 by rows", 1, 1}, nullptr}, {{"packed", 1, 1}, nullptr},
+    {{"FP8", 1, 1}, nullptr}};
+static_assert(std::size(kFormats) == static_cast<size_t>(SourceType::fp8) + 1);
 
 const Format& format_of(SourceType type) { return kFormats[static_cast<size_t>(type)]; }
 

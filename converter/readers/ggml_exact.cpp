@@ -79,6 +79,9 @@ bool has_exact_type(SourceType type) {
     case SourceType::q4_k:
     case SourceType::q5_k:
     case SourceType::q6_k:
+    case SourceType::int4:
+    case SourceType::int8:
+    case SourceType::int8_rows:
       return true;
     default:
       return false;

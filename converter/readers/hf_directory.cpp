@@ -11,6 +11,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
+#include "converter/readers/packed_checkpoint.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
@@ -69,8 +70,10 @@ std::vector<uint64_t> without_single_taps(std::vector<uint64_t> shape) {
   return shape;
 }
 
-/// Integers and booleans are no weights (position ids, masks) and are left out, unless they are ternary ones.
-void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path) {
+/// Integers and booleans are no weights (position ids, masks) and are left out, unless they are ternary ones
+/// or parts of packed matrices, which go to `packed`.
+void add_tensor(Source& source, const std::string& name, const NamedTensor& tensor, const fs::path& path,
+                NamedTensors* packed = nullptr) {
   static const std::map<std::string, SourceType> kWeightTypes = {
       {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
   const auto type = kWeightTypes.find(tensor.dtype);
@@ -83,6 +86,9 @@ void add_tensor(Source& source, const std::string& name, const NamedTensor& tens
                             {4 * tensor.shape[0], tensor.shape[1]},
                             tensor.bytes.data(),
                             tensor.bytes.size()};
+  } else if (source.packed && packed != nullptr &&
+             (tensor.dtype.front() == 'I' || tensor.dtype == "F8_E4M3")) {
+    (*packed)[name] = tensor;
   } else if (tensor.dtype.front() == 'F' || tensor.dtype.front() == 'C') {
     fail("{}: tensor {} is {}, read are F32, F16 and BF16: save the model in one of these", path.string(),
          name, tensor.dtype);
@@ -97,7 +103,8 @@ NamedTensors map_file(Source& source, const fs::path& path) {
   return tensors;
 }
 
-void read_shards(Source& source, const fs::path& directory, const fs::path& index_path) {
+void read_shards(Source& source, const fs::path& directory, const fs::path& index_path,
+                 NamedTensors& packed) {
   const json index = read_json_object(index_path, kConfigDepth);
   const JsonFile file(index_path.string());
   std::map<std::string, NamedTensors> shards;
@@ -119,41 +126,25 @@ void read_shards(Source& source, const fs::path& directory, const fs::path& inde
       fail("{} has no tensor {}, though {} says so", path.string(), shown(name),
            index_path.filename().string());
     }
-    add_tensor(source, name, tensor->second, path);
+    add_tensor(source, name, tensor->second, path, &packed);
   }
 }
 
-void read_weights(Source& source, const fs::path& directory) {
+void read_weights(Source& source, const fs::path& directory, NamedTensors& packed) {
   for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
     const fs::path single = directory / name, index = directory / (std::string(name) + ".index.json");
     if (is_there(single)) {
-      for (const auto& [key, tensor] : map_file(source, single)) add_tensor(source, key, tensor, single);
+      for (const auto& [key, tensor] : map_file(source, single))
+        add_tensor(source, key, tensor, single, &packed);
       return;
     }
-    if (is_there(index)) return read_shards(source, directory, index);
+    if (is_there(index)) return read_shards(source, directory, index, packed);
   }
   fail(
       "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, "
       "beside "
       "config.json",
       directory.string());
-}
-
-/// Whether quantization_config is BitNet's, whose weights are packed. Any other one is refused.
-bool is_ternary(const json& config, const fs::path& path) {
-  const auto found = config.find("quantization_config");
-  if (found == config.end() || found->is_null()) return false;
-  const auto is = [&](const char* key, const char* value) {
-    return found->is_object() && found->contains(key) && (*found)[key] == json(value);
-  };
-  if (is("quant_method", "bitnet") && is("quantization_mode", "offline") &&
-      (is("linear_class", "bitlinear") || is("linear_class", "autobitlinear")))
-    return true;
-  fail(
-      "{}: quantization_config: weights quantized by other tools are read from GGUF only, but for packed "
-      "ones of "
-      "BitNet; give the directory of the unquantized model",
-      path.string());
 }
 
 /// Gives each ternary matrix the scale that lies beside it. BitNet's first class divides by it.
@@ -259,9 +250,13 @@ Source read_hf_directory(const fs::path& root) {
   source.config_path = config_path;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = chat_template(directory);
-  source.ternary = is_ternary(config, config_path);
-  read_weights(source, directory);
+  const PackedFormat format = read_packed_format(config, config_path.string());
+  source.ternary = format.method == PackedMethod::ternary;
+  source.packed = format.method != PackedMethod::none && !source.ternary;
+  NamedTensors packed;
+  read_weights(source, directory, packed);
   take_scales(source, config);
+  add_packed(source, format, packed);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   return source;
 }

@@ -16,9 +16,8 @@ __attribute__((noinline)) void row_tile(const LinearArgs& args, uint32_t panel, 
   const auto* quads = reinterpret_cast<const QuadQ8c*>(head + 1);
   const char* a[R];
   each_constant<R>([&](auto r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
-  const char* const end = a[0] + columns;
+  [[maybe_unused]] const char* const end = a[0] + columns;
   typename M::template Rows<R> sums;
-  sums.begin();
   ask_for_outputs<R>(args, panel, row);
   constexpr uint32_t kTurnQuads = kSupercellColumns / 4;
   struct Cell {
@@ -28,11 +27,16 @@ __attribute__((noinline)) void row_tile(const LinearArgs& args, uint32_t panel, 
   CellsAhead<Cell, kAlone> ahead = {
       prefetches,
       WeightsAhead(args, DType::q8c, panel, 1, row, R, columns / kSupercellColumns * prefetches, kRowsToL1)};
-  while (a[0] != end) {
-    ahead.prefetch(reinterpret_cast<const Cell*>(quads));
-    sums.add(quads, a);
-    quads += kTurnQuads;
-    each_constant<R>([&](auto r) MOTE_INLINE { a[r] += kSupercellColumns; });
+  if constexpr (M::template kTakesRows<R>) {
+    sums.take(quads, a, columns / kSupercellColumns, prefetches, ahead.ahead);
+  } else {
+    sums.begin();
+    while (a[0] != end) {
+      ahead.prefetch(reinterpret_cast<const Cell*>(quads));
+      sums.add(quads, a);
+      quads += kTurnQuads;
+      each_constant<R>([&](auto r) MOTE_INLINE { a[r] += kSupercellColumns; });
+    }
   }
   PanelSums<R> acc;
   each_constant<R>([&](auto r) MOTE_INLINE {

@@ -12,6 +12,7 @@
 //                         int8, or SmallBytes for kByteRows rows.
 //   kAddsGroups<S, R>     whether add_group<S>(cell, g, a, rows, acc) does all with a group of R rows
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
+//   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
 // The arithmetic is that of ops.h. What a tile needs of its rows' groups besides bytes is laid out in scratch
 // for all panels: the scale, and where the dot products start, or for weights with minima what these
@@ -118,13 +119,17 @@ template <uint32_t R>
 MOTE_INLINE inline void finish_tile_of(const LinearArgs& args, uint32_t row, uint32_t panel,
                                        const float (&sums)[R][kPanelRows]) {
   const uint32_t column = panel * kPanelRows;
-  if (args.activation != Activation::none || args.outputs - column < kPanelRows || args.bias != nullptr)
+  if (args.activation != Activation::none || args.outputs - column < kPanelRows)
     return linear_finish<FloatsNeon>(args, row, R, panel, sums[0]);
+  float32x4_t bias[kPanelVectors];
+  each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
+    bias[v] = args.bias == nullptr ? vdupq_n_f32(-0.0f) : vld1q_f32(args.bias + column + 4 * v);
+  });
   for (uint32_t r = 0; r < R; ++r) {
     float* out = args.out[row + r] + column;
     const float* residual = args.residual.data == nullptr ? nullptr : args.residual[row + r] + column;
     each_constant<kPanelVectors>([&](auto v) MOTE_INLINE {
-      float32x4_t sum = vld1q_f32(sums[r] + 4 * v);
+      float32x4_t sum = vaddq_f32(vld1q_f32(sums[r] + 4 * v), bias[v]);
       if (residual != nullptr) sum = vaddq_f32(sum, vld1q_f32(residual + 4 * v));
       vst1q_f32(out + 4 * v, sum);
     });

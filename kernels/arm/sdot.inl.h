@@ -14,13 +14,15 @@
   "sdot v" #d0 ".4s, v" #w0 ".16b, v" #a "\nsdot v" #d1 ".4s, v" #w1 ".16b, v" #a "\nsdot v" #d2 \
   ".4s, v" #w2 ".16b, v" #a "\nsdot v" #d3 ".4s, v" #w3 ".16b, v" #a "\n"
 /// Four rows by v16 to v19, or v20 to v23, and a lane of a0 to a3.
-#define MOTE_DOTS_EVEN(a0, a1, a2, a3, lane)                                                                \
-  MOTE_DOTS(0, 1, 2, 3, 16, 17, 18, 19, a0.4b [lane])                                                       \
-  MOTE_DOTS(4, 5, 6, 7, 16, 17, 18, 19, a1.4b [lane]) MOTE_DOTS(8, 9, 10, 11, 16, 17, 18, 19, a2.4b [lane]) \
+#define MOTE_DOTS_EVEN(a0, a1, a2, a3, lane)            \
+  MOTE_DOTS(0, 1, 2, 3, 16, 17, 18, 19, a0.4b [lane])   \
+  MOTE_DOTS(4, 5, 6, 7, 16, 17, 18, 19, a1.4b [lane])   \
+  MOTE_DOTS(8, 9, 10, 11, 16, 17, 18, 19, a2.4b [lane]) \
       MOTE_DOTS(12, 13, 14, 15, 16, 17, 18, 19, a3.4b [lane])
-#define MOTE_DOTS_ODD(a0, a1, a2, a3, lane)                                                                 \
-  MOTE_DOTS(0, 1, 2, 3, 20, 21, 22, 23, a0.4b [lane])                                                       \
-  MOTE_DOTS(4, 5, 6, 7, 20, 21, 22, 23, a1.4b [lane]) MOTE_DOTS(8, 9, 10, 11, 20, 21, 22, 23, a2.4b [lane]) \
+#define MOTE_DOTS_ODD(a0, a1, a2, a3, lane)             \
+  MOTE_DOTS(0, 1, 2, 3, 20, 21, 22, 23, a0.4b [lane])   \
+  MOTE_DOTS(4, 5, 6, 7, 20, 21, 22, 23, a1.4b [lane])   \
+  MOTE_DOTS(8, 9, 10, 11, 20, 21, 22, 23, a2.4b [lane]) \
       MOTE_DOTS(12, 13, 14, 15, 20, 21, 22, 23, a3.4b [lane])
 #define MOTE_LOAD_EVEN "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [x9], 64\n"
 #define MOTE_LOAD_ODD "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [x9], 64\n"
@@ -88,6 +90,43 @@ MOTE_INLINE static inline void add_group_of_four(const int8_t (&q)[8][16][4], co
         [scale] "r"(scale), [least] "r"(least), [minimum] "i"(kMinimum), [halves] "i"(kHalves)
       : "memory", "x9", "x10", MOTE_ALL_VECTORS);
 }
+
+/// Of q8c: 16 columns of 4 rows.
+#define MOTE_DOTS_OF_FOUR                                                                                 \
+  MOTE_LOAD_EVEN                                                                                          \
+      "ldr q24, [%[a0]], 16\nldr q25, [%[a1]], 16\nldr q26, [%[a2]], 16\n"                                \
+      "ldr q27, [%[a3]], 16\n" MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 0)                            \
+          MOTE_LOAD_EVEN MOTE_DOTS_ODD(24, 25, 26, 27, 1) MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 2) \
+              MOTE_DOTS_ODD(24, 25, 26, 27, 3)
+
+/// total[r] = the products of `turns` times 64 columns of bytes with row r; each turn prefetches `count`
+/// lines.
+template <bool kToL1>
+MOTE_INLINE static inline void columns_of_four(const void* w, const char* (&a)[4], size_t turns,
+                                               uint32_t count, const WeightsAhead& ahead,
+                                               int32_t (&total)[4][kPanelRows]) {
+  const char* at = ahead.at;
+  __asm__ volatile(
+      "mov x9, %[w]\n"
+      "movi v0.4s, 0\nmovi v1.4s, 0\nmovi v2.4s, 0\nmovi v3.4s, 0\nmovi v4.4s, 0\nmovi v5.4s, 0\nmovi v6.4s, "
+      "0\n"
+      "movi v7.4s, 0\nmovi v8.4s, 0\nmovi v9.4s, 0\nmovi v10.4s, 0\nmovi v11.4s, 0\nmovi v12.4s, 0\nmovi "
+      "v13.4s, 0\n"
+      "movi v14.4s, 0\nmovi v15.4s, 0\n"
+      "1: mov w10, %w[count]\n"
+      "2:\n"
+      ".if %c[l1]\nprfm pldl1keep, [%[at]]\n.else\nprfm pldl2keep, [%[at]]\n.endif\n"
+      "add %[at], %[at], %[step]\nsubs w10, w10, 1\nb.hi 2b\n" MOTE_DOTS_OF_FOUR MOTE_DOTS_OF_FOUR
+          MOTE_DOTS_OF_FOUR MOTE_DOTS_OF_FOUR
+      "subs %[turns], %[turns], 1\nb.ne 1b\n"
+      "mov x10, %[total]\n"
+      "st1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x10], 64\nst1 {v4.4s, v5.4s, v6.4s, v7.4s}, [x10], 64\n"
+      "st1 {v8.4s, v9.4s, v10.4s, v11.4s}, [x10], 64\nst1 {v12.4s, v13.4s, v14.4s, v15.4s}, [x10]\n"
+      : [a0] "+r"(a[0]), [a1] "+r"(a[1]), [a2] "+r"(a[2]), [a3] "+r"(a[3]), [turns] "+r"(turns), [at] "+r"(at)
+      : [w] "r"(w), [count] "r"(count), [step] "r"(ahead.step), [total] "r"(total), [l1] "i"(kToL1)
+      : "memory", "cc", "x9", "x10", MOTE_ALL_VECTORS);
+}
+#undef MOTE_DOTS_OF_FOUR
 
 // Of one row: v24 and v25 are the activations, v26 the row's scale, v27 where the products start or what
 // minima multiply, v28 to v31 acc.
@@ -242,6 +281,9 @@ struct Sdot {
     dots(bytes.q, from, start, d);
   }
 
+  template <uint32_t R>
+  static constexpr bool kTakesRows = R == 4;
+
   /// acc[r] += the group's products with R rows, scaled.
   template <class Source>
   MOTE_INLINE static void add_group(const typename Source::Cell& cell, size_t g, const char* const (&a)[4],
@@ -279,6 +321,11 @@ struct Sdot {
         each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { vst1q_s32(total[r] + 4 * v, d[r][v]); });
       });
       if constexpr (R > 1) __asm__ volatile("" ::: "memory");
+    }
+    /// All columns, of R == 4.
+    void take(const void* w, const char* (&a)[R], size_t turns, uint32_t count, const WeightsAhead& ahead) {
+      if (ahead.to_l1) return columns_of_four<true>(w, a, turns, count, ahead, total);
+      columns_of_four<false>(w, a, turns, count, ahead, total);
     }
     int32x4_t sum(uint32_t r, uint32_t v) const { return vld1q_s32(total[r] + 4 * v); }
   };

@@ -282,6 +282,8 @@ struct Smlal {
   static constexpr uint32_t kRows = 1, kByteRows = 2, kLeastByteRows = 2, kUnpackRows = 8;
   template <class Source, uint32_t R>
   static constexpr bool kAddsGroups = !Source::Weights::kBiased;
+  template <uint32_t R>
+  static constexpr bool kTakesRows = false;
 
   /// acc[r] += the group's products with R rows, scaled.
   template <class Source>

@@ -13,10 +13,15 @@ namespace {
 struct WordsNeon : WordsArm {
   /// u8 s8 = (u8 - 128) s8 + 128 s8, each product in int16.
   static Int dot(Int sum, Int u8, Int s8) {
-    const int8x16_t x = signed_bytes(u8);
+    const int8x16_t x = vreinterpretq_s8_s32(signed_bytes(u8));
     const int8x16_t y = vreinterpretq_s8_s32(s8);
     const int32x4_t low = products(vget_low_s8(x), vget_low_s8(y));
     return vaddq_s32(sum, vpaddq_s32(low, products(vget_high_s8(x), vget_high_s8(y))));
+  }
+  /// As SignedKeys multiplies.
+  static Int dot_of_signed(Int sum, Int one, Int other) {
+    const int8x16_t x = vreinterpretq_s8_s32(one), y = vreinterpretq_s8_s32(other);
+    return vpadalq_s16(sum, vpaddq_s16(vmull_s8(vget_low_s8(x), vget_low_s8(y)), vmull_high_s8(x, y)));
   }
 
  private:

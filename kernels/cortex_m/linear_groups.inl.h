@@ -42,14 +42,16 @@ inline constexpr uint32_t kBlock = 4;  // outputs at a time
   "ldrd %[x2], %[x3], [%[x]], #8\n\t" MOTE_DSP_NIBBLES_OF_ROW("%[d0]") MOTE_DSP_NIBBLES_OF_ROW("%[d1]") \
       MOTE_DSP_NIBBLES_OF_ROW("%[d2]") MOTE_DSP_NIBBLES_OF_ROW("%[d3]") "add %[w], %[w], #48\n\t"
 
-/// Adds to dot the products of a group of 4 rows of 8 bits, whose first word is *w.
+/// Adds to dot the products of a group of 4 rows of 8 bits, whose first word is *w; w and x become the next
+/// group's.
 struct Bytes {
   using Supercell = SupercellQ8;
-  static const void* group(const SupercellQ8& cell, uint32_t g) { return cell.q[g]; }
+  static const void* words(const SupercellQ8& cell) { return cell.q; }
   static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_quads(q, columns, pairs); }
   static int32_t start(int32_t) { return 0; }
 
-  static inline void dots(const uint32_t* w, const uint32_t* x, int32_t (&dot)[kBlock]) {
+  [[gnu::always_inline]] static inline void dots(const uint32_t*& w, const uint32_t*& x,
+                                                 int32_t (&dot)[kBlock]) {
     uint32_t word, pair, x0, x1;
     __asm__ volatile(
         MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD MOTE_DSP_QUAD
@@ -64,11 +66,12 @@ struct Bytes {
 /// The same of 4 bits, stored with an offset of 8.
 struct Nibbles {
   using Supercell = SupercellQ4;
-  static const void* group(const SupercellQ4& cell, uint32_t g) { return cell.nibbles[g]; }
+  static const void* words(const SupercellQ4& cell) { return cell.nibbles; }
   static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_octets(q, columns, pairs); }
   static int32_t start(int32_t sum) { return -8 * sum; }
 
-  static inline void dots(const uint32_t* w, const uint32_t* x, int32_t (&dot)[kBlock]) {
+  [[gnu::always_inline]] static inline void dots(const uint32_t*& w, const uint32_t*& x,
+                                                 int32_t (&dot)[kBlock]) {
     uint32_t word, pair, x0, x1, x2, x3;
     __asm__ volatile(MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET
                      : [d0] "+r"(dot[0]), [d1] "+r"(dot[1]), [d2] "+r"(dot[2]), [d3] "+r"(dot[3]),
@@ -79,27 +82,43 @@ struct Nibbles {
   }
 };
 
-/// Outputs [first, first + kBlock) of a panel from one row of activations.
+/// Sums of four outputs.
+struct Sums {
+  float s0 = 0.0f, s1 = 0.0f, s2 = 0.0f, s3 = 0.0f;
+  inline void add(const int32_t (&dot)[kBlock], float scale, const uint16_t* scales) {
+    const HalfPair low = widen_halves(scales), high = widen_halves(scales + 2);
+    s0 = __builtin_fmaf(scale * low.first, static_cast<float>(dot[0]), s0);
+    s1 = __builtin_fmaf(scale * low.second, static_cast<float>(dot[1]), s1);
+    s2 = __builtin_fmaf(scale * high.first, static_cast<float>(dot[2]), s2);
+    s3 = __builtin_fmaf(scale * high.second, static_cast<float>(dot[3]), s3);
+  }
+};
+
+/// Outputs [first, first + kBlock) of a panel from one row of activations. Words of the groups of a cell
+/// follow each other behind its scales.
 template <class Weights>
-[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
+[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* panel, uint32_t first,
                                            const ref::QuantizedRow& in, const uint32_t* pairs, size_t groups,
                                            float* out) {
-  float sums[kBlock] = {};
-  for (size_t g = 0; g < groups; ++g) {
-    const typename Weights::Supercell& cell = cells[g / 2];
-    const int32_t start = Weights::start(in.sum[g]);
+  const uint16_t* scales = &panel->scale[0][first];
+  const auto* words = reinterpret_cast<const uint32_t*>(Weights::words(*panel)) + first;
+  const float* scale = in.scale;
+  const int32_t* sum = in.sum;
+  Sums sums;
+  for (size_t group = 0; group < groups; ++group) {
+    const int32_t start = Weights::start(*sum++);
     int32_t dot[kBlock] = {start, start, start, start};
-    const auto* words = static_cast<const uint32_t*>(Weights::group(cell, g % 2)) + first;
-    Weights::dots(words, pairs + g * (kGroupColumns / 2), dot);
-    const float scale = in.scale[g];
-    const uint16_t* scales = &cell.scale[g % 2][first];
-#pragma GCC unroll 4
-    for (uint32_t r = 0; r < kBlock; ++r) {
-      const float both = scale * widen_half(scales[r]);
-      sums[r] = __builtin_fmaf(both, static_cast<float>(dot[r]), sums[r]);
-    }
+    Weights::dots(words, pairs, dot);
+    sums.add(dot, *scale++, scales);
+    scales += kPanelRows;
+    if (group % 2 == 0) continue;
+    words += sizeof panel->scale / sizeof *words;
+    scales += (sizeof *panel - sizeof panel->scale) / sizeof *scales;
   }
-  for (uint32_t r = 0; r < kBlock; ++r) out[r] = sums[r];
+  out[0] = sums.s0;
+  out[1] = sums.s1;
+  out[2] = sums.s2;
+  out[3] = sums.s3;
 }
 
 template <class Weights>

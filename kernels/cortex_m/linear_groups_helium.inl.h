@@ -13,39 +13,21 @@ namespace mote::helium {
 
 struct Bytes {
   using Supercell = SupercellQ8;
-  struct Inputs {
-    int8x16_t first, second;
-  };
-  static inline Inputs load(const int8_t* q) { return {vldrbq_s8(q), vldrbq_s8(q + 16)}; }
-  static const char* group(const SupercellQ8& cell, uint32_t g) {
-    return reinterpret_cast<const char*>(cell.q[g]);
-  }
-  static inline void dots(const char* w, const Inputs& x, int32_t, int32_t (&dot)[kBlock]) {
-    for (uint32_t r = 0; r < kBlock; ++r) dot[r] = 0;
-    dots_of_bytes(words_at(w), x.first, x.second, dot);
+  static constexpr uint32_t kGroupBytes = sizeof(SupercellQ8::q) / 2;
+  static inline int32x4_t dots(uint32x4_t words, const int8_t* q, int32_t) {
+    return dots_of_bytes(words, vldrbq_s8(q), vldrbq_s8(q + 16));
   }
 };
 
 struct Nibbles {
   using Supercell = SupercellQ4;
-  struct Inputs {
-    int8x16_t low, high;
-  };
-  /// Words of 4 columns are of low and of high nibbles in turns.
-  static inline Inputs load(const int8_t* q) {
-    const int32x4x2_t words = vld2q_s32(reinterpret_cast<const int32_t*>(q));
-    return {vreinterpretq_s8_s32(words.val[0]), vreinterpretq_s8_s32(words.val[1])};
-  }
-  static const char* group(const SupercellQ4& cell, uint32_t g) {
-    return reinterpret_cast<const char*>(cell.nibbles[g]);
-  }
-  static inline void dots(const char* w, const Inputs& x, int32_t sum, int32_t (&dot)[kBlock]) {
-    const uint32x4_t words = words_at(w);
-    const int32_t start = -8 * sum;
-    dot[0] = dot_of_nibbles<0>(words, x.low, x.high, start);
-    dot[1] = dot_of_nibbles<1>(words, x.low, x.high, start);
-    dot[2] = dot_of_nibbles<2>(words, x.low, x.high, start);
-    dot[3] = dot_of_nibbles<3>(words, x.low, x.high, start);
+  static constexpr uint32_t kGroupBytes = sizeof(SupercellQ4::nibbles) / 2;
+  /// Words of 4 columns are of low and of high nibbles in turns. Nibbles are stored with an offset of 8.
+  static inline int32x4_t dots(uint32x4_t words, const int8_t* q, int32_t sum) {
+    const int32x4x2_t in = vld2q_s32(reinterpret_cast<const int32_t*>(q));
+    const int32x4_t dots =
+        dots_of_nibbles(words, vreinterpretq_s8_s32(in.val[0]), vreinterpretq_s8_s32(in.val[1]));
+    return vsubq_n_s32(dots, 8 * sum);
   }
 };
 
@@ -65,40 +47,49 @@ static inline float32x4_t widen_halves(const uint16_t* halves) {
 }
 
 /// acc = fma(scale * scales of the four rows, dots, acc).
-static inline float32x4_t add_group(float32x4_t acc, const uint16_t* scales, float scale,
-                                    const int32_t (&dot)[kBlock]) {
-  int32x4_t sums = vdupq_n_s32(dot[0]);
-  sums = vsetq_lane_s32(dot[1], sums, 1);
-  sums = vsetq_lane_s32(dot[2], sums, 2);
-  sums = vsetq_lane_s32(dot[3], sums, 3);
-  return vfmaq_f32(acc, vmulq_n_f32(widen_halves(scales), scale), vcvtq_f32_s32(sums));
+template <bool vectors>
+static inline float32x4_t add_group(float32x4_t acc, const uint16_t* scales, float scale, int32x4_t dots) {
+  if (vectors) return vfmaq_f32(acc, vmulq_n_f32(widen_halves(scales), scale), vcvtq_f32_s32(dots));
+  int32_t dot[kBlock];
+  float sums[kBlock];
+  vst1q_s32(dot, dots);
+  vst1q_f32(sums, acc);
+  for (uint32_t r = 0; r < kBlock; ++r)
+    sums[r] = __builtin_fmaf(scale * f32_from_f16(scales[r]), static_cast<float>(dot[r]), sums[r]);
+  return vld1q_f32(sums);
 }
 
-/// Outputs [first, first + kBlock) of a panel from one row of activations. Out of line, so that its loop has
-/// all registers.
+/// The first `blocks` times kBlock outputs of a panel from one row of activations. Out of line, so that its
+/// loops have all registers.
 template <class Weights, bool vectors>
-[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* cells, uint32_t first,
-                                           const ref::QuantizedRow& in, size_t groups, float* out) {
-  float32x4_t acc = vdupq_n_f32(0.0f);
-  const int8_t* q = in.q;
-  const float* scale = in.scale;
-  const int32_t* sum = in.sum;
-  for (size_t g = 0; g < groups; ++g, q += kGroupColumns) {
-    const typename Weights::Supercell& cell = cells[g / 2];
-    const uint16_t* scales = cell.scale[g % 2] + first;
-    int32_t dot[kBlock];
-    Weights::dots(Weights::group(cell, g % 2) + 4 * first, Weights::load(q), *sum++, dot);
-    if (vectors) {
-      acc = add_group(acc, scales, *scale++, dot);
-      continue;
+[[gnu::noinline]] static void panel_of_row(const typename Weights::Supercell* panel, uint32_t blocks,
+                                           const ref::QuantizedRow& in, size_t cells, float* out) {
+  constexpr uint32_t kCellBytes = sizeof(typename Weights::Supercell);
+  const uint16_t* first_scales = panel->scale[0];
+  const char* first_words = reinterpret_cast<const char*>(panel + 1) - 2 * Weights::kGroupBytes;
+  for (; blocks > 0; --blocks) {
+    float32x4_t acc = vdupq_n_f32(0.0f);
+    const int8_t* q = in.q;
+    const float* scale = in.scale;
+    const int32_t* sum = in.sum;
+    const uint16_t* scales = first_scales;
+    uint32x4_t words = words_at(first_words);
+    for (size_t cell = cells; cell > 0; --cell) {
+      acc = add_group<vectors>(acc, scales, scale[0], Weights::dots(words, q, sum[0]));
+      words = vaddq_n_u32(words, Weights::kGroupBytes);
+      acc = add_group<vectors>(acc, scales + kPanelRows, scale[1],
+                               Weights::dots(words, q + kGroupColumns, sum[1]));
+      words = vaddq_n_u32(words, kCellBytes - Weights::kGroupBytes);
+      scales += kCellBytes / sizeof *scales;
+      q += kSupercellColumns;
+      scale += 2;
+      sum += 2;
     }
-    for (uint32_t r = 0; r < kBlock; ++r) {
-      const float both = *scale * f32_from_f16(scales[r]);
-      acc[r] = __builtin_fmaf(both, static_cast<float>(dot[r]), acc[r]);
-    }
-    ++scale;
+    vst1q_f32(out, acc);
+    out += kBlock;
+    first_scales += kBlock;
+    first_words += kBlock * 4;
   }
-  vst1q_f32(out, acc);
 }
 
 template <class Weights>
@@ -106,23 +97,16 @@ static inline void linear_groups(const LinearArgs& args, Range panels) {
   const auto cells = static_cast<size_t>(activation_padded(args.inputs) / kSupercellColumns);
   for (uint32_t t = 0; t < args.rows; ++t) {
     const ref::QuantizedRow in = ref::quantized_row(args, t);
-    const bool vectors = vectors_do(in.scale, 2 * cells);
+    const auto run =
+        vectors_do(in.scale, 2 * cells) ? panel_of_row<Weights, true> : panel_of_row<Weights, false>;
     ref::each_panel(args, panels, [&](uint32_t panel) {
       const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
-        const uint32_t output = panel * kPanelRows + first;
-        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
-        if (count == 0) return;
-        float acc[kBlock];
-        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
-        float* out = plain != nullptr ? plain : acc;
-        if (vectors) {
-          block_of_row<Weights, true>(weight, first, in, 2 * cells, out);
-        } else {
-          block_of_row<Weights, false>(weight, first, in, 2 * cells, out);
-        }
-        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
-      }
+      const uint32_t output = panel * kPanelRows;
+      const uint32_t count = cortex_m::outputs_of(args, output, kPanelRows);
+      float acc[kPanelRows];
+      float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
+      run(weight, (count + kBlock - 1) / kBlock, in, cells, plain != nullptr ? plain : acc);
+      if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
     });
   }
 }

@@ -12,11 +12,7 @@ namespace {
   const auto* head = reinterpret_cast<const HeadQ8c*>(panel);
   const auto* words = reinterpret_cast<const uint32_t*>(head + 1) + first;
   int32_t dot[kBlock] = {};
-  for (uint32_t k = 0; k < columns; k += kGroupColumns) {
-    Bytes::dots(words, pairs, dot);
-    words += kGroupColumns / 4 * kPanelRows;
-    pairs += kGroupColumns / 2;
-  }
+  for (uint32_t k = 0; k < columns; k += kGroupColumns) Bytes::dots(words, pairs, dot);
   for (uint32_t r = 0; r < kBlock; ++r) {
     acc[r] = __builtin_fmaf(scale * head->scale[first + r], static_cast<float>(dot[r]), 0.0f);
   }

@@ -14,7 +14,7 @@ void block_of_rows(const char* panel, uint32_t first, const int8_t* q, uint32_t 
   uint32x4_t words = words_at(reinterpret_cast<const char*>(head + 1) + 4 * first);
   int32_t dot[kBlock] = {};
   for (uint32_t k = 0; k < columns; k += kGroupColumns) {
-    dots_of_bytes(words, vldrbq_s8(q + k), vldrbq_s8(q + k + 16), dot);
+    add_dots_of_bytes(words, vldrbq_s8(q + k), vldrbq_s8(q + k + 16), dot);
     words = vaddq_n_u32(words, kGroupColumns / 4 * sizeof(QuadQ8c));
   }
   for (uint32_t r = 0; r < kBlock; ++r) {

@@ -30,12 +30,18 @@ static inline uint32_t odd_bytes(uint32_t word) {
   return pair;
 }
 
-static inline float widen_half(uint16_t half) {
+struct HalfPair {
+  float first, second;
+};
+
+/// Two halves at an address that is a multiple of 4.
+static inline HalfPair widen_halves(const uint16_t* halves) {
   // In assembly, so that no compiler flag for a type of halves is needed.
-  const uint32_t bits = half;
-  float value;
-  __asm__("vmov %0, %1\n\tvcvtb.f32.f16 %0, %0" : "=t"(value) : "r"(bits));
-  return value;
+  HalfPair pair;
+  __asm__("vmov %1, %2\n\tvcvtb.f32.f16 %0, %1\n\tvcvtt.f32.f16 %1, %1"
+          : "=&t"(pair.first), "=&t"(pair.second)
+          : "r"(load_word(halves)));
+  return pair;
 }
 
 /// Of 4 columns a, b, c, d the pairs (a, c) and (b, d), for weights of 8 bits.

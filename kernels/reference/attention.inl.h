@@ -113,8 +113,8 @@ constexpr uint64_t attention_scratch(const ScratchShape& shape) {
   return align_up((kAttentionTile + attention_partial_floats(shape.value_dim)) * sizeof(float), kAlignment);
 }
 
-/// All segments of one query, folded.
-template <class Element>
+/// All segments of one query, folded; attend_one is `attend` or computes the same.
+template <auto attend_one>
 static inline void attend_all(const AttentionArgs& args, const Query& query, PositionRange seen, float* out,
                               float* scratch) {
   const uint32_t value_dim = args.cache.value_dim;
@@ -122,19 +122,18 @@ static inline void attend_all(const AttentionArgs& args, const Query& query, Pos
   float max, sum;
   const Softmax total = {out, &max, &sum};
   const uint32_t first = seen.begin / kAttentionSegment;
-  attend<Element>(args, query, seen_of_segment(seen, first), start_of(args, query.head, true), total,
-                  scratch);
+  attend_one(args, query, seen_of_segment(seen, first), start_of(args, query.head, true), total, scratch);
   for (uint32_t segment = first + 1; segment * kAttentionSegment < seen.end; ++segment) {
     if (!sees_segment(args, query.row, segment)) continue;
-    attend<Element>(args, query, seen_of_segment(seen, segment), start_of(args, query.head, false), partial,
-                    scratch);
+    attend_one(args, query, seen_of_segment(seen, segment), start_of(args, query.head, false), partial,
+               scratch);
     fold(total, partial, value_dim);
   }
   divide(total, value_dim);
 }
 
-template <class Element>
-static inline void attention(const AttentionArgs& args, Range units, float* scratch) {
+template <auto attend_one>
+static inline void attention_by(const AttentionArgs& args, Range units, float* scratch) {
   const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
   const uint32_t heads_per_kv_head = args.heads / args.cache.kv_heads;
   const uint32_t blocks = (args.rows + kAttentionRowBlock - 1) / kAttentionRowBlock;
@@ -150,16 +149,20 @@ static inline void attention(const AttentionArgs& args, Range units, float* scra
         const Query query = {args.q[t] + head * key_dim, t, head, static_cast<uint32_t>(args.sequences[t]),
                              kv_head};
         if (args.segments == 0) {
-          attend_all<Element>(args, query, seen, args.out[t] + head * value_dim, scratch);
+          attend_all<attend_one>(args, query, seen, args.out[t] + head * value_dim, scratch);
         } else if (const PositionRange some = seen_of_segment(seen, segment); !some.empty()) {
           float* partial = partials_of(args, t, head) + segment * attention_partial_floats(value_dim);
           const bool first = segment == seen.begin / kAttentionSegment;
-          attend<Element>(args, query, some, start_of(args, head, first), softmax_at(partial, value_dim),
-                          scratch);
+          attend_one(args, query, some, start_of(args, head, first), softmax_at(partial, value_dim), scratch);
         }
       }
     }
   }
+}
+
+template <class Element>
+static inline void attention(const AttentionArgs& args, Range units, float* scratch) {
+  attention_by<attend<Element>>(args, units, scratch);
 }
 
 }  // namespace mote::ref

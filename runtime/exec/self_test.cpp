@@ -41,6 +41,14 @@ mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_
                    mote_error* error) {
   const mote_sampling greedy = mote_sampling_default();
   mote_status status = mote_sampler_init(session, &greedy, error);
+  if (status == MOTE_OK && session->programs[0].sources != 0) {  // the prompt is the source, too
+    const uint32_t length = test.ids()->size();
+    mote_batch source{};
+    source.ids = test.ids()->data();
+    source.lengths = &length;
+    source.count = 1;
+    status = mote_encode(session, &source, error);
+  }
   if (status == MOTE_OK) {
     status = mote_prefill(session, 0, test.ids()->data(), test.ids()->size(), MOTE_LOGITS_LAST, error);
   }

@@ -90,8 +90,8 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
 /// The least tokens of a sequence that has a row in every such stream, at least 1.
 uint32_t least_tokens(const file::Program& program);
 
-/// The stream whose rows a state of that ratio keeps: the last one with so many tokens of a row. The number
-/// of streams if there is none.
+/// The stream whose rows are kept in states of that ratio: that of the first keys with so many tokens of a
+/// row. The number of streams if there is none.
 uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio);
 
 /// The stream of tokens or groups that rows with outputs are selected of: tokens if there is no Select.

@@ -118,18 +118,20 @@ uint32_t least_tokens(const file::Program& program) {
 }
 
 uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio) {
-  const uint32_t count = program.streams()->size();
-  uint32_t found = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (has_positions(program.streams()->Get(i)->kind()) && tokens_of_row(program, i) == ratio) found = i;
+  for (const file::Op* op : *program.ops()) {
+    const auto* store = op->args_as_KvStore();
+    if (store == nullptr || store->k()->buffer() >= program.buffers()->size()) continue;
+    const uint32_t stream = program.buffers()->Get(store->k()->buffer())->stream();
+    const bool positions = has_positions(program.streams()->Get(stream)->kind());
+    if (positions && tokens_of_row(program, stream) == ratio) return stream;
   }
-  return found;
+  return program.streams()->size();
 }
 
 uint32_t selected_of(const file::Program& program) {
   for (const file::Op* op : *program.ops()) {
     const auto* select = op->args_as_Select();
-    if (select == nullptr) continue;
+    if (select == nullptr || select->in()->buffer() >= program.buffers()->size()) continue;
     return program.buffers()->Get(select->in()->buffer())->stream();
   }
   return 0;

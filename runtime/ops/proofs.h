@@ -142,8 +142,9 @@ class Proofs {
     if (!of_positions(a, what)) return;
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
-    check(a.stream == stream_of_ratio(*places_.program, ratio), what,
-          " is not of the last stream of so many tokens a row");
+    const uint32_t kept = stream_of_ratio(*places_.program, ratio);
+    check(kept == a.stream || kept == places_.program->streams()->size(), what,
+          " is not of the stream whose keys are the first of so many tokens a row");
   }
   /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
   bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,

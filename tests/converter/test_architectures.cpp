@@ -292,8 +292,27 @@ TEST("architectures: absent keys of encoders are what the original's config clas
 
 TEST("architectures: absent keys make a whole model, but for those that must be there") {
   const std::pair<const char*, const char*> needed[] = {
-      {"ministral3", "rope_parameters"}, {"apertus", "rope_parameters"}, {"gemma4_text", "rope_parameters"},
-      {"esm", "vocab_size"}};
+      {"ministral3", "rope_parameters"},
+      {"apertus", "rope_parameters"},
+      {"gemma4_text", "rope_parameters"},
+      {"esm", "vocab_size"},
+      {"wav2vec2-conformer", "position_embeddings_type"},
+      {"audio-spectrogram-transformer", "ASTForAudioClassification"},
+      {"parakeet_ctc", "encoder_config"},
+      {"yolos", "architectures"},
+      {"clip", "--tower"},
+      {"siglip", "--tower"},
+      {"siglip2", "--tower"},
+      {"transformer", "vocab_size"},
+      {"t5", "relative_attention_bias"},
+      {"mt5", "relative_attention_bias"},
+      {"umt5", "relative_attention_bias"},
+      {"t5gemma", "decoder"},
+      {"rnn", "vocab_size"},
+      {"lstm", "vocab_size"},
+      {"gru", "vocab_size"},
+      {"linear_attention", "vocab_size"},
+      {"performer", "vocab_size"}};
   for (const std::string& type : architecture_names()) {
     CAPTURE(type);
     const auto key =

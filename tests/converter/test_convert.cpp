@@ -147,6 +147,24 @@ TEST("convert: the report has every tensor, its bits and its error, and the aren
   TEST_ASSERT_EQUAL(1.0, shares.back());
 }
 
+TEST("convert: a file has LongRoPE's short factors up to the old context, or on request the long ones") {
+  const TempDirectory directory;
+  const std::filesystem::path output = directory / "out.mote";
+  const auto context_of = [&] { return Opened(output).root()->context(); };
+  ConvertOptions options;
+  options.type = "f32";
+  const ConvertReport near = convert::convert(golden("phi3_longrope"), output, options);
+  TEST_ASSERT_EQUAL_UINT32(16, context_of());
+  options.long_context = true;
+  const ConvertReport far = convert::convert(golden("phi3_longrope"), output, options);
+  TEST_ASSERT_EQUAL_UINT32(52, context_of());
+  TEST_ASSERT_TRUE(near.notes.back().find("16 of 52 tokens") != std::string::npos);
+  TEST_ASSERT_TRUE(far.notes.back().find("up to 16 tokens") != std::string::npos);
+  TEST_ASSERT_TRUE(message_of<Error>([&] {
+                     convert::convert(golden("llama"), output, options);
+                   }).find("--long-context") != std::string::npos);
+}
+
 TEST("convert: a head that the config ties and the file does not is kept, and said") {
   const TempDirectory directory;
   const auto report_of = [&](const char* name) {
@@ -202,8 +220,8 @@ TEST("convert: what cannot be converted is said by name and leaves nothing behin
         [&] { convert::convert(directory / "model", directory / "out.mote", {"f32", {}}); });
   }());
   TinyLlama architecture;
-  architecture.config["model_type"] = "t5";
-  TEST_ASSERT_TRUE(contains(convert_error(architecture), "model_type \"t5\" is not supported"));
+  architecture.config["model_type"] = "reformer";
+  TEST_ASSERT_TRUE(contains(convert_error(architecture), "model_type \"reformer\" is not supported"));
   TinyLlama key;
   key.config["attn_logit_softcapping"] = 50.0;
   TEST_ASSERT_TRUE(contains(convert_error(key), "attn_logit_softcapping"));

@@ -40,6 +40,7 @@ int main(void) {
   RUN_TEST(linear_is_exact_at_the_ends_of_the_integer_range);
   RUN_TEST(linear_equals_the_reference_with_tiny_zero_and_nan_scales);
   RUN_TEST(quantize_equals_the_reference);
+  RUN_TEST(attention_is_near_the_reference);
   RUN_TEST(the_self_test_of_the_model_passes);
   RUN_TEST(the_same_ids_come_of_any_chunk_and_any_step);
   RUN_TEST(a_saved_session_goes_on_where_it_was);

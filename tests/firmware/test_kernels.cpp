@@ -139,7 +139,66 @@ void check_quantize(const KernelEntry& kernel, const float* columns) {
   }
 }
 
+// Two pages of two KV heads, in which i8 takes 36 bytes for a key or value of 32 columns.
+constexpr uint32_t kKvHeads = 2, kHeads = 4, kMostColumns = 32;
+alignas(64) unsigned char keys[2 * kKvHeads * kAttentionTile * (kMostColumns + 4)];
+alignas(64) unsigned char values[sizeof keys];
+
+/// Any bytes, and scales of which a value or key is about 1 at most. Of each block the scales come first.
+void fill_cache(unsigned char* cache, uint32_t columns) {
+  const uint32_t block = 16 * (columns + 4);
+  for (uint32_t i = 0; i < 2 * kKvHeads * kAttentionTile / 16; ++i) {
+    for (uint32_t k = 0; k < block; ++k) cache[i * block + k] = static_cast<uint8_t>(below(256));
+    for (uint32_t p = 0; p < 16; ++p) {
+      const float scale = uniform() / 128;
+      memcpy(cache + i * block + 4 * p, &scale, 4);
+    }
+  }
+}
+
+void check_attention(const KernelEntry& kernel, uint32_t key_dim, uint32_t value_dim, uint32_t window) {
+  const uint32_t pages[] = {1, 0};
+  const int32_t positions[] = {2, 37, 201}, sequences[] = {0, 0, 0};
+  fill_cache(keys, key_dim);
+  fill_cache(values, value_dim);
+  AttentionArgs args = {};
+  args.cache = {keys, values, pages, 2, kAttentionTile, kKvHeads, key_dim, value_dim};
+  args.heads = kHeads;
+  args.window = window;
+  args.scale = 0.5f;
+  args.rows = kMostRows;
+  args.positions = args.last_seen = positions;
+  args.sequences = sequences;
+  args.q = {residual[0], sizeof residual[0]};
+  args.score = ScoreKind::scaled;
+  const KernelEntry* reference = find_kernel(kernel.op, kernel.a, kernel.b, Isa::kRef);
+  const uint32_t blocks = (kMostRows + kAttentionRowBlock - 1) / kAttentionRowBlock;
+  args.out = {actual[0], sizeof actual[0]};
+  kernel_cast<AttentionArgs> (&kernel)(args, {0, kKvHeads * blocks}, scratch);
+  args.out = {expected[0], sizeof expected[0]};
+  kernel_cast<AttentionArgs>(reference)(args, {0, kKvHeads * blocks}, scratch);
+  for (uint32_t t = 0; t < kMostRows; ++t) {
+    for (uint32_t e = 0; e < kHeads * value_dim; ++e)
+      TEST_ASSERT_TRUE(fabsf(expected[t][e] - actual[t][e]) <= 1e-5f);
+  }
+}
+
 }  // namespace
+
+void attention_is_near_the_reference() {
+  uint32_t count;
+  const KernelEntry* kernels = kernel_list(&count);
+  for (auto& row : residual) {
+    for (float& value : row) value = uniform();
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kernels[i].op != Op::kAttention || kernels[i].isa == Isa::kRef) continue;
+    for (const uint32_t window : std::initializer_list<uint32_t>{0u, 1u, 30u, 130u}) {
+      check_attention(kernels[i], 32, 32, window);
+      check_attention(kernels[i], 20, 12, window);
+    }
+  }
+}
 
 void linear_equals_the_reference_at_any_shape() {
   for (float& value : bias) value = uniform();

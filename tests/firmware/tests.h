@@ -7,6 +7,7 @@ void linear_equals_the_reference_at_any_shape();
 void linear_is_exact_at_the_ends_of_the_integer_range();
 void linear_equals_the_reference_with_tiny_zero_and_nan_scales();
 void quantize_equals_the_reference();
+void attention_is_near_the_reference();
 void the_self_test_of_the_model_passes();
 void the_same_ids_come_of_any_chunk_and_any_step();
 void a_saved_session_goes_on_where_it_was();

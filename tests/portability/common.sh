@@ -51,17 +51,23 @@ convert_goldens() {
   mkdir -p "$work/goldens"
   find "$work/goldens" -type f ! -newer "$build_dir/mote" -delete
   {
-    for source in "$source_dir"/tests/golden/models/*; do echo "$source" f32; done
+    for source in "$source_dir"/tests/golden/models/*; do
+      if grep -q '"vision_config"' "$source/config.json"; then
+        for tower in vision text; do echo "$source" f32 --tower $tower; done
+      else
+        echo "$source" f32
+      fi
+    done
     for type in q8g32 q8c q4mg32; do echo "$source_dir/tests/golden/models/bert" $type; done
   } | xargs -P "$(nproc)" -L 1 bash -c 'convert_golden "$@"' _ || fail "cannot convert the golden models"
 }
 
-# convert_golden SOURCE TYPE
+# convert_golden SOURCE TYPE [OPTION VALUE]
 convert_golden() {
   local file
-  file=$work/goldens/$(basename "$1").$2.mote
+  file=$work/goldens/$(basename "$1")${4:+.$4}.$2.mote
   if [ -e "$file" ]; then return; fi
-  "$build_dir/mote" convert "$1" --type "$2" -o "$file" >/dev/null
+  "$build_dir/mote" convert "$1" --type "$2" -o "$file" "${@:3}" >"$file.txt" 2>&1 || fail "cannot convert $1: $(cat "$file.txt")"
 }
 
 # build_runner COMPILER BUILD OUTPUT [OPTION]...: the runner, linked with the archives of a build.

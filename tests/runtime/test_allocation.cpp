@@ -101,6 +101,44 @@ TEST("nothing allocates between opening a model and restoring a session") {
 #endif
 }
 
+TEST("nothing allocates while a T5 encodes a source and searches with beams") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("t5", "q8g32");
+  const auto ids = test::some_ids(20, 100);
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20), memory(size_t{1} << 16);
+  counting = true;
+  calls = 0;
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  const auto change = [](mote_session_options& options) {
+    options.batch = options.logit_rows = 4;
+    options.context = 32;
+  };
+  mote_status status = open(file, storage, arena, change, &model, &session, &error);
+  const uint32_t length = 20;
+  mote_batch batch{};
+  batch.ids = ids.data();
+  batch.lengths = &length;
+  batch.count = 1;
+  if (status == MOTE_OK) status = mote_encode(session, &batch, &error);
+  if (status == MOTE_OK) status = mote_prefill(session, 0, ids.data(), 1, MOTE_LOGITS_LAST, &error);
+  mote_beam_options options = mote_beam_options_default();
+  options.beams = 4;
+  options.max_tokens = 12;
+  mote_beam beams[4];
+  if (status == MOTE_OK)
+    status = mote_beam_search(session, &options, memory.data(), memory.size(), beams, &error);
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
+#endif
+}
+
 TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
 #ifdef MOTE_SANITIZED
   SUCCEED("the sanitizer owns malloc; counted in the plain build");

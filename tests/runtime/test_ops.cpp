@@ -240,5 +240,5 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
     by_rows += traits.by_rows();
   }
   TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(14u, by_rows);
+  TEST_ASSERT_EQUAL_UINT32(16u, by_rows);
 }

@@ -121,6 +121,33 @@ TEST("a scan whose state, parameters or operands do not fit is refused", "[fixed
       test::Mixer::selective, [](Graph& graph) { graph.caches[0].heads = 2; }, "state 0 is 2 x 6 x 80");
 }
 
+TEST("a recurrent cell or linear attention whose state, weights or operands do not fit is refused",
+     "[fixed_state]") {
+  const auto refused_cell = [](const std::function<void(RecurrentCellNode&)>& change, const char* words) {
+    expect_refused(
+        test::Mixer::cell, [&](Graph& graph) { change(only_node<RecurrentCellNode>(graph)); }, words);
+  };
+  refused_cell([](RecurrentCellNode& node) { node.kind = mote::convert::CellKind(3); }, "unknown kind");
+  refused_cell([](RecurrentCellNode& node) { node.kind = mote::convert::CellKind::gru; },
+               "state 0 is 1 x 2 x 80, expected 1 x 1 x 80");
+  refused_cell([](RecurrentCellNode& node) { node.in.width = 319; }, "in has width 319, expected 320");
+  refused_cell([](RecurrentCellNode& node) { node.weight = node.bias; }, "weight is not f32 [80, 320]");
+  refused_cell([](RecurrentCellNode& node) { node.bias = node.weight; }, "bias is not f32 [320]");
+
+  const auto refused = [](const std::function<void(LinearAttentionNode&)>& change, const char* words) {
+    expect_refused(
+        test::Mixer::linear, [&](Graph& graph) { change(only_node<LinearAttentionNode>(graph)); }, words);
+  };
+  refused([](LinearAttentionNode& node) { node.map = mote::convert::FeatureMap(2); }, "unknown map");
+  refused([](LinearAttentionNode& node) { node.heads = 0; }, "0 heads in widths 48 and 80");
+  refused([](LinearAttentionNode& node) { node.heads = 5; }, "5 heads in widths 48 and 80");
+  refused([](LinearAttentionNode& node) { node.heads = 2; }, "projection is not f32 [6, 24]");
+  refused([](LinearAttentionNode& node) { node.projection = -1; }, "a projection is of exponential features");
+  refused([](LinearAttentionNode& node) { node.k.width = 47; }, "k has width 47, expected 48");
+  refused([](LinearAttentionNode& node) { node.state = -1; },
+          "only programs of whole sequences have no state");
+}
+
 TEST("a delta rule whose heads, parameters or operands do not fit is refused", "[fixed_state]") {
   const auto refused = [](const std::function<void(GatedDeltaNode&)>& change, const char* words) {
     expect_refused(

@@ -80,14 +80,15 @@ struct RecurrentCase {
       args;
   uint32_t heads, rows, cols;  // of the state
   uint32_t out_width;
+  uint32_t key_dim = 0, value_dim = 0;  // of the scratch; 0: rows and cols
   std::vector<GuardedRows> in;
 
   uint32_t length() const { return static_cast<uint32_t>(in[0].rows()); }
 
   void call(const KernelEntry& entry, const Args& of_call, const MixedRows& mixed, Split split) const {
     ScratchShape shape{};
-    shape.key_dim = rows;
-    shape.value_dim = cols;
+    shape.key_dim = key_dim != 0 ? key_dim : rows;
+    shape.value_dim = value_dim != 0 ? value_dim : cols;
     run_kernel(entry, of_call, mixed.sequences() * of_call.units_of_sequence(), split,
                static_cast<size_t>(entry.scratch_bytes(shape)));
   }

@@ -9,7 +9,7 @@
 
 namespace test {
 
-enum class Mixer { conv, ssm, selective, delta, attention };
+enum class Mixer { conv, ssm, selective, delta, attention, cell, linear };
 
 /// Puts layers into a graph: x += mixer(x).
 class StateLayers {
@@ -37,6 +37,12 @@ class StateLayers {
         break;
       case Mixer::attention:
         add_attention(y);
+        break;
+      case Mixer::cell:
+        add_cell(y);
+        break;
+      case Mixer::linear:
+        add_linear(y);
         break;
     }
     ScaleRowsNode sum{y, x_};
@@ -103,6 +109,20 @@ class StateLayers {
     graph_.nodes.push_back(GatedDeltaNode{state(recurrent(kHeads, kColumns, kWidth / kHeads)), kKeyHeads,
                                           0.3f, 1e-6f, decays(1, kHeads), weight(1, kHeads), q, k, x_, dt,
                                           beta, y});
+  }
+  void add_cell(const mote::convert::View& y) {
+    using namespace mote::convert;
+    const View gates = projected(4 * kWidth);
+    graph_.nodes.push_back(RecurrentCellNode{mote::convert::CellKind::lstm, state(recurrent(1, 2, kWidth)),
+                                             weight(kWidth, 4 * kWidth), weight(1, 4 * kWidth), gates, y});
+  }
+  void add_linear(const mote::convert::View& y) {
+    using namespace mote::convert;
+    constexpr uint32_t kHeads = 4, kColumns = 12, kFeatures = 6;
+    const View q = projected(kHeads * kColumns), k = projected(kHeads * kColumns);
+    const auto sums = static_cast<int32_t>(state(recurrent(kHeads, kFeatures, kWidth / kHeads + 1)));
+    graph_.nodes.push_back(LinearAttentionNode{mote::convert::FeatureMap::exponential, sums, kHeads,
+                                               weight(kFeatures, kColumns), q, k, x_, y});
   }
   void add_attention(const mote::convert::View& y) {
     using namespace mote::convert;

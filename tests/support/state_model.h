@@ -28,6 +28,7 @@ inline const std::vector<std::unique_ptr<StateModel>>& state_models() {
     add("conv and scan", {Mixer::conv, Mixer::ssm});
     add("selective scan", {Mixer::conv, Mixer::selective});
     add("delta and attention", {Mixer::conv, Mixer::delta, Mixer::attention});
+    add("cell and linear attention", {Mixer::cell, Mixer::linear});
     add("all", {Mixer::delta, Mixer::ssm, Mixer::attention, Mixer::selective, Mixer::conv});
     return all;
   }();

@@ -75,8 +75,9 @@ TEST("of a model of pictures and texts a tower is chosen, and its vectors have l
   assert_works(convert("clip", clip, "--tower vision", &model));
   const Outcome outcome = run("embed " + model + " --image " + picture("grid.png"));
   if (contains(outcome.err, "this build reads no pictures")) return;
+  const json vector = assert_json(outcome).at("embedding");
   double sum = 0;
-  for (const json& number : assert_json(outcome).at("embedding")) sum += std::pow(number.get<double>(), 2);
+  for (const json& number : vector) sum += std::pow(number.get<double>(), 2);
   TEST_ASSERT_TRUE(std::fabs(sum - 1) < 1e-5);
 }
 

@@ -50,6 +50,8 @@ Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std
   return sequence;
 }
 
+/// Of `<prefix>input_ids`, or, of what a decoder has read, `<prefix>decoder_input_ids`; masks and types are
+/// named the same way.
 Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, const std::string& path) {
   const std::string name = prefix + "input_ids";
   const std::string what = path + ": " + name;
@@ -212,6 +214,18 @@ std::vector<Case> read_picture_cases(const std::string& path, const mote_model* 
   if (cases.empty())
     convert::fail("{}: no tensor pixel_values [pictures, channels, height, width] of F32", path);
   return cases;
+}
+
+std::optional<Case> read_target(const std::string& path, const Case& source) {
+  const convert::SafetensorsFile file(path);
+  const std::string prefix = source.prefix + "decoder_";
+  if (!file.has(prefix + "input_ids")) return std::nullopt;
+  Case target = read_case(file, prefix, path);
+  if (target.sequences.size() != source.sequences.size())
+    convert::fail("{}: {}input_ids has {} sequences, {}input_ids {}", path, prefix, target.sequences.size(),
+                  source.prefix, source.sequences.size());
+  target.prefix = source.prefix;
+  return target;
 }
 
 void check_positions(const Case& item, const std::vector<uint32_t>& lengths, const std::string& path) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,9 @@ std::vector<Case> read_cases(const std::string& path);
 
 /// The same of pictures: each name "<prefix>pixel_values" is one, [B, channels, height, width].
 std::vector<Case> read_picture_cases(const std::string& path, const mote_model* model);
+/// What a decoder has read over a case of sources: `<prefix>decoder_input_ids` [B, T], perhaps with a mask.
+/// Nothing if the file has none.
+std::optional<Case> read_target(const std::string& path, const Case& source);
 
 /// Throws convert::Error unless the positions given for unmasked tokens are those that mote derives: one
 /// after another, for sequence b from lengths[b] on.

@@ -521,6 +521,49 @@ mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
                           const mote_generation* generation, mote_on_token on_token, void* user,
                           mote_finish* finish, mote_error* error);
 
+/* ---- Beam search ---- */
+
+/* When the search ends before all beams have. Scores are a hypothesis' sum of log-probabilities, divided by its
+   number of tokens to the power of length_penalty. */
+typedef enum mote_beam_stop {
+  MOTE_STOP_AT_GUESS = 0, /* no beam would be better than the worst of the hypotheses if it ended now */
+  MOTE_STOP_EARLY = 1,    /* there are as many hypotheses as beams */
+  MOTE_STOP_NEVER = 2     /* as AT_GUESS, but with a positive length_penalty as if beams were max_tokens long */
+} mote_beam_stop;
+
+typedef struct mote_beam_options {
+  uint32_t beams;      /* at most the session's batch, and 256 */
+  uint32_t max_tokens; /* of a hypothesis, 1 to the context; there must be room for them */
+  float length_penalty;
+  mote_beam_stop early_stopping;
+  const int32_t* stop_ids; /* in addition to the model's */
+  uint32_t stop_count;
+  int ignore_model_stops;        /* 1: only stop_ids stop */
+  const int32_t* suppressed_ids; /* tokens that are never chosen */
+  uint32_t suppressed_count;
+  int32_t forced_first_id; /* the first token, -1: any */
+  int32_t forced_last_id;  /* the token at max_tokens, -1: any */
+  uint64_t reserved[4];    /* 0 */
+} mote_beam_options;
+
+/* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
+mote_beam_options mote_beam_options_default(void);
+
+/* Bytes that a search takes, 0 if the options are invalid. */
+size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options);
+
+typedef struct mote_beam {
+  const int32_t* ids; /* [count], the stop id included; in the search's memory */
+  uint32_t count;     /* 0: none was found */
+  float score;
+} mote_beam;
+
+/* Goes on from the logits of row 0, which are of sequence 0, and writes the best hypotheses, [beams] in
+   descending order. Sequences 0 to beams - 1 hold the beams, which share the pages of what they have in
+   common; what the others than 0 had is dropped. `memory` is 8-byte aligned. */
+mote_status mote_beam_search(mote_session* session, const mote_beam_options* options, void* memory,
+                             size_t memory_bytes, mote_beam* beams, mote_error* error);
+
 /* ---- Conversations ---- */
 
 typedef enum mote_role { MOTE_ROLE_SYSTEM = 0, MOTE_ROLE_USER = 1, MOTE_ROLE_ASSISTANT = 2 } mote_role;

@@ -4,7 +4,9 @@
 // with.
 #include "tools/mote/commands/classify_pictures.h"
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "converter/error.h"

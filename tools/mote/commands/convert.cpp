@@ -18,9 +18,9 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower;
-  std::vector<std::string> ignored_keys;
-  bool list = false, verbose = false, no_tokenizer = false, normalize = false;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text;
+  std::vector<std::string> ignored_keys, adapters;
+  bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
 
 /// Tensors of repeated layers that were treated alike.
@@ -116,9 +116,12 @@ void convert_model(const Arguments& arguments) {
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
   options.normalize = arguments.normalize;
+  options.calibration_text = arguments.text;
+  options.adapters = arguments.adapters;
   options.tower = arguments.tower;
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
@@ -168,6 +171,15 @@ void add_convert(CommandLine& line) {
               "as --type says)")
       .type("TYPE");
   command
+      .option("--calibrate", &arguments->text,
+              "Round a decoder's weights and activations by what they meet in this text")
+      .type("TEXT");
+  command
+      .option("--lora", &arguments->adapters,
+              "Merge a LoRA adapter, times SCALE (default: 1); may be given again")
+      .type("DIR[=SCALE]")
+      .repeated();
+  command
       .option("--chat-format", &arguments->chat_format,
               "How conversations become text (default: as the model's template says, if it is known)")
       .type("NAME");
@@ -192,6 +204,8 @@ void add_convert(CommandLine& line) {
       .repeated();
   command.flag("--no-tokenizer", &arguments->no_tokenizer,
                "Leave the tokenizer out: the file then takes token ids only");
+  command.flag("--long-context", &arguments->long_context,
+               "LongRoPE's long factors and all of the context, for short texts too");
   command.flag("--list", &arguments->list, "Print the architectures and types, and exit");
   command.flag("--verbose", &arguments->verbose, "A line for each tensor, not for each kind of layer");
   command.callback([arguments] { convert_model(*arguments); });

@@ -12,6 +12,7 @@
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"
 #include "tools/mote/forward_sound.h"
+#include "tools/mote/forward_source.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -25,6 +26,7 @@ struct Arguments {
   std::vector<std::string> inputs, outputs;
   uint32_t generate = 0;
   std::optional<int32_t> stop_id;
+  uint32_t beams = 0;
   bool hidden = false;
   SessionFlags session;
 };
@@ -183,6 +185,20 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
   outputs.write(arguments.outputs[0]);
 }
 
+/// Sources are those of one input.
+void forward_with_sources(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+  if (arguments.inputs.size() != 1)
+    convert::fail("{} reads sources, which a single --input has", file.path());
+  if (arguments.hidden) convert::fail("--hidden is not for models with a source");
+  Outputs outputs;
+  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams};
+  for (const Case& item : read_cases(arguments.inputs[0])) {
+    forward_source(file, session_options(file, arguments.session, pool), item,
+                   read_target(arguments.inputs[0], item), generation, outputs);
+  }
+  outputs.write(arguments.outputs[0]);
+}
+
 void forward_model(const Arguments& arguments) {
   if (arguments.inputs.size() != arguments.outputs.size()) {
     usage_fail("{} --input but {} --output; each segment takes one of both", arguments.inputs.size(),
@@ -194,6 +210,8 @@ void forward_model(const Arguments& arguments) {
   for (const std::string& path : arguments.outputs) convert::refuse_input(path, read);
   const ThreadPool pool(file, arguments.session);
   if (is_encoder(file)) return encode(arguments, file, pool);
+  if (has_source(file)) return forward_with_sources(arguments, file, pool);
+  if (arguments.beams != 0) convert::fail("--beams is for models with a source");
   std::vector<std::vector<Case>> segments;
   for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
   std::vector<Outputs> outputs(segments.size());
@@ -239,6 +257,13 @@ void add_forward(CommandLine& line) {
       .option("--stop-id", &arguments->stop_id, "A row of greedy_ids that has this id goes on repeating it")
       .type("ID")
       .range(0, INT32_MAX);
+  command
+      .option(
+          "--beams", &arguments->beams,
+          "Of a model that encodes a source: also beam_ids [B,K,N] and beam_scores [B,K], the best K of a "
+          "search with K beams and at most --generate ids, the stop ids included and 0 behind them")
+      .type("K")
+      .range(1, 256);
   command.flag("--hidden", &arguments->hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
   add_session_flags(command, arguments->session);
   command.callback([arguments] { forward_model(*arguments); });

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the stacks that differ in their attention share.
+#pragma once
+
+#include "converter/architectures/architecture.h"
+#include "converter/transformer_builder.h"
+
+namespace mote::convert {
+
+/// Sizes, names and layers of a pre-norm stack with ReLU feed-forwards and equal heads with biases; without
+/// positions or with sines. Its context is that of a whole text.
+TransformerSpec read_pre_norm_stack(Config& config);
+
+/// Logits over the vocabulary: of the next token if `causal`, else of each token of a whole text.
+void set_token_logits(TransformerSpec& spec, bool causal);
+
+/// [width / 2] frequencies of the sines of Vaswani et al. 2017.
+std::vector<float> sine_frequencies(uint32_t width);
+
+}  // namespace mote::convert

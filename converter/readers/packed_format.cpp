@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "converter/error.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/json_file.h"
+#include "converter/readers/json_text.h"
+#include "converter/readers/packed_checkpoint.h"
+
+namespace mote::convert {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMostColumns = 1u << 30;
+
+/// The keys of an object, each of which has to be asked for or known to change nothing.
+class Keys {
+ public:
+  Keys(const JsonFile& file, const json& object, std::string where)
+      : file_(file), object_(object), where_(std::move(where)) {}
+
+  const json* find(const char* key) {
+    known_.insert(key);
+    return file_.find(object_, key);
+  }
+  std::string text(const char* key, const std::string& otherwise) {
+    known_.insert(key);
+    return file_.text(object_, key, otherwise);
+  }
+  bool flag(const char* key, bool otherwise) {
+    known_.insert(key);
+    return file_.flag(object_, key, otherwise);
+  }
+  uint64_t size(const char* key, uint64_t otherwise) {
+    known_.insert(key);
+    return file_.optional_size(object_, key, kMostColumns).value_or(otherwise);
+  }
+  /// A group's columns; -1 and null: all of a row.
+  uint32_t group() {
+    const json* value = find("group_size");
+    if (value == nullptr || *value == json(-1)) return 0;
+    const uint64_t columns = size("group_size", 0);
+    if (columns == 0) refuse("group_size");
+    return static_cast<uint32_t>(columns);
+  }
+  /// Must be absent, null, false or empty.
+  void require_none(const char* key) {
+    const json* value = find(key);
+    if (value != nullptr && !value->empty() && *value != json(false)) refuse(key);
+  }
+  void require(bool holds, const char* key) {
+    known_.insert(key);
+    if (!holds) refuse(key);
+  }
+  void ignore(std::initializer_list<const char*> keys) { known_.insert(keys.begin(), keys.end()); }
+  /// Fails for a key that nobody has named.
+  void finish() const {
+    for (const auto& [key, value] : object_.items()) {
+      if (known_.count(key) == 0) refuse(key);
+    }
+  }
+  [[noreturn]] void refuse(const std::string& key) const {
+    const auto value = object_.find(key);
+    file_.refuse("{}.{} {} is not read; give the directory of the unquantized model", where_, shown(key),
+                 value == object_.end() ? "missing" : shown(value->dump()));
+  }
+
+ private:
+  const JsonFile& file_;
+  const json& object_;
+  std::string where_;
+  std::set<std::string> known_;
+};
+
+PackedFormat gptq_format(Keys keys) {
+  PackedFormat format{PackedMethod::gptq};
+  format.bits = static_cast<uint32_t>(keys.size("bits", 0));
+  keys.require(format.bits == 2 || format.bits == 4 || format.bits == 8, "bits");
+  format.group = keys.group();
+  const std::string layout = keys.text("checkpoint_format", keys.text("format", "gptq"));
+  keys.require(layout == "gptq" || layout == "gptq_v2", "checkpoint_format");
+  format.zeros_less_one = layout == "gptq";
+  keys.require(keys.text("pack_dtype", "int32") == "int32", "pack_dtype");
+  keys.require_none("dynamic");
+  keys.require_none("adapter");
+  keys.ignore({"quant_method",
+               "method",
+               "desc_act",
+               "act_group_aware",
+               "sym",
+               "lm_head",
+               "damp_percent",
+               "damp_auto_increment",
+               "static_groups",
+               "true_sequential",
+               "model_name_or_path",
+               "model_file_base_name",
+               "meta",
+               "dataset",
+               "tokenizer",
+               "block_name_to_quantize",
+               "module_name_preceding_first_block",
+               "modules_in_block_to_quantize",
+               "batch_size",
+               "pad_token_id",
+               "use_cuda_fp16",
+               "model_seqlen",
+               "max_input_length",
+               "exllama_config",
+               "use_exllama",
+               "disable_exllama",
+               "cache_block_outputs",
+               "backend",
+               "mse",
+               "is_marlin_format"});
+  keys.finish();
+  return format;
+}
+
+PackedFormat awq_format(Keys keys) {
+  PackedFormat format{PackedMethod::awq};
+  format.bits = static_cast<uint32_t>(keys.size("bits", keys.size("w_bit", 4)));
+  keys.require(format.bits == 4, "bits");
+  format.group = keys.find("q_group_size") == nullptr ? keys.group()
+                                                      : static_cast<uint32_t>(keys.size("q_group_size", 0));
+  keys.require(keys.flag("zero_point", true), "zero_point");
+  std::string version = keys.text("version", "gemm");
+  std::transform(version.begin(), version.end(), version.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  keys.require(version == "gemm", "version");
+  keys.ignore({"quant_method", "modules_to_not_convert", "backend", "do_fuse", "fuse_max_seq_len",
+               "modules_to_fuse", "exllama_config"});
+  keys.finish();
+  return format;
+}
+
+PackedFormat fp8_format(Keys keys) {
+  PackedFormat format{PackedMethod::fp8};
+  keys.require(keys.text("fmt", "e4m3") == "e4m3", "fmt");
+  keys.require(keys.text("activation_scheme", "dynamic") == "dynamic", "activation_scheme");
+  if (const json* block = keys.find("weight_block_size")) {
+    const auto is_side = [](const json& side) {
+      return side.is_number_unsigned() && side.get<uint64_t>() >= 1 && side.get<uint64_t>() <= kMostColumns;
+    };
+    keys.require(block->is_array() && block->size() == 2 && is_side((*block)[0]) && is_side((*block)[1]),
+                 "weight_block_size");
+    format.block_rows = (*block)[0].get<uint32_t>();
+    format.block_columns = (*block)[1].get<uint32_t>();
+  }
+  format.rounds_activations = true;
+  keys.ignore({"quant_method", "modules_to_not_convert", "scale_fmt", "dequantize"});
+  keys.finish();
+  return format;
+}
+
+/// Whether they are rounded with a scale for each row; one of the file would be a rounding that mote lacks.
+bool rounds_rows(const JsonFile& file, const json* activations) {
+  if (activations == nullptr) return false;
+  if (!activations->is_object()) file.refuse_value("input_activations", activations, "an object");
+  Keys keys(file, *activations, "quantization_config.input_activations");
+  keys.require(keys.flag("dynamic", false), "dynamic");
+  keys.require(keys.size("num_bits", 8) == 8, "num_bits");
+  keys.require(keys.flag("symmetric", true), "symmetric");
+  keys.ignore({"type", "strategy", "group_size", "block_structure", "actorder", "observer", "observer_kwargs",
+               "scale_dtype", "zp_dtype"});
+  keys.finish();
+  return true;
+}
+
+void read_weights_scheme(Keys keys, const std::string& layout, PackedFormat& format) {
+  const std::string type = keys.text("type", "int"), strategy = keys.text("strategy", "tensor");
+  const bool floats = layout == "float-quantized";
+  format.method = floats                       ? PackedMethod::compressed_fp8
+                  : layout == "pack-quantized" ? PackedMethod::compressed_integers
+                                               : PackedMethod::compressed_bytes;
+  format.bits = static_cast<uint32_t>(keys.size("num_bits", 8));
+  const bool packs = format.method == PackedMethod::compressed_integers;
+  keys.require(format.bits == 8 || (packs && format.bits == 4), "num_bits");
+  keys.require(type == (floats ? "float" : "int"), "type");
+  format.group = keys.group();
+  const bool grouped = strategy == "group" && format.group != 0 && !floats;
+  const bool rows = (strategy == "channel" || strategy == "tensor") && format.group == 0;
+  keys.require(grouped || rows, "strategy");
+  keys.require(keys.flag("symmetric", true) || packs, "symmetric");
+  keys.require(!keys.flag("dynamic", false), "dynamic");
+  keys.require_none("block_structure");
+  keys.ignore({"actorder", "observer", "observer_kwargs", "scale_dtype", "zp_dtype"});
+  keys.finish();
+}
+
+PackedFormat compressed_format(const JsonFile& file, const json& config) {
+  Keys keys(file, config, "quantization_config");
+  const json& groups = file.object(config, "config_groups");
+  keys.require(groups.size() == 1 && groups.begin()->is_object(), "config_groups");
+  const json& scheme = *groups.begin();
+  Keys of_scheme(file, scheme, "quantization_config.config_groups");
+  std::string layout = keys.text("format", "");
+  layout = of_scheme.text("format", layout);
+  keys.require(layout == "pack-quantized" || layout == "int-quantized" || layout == "float-quantized",
+               "format");
+  PackedFormat format;
+  read_weights_scheme(Keys(file, file.object(scheme, "weights"), "quantization_config.weights"), layout,
+                      format);
+  format.rounds_activations = rounds_rows(file, of_scheme.find("input_activations"));
+  of_scheme.require_none("output_activations");
+  of_scheme.ignore({"targets", "weights"});
+  of_scheme.finish();
+  keys.require_none("kv_cache_scheme");
+  keys.require_none("transform_config");
+  if (const json* sparsity = keys.find("sparsity_config"))
+    keys.require(sparsity->empty() || (sparsity->is_object() && sparsity->contains("format") &&
+                                       (*sparsity)["format"] == json("dense")),
+                 "sparsity_config");
+  keys.require(keys.text("quantization_status", "compressed") == "compressed", "quantization_status");
+  keys.ignore({"quant_method", "config_groups", "ignore", "global_compression_ratio", "version"});
+  keys.finish();
+  return format;
+}
+
+}  // namespace
+
+PackedFormat read_packed_format(const json& config, const std::string& path) {
+  const JsonFile file(path);
+  if (file.find(config, "quantization_config") == nullptr) return {};
+  const json& object = file.object(config, "quantization_config");
+  const std::string method = file.text(object, "quant_method", "");
+  const Keys keys(file, object, "quantization_config");
+  const auto is = [&](const char* key, const char* value) {
+    return object.contains(key) && object[key] == json(value);
+  };
+  if (method == "bitnet" && is("quantization_mode", "offline") &&
+      (is("linear_class", "bitlinear") || is("linear_class", "autobitlinear")))
+    return {PackedMethod::ternary};
+  if (method == "gptq") return gptq_format(keys);
+  if (method == "awq") return awq_format(keys);
+  if (method == "fp8") return fp8_format(keys);
+  if (method == "compressed-tensors") return compressed_format(file, object);
+  keys.refuse("quant_method");
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention over a cache of i8, four positions at a time. Products are of floats and of the bytes as they are
+// stored; the scale of a key multiplies the sum, that of a value the weight. The reference multiplies the
+// bytes by the scale first: each score and each weight is rounded once more or less.
+#pragma once
+
+#include "kernels/reference/attention.inl.h"
+
+namespace mote::cortex_m {
+
+inline constexpr uint32_t kAttentionPositions = 4;  // at a time, from a multiple of it on
+
+/// The scores of the positions [begin, end) of a tile; the largest of them and of `maximum`.
+template <class Quads>
+static inline float scores_of(const AttentionArgs& args, const ref::Query& query, uint32_t begin,
+                              uint32_t end, float maximum, float* scores) {
+  for (uint32_t group = begin / kAttentionPositions * kAttentionPositions; group < end;
+       group += kAttentionPositions) {
+    const ref::Key<KvQuad> key = ref::key_at<KvQuad>(args.cache, query.sequence, query.kv_head, group);
+    float dots[kAttentionPositions];
+    Quads::dots(query.q, key.block + 16 + key.place, args.cache.key_dim, dots);
+    for (uint32_t i = 0; i < kAttentionPositions; ++i) {
+      const uint32_t p = group + i;
+      if (p < begin || p >= end) continue;
+      const float dot = dots[i] * ref::load_scale(key.block[key.place + i]);
+      const float score = ref::score_of(args, query, p, args.scale * dot);
+      scores[p - begin] = score;
+      if (score > maximum) maximum = score;
+    }
+  }
+  return maximum;
+}
+
+/// Adds the weighted values of the positions [begin, end) of a tile to out; the sum of weights, from `sum`
+/// on.
+template <class Quads>
+static inline float add_values(const AttentionArgs& args, const ref::Query& query, uint32_t begin,
+                               uint32_t end, float maximum, float sum, const float* scores, float* out) {
+  const uint32_t value_dim = args.cache.value_dim;
+  for (uint32_t group = begin / kAttentionPositions * kAttentionPositions; group < end;
+       group += kAttentionPositions) {
+    const ref::Value<KvQuad> value = ref::value_at<KvQuad>(args.cache, query.sequence, query.kv_head, group);
+    float weights[kAttentionPositions] = {};
+    for (uint32_t i = 0; i < kAttentionPositions; ++i) {
+      const uint32_t p = group + i;
+      if (p < begin || p >= end) continue;
+      const float weight = expf(scores[p - begin] - maximum);
+      sum += weight;
+      weights[i] = weight * ref::load_scale(value.block[value.place + i]);
+    }
+    Quads::add(weights, value.block + 16 + value.place / 4 * value_dim, value_dim, out);
+  }
+  return sum;
+}
+
+/// What ref::attend is, of i8. Out of line: it is called in three places.
+template <class Quads>
+[[gnu::noinline]] static void attend(const AttentionArgs& args, const ref::Query& query,
+                                     PositionRange positions, SoftmaxStart start, const Softmax& result,
+                                     float* scores) {
+  const uint32_t value_dim = args.cache.value_dim;
+  float* out = result.out;
+  for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
+  float maximum = start.max;
+  float sum = start.sum;
+  for (uint32_t begin = positions.begin; begin < positions.end;) {
+    const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
+    const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
+    const float new_maximum = scores_of<Quads>(args, query, begin, end, maximum, scores);
+    const float rescale = expf(maximum - new_maximum);
+    maximum = new_maximum;
+    for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
+    sum = add_values<Quads>(args, query, begin, end, maximum, sum * rescale, scores, out);
+    begin = end;
+  }
+  *result.max = maximum;
+  *result.sum = sum;
+}
+
+}  // namespace mote::cortex_m

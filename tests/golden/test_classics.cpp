@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recurrent and linear-attention models in tests/golden/models, from their files to the outputs of the
+// original implementation.
+#include <algorithm>
+#include <cmath>
+
+#include "converter/readers/safetensors.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+using mote::convert::SafetensorsFile;
+
+std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& name) {
+  const std::vector<int64_t> stored = golden.i64(name);
+  return {stored.begin(), stored.end()};
+}
+
+/// Models of one stack; an encoder-decoder has inputs of its own.
+std::vector<std::string> single_stacks() {
+  std::vector<std::string> names;
+  for (const std::string& name : test::golden_names("classic")) {
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    if (!golden.has("decoder_input_ids")) names.push_back(name);
+  }
+  return names;
+}
+
+/// What a run gives, by its golden name.
+struct Traced {
+  std::map<std::string, std::vector<float>> values;
+  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                      size_t stride) {
+    std::vector<float>& to = static_cast<Traced*>(user)->values[name];
+    for (uint32_t row = 0; row < rows; ++row)
+      to.insert(to.end(), data + row * stride, data + row * stride + width);
+  }
+};
+
+void run(mote_session* session, bool encoder, const std::vector<int32_t>& ids) {
+  mote_error error{};
+  const auto n = static_cast<uint32_t>(ids.size());
+  const mote_batch batch{ids.data(), nullptr, &n, 1, nullptr, 0, nullptr, {}};
+  const mote_status status = encoder ? mote_encode(session, &batch, &error)
+                                     : mote_prefill(session, 0, ids.data(), n, MOTE_LOGITS_ALL, &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+}
+
+/// Logits [tokens, vocab] and the traced values of one text.
+std::vector<float> logits_of(const std::string& name, const test::OpenModel& model, mote_isa isa,
+                             Traced* traced) {
+  const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+  const std::vector<int32_t> ids = ids_of(golden, "input_ids");
+  const auto n = static_cast<uint32_t>(ids.size());
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.chunk = options.logit_rows = options.context = n;
+  options.trace = traced == nullptr ? nullptr : Traced::collect;
+  options.trace_user = traced;
+  const test::OpenSession session(model, options);
+  const bool encoder = !golden.has("greedy_ids");
+  run(session.get(), encoder, ids);
+  std::vector<float> logits;
+  for (uint32_t i = 0; i < n; ++i) {
+    const float* row =
+        encoder ? mote_session_output(session.get(), i) : mote_session_logits(session.get(), i);
+    logits.insert(logits.end(), row, row + model.info().vocab);
+  }
+  return logits;
+}
+
+std::vector<int32_t> greedy_ids(const test::OpenModel& model, mote_isa isa, const std::vector<int32_t>& ids,
+                                size_t steps) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.context = static_cast<uint32_t>(ids.size() + steps);
+  const test::OpenSession session(model, options);
+  mote_generation generation = mote_generation_default();
+  generation.max_tokens = static_cast<uint32_t>(steps);
+  generation.ignore_model_stops = 1;
+  std::vector<int32_t> generated;
+  const auto collect = [](void* user, int32_t id) -> int {
+    static_cast<std::vector<int32_t>*>(user)->push_back(id);
+    return 0;
+  };
+  REQUIRE(mote_generate(session.get(), ids.data(), static_cast<uint32_t>(ids.size()), &generation, collect,
+                        &generated, nullptr, nullptr) == MOTE_OK);
+  return generated;
+}
+
+/// Mean KL divergence of rows of logits from the expected ones.
+double mean_divergence_of(const std::vector<float>& expected, const std::vector<float>& actual,
+                          size_t vocab) {
+  const auto log_sum = [&](const float* logits) {
+    double largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < vocab; ++i) largest = std::max(largest, double{logits[i]});
+    for (size_t i = 0; i < vocab; ++i) sum += std::exp(double{logits[i]} - largest);
+    return largest + std::log(sum);
+  };
+  double all = 0;
+  for (size_t first = 0; first < expected.size(); first += vocab) {
+    const float *p = &expected[first], *q = &actual[first];
+    const double p_sum = log_sum(p), q_sum = log_sum(q);
+    for (size_t i = 0; i < vocab; ++i)
+      all += std::exp(double{p[i]} - p_sum) * ((double{p[i]} - p_sum) - (double{q[i]} - q_sum));
+  }
+  return all * static_cast<double>(vocab) / static_cast<double>(expected.size());
+}
+
+}  // namespace
+
+TEST("every golden classic of one stack gives the stored logits, hidden states and greedy ids") {
+  const std::vector<std::string> names = single_stacks();
+  TEST_ASSERT_GREATER_OR_EQUAL(6u, names.size());
+  for (const std::string& name : names) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    for (const mote_isa isa : test::all_families()) {
+      Traced traced;
+      traced.values["logits"] = logits_of(name, model, isa, &traced);
+      for (const auto& [stored, tensor] : golden.tensors()) {
+        if (tensor.dtype != "F32") continue;
+        CAPTURE(name, mote_isa_name(isa), stored);
+        REQUIRE(traced.values.count(stored) == 1);
+        const std::vector<float> expected = golden.f32(stored), &actual = traced.values[stored];
+        TEST_ASSERT_EQUAL_UINT32(expected.size(), actual.size());
+        TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), actual.data(),
+                                       expected.size());
+      }
+      if (!golden.has("greedy_ids")) continue;
+      const std::vector<int32_t> expected = ids_of(golden, "greedy_ids");
+      CAPTURE(name, mote_isa_name(isa));
+      REQUIRE(greedy_ids(model, isa, ids_of(golden, "input_ids"), expected.size()) == expected);
+    }
+  }
+}
+
+TEST("classics in 16 and 8 bits diverge from the stored logits as little as decoders may") {
+  for (const std::string& name : single_stacks()) {
+    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+    const std::vector<float> expected = golden.f32("logits");
+    for (const auto& [type, bound] : {std::pair("f16", 1e-5), std::pair("q8g32", 0.01)}) {
+      const test::OpenModel model(test::golden_file(name, type));
+      const std::vector<float> actual = logits_of(name, model, MOTE_ISA_AUTO, nullptr);
+      CAPTURE(name, type);
+      TEST_ASSERT_LESS_THAN(bound, mean_divergence_of(expected, actual, model.info().vocab));
+    }
+  }
+}
+
+TEST("a session of a recurrent or linear-attention model has as many bytes for 16,384 tokens as for 16") {
+  for (const char* name : {"rnn", "lstm", "gru", "linear_attention", "performer_causal"}) {
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const auto memory_at = [&](uint32_t context) {
+      mote_session_options options = mote_session_options_default(model.get());
+      options.context = context;
+      options.chunk = 16;
+      mote_memory memory{};
+      REQUIRE(mote_session_memory(model.get(), &options, &memory, nullptr) == MOTE_OK);
+      return memory;
+    };
+    const mote_memory few = memory_at(16), many = memory_at(16384);
+    CAPTURE(name);
+    TEST_ASSERT_GREATER_THAN(uint64_t{0}, few.states);
+    TEST_ASSERT_EQUAL_UINT64(few.states, many.states);
+    TEST_ASSERT_EQUAL_UINT64(0, many.kv_cache);
+    TEST_ASSERT_EQUAL_UINT64(few.activations + few.scratch, many.activations + many.scratch);
+  }
+}

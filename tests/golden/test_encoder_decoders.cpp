@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every encoder-decoder in tests/golden/models: sources, logits over them, greedy ids and beams as the
+// original implementation has them.
+#include "converter/readers/safetensors.h"
+#include "tests/support/test_model.h"
+
+namespace {
+
+using mote::convert::SafetensorsFile;
+using Rows = std::vector<std::vector<int32_t>>;
+
+constexpr uint32_t kMostTokens = 64, kBeams = 3, kBeamTokens = 12;
+
+SafetensorsFile golden_of(const std::string& name) {
+  return SafetensorsFile(test::golden_folder() / name / "golden.safetensors");
+}
+
+/// Those whose sources are ids.
+std::vector<std::string> source_names() {
+  std::vector<std::string> names;
+  for (const char* family : {"encoder_decoder", "classic"}) {
+    for (const std::string& name : test::golden_names(family)) {
+      const SafetensorsFile golden = golden_of(name);
+      if (golden.has("input_ids") && golden.has("decoder_input_ids")) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+/// Rows of ids without their padding.
+Rows read_rows(const SafetensorsFile& golden, const std::string& name, const std::string& mask_name) {
+  const auto& shape = golden.shape(name);
+  const std::vector<int64_t> ids = golden.i64(name);
+  const std::vector<int64_t> mask =
+      golden.has(mask_name) ? golden.i64(mask_name) : std::vector<int64_t>(ids.size(), 1);
+  Rows rows(shape.at(0));
+  for (size_t i = 0; i < ids.size(); ++i)
+    if (mask[i] != 0) rows[i / shape.at(1)].push_back(static_cast<int32_t>(ids[i]));
+  return rows;
+}
+
+mote_session_options source_options(const test::OpenModel& model, mote_isa isa, uint32_t batch) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.batch = batch;
+  options.context = 32;
+  options.chunk = options.logit_rows = kMostTokens;
+  return options;
+}
+
+/// Encodes the sources; the output rows of all their tokens.
+std::vector<float> encode_sources(mote_session* session, const test::OpenModel& model, const Rows& sources) {
+  std::vector<int32_t> ids;
+  std::vector<uint32_t> lengths, rows;
+  for (const std::vector<int32_t>& source : sources) {
+    ids.insert(ids.end(), source.begin(), source.end());
+    lengths.push_back(static_cast<uint32_t>(source.size()));
+  }
+  for (uint32_t row = 0; row < ids.size(); ++row) rows.push_back(row);
+  mote_batch batch{};
+  batch.ids = ids.data();
+  batch.lengths = lengths.data();
+  batch.count = static_cast<uint32_t>(sources.size());
+  batch.rows = rows.data();
+  batch.row_count = static_cast<uint32_t>(rows.size());
+  mote_error error{};
+  const mote_status status = mote_encode(session, &batch, &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+  mote_program_info program;
+  mote_model_get_program(model.get(), 1, &program);
+  std::vector<float> outputs;
+  for (const uint32_t row : rows) {
+    const float* values = mote_session_output(session, row);
+    outputs.insert(outputs.end(), values, values + program.output_width);
+  }
+  return outputs;
+}
+
+/// What the file has of a case, without the rows of padding.
+std::vector<float> expected_hidden(const SafetensorsFile& golden, const std::string& prefix) {
+  const std::vector<float> all = golden.f32(prefix + "encoder_hidden");
+  if (!golden.has(prefix + "attention_mask")) return all;
+  const std::vector<int64_t> mask = golden.i64(prefix + "attention_mask");
+  const size_t width = all.size() / mask.size();
+  std::vector<float> kept;
+  for (size_t i = 0; i < mask.size(); ++i) {
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(i * width);
+    if (mask[i] != 0) kept.insert(kept.end(), first, first + static_cast<std::ptrdiff_t>(width));
+  }
+  return kept;
+}
+
+void expect_near(const std::string& name, const std::vector<float>& expected,
+                 const std::vector<float>& actual) {
+  TEST_ASSERT_EQUAL_UINT32(expected.size(), actual.size());
+  TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(), actual.data(),
+                                 expected.size());
+}
+
+void check_case(const std::string& name, const std::string& prefix, const test::OpenModel& model,
+                mote_isa isa) {
+  const SafetensorsFile golden = golden_of(name);
+  CAPTURE(name, prefix, mote_isa_name(isa));
+  const Rows sources = read_rows(golden, prefix + "input_ids", prefix + "attention_mask");
+  const Rows targets = read_rows(golden, prefix + "decoder_input_ids", "none");
+  const test::OpenSession session(model, source_options(model, isa, static_cast<uint32_t>(sources.size())));
+  expect_near(name, expected_hidden(golden, prefix), encode_sources(session.get(), model, sources));
+  const uint32_t vocab = model.info().vocab;
+  std::vector<float> logits;
+  for (uint32_t i = 0; i < targets.size(); ++i) {
+    const auto count = static_cast<uint32_t>(targets[i].size());
+    REQUIRE(mote_prefill(session.get(), i, targets[i].data(), count, MOTE_LOGITS_ALL, nullptr) == MOTE_OK);
+    for (uint32_t row = 0; row < count; ++row) {
+      const float* values = mote_session_logits(session.get(), row);
+      logits.insert(logits.end(), values, values + vocab);
+    }
+  }
+  expect_near(name, golden.f32(prefix + "logits"), logits);
+}
+
+std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& name) {
+  const std::vector<int64_t> ids = golden.i64(name);
+  return {ids.begin(), ids.end()};
+}
+
+}  // namespace
+
+TEST("every golden encoder-decoder gives the stored hidden states and logits, padded sources too") {
+  const std::vector<std::string> names = source_names();
+  TEST_ASSERT_GREATER_OR_EQUAL(12u, names.size());
+  for (const std::string& name : names) {
+    const SafetensorsFile golden = golden_of(name);
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    for (const mote_isa isa : test::all_families()) {
+      check_case(name, "", model, isa);
+      if (golden.has("padded.input_ids")) check_case(name, "padded.", model, isa);
+    }
+  }
+}
+
+TEST("encoder-decoders choose the stored greedy ids after their start token") {
+  for (const std::string& name : source_names()) {
+    const SafetensorsFile golden = golden_of(name);
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, 1));
+    encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
+    mote_generation generation = mote_generation_default();
+    const std::vector<int32_t> expected = ids_of(golden, "greedy_ids");
+    generation.max_tokens = static_cast<uint32_t>(expected.size());
+    generation.ignore_model_stops = 1;
+    std::vector<int32_t> ids;
+    const auto take = [](void* user, int32_t id) {
+      static_cast<std::vector<int32_t>*>(user)->push_back(id);
+      return 0;
+    };
+    const int32_t start = model.info().bos_id;
+    CAPTURE(name);
+    REQUIRE(mote_generate(session.get(), &start, 1, &generation, take, &ids, nullptr, nullptr) == MOTE_OK);
+    REQUIRE(ids == expected);
+  }
+}
+
+TEST("beam search finds the stored hypotheses with their scores") {
+  for (const std::string& name : source_names()) {
+    const SafetensorsFile golden = golden_of(name);
+    if (!golden.has("beam_ids")) continue;
+    const test::OpenModel model(test::golden_file(name, "f32"));
+    const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, kBeams));
+    encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
+    const int32_t start = model.info().bos_id, stop = ids_of(golden, "beam_stop_id").at(0);
+    REQUIRE(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
+    mote_beam_options options = mote_beam_options_default();
+    options.beams = kBeams;
+    options.max_tokens = kBeamTokens;
+    options.stop_ids = &stop;
+    options.stop_count = 1;
+    options.ignore_model_stops = 1;
+    std::vector<uint64_t> memory(mote_beam_bytes(session.get(), &options) / sizeof(uint64_t) + 1);
+    mote_beam beams[kBeams];
+    REQUIRE(mote_beam_search(session.get(), &options, memory.data(), memory.size() * sizeof(uint64_t), beams,
+                             nullptr) == MOTE_OK);
+    const std::vector<int32_t> expected = ids_of(golden, "beam_ids");
+    const std::vector<float> scores = golden.f32("beam_scores");
+    const size_t columns = expected.size() / kBeams;
+    for (size_t beam = 0; beam < kBeams; ++beam) {
+      CAPTURE(name, beam);
+      std::vector<int32_t> ids(beams[beam].ids, beams[beam].ids + beams[beam].count);
+      ids.resize(columns);
+      REQUIRE(
+          std::equal(ids.begin(), ids.end(), expected.begin() + static_cast<std::ptrdiff_t>(beam * columns)));
+      TEST_ASSERT_FLOAT_WITHIN(test::golden_tolerance(name), scores[beam], beams[beam].score);
+    }
+  }
+}
