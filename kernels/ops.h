@@ -344,17 +344,17 @@ struct AttentionArgs {
   float* partials;           // [T, H, segments, attention_partial_floats(F)]
   ScoreKind score;           // whose bias, slopes or softcap there is
   float softcap;
-  const float* slopes;  // [H]
-  const float* sinks;   // [H] or null
-  uint32_t sides;       // of a window on both sides; 0: none
-  ConstRows row_bias;   // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
-  bool by_position;     // the bias
-  const float* relative_keys = nullptr;     // [H * E, 2 * relative_reach - 1] or null
-  const float* relative_queries = nullptr;  // the same
-  uint32_t relative_reach = 0;              // above every position
-  uint32_t block = 0;                       // of ScoreKind::blocks
-  float first_block_bonus = 0;
-  uint32_t all_up_to = 0;
+  const float* slopes;            // [H]
+  const float* sinks;             // [H] or null
+  uint32_t sides;                 // of a window on both sides; 0: none
+  ConstRows row_bias;             // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
+  bool by_position;               // the bias
+  const float* relative_keys;     // [H * E, 2 * relative_reach - 1] or null
+  const float* relative_queries;  // the same
+  uint32_t relative_reach;        // above every position
+  uint32_t block;                 // of ScoreKind::blocks
+  float first_block_bonus;
+  uint32_t all_up_to;
 };
 using AttentionMergeArgs = AttentionArgs;
 
