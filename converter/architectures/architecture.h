@@ -65,6 +65,9 @@ struct LlamaDefaults {
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
 
+/// The norms, names and scale of the scores that layers of Gemma 4 have besides llama's, below one prefix.
+void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers);
+
 /// Granite's multipliers of the embedding, the branches, the scores and the logits.
 void read_granite_multipliers(Config& config, TransformerSpec& spec);
 

@@ -50,17 +50,12 @@ void read_ropes(Config& config, const std::vector<bool>& slides, TransformerSpec
 }
 
 void set_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
+  set_gemma4_names(prefix, layers);
   for (LayerSpec& layer : layers) {
     LayerNames& names = layer.names;
-    names.attention_norms.after = prefix + "post_attention_layernorm";
-    names.ffn_norms = {prefix + "pre_feedforward_layernorm", prefix + "post_feedforward_layernorm", ""};
-    names.q_norm = prefix + "self_attn.q_norm";
-    names.k_norm = prefix + "self_attn.k_norm";
-    names.v_norm = kUnweighted;
     names.input_gate = prefix + "ple_block.per_layer_input_gate";
     names.input_projection = prefix + "ple_block.per_layer_projection";
     names.input_norm = prefix + "ple_block.post_per_layer_input_norm";
-    names.scalar = prefix + "layer_scalar";
   }
 }
 
@@ -91,7 +86,6 @@ TransformerSpec read_embedding_gemma2_text(const Source& source, Config& config)
   read_ropes(config, slides, spec);
   set_names(base + "layers.{}.", spec.layers);
   for (size_t i = 0; i < slides.size(); ++i) {
-    spec.layers[i].attention.scale = 1.0f;
     if (slides[i]) spec.layers[i].attention.sides = sides;
   }
   spec.per_layer = {config.size("hidden_size_per_layer_input", 1, kMaxHeadDim, 512), 0, "",

@@ -8,7 +8,6 @@
 #include "converter/architectures/architecture.h"
 
 namespace mote::convert {
-namespace {
 
 void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
   for (LayerSpec& layer : layers) {
@@ -22,6 +21,8 @@ void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers)
     names.scalar = prefix + "layer_scalar";
   }
 }
+
+namespace {
 
 /// Windows, heads and RoPE of both kinds of layers; returns which slide.
 std::vector<bool> read_kinds(Config& config, TransformerSpec& spec) {

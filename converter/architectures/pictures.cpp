@@ -2,6 +2,7 @@
 #include "converter/architectures/pictures.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "converter/error.h"
 #include "converter/tensor_set.h"
@@ -59,16 +60,10 @@ void set_rows(TransformerSpec& spec) {
   spec.tied_embedding = false;
 }
 
-LayerNames pre_norm_names(const std::string& prefix, const PreNormNames& names) {
-  LayerNames layer;
-  layer.q = prefix + names.q;
-  layer.k = prefix + names.k;
-  layer.v = prefix + names.v;
-  layer.o = prefix + names.o;
-  layer.attention_norms.before = prefix + names.attention_norm;
-  layer.up = prefix + names.up;
-  layer.down = prefix + names.down;
-  layer.ffn_norms.before = prefix + names.ffn_norm;
+LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names) {
+  LayerNames layer = post_norm_names(prefix, names);
+  for (BranchNorms* norms : {&layer.attention_norms, &layer.ffn_norms})
+    norms->before = std::exchange(norms->sum, "");
   return layer;
 }
 

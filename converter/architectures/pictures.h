@@ -16,11 +16,8 @@ PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t 
 /// them.
 void set_rows(TransformerSpec& spec);
 
-/// Names of a layer whose norms come first, below one prefix.
-struct PreNormNames {
-  const char *q, *k, *v, *o, *attention_norm, *up, *down, *ffn_norm;
-};
-LayerNames pre_norm_names(const std::string& prefix, const PreNormNames& names);
+/// post_norm_names of a layer whose norms come first.
+LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names);
 
 /// Marks keys as known that change nothing of what is computed.
 void know(Config& config, std::initializer_list<const char*> keys);

@@ -59,6 +59,14 @@ void read_picture_head(const Source& source, Config& config, const std::string& 
   read_labels_head(source, config, "classifier", spec);
 }
 
+/// The pooler of a bare model that has one.
+void read_pooler(const Source& source, Config& config, const std::string& base, TransformerSpec& spec) {
+  const Activation activation = read_activation(config, "pooler_act", "tanh");
+  if (spec.head.kind == OutputKind::embedding && source.tensors.count(base + "pooler.dense.weight") != 0)
+    spec.head.dense = {base + "pooler.dense", "", activation, spec.width};
+  spec.names.ignored_starts.push_back(base + "pooler.");
+}
+
 }  // namespace
 
 TransformerSpec read_vit(const Source& source, Config& config) {
@@ -66,10 +74,7 @@ TransformerSpec read_vit(const Source& source, Config& config) {
   TransformerSpec spec = read_vit_like(config, base, {});
   spec.picture.positions = base + "embeddings.position_embeddings";
   read_picture_head(source, config, base, spec);
-  const Activation pooler_activation = read_activation(config, "pooler_act", "tanh");
-  if (spec.head.kind == OutputKind::embedding && source.tensors.count(base + "pooler.dense.weight") != 0)
-    spec.head.dense = {base + "pooler.dense", "", pooler_activation, spec.width};
-  spec.names.ignored_starts.push_back(base + "pooler.");
+  read_pooler(source, config, base, spec);
   set_rows(spec);
   return spec;
 }
@@ -85,10 +90,7 @@ TransformerSpec read_deit(const Source& source, Config& config) {
   } else {
     read_picture_head(source, config, base, spec);
   }
-  const Activation pooler_activation = read_activation(config, "pooler_act", "tanh");
-  if (spec.head.kind == OutputKind::embedding && source.tensors.count(base + "pooler.dense.weight") != 0)
-    spec.head.dense = {base + "pooler.dense", "", pooler_activation, spec.width};
-  spec.names.ignored_starts.push_back(base + "pooler.");
+  read_pooler(source, config, base, spec);
   set_rows(spec);
   return spec;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/reference/nibble.inl.h"
+#include "kernels/reference/quantized_linear.inl.h"
 #include "schema/block_formats.h"
 #include "schema/f16.h"
 
@@ -77,6 +78,31 @@ static inline void add_quads(const int8_t (*q)[16][4], uint32_t quads, const int
     for (uint32_t row = 0; row < kPanelRows; ++row) {
       for (uint32_t i = 0; i < 4; ++i) dot[row] += q[j][row][i] * x[4 * j + i];
     }
+  }
+}
+
+// ---- q4k and q5k ----
+
+/// scale * q + minimum. The products are exact, so there is one rounding.
+template <class Supercell>
+static inline float value_with_minimum(const Supercell& cell, uint32_t g, uint32_t row, uint32_t k) {
+  const ScaleAndMinimum w = scale_and_minimum(cell.scales, g, row);
+  return w.scale * static_cast<float>(wide_q(cell.q[g], row, k)) + w.minimum;
+}
+
+/// acc = fma(scale_a * scale_w, q . q_a, acc), the dot product exact in int32, then
+/// acc = fma(minimum_w, scale_a * (sum of q_a), acc).
+template <class Supercell>
+static inline void accumulate_with_minimum(const Supercell& cell, size_t g, const ActivationGroup& x,
+                                           float (&acc)[kPanelRows]) {
+  int8_t q[8][16][4];
+  int32_t dot[kPanelRows] = {};
+  decode_group(cell.q[g], q);
+  add_quads(q, 8, x.q, dot);
+  for (uint32_t r = 0; r < kPanelRows; ++r) {
+    const ScaleAndMinimum w = scale_and_minimum(cell.scales, g, r);
+    acc[r] = __builtin_fmaf(x.scale * w.scale, static_cast<float>(dot[r]), acc[r]);
+    acc[r] = __builtin_fmaf(w.minimum, x.scale * static_cast<float>(x.sum), acc[r]);
   }
 }
 

@@ -6,15 +6,8 @@
 namespace mote {
 namespace ops {
 
-struct TimeNorm : Operation {
+struct TimeNorm : RowMap<TimeNormArgs, 8> {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::tokens};
-
-  template <class F>
-  static void operands(TimeNormArgs& args, F&& f) {
-    rows_of(f, args.in, args.width);
-    rows_of(f, args.out, args.width);
-  }
-  static uint64_t work_per_row(const TimeNormArgs& args) { return 8 * uint64_t{args.width}; }
 
   static Extent prepare(TimeNormArgs& args, const RunRows& run, Extent extent) {
     args.first = run.first_sequence;
@@ -36,12 +29,9 @@ struct TimeNorm : Operation {
 }  // namespace ops
 
 inline void Binder::bind(const file::TimeNorm& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = in_out(op);
   if (status_ != MOTE_OK) return;
   check(in.kind == file::StreamKind::group, "in is not per group");
-  same_stream(in, out, "out");
-  width(out, in.width, "out");
   finite(op.eps(), "eps");
   check(op.eps() >= 0.0f, "eps is negative");
   check(op.activation() <= file::Activation::MAX, "unknown activation");

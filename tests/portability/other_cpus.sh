@@ -7,8 +7,8 @@ source "$(dirname "$0")/common.sh" "$@"
 # on PROCESSOR TRIPLE EMULATOR
 on() {
   local here=$work/$1
-  need "$2-g++" cross
-  need "$3" cross
+  need "$2-g++" other_cpus
+  need "$3" other_cpus
   cmake -S "$source_dir" -B "$here" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" \
     -DMOTE_UNITY=ON ${CI:+-DMOTE_WERROR=ON} \
     -DCMAKE_TOOLCHAIN_FILE="$source_dir/platforms/cross_linux.cmake" -DCMAKE_SYSTEM_PROCESSOR="$1" \

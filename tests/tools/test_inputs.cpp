@@ -168,6 +168,14 @@ TEST_CASE("embed: a prompt stands before each line") {
                "default_prompt_name other is none of the prompts");
 }
 
+TEST_CASE("commands that give no source refuse an encoder-decoder") {
+  const std::string file = (scratch() / "t5.mote").string();
+  assert_works(run("convert " + golden("t5") + " -o " + file + " --type f32 --no-tokenizer"));
+  for (const char* command : {"run", "chat", "bench"})
+    assert_fails(run(std::string(command) + " " + file), 1, "is an encoder-decoder");
+  assert_fails(run("eval " + file + " --perplexity " + text_file("a b c\n")), 1, "is an encoder-decoder");
+}
+
 TEST_CASE("messages say what a file is and what to do") {
   const auto file = [](const std::string& content) {
     const std::string path = (scratch() / "other.bin").string();

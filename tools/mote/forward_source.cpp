@@ -168,14 +168,6 @@ void search_beams(const ModelFile& file, const mote_session_options& options, co
 
 }  // namespace
 
-bool has_source(const ModelFile& file) {
-  mote_program_info program;
-  mote_model_get_program(file.model(), kSourceProgram, &program);
-  mote_output_info output;
-  mote_model_get_output(file.model(), &output);
-  return output.kind == MOTE_OUTPUT_NEXT_TOKEN && program.whole != 0 && program.input_width == 0;
-}
-
 void forward_source(const ModelFile& file, const mote_session_options& options, const Case& sources,
                     const std::optional<Case>& targets, const SourceGeneration& generation,
                     Outputs& outputs) {

@@ -16,9 +16,6 @@ struct SourceGeneration {
   uint32_t beams = 0;  // of a search besides
 };
 
-/// Whether the model's first program appends tokens and its second encodes a source of ids for them.
-bool has_source(const ModelFile& file);
-
 /// encoder_hidden [B, S, D] of the sources, logits [B, T, V] of the targets, if there are any, and greedy_ids
 /// [B, steps] that follow the model's start token; after the stop id a row repeats it. With beams also
 /// beam_ids [B, beams, N], 0 behind the last token of each, and beam_scores [B, beams].

@@ -89,6 +89,18 @@ bool is_encoder(const ModelFile& file) {
   return output.kind != MOTE_OUTPUT_NEXT_TOKEN;
 }
 
+bool has_source(const ModelFile& file) {
+  mote_program_info program;
+  mote_model_get_program(file.model(), 1, &program);
+  return !is_encoder(file) && program.whole != 0 && program.input_width == 0;
+}
+
+void refuse_source(const ModelFile& file, const char* command) {
+  if (has_source(file))
+    convert::fail("{} is an encoder-decoder, for which mote {} has no source; mote forward takes its arrays",
+                  file.path(), command);
+}
+
 void add_model_argument(Command command, std::string& path) {
   command.option("FILE", &path, "The .mote file, made by mote convert").required().type("");
 }

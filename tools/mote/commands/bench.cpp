@@ -275,6 +275,7 @@ void print_to_paste(const ModelFile& file, const Session& session, const ThreadP
 /// Prints what each number of threads reaches, and keeps the fastest for later runs of the model.
 void tune(const Arguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "bench");
   const Work work = plan(arguments, file);
   if (work.prompt_tokens() + work.decode_tokens() == 0) {
     convert::fail("--tune measures a prompt or decoding; one of --prompt and --decode must be more than 0");
@@ -311,6 +312,7 @@ void bench_model(const Arguments& arguments) {
   result.before = resident_memory(nullptr, nullptr);
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "bench");
   const ThreadPool pool(file, arguments.session);
   const Work work = plan(arguments, file);
   const mote_session_options options = bench_options(file, arguments.session, pool, work);

@@ -194,6 +194,7 @@ void talk(Conversation& conversation, const Arguments& arguments, const Session&
 
 void chat(const Arguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "chat");
   require_tokenizer(file, "mote run --ids takes token ids");
   if (mote_chat_format(file.model()) == nullptr) {
     convert::fail("{} has no chat format; convert it with --chat-format NAME, or use mote run", file.path());

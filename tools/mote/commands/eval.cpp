@@ -175,6 +175,7 @@ void print_score(const Arguments& arguments, uint32_t window, const Score& score
 void eval_perplexity(const Arguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file);
+  refuse_source(file, "eval");
   const ThreadPool pool(file, arguments.session);
   const uint32_t window = arguments.window != 0 ? arguments.window : std::min(512u, file.info().context);
   Model model(arguments.file, arguments, window, pool);
@@ -194,6 +195,7 @@ void eval_perplexity(const Arguments& arguments) {
 void eval_exact(const Arguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "eval");
   const ThreadPool pool(file, arguments.session);
   Session session(file, session_options(file, arguments.session, pool));
   const ExactScore score = score_exact(file, session, arguments.exact, arguments.limit);
@@ -211,6 +213,7 @@ void eval_exact(const Arguments& arguments) {
 void eval_texts(const Arguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "eval");
   const ThreadPool pool(file, arguments.session);
   TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
   nlohmann::json result;

@@ -127,6 +127,7 @@ void run_model(const Arguments& arguments) {
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
   const ModelFile file(arguments.file, arguments.session);
+  refuse_source(file, "run");
   const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
