@@ -261,6 +261,7 @@ View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q,
   node.causal = attention.causal;
   node.block = attention.block;
   node.random_blocks = attention.random_blocks;
+  if (attention.global_keys) node.globals = GlobalRole::keys;
   if (attention.relative) {
     const RelativeSpec relative = attention.relative(*this, layer);
     const auto add_table = [&](const char* label, uint32_t rows, const std::vector<float>& values) {

@@ -158,12 +158,13 @@ void TransformerBuilder::scale(View rows, float factor) {
 // ---- Embedding and positions ----
 
 void TransformerBuilder::add_rows(const std::string& label, const std::string& source, uint32_t source_rows,
-                                  uint32_t first, uint32_t rows, RowIndex index) {
+                                  uint32_t first, uint32_t rows, RowIndex index, uint32_t times) {
   WeightPart part = tensors_.matrix(source + ".weight", source_rows, x_.width, false);
   part.first_row = first;
   part.rows = rows;
   const DType dtype = policy_.dtype(Role::positions, *part.tensor);
-  add(PositionsNode{add_matrix(label, dtype, true, x_.width, {std::move(part)}), x_, index});
+  std::vector<WeightPart> parts(times, part);
+  add(PositionsNode{add_matrix(label, dtype, true, x_.width, std::move(parts)), x_, index});
 }
 
 View TransformerBuilder::input(uint32_t width) {
@@ -209,11 +210,12 @@ void TransformerBuilder::embed_ids() {
 void TransformerBuilder::add_to_embedding() {
   const WeightNames& names = spec_.names;
   if (spec_.token_types != 0) {
-    if (!names.token_types.empty()) {
+    const uint32_t times = spec_.globals ? 2 : 1;
+    if (!names.token_types.empty())
       add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types,
-               RowIndex::token_type);
-    }
-    graph_.token_types = spec_.token_types;
+               RowIndex::token_type, times);
+    graph_.token_types = times * spec_.token_types;
+    graph_.globals = spec_.globals;
   }
   add_positions();
   if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);

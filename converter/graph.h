@@ -92,6 +92,8 @@ struct EmbedNode {
   auto fields(auto&& f) const { return f(table, out); }
 };
 enum class RowIndex : uint8_t { position, token_type };
+enum class GlobalRole : uint8_t { none, keys, queries };
+enum class GlobalDefault : uint8_t { none, first, before_separator };
 struct PositionsNode {
   int32_t table;
   View x;
@@ -160,10 +162,11 @@ struct AttentionNode {
   int32_t relative_keys = -1, relative_queries = -1;
   bool causal = false;
   uint32_t block = 0, random_blocks = 0;
+  GlobalRole globals = GlobalRole::none;
 
   auto fields(auto&& f) const {
     return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
-             relative_keys, relative_queries, causal, block, random_blocks);
+             relative_keys, relative_queries, causal, block, random_blocks, globals);
   }
 };
 struct GateNode {
@@ -413,6 +416,13 @@ struct SoundSpec {
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
 };
 
+/// The schema's: which tokens are global.
+struct GlobalSpec {
+  uint32_t type = 0;
+  GlobalDefault by_default = GlobalDefault::none;
+  int32_t separator = -1;
+};
+
 /// A model: its first program, and what all programs share.
 struct Graph : ProgramGraph {
   std::vector<Weight> weights;
@@ -424,6 +434,7 @@ struct Graph : ProgramGraph {
   int32_t bos_id;
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
+  std::optional<GlobalSpec> globals = std::nullopt;
 };
 
 }  // namespace mote::convert

@@ -180,6 +180,7 @@ file::Feature required_features(const Graph& graph) {
         features |= file::Feature::relative_keys;
       if (attention->causal) features |= file::Feature::causal;
       if (attention->block != 0) features |= file::Feature::blocks;
+      if (attention->globals != GlobalRole::none) features |= file::Feature::globals;
     }
   };
   add_program(graph);
@@ -234,12 +235,18 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
   }
   const auto picture = write_picture(builder, graph.picture);
+  Offset<file::Globals> globals = 0;
+  if (graph.globals) {
+    globals = file::CreateGlobals(builder, graph.globals->type,
+                                  static_cast<file::GlobalDefault>(graph.globals->by_default),
+                                  graph.globals->separator);
+  }
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture);
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

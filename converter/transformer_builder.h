@@ -84,6 +84,8 @@ class TransformerBuilder {
   /// `row_bias`: of a query's own (AttentionNode).
   View attend_heads(const LayerSpec& layer, View q, View k, View v,
                     std::optional<View> row_bias = std::nullopt);
+  /// Where keys and values of such heads go; of an encoder, others' are no longer there then.
+  uint32_t cache_of(const AttentionSpec& attention);
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -175,9 +177,9 @@ class TransformerBuilder {
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
   void embed_ids();
-  /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
+  /// Adds rows [first, first + rows) of a table of `source_rows`, repeated `times` times, to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
-                uint32_t rows, RowIndex index);
+                uint32_t rows, RowIndex index, uint32_t times = 1);
   void add_tables();
   void add_positions();
   Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
@@ -190,7 +192,6 @@ class TransformerBuilder {
   void add_xielu(const std::string& source, View x);
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
-  uint32_t cache_of(const AttentionSpec& attention);
   View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----

@@ -301,8 +301,13 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 ///   blocks      of blocks of `block` positions (Zaheer et al. 2020): s + first_block_bonus in block 0; s in
 ///               the last block of the row's sequence and in those next to t's; else s + kUnseenScore. As
 ///               scaled for t in block 0 or the last one, and where the sequence has at most `all_up_to`
-///               positions. Segments of which a row sees none may be passed over
-enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16, relative, blocks };
+///               positions
+///   globals     s where |p - t| <= sides, and at p of global tokens; else s + kUnseenScore (Beltagy et al.
+///               2020)
+/// Tiles of which a row sees none of blocks and globals may be passed over.
+enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16, relative, blocks, globals };
+
+inline constexpr int32_t kNoGlobal = INT32_MAX;
 
 /// Takes every weight away beside a score that counts, and is exact enough in the exponentials of all
 /// families.
@@ -355,6 +360,9 @@ struct AttentionArgs {
   uint32_t block;                 // of ScoreKind::blocks
   float first_block_bonus;
   uint32_t all_up_to;
+  const int32_t* next_global;  // [T] the first position of a global token from the row's own on, or
+                               // kNoGlobal; rows of a sequence lie one after the other. Null: there are none
+  bool global_queries;  // only rows of global tokens attend; `out` of the others stays
 };
 using AttentionMergeArgs = AttentionArgs;
 

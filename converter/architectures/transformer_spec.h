@@ -120,7 +120,8 @@ struct AttentionSpec {
   bool causal = false;  // of an encoder: a query sees none behind it
   uint32_t block = 0;   // of an encoder: BigBird's pattern (schema/mote.fbs); 0: all
   uint32_t random_blocks = 0;
-  uint32_t sides = 0;  // of an encoder: tokens that a query sees before and behind it; 0: all
+  uint32_t sides = 0;        // of an encoder: tokens that a query sees before and behind it; 0: all
+  bool global_keys = false;  // beside these, the global ones (TransformerSpec::globals)
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -228,6 +229,7 @@ struct TransformerSpec {
   float logit_softcap = 0.0f;         // c: they become c tanh(logit / c); 0: they do not
   int32_t dropped_id = -1;            // a token whose row is 0 and for which the others grow (ESM); -1: none
   uint32_t token_types = 0;           // rows of their table; 0: there is none
+  std::optional<GlobalSpec> globals = std::nullopt;  // of which token_types is the type
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
   std::vector<float> position_table;  // [context, width], where names.positions is none

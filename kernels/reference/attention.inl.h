@@ -58,7 +58,8 @@ static inline float score_of(const AttentionArgs& args, const Query& query, cons
     case ScoreKind::alibi_bf16:
       return scaled + args.scale * alibi_bf16(args.slopes[query.head], static_cast<int32_t>(p));
     case ScoreKind::blocks:
-      return scaled + block_bias(args, seen_blocks(args, query.row), p);
+    case ScoreKind::globals:
+      return scaled + sparse_bias(args, sparse_row(args, query.row), p);
     case ScoreKind::relative:
       scaled += args.scale * relative_product(args, query, key, p);
       return args.bias == nullptr ? scaled : scaled + bias_of_head(args, query.head, query.row)[p];
@@ -143,6 +144,7 @@ static inline void attention_by(const AttentionArgs& args, Range units, float* s
     const uint32_t kv_head = unit / segments / blocks;
     const uint32_t first_row = unit / segments % blocks * kAttentionRowBlock;
     for (uint32_t t = first_row; t < args.rows && t < first_row + kAttentionRowBlock; ++t) {
+      if (!attends(args, t)) continue;
       const PositionRange seen = seen_by(args, t);
       for (uint32_t i = 0; i < heads_per_kv_head; ++i) {
         const size_t head = kv_head * heads_per_kv_head + i;

@@ -38,6 +38,7 @@ static inline Visible visible(const PositionRange& seen, uint32_t tile) {
 struct RowRun {
   uint32_t begin, end;
   PositionRange seen;
+  SparseRow sparse;  // what any of them sees, of a sparse kind
   uint32_t first_segment() const { return seen.begin / kAttentionSegment; }
 };
 

@@ -117,12 +117,12 @@ static void finish_scores(const AttentionArgs& args, uint32_t row, uint32_t head
       for (uint32_t i = span.begin; i < span.end; ++i)
         by_position[i] = args.scale * alibi_bf16(args.slopes[head], first + static_cast<int32_t>(i));
       return add_bias<V>(scores, by_position, span);
-    case ScoreKind::blocks: {
-      const SeenBlocks seen = seen_blocks(args, row);
-      if (seen.all) return;
-      for (uint32_t i = span.begin; i < span.end; ++i) by_position[i] = block_bias(args, seen, tile + i);
-      return add_bias<V>(scores, by_position, span);
-    }
+    case ScoreKind::blocks:
+    case ScoreKind::globals:
+      if (sparse_biases(args, sparse_row(args, row), {tile + span.begin, tile + span.end},
+                        by_position + span.begin))
+        add_bias<V>(scores, by_position, span);
+      return;
     case ScoreKind::relative:
       add_relative<V>(args, row, head, tile, keys, span, scores);
       if (args.bias != nullptr) add_bias<V>(scores, bias_of_head(args, head, row) + tile, span);

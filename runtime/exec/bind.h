@@ -58,6 +58,7 @@ struct Places {
   StreamPlace streams[kMaxStreams];  // of the program
   const int32_t* ids;
   const int32_t* token_types;  // of encoders
+  const int32_t* next_global;  // of models with global tokens
   const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
   const KvCacheView* caches;

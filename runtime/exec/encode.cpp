@@ -284,6 +284,7 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   info->of_sequences = mote::of_sequences(*model->program) ? 1 : 0;
   info->probabilities = static_cast<mote_probability_kind>(model->program->probabilities());
   info->token_types = root.token_types();
+  info->global_type = root.globals() == nullptr ? 0 : root.globals()->type();
   info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
+#include "runtime/exec/global_tokens.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
@@ -298,6 +299,7 @@ void begin_pass(mote_session* session) {
     hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
   }
   move_pass_to_front(session);
+  find_global_tokens(session);
   group_rows(*session);
 }
 

@@ -139,6 +139,8 @@ void take_tables(Arena& arena, mote_session* s) {
   if (s->model->encoder || s->model->sources) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
+    const bool globals = s->model->root->globals() != nullptr;
+    s->next_global = globals ? arena.take<int32_t>(options.chunk) : nullptr;
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
   s->places.streams[kTokens] = {nullptr, 0, s->positions, s->sequences, s->last_seen, s->starts, nullptr};

@@ -206,6 +206,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.backend = s->options.backend;
   places.ids = s->ids;
   places.token_types = s->token_types;
+  places.next_global = s->next_global;
   places.inputs = s->inputs;
   places.selected = s->selected;
   places.caches = s->caches;

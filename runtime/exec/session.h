@@ -91,6 +91,7 @@ struct mote_session {
   int32_t* sequences;         // [chunk]
   int32_t* last_seen;         // [chunk], of encoders
   int32_t* token_types;       // [chunk], of encoders
+  int32_t* next_global;       // [chunk], of models with global tokens; else null
   const float** inputs;       // [chunk], of models with a program that takes floats
   uint32_t* starts;           // [batch + 1], of encoders
   uint32_t* selected;         // [logit_rows] rows of the chunk

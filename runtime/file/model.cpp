@@ -65,6 +65,12 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  const file::Globals* globals = root.globals();
+  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
+                             globals->by_default() > file::GlobalDefault::MAX)) {
+    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
+                root.token_types());
+  }
   const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {

@@ -57,6 +57,7 @@ struct Attention : Operation {
     args.q = from_row(args.q, call.rows.begin);
     args.out = from_row(args.out, call.rows.begin);
     args.row_bias = from_row(args.row_bias, call.rows.begin);
+    if (args.next_global != nullptr) args.next_global += call.rows.begin;
     kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
   }
 
@@ -81,6 +82,8 @@ struct Attention : Operation {
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
     if (op.slopes() != -1) to.detail(op.slopes_in_bf16() ? "slopes in bf16" : "slopes");
     if (op.causal()) to.detail("causal");
+    if (op.globals() == file::GlobalRole::keys) to.detail("keys of global tokens");
+    if (op.globals() == file::GlobalRole::queries) to.detail("queries of global tokens only");
     if (op.block() != 0) to.detail("blocks of ", op.block(), ", ", op.random_blocks(), " random");
     if (op.relative_keys() != -1) to.detail("relative keys");
     if (op.relative_queries() != -1) to.detail("relative queries");
@@ -106,10 +109,8 @@ struct Attention : Operation {
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    return few && args.window == 0 && args.sides == 0 && args.block == 0 && segments > 1 &&
-                   units % run.threads != 0
-               ? segments
-               : 0;
+    const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.next_global == nullptr;
+    return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
 };
 
@@ -140,6 +141,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
         op.random_blocks(), " random ones");
   check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
+  if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+  check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
@@ -185,7 +188,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      relative_reach,
                      op.block(),
                      log1pf(static_cast<float>(op.random_blocks())),
-                     (5 + 2 * op.random_blocks()) * op.block()};
+                     (5 + 2 * op.random_blocks()) * op.block(),
+                     op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
+                     op.globals() == file::GlobalRole::queries};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

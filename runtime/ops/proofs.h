@@ -300,6 +300,20 @@ class Proofs {
     return static_cast<const float*>(data(table));
   }
 
+  /// `whole`: its queries see keys of the whole sequence, as far as `sides` lets them.
+  void check_globals(const file::Attention& op, bool whole) {
+    if (op.globals() == file::GlobalRole::none) return;
+    const bool keys = op.globals() == file::GlobalRole::keys;
+    check(op.globals() <= file::GlobalRole::MAX && model_.root->globals() != nullptr,
+          "attention to global tokens, of which the model has none");
+    check(whole && keys == (op.sides() != 0),
+          "global tokens are of whole sequences: their keys beside a "
+          "window, or their queries without one");
+    check(op.bias() == -1 && op.row_bias() == nullptr && op.slopes() == -1 && op.softcap() == 0.0f &&
+              !is_relative(op),
+          "has another kind of scores beside global tokens");
+  }
+
   /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
   ScoreKind score_kind(const file::Attention& op) {
     check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
@@ -314,6 +328,7 @@ class Proofs {
           "has another kind of scores beside blocks");
     check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
     if (op.block() != 0) return ScoreKind::blocks;
+    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
     if (is_relative(op)) return ScoreKind::relative;
     if (op.bias() != -1 || by_row) return ScoreKind::biased;
     if (op.softcap() != 0.0f) return ScoreKind::capped;

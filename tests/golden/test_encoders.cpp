@@ -26,12 +26,18 @@ bool sees_padding(const std::string& name) {
 /// XLNet's second.* go on from a memory of the first input, which is not kept.
 bool is_of_memory(const std::string& stored) { return stored.starts_with("second."); }
 
-Input read_input(const std::string& name, const SafetensorsFile& golden) {
+Input read_input(const std::string& name, const SafetensorsFile& golden, const test::OpenModel& model) {
   const auto& shape = golden.shape("input_ids");
   Input input{shape.at(0), shape.at(1), {}, {}};
   const std::vector<int64_t> ids = golden.i64("input_ids"), mask = golden.i64("attention_mask");
-  const std::vector<int64_t> types =
+  std::vector<int64_t> types =
       golden.has("token_type_ids") ? golden.i64("token_type_ids") : std::vector<int64_t>(ids.size());
+  if (golden.has("global_attention_mask")) {
+    mote_output_info output;
+    mote_model_get_output(model.get(), &output);
+    const std::vector<int64_t> global = golden.i64("global_attention_mask");
+    for (size_t i = 0; i < ids.size(); ++i) types[i] += global[i] * (output.global_type);
+  }
   for (size_t row = 0; row < input.rows; ++row) {
     input.ids.emplace_back();
     input.types.emplace_back();
@@ -169,7 +175,7 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
   for (const std::string& name : names) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    const Input input = read_input(name, golden);
+    const Input input = read_input(name, golden, model);
     for (const mote_isa isa : test::all_families()) {
       for (const size_t together : {size_t{1}, input.rows}) {
         const Arrays arrays = encode(model, isa, input, together);
@@ -223,12 +229,12 @@ TEST("encoders in 16 and 8 bits stay near the stored outputs") {
   // grow its error where its slope is more than value / input: no more than all 8 errors twice, sqrt(2).
   for (const std::string& name : test::golden_names("encoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    const Input input = read_input(name, golden);
     for (const auto& [type, bound] :
          {std::pair(std::string("f16"), 2e-3), std::pair(std::string("q8g32"), 2e-2),
           std::pair(std::string("q8c"), 2e-2)}) {
       const test::AlignedBytes& file = test::golden_file(name, type);
       const test::OpenModel model(file);
+      const Input input = read_input(name, golden, model);
       const Arrays arrays = encode(model, MOTE_ISA_AUTO, input, input.rows);
       std::string last = "last_hidden_state";  // where no others are stored
       for (uint32_t layer = 0; golden.has("hidden." + std::to_string(layer)); ++layer) {

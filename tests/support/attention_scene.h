@@ -24,8 +24,10 @@ struct AttentionCase {
   uint32_t sides = 0;
   bool relative_keys = false, relative_queries = false;
   uint32_t block = 0, random_blocks = 0;
-  bool row_bias = false;     // the bias is each row's own
-  bool by_position = false;  // the bias has a row for each position of a query
+  uint32_t globals = 0;         // with `sides`: every so many positions there is one of a global token
+  bool global_queries = false;  // without `sides`: only rows of such positions attend
+  bool row_bias = false;        // the bias is each row's own
+  bool by_position = false;     // the bias has a row for each position of a query
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -90,11 +92,13 @@ class AttentionScene {
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
   uint32_t last_seen(size_t t) const { return case_.bidirectional ? case_.context - 1 : position(t); }
   uint32_t first_seen(size_t t) const {
+    if (case_.globals != 0) return 0;
     if (case_.sides != 0) return position(t) > case_.sides ? position(t) - case_.sides : 0;
     return case_.window != 0 && last_seen(t) + 1 > case_.window ? last_seen(t) + 1 - case_.window : 0;
   }
   uint32_t seen(size_t t) const {
-    const uint32_t last = case_.sides == 0 ? UINT32_MAX : position(t) + case_.sides;
+    const bool to_end = case_.sides == 0 || case_.globals != 0;
+    const uint32_t last = to_end ? UINT32_MAX : position(t) + case_.sides;
     return std::min(last, last_seen(t)) + 1 - first_seen(t);
   }
   float bias(size_t t, uint32_t h, uint32_t p) const {
@@ -117,8 +121,11 @@ class AttentionScene {
     return sum;
   }
 
-  /// How often the key at p counts, where there are blocks.
+  bool is_global(uint32_t p) const { return case_.globals != 0 && p % case_.globals == case_.globals / 2; }
+
+  /// How often the key at p counts, of a sparse kind of scores.
   double times_seen(size_t t, uint32_t p) const {
+    if (case_.globals != 0) return is_global(p) || p + case_.sides - position(t) <= 2 * case_.sides ? 1 : 0;
     const uint32_t own = position(t) / case_.block, last = last_seen(t) / case_.block,
                    other = p / case_.block;
     const bool all = last_seen(t) < (5 + 2 * case_.random_blocks) * case_.block || own == 0 || own == last;
@@ -209,6 +216,9 @@ class AttentionScene {
       last[t] = static_cast<int32_t>(last_seen(first + t));
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
+    std::vector<int32_t> next(case_.context, kNoGlobal);
+    for (uint32_t p = case_.context; p-- > 0;)
+      next[p] = is_global(p) ? static_cast<int32_t>(p) : p + 1 < case_.context ? next[p + 1] : kNoGlobal;
     const KvCacheView cache = {keys_.data(),    values_.data(), pages_.data<uint32_t>(), tiles_,
                                page_positions_, case_.kv_heads, case_.key_dim,           value_dim()};
     AttentionArgs args = {cache,
@@ -226,6 +236,7 @@ class AttentionScene {
                           0,
                           nullptr,
                           case_.block != 0 ? ScoreKind::blocks
+                          : is_near()      ? ScoreKind::globals
                           : is_relative()  ? ScoreKind::relative
                           : case_.bias     ? ScoreKind::biased
                                            : case_.score,
@@ -240,7 +251,9 @@ class AttentionScene {
                           case_.context,
                           case_.block,
                           log1pf(static_cast<float>(case_.random_blocks)),
-                          (5 + 2 * case_.random_blocks) * case_.block};
+                          (5 + 2 * case_.random_blocks) * case_.block,
+                          case_.globals == 0 ? nullptr : next.data() + position(first),
+                          case_.global_queries};
     GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
     if (case_.row_bias) {
       own.fill([&](size_t, size_t i) { return bias_.data<float>()[i]; });
@@ -274,7 +287,7 @@ class AttentionScene {
 
   /// What the scaled product of row t, query head h and the key at p becomes.
   double score(size_t t, uint32_t h, uint32_t p, double scaled) const {
-    if (case_.block != 0) return scaled + log(times_seen(t, p));
+    if (case_.block != 0 || is_near()) return scaled + log(times_seen(t, p));
     if (case_.score == ScoreKind::capped) return kSoftcap * tanh(scaled / kSoftcap);
     if (!has_slopes()) return scaled + static_cast<double>(bias(t, h, p));
     const double slope = static_cast<double>(slopes_.data<float>()[h]);
@@ -320,6 +333,7 @@ class AttentionScene {
 
  private:
   static constexpr float kSoftcap = 1.5f;
+  bool is_near() const { return case_.globals != 0 && !case_.global_queries; }
   bool is_relative() const { return case_.relative_keys || case_.relative_queries; }
   size_t relative_bytes() const {
     return size_t{heads()} * case_.key_dim * (2 * size_t{case_.context} - 1) * sizeof(float);

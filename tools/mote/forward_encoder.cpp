@@ -69,15 +69,20 @@ void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_
   });
 }
 
-/// The next sequences that fit `most` tokens together, at least one.
-Group next_group(const Case& item, size_t first, uint32_t most) {
+/// The next sequences that fit `most` tokens together, at least one. Global tokens have types from
+/// `global_type` on.
+Group next_group(const Case& item, size_t first, uint32_t most, uint32_t global_type) {
   Group group{first, first, {}, {}, {}, {}};
   for (; group.end < item.sequences.size(); ++group.end) {
     const Sequence& sequence = item.sequences[group.end];
     if (!group.ids.empty() && group.ids.size() + sequence.ids.size() > most) break;
+    const size_t begin = group.ids.size();
     group.ids.insert(group.ids.end(), sequence.ids.begin(), sequence.ids.end());
     group.values.insert(group.values.end(), sequence.values.begin(), sequence.values.end());
     group.types.insert(group.types.end(), sequence.types.begin(), sequence.types.end());
+    if (!sequence.global.empty()) group.types.resize(group.ids.size());
+    for (size_t i = 0; i < sequence.global.size(); ++i)
+      group.types[begin + i] += sequence.global[i] ? static_cast<int32_t>(global_type) : 0;
     if (!sequence.ids.empty()) group.lengths.push_back(static_cast<uint32_t>(sequence.ids.size()));
   }
   return group;
@@ -136,6 +141,8 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
   mote_model_get_output(file.model(), &output);
   size_t tokens = 0;
   for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
+  if (output.global_type == 0 && item.has_global_tokens())
+    convert::fail("forward: {}global_attention_mask has global tokens, the model none", item.prefix);
   options.batch = static_cast<uint32_t>(item.sequences.size());
   options.chunk = static_cast<uint32_t>(std::clamp<size_t>(tokens, options.batch, kMostTokens));
   options.logit_rows = options.chunk;
@@ -146,7 +153,7 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
   options.trace_user = &tracer;
   Session session(file, options);
   for (Group group; group.end < item.sequences.size();) {
-    group = next_group(item, group.end, options.chunk);
+    group = next_group(item, group.end, options.chunk, output.global_type);
     if (group.ids.empty()) continue;
     tracer.group = &group;
     mote_batch batch{};

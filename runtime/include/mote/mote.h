@@ -303,7 +303,9 @@ typedef struct mote_output_info {
   mote_probability_kind probabilities;
   uint32_t token_types; /* types are 0..token_types-1 */
   uint32_t labels;      /* of the columns; 0: they have none */
-  uint64_t reserved[4];
+  uint32_t global_type; /* types from it on are of global tokens, which all see and which see all; 0: no such */
+  uint32_t unused;      /* 0 */
+  uint64_t reserved[3];
 } mote_output_info;
 
 void mote_model_get_output(const mote_model* model, mote_output_info* info);
