@@ -346,6 +346,11 @@ struct TimeNormNode {
 
   auto fields(auto&& f) const { return f(groups, eps, activation, weight, bias, in, out); }
 };
+struct FourierNode {
+  View in, out;
+
+  auto fields(auto&& f) const { return f(in, out); }
+};
 struct ActivateNode {
   Activation activation;
   View in, out;

@@ -2,6 +2,7 @@
 //
 // Operations over neighbouring rows of a sequence.
 #include <cmath>
+#include <complex>
 
 #include "tests/support/kernel_test.h"
 
@@ -116,6 +117,45 @@ TEST("a norm over time takes the values of a sequence's rows together, by groups
             TEST_ASSERT_FLOAT_WITHIN(2e-7 * (1.0 + std::fabs(value)) * double{weight[i]}, expected,
                                      out[t][i]);
           }
+        }
+      }
+    }
+  });
+}
+
+TEST("a Fourier transform takes the rows of each sequence together", "[fourier]") {
+  each_kernel(Op::kFourier, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 11, kCounts[] = {1, 2, 7, 20};
+    std::vector<int32_t> positions, last_seen;
+    for (const uint32_t count : kCounts) {
+      for (uint32_t p = 0; p < count; ++p) {
+        positions.push_back(static_cast<int32_t>(p));
+        last_seen.push_back(static_cast<int32_t>(count - 1));
+      }
+    }
+    const auto rows = static_cast<uint32_t>(positions.size());
+    GuardedRows in(rows, 2 * kWidth, Edge::end), out(rows, kWidth, Edge::end);
+    in.fill([](size_t t, size_t i) { return static_cast<float>((t * 7 + i * 5) % 13) - 6.0f; });
+    for (const Split split : kSplits) {
+      out.fill([](size_t, size_t) { return -1.0f; });
+      run_kernel(
+          entry,
+          FourierArgs{kWidth, positions.data(), last_seen.data(), in_one_lane(in.const_view()), out.view()},
+          rows, split);
+      for (size_t t = 0; t < rows; ++t) {
+        const size_t first = t - static_cast<size_t>(positions[t]),
+                     count = static_cast<size_t>(last_seen[t]) + 1;
+        for (size_t i = 0; i < kWidth; ++i) {
+          std::complex<double> sum = 0;
+          for (size_t p = 0; p < count; ++p) {
+            const double angle =
+                -2 * M_PI * static_cast<double>(p) * positions[t] / static_cast<double>(count);
+            sum += std::polar(1.0, angle) *
+                   std::complex<double>(double{in[first + p][i]}, double{in[first + p][kWidth + i]});
+          }
+          // Two products of values up to 6, each with a rounded factor and rounded itself, and their sums.
+          const double rounding = static_cast<double>(count) * (2 * 6 * 2 + 12 * static_cast<double>(count));
+          TEST_ASSERT_FLOAT_WITHIN(rounding * 0x1p-24, sum.real(), out[t][i]);
         }
       }
     }
