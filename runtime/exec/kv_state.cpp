@@ -84,6 +84,14 @@ void copy_page(mote_session* s, uint32_t pool, const PageCopy& copy) {
 
 }  // namespace
 
+bool has_relative_queries(const mote_model& model) {
+  for (const file::Op* op : *model.program->ops()) {
+    const auto* attention = op->args_as_Attention();
+    if (attention != nullptr && attention->relative_queries() != -1) return true;
+  }
+  return false;
+}
+
 uint32_t most_rows_of_sequence(const mote_session& s, const file::Program& program) {
   const uint32_t context = s.model->encoder ? s.options.context : context_of(*s.model->root, program);
   return context < s.options.chunk ? context : s.options.chunk;

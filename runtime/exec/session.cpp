@@ -60,15 +60,6 @@ bool is_fast(const mote_model& model, mote_kv_dtype type, Isa isa) {
   return attention->isa != Isa::kRef && heads_fit(model, type);
 }
 
-/// Whether attention multiplies single columns of keys, which packed ones are slow for.
-bool has_relative_queries(const mote_model& model) {
-  for (const file::Op* op : *model.program->ops()) {
-    const auto* attention = op->args_as_Attention();
-    if (attention != nullptr && attention->relative_queries() != -1) return true;
-  }
-  return false;
-}
-
 /// What MOTE_KV_AUTO stands for (mote.h).
 mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
   if (model.first_linear == DType::f32) return MOTE_KV_F32;
