@@ -197,32 +197,6 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
   }
 }
 
-TEST("a decoder with a pooling of the last token gives that token's last hidden state") {
-  for (const char* name : {"qwen3", "mistral", "gemma2"}) {  // of all tokens, of a window, of both
-    const std::filesystem::path path = test::temporary_folder() / (std::string(name) + ".pooled.mote");
-    mote::convert::ConvertOptions options;
-    options.type = "f32";
-    options.pooling = "last";
-    mote::convert::convert(test::golden_folder() / name, path, options);
-    const test::AlignedBytes file = test::read_file(path);
-    const test::OpenModel model(file);
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    Input input{1, golden.shape("input_ids").at(1), {{}}, {{}}};
-    for (const int64_t id : golden.i64("input_ids")) input.ids[0].push_back(static_cast<int32_t>(id));
-    input.types[0].resize(input.columns);
-    uint32_t layers = 0;
-    while (golden.has("hidden." + std::to_string(layers + 1))) ++layers;
-    const std::vector<float> hidden = golden.f32("hidden." + std::to_string(layers));
-    const size_t width = hidden.size() / input.columns;
-    const std::vector<float> expected(hidden.end() - static_cast<std::ptrdiff_t>(width), hidden.end());
-    const Arrays arrays = encode(model, MOTE_ISA_AUTO, input, 1);
-    CAPTURE(name);
-    TEST_ASSERT_EQUAL_UINT32(width, arrays.at("sentence_embedding").size());
-    TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance(name), expected.data(),
-                                   arrays.at("sentence_embedding").data(), width);
-  }
-}
-
 TEST("encoders in 16 and 8 bits stay near the stored outputs") {
   // Relative error of the last hidden states; of random weights, whose errors do not cancel as trained ones'
   // do. A row or group of n normal values has its largest at about 2.1 of their root mean square, so a step
