@@ -215,6 +215,33 @@ TEST_CASE("classify: fills each mask with the likeliest words") {
   assert_fails(run("classify " + with_tokenizer("roberta_masked_lm") + " --text hello"), 1, "<mask>");
 }
 
+TEST_CASE("classify: finds the mask where decoded words begin with a space, as WordPiece's do") {
+  const fs::path folder = scratch() / "wordpiece";
+  fs::copy(golden("roberta_masked_lm"), folder, fs::copy_options::recursive);
+  json added{{"id", 4},         {"content", "[MASK]"}, {"single_word", false}, {"lstrip", false},
+             {"rstrip", false}, {"normalized", false}, {"special", true}};
+  json vocab{{"[UNK]", 0}, {"the", 1}, {"cat", 2}, {"says", 3}, {"[MASK]", 4}};
+  const json tokenizer{{"version", "1.0"},
+                       {"truncation", nullptr},
+                       {"padding", nullptr},
+                       {"added_tokens", json::array({std::move(added)})},
+                       {"normalizer", nullptr},
+                       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                       {"post_processor", nullptr},
+                       {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+                       {"model",
+                        {{"type", "WordPiece"},
+                         {"unk_token", "[UNK]"},
+                         {"continuing_subword_prefix", "##"},
+                         {"max_input_chars_per_word", 100},
+                         {"vocab", std::move(vocab)}}}};
+  write_text(folder / "tokenizer.json", tokenizer.dump());
+  const std::string file = (scratch() / "wordpiece.mote").string();
+  assert_works(run("convert " + folder.string() + " --type f32 -o " + file));
+  const json result = json_lines(run("classify " + file + " --json --text 'the cat says [MASK]'"))[0];
+  TEST_ASSERT_EQUAL_UINT64(1, result.at("masks").size());
+}
+
 TEST_CASE("eval: accuracy counts the labels that classify gives, and spearman ranks pairs") {
   const std::string model = with_tokenizer("bert_classifier");
   const auto likeliest = [&](const std::string& text) {
