@@ -178,6 +178,16 @@ void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
   row_tokens_ *= ratio;
 }
 
+void TransformerBuilder::enter_fixed(uint32_t rows) {
+  rows_ = graph_.add_groups(Unit::token, 1, 1, rows);
+  row_tokens_ = 0;
+}
+
+void TransformerBuilder::enter_tokens() {
+  rows_ = Unit::token;
+  row_tokens_ = 1;
+}
+
 void TransformerBuilder::embed() {
   if (spec_.stem) {
     x_ = spec_.stem(*this);
@@ -312,6 +322,7 @@ void TransformerBuilder::embed_and_layers() {
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
   }
+  if (spec_.before_head) x_ = spec_.before_head(*this);
 }
 
 Graph TransformerBuilder::build() {

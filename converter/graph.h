@@ -24,6 +24,7 @@ struct Groups {
   Unit of;
   uint32_t ratio;
   uint32_t needs = 1;
+  uint32_t fixed = 0;  // rows of each sequence, however long it is; 0: as above
 };
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
@@ -98,8 +99,9 @@ struct PositionsNode {
   int32_t table;
   View x;
   RowIndex index = RowIndex::position;
+  bool replaces = false;
 
-  auto fields(auto&& f) const { return f(table, x, index); }
+  auto fields(auto&& f) const { return f(table, x, index, replaces); }
 };
 struct NormNode {
   NormKind kind;
@@ -404,8 +406,8 @@ struct ProgramGraph {
 
   size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
   /// The unit of further groups.
-  Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1) {
-    groups.push_back({of, ratio, needs});
+  Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1, uint32_t fixed = 0) {
+    groups.push_back({of, ratio, needs, fixed});
     return static_cast<Unit>(units() - 1);
   }
 };

@@ -83,7 +83,7 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio, groups.needs));
+                                       groups.ratio, groups.needs, groups.fixed));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -158,10 +158,13 @@ file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
-      if (groups.needs != 1) features |= file::Feature::group_needs;
+      features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
+                  (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{});
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
+      const auto* positions = std::get_if<PositionsNode>(&node);
+      if (positions != nullptr && positions->replaces) features |= file::Feature::replaces;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);

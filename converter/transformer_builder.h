@@ -113,7 +113,13 @@ class TransformerBuilder {
   View input(uint32_t width);
   /// Groups of the rows that new values have; from now on these have a row for each group.
   void enter_groups(uint32_t ratio, uint32_t needs);
+  /// So many rows for each sequence, whatever its tokens are.
+  void enter_fixed(uint32_t rows);
+  /// A row for each token again.
+  void enter_tokens();
   Unit rows() const { return rows_; }
+  /// What the layers begin with where there is no stem: embeddings of ids, with positions and types.
+  void embed_ids();
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
@@ -176,7 +182,6 @@ class TransformerBuilder {
   void project_embedding();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
-  void embed_ids();
   /// Adds rows [first, first + rows) of a table of `source_rows`, repeated `times` times, to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index, uint32_t times = 1);

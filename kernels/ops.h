@@ -96,13 +96,14 @@ struct TokenDropoutArgs {
   Rows x;                    // [T, K]
 };
 
-/// x[t] += table[indices[t]], indices being positions or token types. table row-major [N, K], f32 or f16.
-/// Unit: a row.
+/// x[t] += table[indices[t]], or = where it replaces, indices being positions or token types. table row-major
+/// [N, K], f32 or f16. Unit: a row.
 struct PositionsArgs {
   const void* table;
   uint32_t width;
   const int32_t* indices;  // [T]
   Rows x;                  // [T, K]
+  bool replaces;
 };
 
 enum class NormKind : uint8_t { layer = 0, rms = 1, l2 = 2, affine = 3 };

@@ -213,7 +213,8 @@ struct PictureSpec {
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
-  Stem stem = nullptr;  // null: rows are of ids
+  Stem stem = nullptr;         // null: rows are of ids
+  Stem before_head = nullptr;  // makes the head's rows of those of the last layer; null: they are the same
   std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;

@@ -43,6 +43,9 @@ struct StreamPlace {
   uint32_t* starts;    // of encoders: the first row of each sequence of the run, then the number of rows
   uint32_t*
       firsts;  // of groups: the first row of each in the pass, of the stream that it is of; then the end
+  // Of programs with a fixed number of rows of each sequence: of tokens the last of those, of those the last
+  // token of their sequence.
+  int32_t* last_across;
 };
 
 struct PagePool;

@@ -254,21 +254,26 @@ void move_pass_to_front(mote_session* session) {
 void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
   const Run& run = session.run;
-  const uint32_t ratio = stream.ratio(), needs = stream.needs();
+  const uint32_t ratio = stream.ratio(), needs = stream.needs(), fixed = stream.fixed();
   groups.starts[0] = 0;
   for (uint32_t s = 0; s < run.sequences; ++s) {
     const uint32_t rows = of.starts[s + 1] - of.starts[s];
-    groups.starts[s + 1] = groups.starts[s] + (rows < needs ? 0 : (rows - needs) / ratio + 1);
+    const uint32_t whole = rows < needs ? 0 : (rows - needs) / ratio + 1;
+    groups.starts[s + 1] = groups.starts[s] + (fixed != 0 ? fixed : whole);
   }
   uint32_t row = 0;
   const uint32_t first_row = of.starts[run.first_sequence];
   for (uint32_t s = run.first_sequence; s < run.end_sequence; ++s) {
     const uint32_t count = groups.starts[s + 1] - groups.starts[s], first = of.starts[s] - first_row;
+    const uint32_t rows = of.starts[s + 1] - of.starts[s];
+    for (uint32_t i = 0; fixed != 0 && i < rows; ++i)
+      of.last_across[first + i] = static_cast<int32_t>(fixed - 1);
     for (uint32_t i = 0; i < count; ++i, ++row) {
+      if (fixed != 0) groups.last_across[row] = static_cast<int32_t>(rows - 1);
       groups.positions[row] = static_cast<int32_t>(i);
       groups.last_seen[row] = static_cast<int32_t>(count - 1);
       groups.sequences[row] = of.sequences[first];
-      groups.firsts[row] = first + i * ratio;
+      groups.firsts[row] = first + (fixed != 0 ? 0 : i * ratio);
     }
   }
   groups.firsts[row] = of.starts[run.end_sequence] - first_row;

@@ -12,7 +12,8 @@ constexpr uint8_t kNoPool = UINT8_MAX;  // of a state that has no pages
 static_assert(kMaxPools < kNoPool);
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
-uint32_t groups_of(uint32_t rows, uint32_t ratio) { return (rows + ratio - 1) / ratio; }
+/// Positions of so many rows; none in states of a fixed number of rows, which the program has none of.
+uint32_t groups_of(uint32_t rows, uint32_t ratio) { return ratio == 0 ? 0 : (rows + ratio - 1) / ratio; }
 
 /// Positions that a sequence of so many tokens of a program of whole sequences has in states of the ratio.
 uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tokens) {
@@ -29,10 +30,11 @@ uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
   for (uint32_t i = 0; i < programs->size(); ++i) {
     if (!is_whole(*programs->Get(i)) || (kind.source != -1 && static_cast<uint32_t>(kind.source) != i))
       continue;
-    const uint32_t of_program = most_rows_of_sequence(s, *programs->Get(i));
+    const file::Program& program = *programs->Get(i);
+    const uint32_t of_program = kind.ratio == 0 ? fixed_rows(program) : most_rows_of_sequence(s, program);
     rows = of_program > rows ? of_program : rows;
   }
-  return groups_of(rows, kind.ratio);
+  return kind.ratio == 0 ? rows : groups_of(rows, kind.ratio);
 }
 
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
@@ -51,8 +53,9 @@ PagePool pool_shape(const mote_session& s, const CacheKind& kind) {
   if (kind.of_run) {
     // A run or pass has at most token_rows tokens, and each sequence may end in a part of a group and of a
     // page.
-    const uint64_t positions = s.token_rows / kind.ratio + (kind.ratio == 1 ? 0 : options.batch);
-    most = positions / pool.page_positions + options.batch;
+    const uint64_t of_rows = kind.ratio == 0 ? 0 : s.token_rows / kind.ratio;
+    const uint64_t positions = of_rows + (kind.ratio == 1 ? 0 : options.batch);
+    most = kind.ratio == 0 ? pages : positions / pool.page_positions + options.batch;
   } else if (kind.appends() && options.kv_positions != 0) {
     most = pages_for(options.kv_positions, pool.page_positions);
   }

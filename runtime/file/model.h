@@ -55,7 +55,7 @@ inline bool is_whole(const file::Program& program) { return program.kind() == fi
 /// What states have in common whose pages are one pool.
 struct CacheKind {
   uint32_t window;  // 0: none
-  uint32_t ratio;   // tokens of a position
+  uint32_t ratio;   // tokens of a position; 0: they are of a fixed number of rows
   int32_t source;   // the program whose rows they keep, -1: none
   bool of_run;      // nothing outlives a run
 
@@ -81,7 +81,11 @@ inline bool has_positions(file::StreamKind kind) {
   return kind == file::StreamKind::token || kind == file::StreamKind::group;
 }
 
-/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
+/// Rows that each sequence has in the program's stream of a fixed number of rows; 0: there is none.
+uint32_t fixed_rows(const file::Program& program);
+
+/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens, 0 for a fixed number of
+/// rows.
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
 /// Rows of a stream that has positions, of a sequence of so many tokens.

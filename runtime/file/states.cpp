@@ -42,7 +42,7 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
                   state->key_dim(), " and ", state->value_dim());
     }
-    if (state->ratio() == 0 || state->ratio() > kMaxRatio) {
+    if ((state->ratio() == 0 && !state->bidirectional()) || state->ratio() > kMaxRatio) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
     }
     if (is_fixed(*state) && !is_sound_fixed(*state)) {

@@ -123,14 +123,18 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   const bool own = is_own(*cache);
-  if (own) {
+  const bool across = own && crosses(q, *cache);
+  if (across) {
+    check(cache->bidirectional() && !has_distances(op) && op.sides() == 0 && !op.causal() &&
+              op.block() == 0 && op.globals() == file::GlobalRole::none,
+          "all of a fixed number of rows and all tokens see one another");
+  } else if (own) {
     of_positions(q, cache->ratio(), "q");
   } else {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1 && op.slopes() == -1 && op.row_bias() == nullptr && !is_relative(op),
-          "a bias is by distances, which a source has none of");
+    check(!has_distances(op), "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
@@ -159,7 +163,11 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
-  if (cache->bidirectional() && !op.causal()) last_seen = own ? rows.last_seen : last_of_source(op.state());
+  if (across) {
+    last_seen = rows.last_across;
+  } else if (cache->bidirectional() && !op.causal()) {
+    last_seen = own ? rows.last_seen : last_of_source(op.state());
+  }
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
   step->attention = {view,

@@ -101,7 +101,8 @@ class Proofs {
     const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
-      check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
+      const uint32_t most = rows_of_sequence(*places_.program, rows.stream, context);
+      check(table->rows() >= most, "table has ", table->rows(), " rows for ", most, " positions");
       return place(rows).positions;
     }
     check(is_whole(*places_.program), "only programs of whole sequences know token types");
@@ -153,7 +154,7 @@ class Proofs {
     const file::Stream* groups = places_.program->streams()->Get(out.stream);
     const bool same = in.stream == out.stream;
     check(is_whole(*places_.program), "neighbours are of whole sequences");
-    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of()),
+    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of() && groups->fixed() == 0),
           "out has no row for a row or a group of rows of in");
     check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
     *window = {taps,
@@ -199,6 +200,17 @@ class Proofs {
     const auto* programs = model_.root->programs();
     if (state.source() != -1) return programs->Get(static_cast<uint32_t>(state.source())) == places_.program;
     return state.bidirectional() == is_whole(*places_.program);
+  }
+  /// Whether queries of tokens see keys of the fixed number of rows of their sequence, or the other way
+  /// round.
+  bool crosses(const Operand& q, const file::State& cache) const {
+    const file::Program& program = *places_.program;
+    const uint32_t kept = stream_of_ratio(program, cache.ratio());
+    if (fixed_rows(program) == 0 || kept == program.streams()->size() || kept == q.stream) return false;
+    const auto is_either = [&](uint32_t stream) {
+      return stream == kTokens || program.streams()->Get(stream)->fixed() != 0;
+    };
+    return is_either(kept) && is_either(q.stream);
   }
   /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
   const int32_t* last_of_source(uint32_t state) const {
@@ -280,6 +292,9 @@ class Proofs {
     return bias.const_rows();
   }
 
+  static bool has_distances(const file::Attention& op) {
+    return op.bias() != -1 || op.slopes() != -1 || op.row_bias() != nullptr || is_relative(op);
+  }
   static bool is_relative(const file::Attention& op) {
     return op.relative_keys() != -1 || op.relative_queries() != -1;
   }
@@ -309,9 +324,7 @@ class Proofs {
     check(whole && keys == (op.sides() != 0),
           "global tokens are of whole sequences: their keys beside a "
           "window, or their queries without one");
-    check(op.bias() == -1 && op.row_bias() == nullptr && op.slopes() == -1 && op.softcap() == 0.0f &&
-              !is_relative(op),
-          "has another kind of scores beside global tokens");
+    check(!has_distances(op) && op.softcap() == 0.0f, "has another kind of scores beside global tokens");
   }
 
   /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.

@@ -19,9 +19,7 @@ struct Input {
 
 /// In the original these see the padding behind shorter rows, which are no texts by themselves then: their
 /// rows without padding come first, and only these are compared.
-bool sees_padding(const std::string& name) {
-  return name == "big_bird" || name == "mobilebert_classifier" || name == "perceiver_masked_lm";
-}
+bool sees_padding(const std::string& name) { return name == "big_bird" || name == "mobilebert_classifier"; }
 
 /// XLNet's second.* go on from a memory of the first input, which is not kept.
 bool is_of_memory(const std::string& stored) { return stored.starts_with("second."); }
@@ -84,11 +82,25 @@ struct Collector {
       std::copy_n(data, width, to.begin() + static_cast<std::ptrdiff_t>(row * width));
     }
   }
-  static void trace(void* user, const char* name, const float* data, uint32_t, uint32_t width,
+  /// As many rows of each sequence, `each`, whatever its tokens are.
+  void fixed_rows(const std::string& name, const float* data, uint32_t each, uint32_t width, size_t stride) {
+    std::vector<float>& to = arrays[name];
+    to.resize(input.rows * each * width);
+    for (size_t i = first * each; i < (first + count) * each; ++i, data += stride)
+      std::copy_n(data, width, to.begin() + static_cast<std::ptrdiff_t>(i * width));
+  }
+  static void trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
                     size_t stride) {
     auto& self = *static_cast<Collector*>(user);
-    std::string(name) == "pooler_output" ? self.sequence_rows(name, data, width, stride)
-                                         : self.token_rows(name, data, width, stride);
+    size_t tokens = 0;
+    for (size_t row = self.first; row < self.first + self.count; ++row) tokens += self.input.ids[row].size();
+    if (std::string(name) == "pooler_output") {
+      self.sequence_rows(name, data, width, stride);
+    } else if (rows != tokens) {
+      self.fixed_rows(name, data, rows / static_cast<uint32_t>(self.count), width, stride);
+    } else {
+      self.token_rows(name, data, width, stride);
+    }
   }
 };
 

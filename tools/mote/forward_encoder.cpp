@@ -54,7 +54,22 @@ bool is_of_sequences(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_t width, size_t stride) {
+/// As many rows for each sequence, which are not of its tokens.
+void store_fixed(const Tracer& tracer, const char* name, const float* data, uint32_t rows, uint32_t width,
+                 size_t stride) {
+  const uint32_t each = rows / static_cast<uint32_t>(tracer.group->lengths.size());
+  Array<float>& array = tracer.outputs.rows[tracer.item.prefix + name];
+  array.shape = {tracer.item.sequences.size(), each, width};
+  array.values.resize(tracer.item.sequences.size() * each * size_t{width});
+  for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
+    for (size_t i = 0; i < each; ++i) {
+      std::copy_n(data + (row * each + i) * stride, width,
+                  array.values.begin() + static_cast<std::ptrdiff_t>((sequence * each + i) * width));
+    }
+  });
+}
+
+void on_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
   const auto& tracer = *static_cast<const Tracer*>(user);
   const std::string_view what = name;
   if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare && !what.ends_with("_logits")) return;
@@ -64,6 +79,7 @@ void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_
     });
     return;
   }
+  if (rows != tracer.group->ids.size()) return store_fixed(tracer, name, data, rows, width, stride);
   for_each_token(tracer.item, *tracer.group, [&](size_t sequence, size_t token, uint32_t row) {
     store_row(tracer.outputs, tracer.item, name, sequence, token, data + row * stride, width);
   });
