@@ -75,6 +75,7 @@ struct Cache {
   int32_t source = -1;     // a program of whole sequences, whose rows it keeps
   StateKind kind = StateKind::kv;
   uint32_t heads = 0, rows = 0, cols = 0;  // of other kinds
+  uint32_t memory = 0;                     // positions of earlier runs
 };
 inline Cache conv_tail(uint32_t taps, uint32_t width) {
   return {0, 0, 0, false, 0, 1, -1, StateKind::conv_tail, 1, taps - 1, width};

@@ -194,6 +194,7 @@ file::Feature required_features(const Graph& graph) {
     if (cache.kind == StateKind::recurrent) features |= file::Feature::recurrent;
     if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
     if (cache.source != -1) features |= file::Feature::sources;
+    if (cache.memory != 0) features |= file::Feature::memory;
   }
   return features;
 }
@@ -210,7 +211,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
     states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
                                        cache.key_dim, value_dim, cache.window, cache.bidirectional,
-                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols));
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols, cache.memory));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {

@@ -84,6 +84,8 @@ class TransformerBuilder {
   /// `row_bias`: of a query's own (AttentionNode).
   View attend_heads(const LayerSpec& layer, View q, View k, View v,
                     std::optional<View> row_bias = std::nullopt);
+  /// Attention of queries that have their RoPE to what a state holds.
+  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
   /// Where keys and values of such heads go; of an encoder, others' are no longer there then.
   uint32_t cache_of(const AttentionSpec& attention);
   /// activation(gate) * up or activation(up), before the projection down.
@@ -197,7 +199,6 @@ class TransformerBuilder {
   void add_xielu(const std::string& source, View x);
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
-  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----
 

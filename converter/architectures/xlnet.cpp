@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// XLNet (Yang et al. 2019), reading a text at once: keys by distance as Transformer-XL's (Dai et al. 2019),
-// and a term of the scores for tokens of one type.
+// XLNet (Yang et al. 2019): keys by distance as Transformer-XL's (Dai et al. 2019), a term of the scores for
+// tokens of one type, and a memory of earlier segments, whose tokens count as of type 0.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -16,13 +16,15 @@ namespace mote::convert {
 namespace {
 
 constexpr uint32_t kContext = 512;  // that it was trained with; the original has no limit
-constexpr uint32_t kTypes = 4;      // of the first text, the second, the class token, others
+constexpr uint32_t kMostMemory = 1u << 14;
+constexpr uint32_t kTypes = 4;  // of the first text, the second, the class token, others
 
 /// Heads of queries and keys have kTypes columns behind those of the source: of a query what a key of its own
 /// type gets, in the column of its type, of a key 1 in that of its type.
 struct XlnetLayer {
   uint32_t width, heads, head_dim;
   uint32_t reach;
+  uint32_t memory;     // tokens
   std::string prefix;  // "{}" stands for the layer
   uint32_t key_dim() const { return head_dim + kTypes; }
 };
@@ -114,13 +116,16 @@ RelativeSpec keys_by_distance(const XlnetLayer& own, TransformerBuilder& builder
   return relative;
 }
 
-/// A row for each type: `inside` in the source's columns of each head, then 1 in that of the type.
-int32_t add_type_table(TransformerBuilder& builder, const XlnetLayer& own, const char* name, float inside) {
+/// A row for each type: `inside` in the source's columns of each head, then 1 in that of the type. `from`:
+/// less such a row of that type.
+int32_t add_type_table(TransformerBuilder& builder, const XlnetLayer& own, const char* name, float inside,
+                       std::optional<uint32_t> from = std::nullopt) {
   std::vector<float> values;
   for (uint32_t type = 0; type < kTypes; ++type) {
     for (uint32_t head = 0; head < own.heads; ++head) {
       values.insert(values.end(), own.head_dim, inside);
-      for (uint32_t column = 0; column < kTypes; ++column) values.push_back(column == type ? 1.0f : 0.0f);
+      for (uint32_t column = 0; column < kTypes; ++column)
+        values.push_back((column == type ? 1.0f : 0.0f) - (column == from ? 1.0f : 0.0f));
     }
   }
   return builder.add_weight({name, DType::f32, true, kTypes, own.heads * own.key_dim(), {}, values});
@@ -155,9 +160,13 @@ void build_xlnet_attention(const XlnetLayer& own, const std::shared_ptr<std::opt
       {project("q", wide, own.width, with_type_rows(own, q_rows, sum_heads(own, types, q_rows)), q_bias)}, q,
       Activation::none, std::nullopt);
   const std::vector<float> k_rows = outputs_first(tensors, own, attention + "k");
-  builder.linears(prefix, input,
-                  {project("k", wide, own.width, with_type_rows(own, k_rows, none), std::nullopt)}, k,
-                  Activation::none, std::nullopt);
+  std::optional<std::vector<float>> k_bias;  // with a memory type 0
+  if (own.memory != 0) {
+    k_bias = std::vector<float>(wide);
+    for (size_t head = 0; head < own.heads; ++head) (*k_bias)[head * own.key_dim() + own.head_dim] = 1.0f;
+  }
+  builder.linears(prefix, input, {project("k", wide, own.width, with_type_rows(own, k_rows, none), k_bias)},
+                  k, Activation::none, std::nullopt);
   builder.linears(
       prefix, input,
       {project("v", narrow, own.width, outputs_first(tensors, own, attention + "v"), std::nullopt)}, v,
@@ -168,8 +177,22 @@ void build_xlnet_attention(const XlnetLayer& own, const std::shared_ptr<std::opt
     builder.add(PositionsNode{add_type_table(builder, own, "type_mask", 1.0f), **mask, RowIndex::token_type});
   }
   builder.add(GateNode{Activation::none, **mask, q, q});
-  builder.add(PositionsNode{add_type_table(builder, own, "type_keys", 0.0f), k, RowIndex::token_type});
-  const View heads = builder.attend_heads(layer, q, k, v);
+  View heads{};
+  if (own.memory == 0) {
+    builder.add(PositionsNode{add_type_table(builder, own, "type_keys", 0.0f), k, RowIndex::token_type});
+    heads = builder.attend_heads(layer, q, k, v);
+  } else {  // later runs see keys of type 0
+    const View typed = builder.new_value(wide, Unit::token);
+    builder.add(ScaleRowsNode{k, typed});
+    builder.add(
+        PositionsNode{add_type_table(builder, own, "type_keys", 0.0f, 0), typed, RowIndex::token_type});
+    Cache state{own.heads, own.key_dim(), 0, true, own.head_dim};
+    state.memory = own.memory;
+    const uint32_t cache = builder.add_state(state);
+    builder.add(KvStoreNode{cache, typed, v});
+    heads = builder.attend(layer, cache, q);
+    builder.add(KvStoreNode{cache, k, v});
+  }
   builder.add_branch(
       layer, layer.names.attention_norms, "attention", heads,
       project("o", own.width, narrow, tensors.table(attention + "o", own.width, narrow), std::nullopt));
@@ -181,7 +204,11 @@ LayerSpec read_xlnet_layer(Config& config, const std::string& base, TransformerS
   own.heads = config.size("n_head", 1, kMaxSize, 16);
   own.head_dim = config.size("d_head", 1, kMaxHeadDim - kTypes, own.width / own.heads);
   if (own.heads * own.head_dim != own.width) config.refuse("n_head * d_head is not d_model");
-  own.reach = relative_reach(spec.context);
+  own.memory = config.optional_size("mem_len", 0, kMaxSize).value_or(0);
+  if (own.memory > kMostMemory) config.refuse("mem_len {}, at most {} is supported", own.memory, kMostMemory);
+  if (own.memory != 0 && config.optional_size("reuse_len", 0, kMaxSize).value_or(0) != 0)
+    config.refuse("a reuse_len beside mem_len is not supported");
+  own.reach = relative_reach(spec.context + own.memory);
   own.prefix = base + "layer.{}.";
   LayerSpec layer;
   layer.attention.heads = layer.attention.kv_heads = own.heads;
@@ -221,9 +248,9 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
   if (config.text("attn_type", "bi") != "bi") config.refuse("attn_type is not bi");
   require_flag(config, "bi_data", false);
   if (config.number("clamp_len", -1) > 0) config.refuse("clamp_len is more than 0");
-  // Of earlier segments, which are not kept; of training, and of heads that a bare model has not.
+  // Of which segments are kept, which the caller says; of training, and of heads that a bare model has not.
   for (const char* unused :
-       {"mem_len", "reuse_len", "use_mems_eval", "use_mems_train", "same_length", "untie_r", "summary_type",
+       {"reuse_len", "use_mems_eval", "use_mems_train", "same_length", "untie_r", "summary_type",
         "summary_activation", "summary_use_proj", "summary_last_dropout", "start_n_top", "end_n_top"})
     config.value(unused);
   const LayerSpec layer = read_xlnet_layer(config, base, spec);
@@ -237,7 +264,11 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
     config.refuse("of this architecture the bare model is supported only");
   spec.names.ignored_starts.insert(spec.names.ignored_starts.end(),
                                    {"lm_loss.", "sequence_summary.", "logits_proj."});
-  spec.notes.push_back("each text is read by itself: XLNet's memory of the texts before it is not kept");
+  if (config.optional_size("mem_len", 0, kMaxSize).value_or(0) == 0) {
+    spec.notes.push_back(
+        "each text is read by itself: config.json has no mem_len, and a memory of all texts before it has no "
+        "end");
+  }
   return spec;
 }
 

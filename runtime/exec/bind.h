@@ -60,8 +60,10 @@ struct Places {
   const mote_backend* backend;       // or null
   StreamPlace streams[kMaxStreams];  // of the program
   const int32_t* ids;
-  const int32_t* token_types;  // of encoders
-  const int32_t* next_global;  // of models with global tokens
+  const int32_t* token_types;       // of encoders
+  const int32_t* next_global;       // of models with global tokens
+  const int32_t* memory_positions;  // of models with a memory: in place of those of the streams
+  const int32_t* memory_last;
   const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
   const KvCacheView* caches;

@@ -10,6 +10,7 @@
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
+#include "runtime/exec/memory.h"
 #include "runtime/exec/passes.h"
 #include "runtime/ops/ops.h"
 
@@ -159,6 +160,7 @@ void commit(mote_session* session) {
   session->run.active = false;
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
+    keep_memory(session);
     return;
   }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
@@ -221,6 +223,7 @@ void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
     session->last_seen[first + i] = static_cast<int32_t>(length - 1);
     session->sequences[first + i] = static_cast<int32_t>(sequence);
   }
+  place_behind_memory(session, sequence, first, length);
   session->starts[run.sequences++] = first;
   session->starts[run.sequences] = first + length;
   if (length - 1 > run.last_position) run.last_position = length - 1;

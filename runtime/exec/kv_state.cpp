@@ -34,7 +34,7 @@ uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
     const uint32_t of_program = kind.ratio == 0 ? fixed_rows(program) : most_rows_of_sequence(s, program);
     rows = of_program > rows ? of_program : rows;
   }
-  return kind.ratio == 0 ? rows : groups_of(rows, kind.ratio);
+  return kind.ratio == 0 ? rows : kind.memory + groups_of(rows, kind.ratio);
 }
 
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
@@ -199,13 +199,13 @@ void hold_pages(mote_session* s) {
 }
 
 void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
-  clear_pages(s);
   PageCopy none;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
+    const CacheKind& kind = s->pools[p].kind;
+    if (kind.memory == 0) clear_pages(&s->pools[p], s->options.batch);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t length =
-          positions_of(*current(*s).file, s->pools[p].kind.ratio, starts[i + 1] - starts[i]);
-      append_pages(&s->pools[p], i, 0, length, &none);
+      const uint32_t length = positions_of(*current(*s).file, kind.ratio, starts[i + 1] - starts[i]);
+      append_pages(&s->pools[p], i, 0, length + (kind.memory == 0 ? 0 : s->kept[i]), &none);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
+#include "runtime/exec/memory.h"
 #include "runtime/exec/passes.h"
 
 namespace mote {
@@ -151,6 +152,7 @@ void take_tables(Arena& arena, mote_session* s) {
     s->next_global = globals ? arena.take<int32_t>(options.chunk) : nullptr;
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
+  take_memory(arena, s);
   s->places.streams[kTokens] = {nullptr,      0,         s->positions, s->sequences,
                                 s->last_seen, s->starts, nullptr,      nullptr};
   take_groups(arena, s);

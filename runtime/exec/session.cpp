@@ -198,6 +198,8 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.ids = s->ids;
   places.token_types = s->token_types;
   places.next_global = s->next_global;
+  places.memory_positions = s->memory_positions;
+  places.memory_last = s->memory_last;
   places.inputs = s->inputs;
   places.selected = s->selected;
   places.caches = s->caches;

@@ -146,6 +146,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
         op.random_blocks(), " random ones");
   check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
   if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+  check(cache->memory() == 0 || (own && op.sides() == 0 && !op.causal() && op.block() == 0 &&
+                                 op.globals() == file::GlobalRole::none && op.row_bias() == nullptr),
+        "a memory is seen by all");
   check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
@@ -154,19 +157,24 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0, relative_reach = 0;
-  const float* relative_keys = relative_table(op, op.relative_keys(), view, "relative keys", &relative_reach);
+  const float* relative_keys =
+      relative_table(op, op.relative_keys(), *cache, "relative keys", &relative_reach);
   const float* relative_queries =
-      relative_table(op, op.relative_queries(), view, "relative queries", &relative_reach);
-  const float* bias = attention_bias(op, &reach);
+      relative_table(op, op.relative_queries(), *cache, "relative queries", &relative_reach);
+  const float* bias = attention_bias(op, *cache, &reach);
   ConstRows row_bias{};
   if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
-  const int32_t* last_seen = rows.positions;
+  const int32_t *positions = rows.positions, *last_seen = rows.positions;
   if (across) {
     last_seen = rows.last_across;
   } else if (cache->bidirectional() && !op.causal()) {
     last_seen = own ? rows.last_seen : last_of_source(op.state());
+  }
+  if (cache->memory() != 0) {
+    positions = places_.memory_positions;
+    last_seen = places_.memory_last;
   }
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
@@ -177,7 +185,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      bias,
                      reach,
                      0,
-                     rows.positions,
+                     positions,
                      last_seen,
                      rows.sequences,
                      q.const_rows(),

@@ -259,13 +259,13 @@ class Proofs {
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, uint32_t* reach) {
+  const float* attention_bias(const file::Attention& op, const file::State& cache, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
-    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t context = context_of(*model_.root, *places_.program) + cache.memory();
     if (is_by_position(op)) {
       *reach = table->cols();
       check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
@@ -299,13 +299,14 @@ class Proofs {
     return op.relative_keys() != -1 || op.relative_queries() != -1;
   }
   /// Null for none. The table covers every distance within the context; both have the same reach.
-  const float* relative_table(const file::Attention& op, int32_t index, const KvCacheView& view,
+  const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
                               const char* what, uint32_t* reach) {
     if (index == -1) return nullptr;
     const file::Tensor* table = tensor(index, what);
     if (table == nullptr) return nullptr;
-    const uint32_t columns = table->cols(), context = context_of(*model_.root, *places_.program);
-    const uint64_t rows = uint64_t{op.heads()} * view.key_dim;
+    const uint32_t columns = table->cols();
+    const uint32_t context = context_of(*model_.root, *places_.program) + cache.memory();
+    const uint64_t rows = uint64_t{op.heads()} * cache.key_dim();
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows &&
               table->rows() == rows && columns % 2 == 1,
           what, " are not f32 rows, one for each column of q, of an odd width");

@@ -21,15 +21,19 @@ struct Input {
 /// rows without padding come first, and only these are compared.
 bool sees_padding(const std::string& name) { return name == "big_bird" || name == "mobilebert_classifier"; }
 
-/// XLNet's second.* go on from a memory of the first input, which is not kept.
+/// What goes on from the memory of the first input.
 bool is_of_memory(const std::string& stored) { return stored.starts_with("second."); }
 
-Input read_input(const std::string& name, const SafetensorsFile& golden, const test::OpenModel& model) {
-  const auto& shape = golden.shape("input_ids");
+Input read_input(const std::string& name, const SafetensorsFile& golden, const test::OpenModel& model,
+                 const std::string& prefix = "") {
+  const auto& shape = golden.shape(prefix + "input_ids");
   Input input{shape.at(0), shape.at(1), {}, {}};
-  const std::vector<int64_t> ids = golden.i64("input_ids"), mask = golden.i64("attention_mask");
-  std::vector<int64_t> types =
-      golden.has("token_type_ids") ? golden.i64("token_type_ids") : std::vector<int64_t>(ids.size());
+  const std::vector<int64_t> ids = golden.i64(prefix + "input_ids");
+  const auto array = [&](const std::string& key, int64_t otherwise) {
+    return golden.has(prefix + key) ? golden.i64(prefix + key) : std::vector<int64_t>(ids.size(), otherwise);
+  };
+  const std::vector<int64_t> mask = array("attention_mask", 1);
+  std::vector<int64_t> types = array("token_type_ids", 0);
   if (golden.has("global_attention_mask")) {
     mote_output_info output;
     mote_model_get_output(model.get(), &output);
@@ -128,35 +132,48 @@ void collect_output(mote_session* session, const mote_output_info& output, Colle
   }
 }
 
+/// The collector's sequences in one run.
+void encode(const test::OpenSession& session, const mote_output_info& output, Collector& collector,
+            bool continues = false) {
+  const Input& input = collector.input;
+  std::vector<int32_t> ids, types;
+  std::vector<uint32_t> lengths;
+  for (size_t row = collector.first; row < collector.first + collector.count; ++row) {
+    ids.insert(ids.end(), input.ids[row].begin(), input.ids[row].end());
+    types.insert(types.end(), input.types[row].begin(), input.types[row].end());
+    lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
+  }
+  const auto count = static_cast<uint32_t>(lengths.size());
+  const mote_batch batch{ids.data(), types.data(), lengths.data(), count, nullptr, 0, nullptr, continues};
+  mote_error error{};
+  const mote_status status = mote_encode(session.get(), &batch, &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+  collect_output(session.get(), output, collector);
+}
+
+/// Of a session for runs of `together` sequences of the input, which is traced.
+mote_session_options options_for(const test::OpenModel& model, mote_isa isa, const Input& input,
+                                 size_t together) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.isa = isa;
+  options.batch = static_cast<uint32_t>(together);
+  options.chunk = options.logit_rows = static_cast<uint32_t>(input.rows * input.columns);
+  return options;
+}
+
 /// Sequences in runs of `together`.
 Arrays encode(const test::OpenModel& model, mote_isa isa, const Input& input, size_t together) {
   Arrays arrays;
   Collector collector{input, arrays};
   mote_output_info output;
   mote_model_get_output(model.get(), &output);
-  mote_session_options options = mote_session_options_default(model.get());
-  options.isa = isa;
-  options.batch = static_cast<uint32_t>(together);
-  options.chunk = options.logit_rows = static_cast<uint32_t>(input.rows * input.columns);
+  mote_session_options options = options_for(model, isa, input, together);
   options.trace = Collector::trace;
   options.trace_user = &collector;
   const test::OpenSession session(model, options);
-  for (collector.count = together; collector.first < input.rows; collector.first += together) {
-    std::vector<int32_t> ids, types;
-    std::vector<uint32_t> lengths;
-    for (size_t row = collector.first; row < collector.first + together; ++row) {
-      ids.insert(ids.end(), input.ids[row].begin(), input.ids[row].end());
-      types.insert(types.end(), input.types[row].begin(), input.types[row].end());
-      lengths.push_back(static_cast<uint32_t>(input.ids[row].size()));
-    }
-    const mote_batch batch{
-        ids.data(), types.data(), lengths.data(), static_cast<uint32_t>(together), nullptr, 0, nullptr, {}};
-    mote_error error{};
-    const mote_status status = mote_encode(session.get(), &batch, &error);
-    INFO(error.text);
-    REQUIRE(status == MOTE_OK);
-    collect_output(session.get(), output, collector);
-  }
+  for (collector.count = together; collector.first < input.rows; collector.first += together)
+    encode(session, output, collector);
   if (output.kind == MOTE_OUTPUT_ANSWER_SPAN) {
     arrays["start_logits"] = column_of(arrays["logits"], 0);
     arrays["end_logits"] = column_of(arrays["logits"], 1);
@@ -206,6 +223,31 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
         }
       }
     }
+  }
+}
+
+TEST("a text goes on from the memory of the one before, and only where that is asked for") {
+  const test::OpenModel model(test::golden_file("xlnet", "f32"));
+  const SafetensorsFile golden(test::golden_folder() / "xlnet" / "golden.safetensors");
+  const Input first = read_input("xlnet", golden, model),
+              second = read_input("xlnet", golden, model, "second.");
+  const std::vector<float> expected = golden.f32("second.last_hidden_state");
+  mote_output_info output;
+  mote_model_get_output(model.get(), &output);
+  TEST_ASSERT_EQUAL_UINT32(first.columns, output.memory);
+  for (const mote_isa isa : test::all_families()) {
+    const test::OpenSession session(model, options_for(model, isa, first, first.rows));
+    Arrays arrays, alone, again;
+    Collector of_first{first, arrays, 0, first.rows}, of_second{second, arrays, 0, second.rows};
+    encode(session, output, of_first);
+    const std::vector<float> before = arrays.at("last_hidden_state");
+    encode(session, output, of_second, true);
+    CAPTURE(mote_isa_name(isa));
+    TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance("xlnet"), expected.data(),
+                                   arrays.at("last_hidden_state").data(), expected.size());
+    Collector fresh{first, again, 0, first.rows};
+    encode(session, output, fresh);
+    TEST_ASSERT_TRUE(again.at("last_hidden_state") == before);
   }
 }
 
