@@ -354,6 +354,13 @@ struct FourierNode {
 
   auto fields(auto&& f) const { return f(in, out); }
 };
+struct NystromNode {
+  uint32_t heads, landmarks;
+  float scale;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(heads, landmarks, scale, q, k, v, out); }
+};
 struct ActivateNode {
   Activation activation;
   View in, out;

@@ -119,6 +119,8 @@ class TransformerBuilder {
   void enter_fixed(uint32_t rows);
   /// A row for each token again.
   void enter_tokens();
+  /// Sequences have at least so many tokens.
+  void require_tokens(uint32_t tokens) { graph_.add_groups(Unit::token, tokens, tokens); }
   Unit rows() const { return rows_; }
   /// What the layers begin with where there is no stem: embeddings of ids, with positions and types.
   void embed_ids();
