@@ -3,7 +3,9 @@
 // FNet (Lee-Thorp et al. 2021): BERT with the real part of a Fourier transform over tokens and columns in the
 // place of attention. That over columns is a linear, that over tokens an operation of its own.
 #include <cmath>
+#include <memory>
 #include <numbers>
+#include <optional>
 
 #include "converter/architectures/architecture.h"
 #include "converter/transformer_builder.h"
@@ -24,15 +26,17 @@ std::vector<float> transform_of_columns(uint32_t width) {
   return rows;
 }
 
-void build_fnet_layer(TransformerBuilder& builder, const LayerSpec& layer) {
+/// `transform`: the weight of all layers.
+void build_fnet_layer(std::optional<int32_t>& transform, TransformerBuilder& builder,
+                      const LayerSpec& layer) {
   const View x = builder.x(), parts = builder.new_value(2 * x.width, Unit::token);
   const View mixed = builder.new_value(x.width, Unit::token);
-  // Cosines rounded to few bits would turn every value.
-  WeightPart part =
-      builder.tensors().computed("fourier", parts.width, x.width, transform_of_columns(x.width));
-  BlockInput in{x};
-  builder.linears("", in, {{"fourier", {std::move(part)}, DType::f32, std::nullopt}}, parts, Activation::none,
-                  std::nullopt);
+  if (layer.weights == 0) {  // in f32: cosines rounded to few bits would turn every value
+    WeightPart part =
+        builder.tensors().computed("fourier", parts.width, x.width, transform_of_columns(x.width));
+    transform = builder.add_matrix("fourier", DType::f32, false, x.width, {std::move(part)});
+  }
+  builder.add(LinearNode{*transform, -1, Activation::none, x, parts, std::nullopt});
   builder.add(FourierNode{parts, mixed});
   builder.add_output(layer, layer.names.attention_norms, "fourier", mixed);
   builder.ffn(layer);
@@ -62,7 +66,10 @@ TransformerSpec read_fnet(const Source& source, Config& config) {
   layer.names.up = prefix + "intermediate.dense";
   layer.names.down = prefix + "output.dense";
   layer.names.ffn_norms.sum = prefix + "output.LayerNorm";
-  layer.build = build_fnet_layer;
+  const auto transform = std::make_shared<std::optional<int32_t>>();
+  layer.build = [transform](TransformerBuilder& builder, const LayerSpec& own) {
+    build_fnet_layer(*transform, builder, own);
+  };
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
 
   const std::string embeddings = base + "embeddings.";

@@ -29,7 +29,9 @@ bool is_of_memory(const std::string& stored) { return stored.starts_with("second
 Input read_input(const std::string& name, const SafetensorsFile& golden, const test::OpenModel& model) {
   const auto& shape = golden.shape("input_ids");
   Input input{shape.at(0), shape.at(1), {}, {}};
-  const std::vector<int64_t> ids = golden.i64("input_ids"), mask = golden.i64("attention_mask");
+  const std::vector<int64_t> ids = golden.i64("input_ids");
+  const std::vector<int64_t> mask =
+      golden.has("attention_mask") ? golden.i64("attention_mask") : std::vector<int64_t>(ids.size(), 1);
   std::vector<int64_t> types =
       golden.has("token_type_ids") ? golden.i64("token_type_ids") : std::vector<int64_t>(ids.size());
   if (golden.has("global_attention_mask")) {
