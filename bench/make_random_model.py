@@ -68,8 +68,8 @@ def tensors(shape, experts=0):
     yield "model.norm.weight", (width,)
 
 
-def bert_tensors():
-    width, ffn = BERT["hidden_size"], BERT["intermediate_size"]
+def bert_tensors(sizes=BERT):
+    width, ffn = sizes["hidden_size"], sizes["intermediate_size"]
 
     def linear(name, rows, cols):
         yield name + ".weight", (rows, cols)
@@ -80,9 +80,9 @@ def bert_tensors():
         yield name + ".bias", (width,)
 
     for table, rows in (("word", "vocab_size"), ("position", "max_position_embeddings"), ("token_type", "type_vocab_size")):
-        yield f"embeddings.{table}_embeddings.weight", (BERT[rows], width)
+        yield f"embeddings.{table}_embeddings.weight", (sizes[rows], width)
     yield from norm("embeddings.LayerNorm")
-    for i in range(BERT["num_hidden_layers"]):
+    for i in range(sizes["num_hidden_layers"]):
         layer = f"encoder.layer.{i}."
         for part in ("query", "key", "value"):
             yield from linear(f"{layer}attention.self.{part}", width, width)

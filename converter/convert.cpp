@@ -118,6 +118,13 @@ DType coarsest_type(const Graph& graph) {
   return coarsest;
 }
 
+/// Tokens are of type 0: further types are those of global tokens, which are no matter of the tokenizer.
+void leave_out_types(TokenizerSpec& spec) {
+  spec.single.types.clear();
+  spec.pair.types.assign(spec.pair.before.size() + spec.pair.between.size() + spec.pair.after.size() + 2, 0);
+  spec.plain_pair_types = {0, 0};
+}
+
 std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
                                                  const Graph& graph) {
   if (!spec) return std::nullopt;
@@ -230,16 +237,15 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   config.finish();
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
-  if (source.pooling && !spec.is_encoder()) {
-    fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
-  }
+  if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
   if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
-                                                ? std::nullopt
-                                                : read_tokenizer(source, spec.is_encoder() || spec.source);
+  std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
+                                          ? std::nullopt
+                                          : read_tokenizer(source, spec.is_encoder() || spec.source);
+  if (text && spec.globals) leave_out_types(*text);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 

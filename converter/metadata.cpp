@@ -83,7 +83,7 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio, groups.needs));
+                                       groups.ratio, groups.needs, groups.fixed));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -158,10 +158,13 @@ file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
-      if (groups.needs != 1) features |= file::Feature::group_needs;
+      features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
+                  (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{});
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
+      const auto* positions = std::get_if<PositionsNode>(&node);
+      if (positions != nullptr && positions->replaces) features |= file::Feature::replaces;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
@@ -176,6 +179,11 @@ file::Feature required_features(const Graph& graph) {
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;
       if (attention->sides != 0) features |= file::Feature::sides;
+      if (attention->relative_keys != -1 || attention->relative_queries != -1)
+        features |= file::Feature::relative_keys;
+      if (attention->causal) features |= file::Feature::causal;
+      if (attention->block != 0) features |= file::Feature::blocks;
+      if (attention->globals != GlobalRole::none) features |= file::Feature::globals;
     }
   };
   add_program(graph);
@@ -186,6 +194,7 @@ file::Feature required_features(const Graph& graph) {
     if (cache.kind == StateKind::recurrent) features |= file::Feature::recurrent;
     if (cache.value_dim != 0 && cache.value_dim != cache.key_dim) features |= file::Feature::value_dim;
     if (cache.source != -1) features |= file::Feature::sources;
+    if (cache.memory != 0) features |= file::Feature::memory;
   }
   return features;
 }
@@ -202,7 +211,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
     states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
                                        cache.key_dim, value_dim, cache.window, cache.bidirectional,
-                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols));
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols, cache.memory));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -230,12 +239,18 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
   }
   const auto picture = write_picture(builder, graph.picture);
+  Offset<file::Globals> globals = 0;
+  if (graph.globals) {
+    globals = file::CreateGlobals(builder, graph.globals->type,
+                                  static_cast<file::GlobalDefault>(graph.globals->by_default),
+                                  graph.globals->separator);
+  }
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture);
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -206,4 +206,30 @@ struct LinearAttentionArgs {
   uint32_t units_of_sequence() const { return state.heads; }
 };
 
+inline constexpr uint32_t kMaxLandmarks = 1u << 10;
+inline constexpr uint32_t kNystromSteps = 6;
+
+/// Of a sequence of n rows, of every head with ql and kl, the means of n / landmarks neighbouring rows of q
+/// and k (Xiong et al. 2021): out = softmax(scale q kl^T) Z softmax(scale ql k^T) v, Z after kNystromSteps
+/// steps of Z = Z (13 I - A Z (15 I - A Z (7 I - A Z))) / 4 from A^T / (the largest sum of a column of A of
+/// any head) on, A = softmax(scale ql kl^T). Unit: a sequence.
+struct NystromArgs {
+  uint32_t heads;
+  uint32_t head_dim;
+  uint32_t landmarks;
+  float scale;
+  const uint32_t* starts;  // [first + S + 1]; rows of sequence s: starts[s] - starts[first] and on
+  uint32_t first;
+  Lanes lanes;
+  ConstRows q, k, v;  // [T, heads * head_dim]
+  Rows out;           // the same; none of these
+};
+
+/// Of the scratch of a call.
+inline uint64_t nystrom_scratch_bytes(const NystromArgs& args) {
+  const uint64_t m = args.landmarks, dim = args.head_dim, heads = args.heads, wider = m > dim ? m : dim;
+  const uint64_t floats = heads * m * (2 * dim + m) + 3 * m * m + m * wider + m * dim;
+  return align_up(floats * sizeof(float), kAlignment);
+}
+
 }  // namespace mote

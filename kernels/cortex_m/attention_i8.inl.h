@@ -24,7 +24,8 @@ static inline float scores_of(const AttentionArgs& args, const ref::Query& query
       const uint32_t p = group + i;
       if (p < begin || p >= end) continue;
       const float dot = dots[i] * ref::load_scale(key.block[key.place + i]);
-      const float score = ref::score_of(args, query, p, args.scale * dot);
+      const ref::Key<KvQuad> own = {key.block, key.place + i};
+      const float score = ref::score_of(args, query, own, p, args.scale * dot);
       scores[p - begin] = score;
       if (score > maximum) maximum = score;
     }

@@ -5,10 +5,12 @@
 
 #include "runtime/exec/fixed_state.h"
 #include "runtime/exec/fork.h"
+#include "runtime/exec/global_tokens.h"
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
+#include "runtime/exec/memory.h"
 #include "runtime/exec/passes.h"
 #include "runtime/ops/ops.h"
 
@@ -158,6 +160,7 @@ void commit(mote_session* session) {
   session->run.active = false;
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
+    keep_memory(session);
     return;
   }
   for (uint32_t sequence = 0; sequence < session->options.batch; ++sequence) {
@@ -220,6 +223,7 @@ void begin_sequence(mote_session* session, uint32_t sequence, uint32_t length) {
     session->last_seen[first + i] = static_cast<int32_t>(length - 1);
     session->sequences[first + i] = static_cast<int32_t>(sequence);
   }
+  place_behind_memory(session, sequence, first, length);
   session->starts[run.sequences++] = first;
   session->starts[run.sequences] = first + length;
   if (length - 1 > run.last_position) run.last_position = length - 1;
@@ -253,21 +257,26 @@ void move_pass_to_front(mote_session* session) {
 void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
   const Run& run = session.run;
-  const uint32_t ratio = stream.ratio(), needs = stream.needs();
+  const uint32_t ratio = stream.ratio(), needs = stream.needs(), fixed = stream.fixed();
   groups.starts[0] = 0;
   for (uint32_t s = 0; s < run.sequences; ++s) {
     const uint32_t rows = of.starts[s + 1] - of.starts[s];
-    groups.starts[s + 1] = groups.starts[s] + (rows < needs ? 0 : (rows - needs) / ratio + 1);
+    const uint32_t whole = rows < needs ? 0 : (rows - needs) / ratio + 1;
+    groups.starts[s + 1] = groups.starts[s] + (fixed != 0 ? fixed : whole);
   }
   uint32_t row = 0;
   const uint32_t first_row = of.starts[run.first_sequence];
   for (uint32_t s = run.first_sequence; s < run.end_sequence; ++s) {
     const uint32_t count = groups.starts[s + 1] - groups.starts[s], first = of.starts[s] - first_row;
+    const uint32_t rows = of.starts[s + 1] - of.starts[s];
+    for (uint32_t i = 0; fixed != 0 && i < rows; ++i)
+      of.last_across[first + i] = static_cast<int32_t>(fixed - 1);
     for (uint32_t i = 0; i < count; ++i, ++row) {
+      if (fixed != 0) groups.last_across[row] = static_cast<int32_t>(rows - 1);
       groups.positions[row] = static_cast<int32_t>(i);
       groups.last_seen[row] = static_cast<int32_t>(count - 1);
       groups.sequences[row] = of.sequences[first];
-      groups.firsts[row] = first + i * ratio;
+      groups.firsts[row] = first + (fixed != 0 ? 0 : i * ratio);
     }
   }
   groups.firsts[row] = of.starts[run.end_sequence] - first_row;
@@ -298,6 +307,7 @@ void begin_pass(mote_session* session) {
     hold_pass(session, starts + run.first_sequence, run.end_sequence - run.first_sequence);
   }
   move_pass_to_front(session);
+  find_global_tokens(session);
   group_rows(*session);
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
+#include "runtime/exec/memory.h"
 #include "runtime/exec/passes.h"
 
 namespace mote {
@@ -54,6 +55,10 @@ uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t
   }
   const uint64_t ratio = tokens_of_row(program, stream);
   const uint64_t sequences = s.options.batch < s.token_rows ? s.options.batch : s.token_rows;
+  if (ratio == 0) {
+    const uint64_t rows = sequences * fixed_rows(program);
+    return rows < UINT32_MAX ? static_cast<uint32_t>(rows) : UINT32_MAX;
+  }
   return static_cast<uint32_t>((s.token_rows + sequences * (ratio - 1)) / ratio);  // each may end in a part
 }
 
@@ -103,19 +108,23 @@ bool takes_floats(const mote_model& model) {
 /// What the rows of groups are; those of tokens have the session's tables.
 void take_groups(Arena& arena, mote_session* s) {
   uint32_t rows[kMaxStreams] = {};
+  bool fixed = false;
   for (const file::Program* program : *s->model->root->programs()) {
     for (uint32_t i = 0; i < program->streams()->size(); ++i) {
       if (program->streams()->Get(i)->kind() != file::StreamKind::group) continue;
       const uint32_t most = most_rows(*s, *program, i);
       rows[i] = most > rows[i] ? most : rows[i];
+      fixed = fixed || program->streams()->Get(i)->fixed() != 0;
     }
   }
+  if (fixed) s->places.streams[kTokens].last_across = arena.take<int32_t>(s->options.chunk);
   for (uint32_t i = 0; i < kMaxStreams; ++i) {
     if (rows[i] == 0) continue;
     StreamPlace& place = s->places.streams[i];
     place.positions = arena.take<int32_t>(rows[i]);
     place.sequences = arena.take<int32_t>(rows[i]);
     place.last_seen = arena.take<int32_t>(rows[i]);
+    place.last_across = fixed ? arena.take<int32_t>(rows[i]) : nullptr;
     place.starts = arena.take<uint32_t>(uint64_t{s->options.batch} + 1);
     place.firsts = arena.take<uint32_t>(uint64_t{rows[i]} + 1);
   }
@@ -139,9 +148,13 @@ void take_tables(Arena& arena, mote_session* s) {
   if (s->model->encoder || s->model->sources) {
     s->last_seen = arena.take<int32_t>(options.chunk);
     s->token_types = arena.take<int32_t>(options.chunk);
+    const bool globals = s->model->root->globals() != nullptr;
+    s->next_global = globals ? arena.take<int32_t>(options.chunk) : nullptr;
     s->starts = arena.take<uint32_t>(uint64_t{options.batch} + 1);
   }
-  s->places.streams[kTokens] = {nullptr, 0, s->positions, s->sequences, s->last_seen, s->starts, nullptr};
+  take_memory(arena, s);
+  s->places.streams[kTokens] = {nullptr,      0,         s->positions, s->sequences,
+                                s->last_seen, s->starts, nullptr,      nullptr};
   take_groups(arena, s);
   take_history(arena, s);
   take_pools(arena, s);

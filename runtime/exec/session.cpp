@@ -66,7 +66,7 @@ mote_kv_dtype best_kv(const mote_model& model, Isa isa) {
   // Weights of 8 bits below a head of more are exact (BitNet's): nothing else is to be rounded.
   if (!model.encoder && model.first_linear == DType::q8c && activation_dtype(model.last_linear) == DType::f32)
     return MOTE_KV_F32;
-  if (!model.encoder || model.first_linear == DType::f16) return MOTE_KV_F16;
+  if (!model.encoder || model.first_linear == DType::f16 || has_relative_queries(model)) return MOTE_KV_F16;
   for (const mote_kv_dtype type : {MOTE_KV_I8, MOTE_KV_BF16}) {
     if (is_fast(model, type, isa)) return type;
   }
@@ -197,6 +197,9 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.backend = s->options.backend;
   places.ids = s->ids;
   places.token_types = s->token_types;
+  places.next_global = s->next_global;
+  places.memory_positions = s->memory_positions;
+  places.memory_last = s->memory_last;
   places.inputs = s->inputs;
   places.selected = s->selected;
   places.caches = s->caches;

@@ -91,6 +91,10 @@ struct mote_session {
   int32_t* sequences;         // [chunk]
   int32_t* last_seen;         // [chunk], of encoders
   int32_t* token_types;       // [chunk], of encoders
+  int32_t* next_global;       // [chunk], of models with global tokens; else null
+  uint32_t* kept;             // [batch] positions of earlier runs; null of models without memory (memory.h)
+  int32_t* memory_positions;  // [chunk] of rows behind these
+  int32_t* memory_last;       // [chunk] the last one of each row's sequence
   const float** inputs;       // [chunk], of models with a program that takes floats
   uint32_t* starts;           // [batch + 1], of encoders
   uint32_t* selected;         // [logit_rows] rows of the chunk

@@ -65,6 +65,12 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  const file::Globals* globals = root.globals();
+  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
+                             globals->by_default() > file::GlobalDefault::MAX)) {
+    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
+                root.token_types());
+  }
   const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
@@ -147,6 +153,8 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
     if (is_fixed(*cache)) continue;
     const bool of_whole = cache->bidirectional();
     const int32_t source = cache->source();
+    if (cache->memory() != 0 && (!model.encoder || programs->size() != 1))
+      return fail(error, MOTE_CORRUPT_FILE, "a memory is of encoders of one program");
     bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
     if (source != -1) {
       fits = fits && of_whole && model.sources && source > 0 &&
@@ -283,10 +291,12 @@ mote_status check_programs(mote_model* model, mote_error* error) {
   model->program = programs->Get(0);
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
+  for (const file::State* state : *model->root->states())
+    model->in_passes = model->in_passes && state->memory() == 0;
   if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    status = check_rows(program, error);
+    status = check_rows(program, context_of(*model->root, program), error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
   return status;

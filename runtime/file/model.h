@@ -17,8 +17,8 @@ struct mote_model {
   bool encoder;                        // all programs take whole sequences
   bool sources;  // some do, beside the first, which appends to sequences that have them as their sources
   const uint8_t* segment;
-  bool in_passes;             // encoders: runs of all programs may be split (passes.h)
-  mote::DType first_linear;   // weight types of the first and last: they decide the default cache type
+  bool in_passes;            // encoders: runs of all programs may be split (passes.h)
+  mote::DType first_linear;  // weight types of the first and last: they decide the default cache type
   mote::DType last_linear;
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
@@ -55,13 +55,15 @@ inline bool is_whole(const file::Program& program) { return program.kind() == fi
 /// What states have in common whose pages are one pool.
 struct CacheKind {
   uint32_t window;  // 0: none
-  uint32_t ratio;   // tokens of a position
+  uint32_t ratio;   // tokens of a position; 0: they are of a fixed number of rows
   int32_t source;   // the program whose rows they keep, -1: none
   bool of_run;      // nothing outlives a run
+  uint32_t memory;  // positions of earlier runs of whole sequences
 
-  bool appends() const { return source == -1 && !of_run; }
+  bool appends() const { return source == -1 && !of_run && memory == 0; }
   bool operator==(const CacheKind& other) const {
-    return window == other.window && ratio == other.ratio && source == other.source && of_run == other.of_run;
+    return window == other.window && ratio == other.ratio && source == other.source &&
+           of_run == other.of_run && memory == other.memory;
   }
 };
 CacheKind cache_kind(const file::State& state);
@@ -81,7 +83,11 @@ inline bool has_positions(file::StreamKind kind) {
   return kind == file::StreamKind::token || kind == file::StreamKind::group;
 }
 
-/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens.
+/// Rows that each sequence has in the program's stream of a fixed number of rows; 0: there is none.
+uint32_t fixed_rows(const file::Program& program);
+
+/// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens, 0 for a fixed number of
+/// rows.
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
 /// Rows of a stream that has positions, of a sequence of so many tokens.

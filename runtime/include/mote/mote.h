@@ -303,7 +303,9 @@ typedef struct mote_output_info {
   mote_probability_kind probabilities;
   uint32_t token_types; /* types are 0..token_types-1 */
   uint32_t labels;      /* of the columns; 0: they have none */
-  uint64_t reserved[4];
+  uint32_t global_type; /* types from it on are of global tokens, which all see and which see all; 0: no such */
+  uint32_t memory;      /* tokens of a sequence's earlier runs that a run can go on from; 0: none */
+  uint64_t reserved[3];
 } mote_output_info;
 
 void mote_model_get_output(const mote_model* model, mote_output_info* info);
@@ -327,7 +329,7 @@ typedef struct mote_batch {
   uint32_t row_count;
   const float* values;  /* [sum of lengths, input_width], of a program that takes floats; else null. Valid until
                            the outputs are there */
-  uint64_t reserved[1]; /* 0 */
+  uint64_t continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
 } mote_batch;
 
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */

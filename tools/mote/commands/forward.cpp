@@ -244,11 +244,11 @@ void add_forward(CommandLine& line) {
   Command command = line.command("forward", "Compute logits of arrays of ids, in .safetensors files");
   add_model_argument(command, arguments->file);
   command
-      .option(
-          "--input", &arguments->inputs,
-          "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
-          "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-          "input_features [B,rows,W] instead. Repeated: further segments of the same sessions")
+      .option("--input", &arguments->inputs,
+              "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
+              "global_attention_mask [B,T]; names may have a "
+              "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
+              "input_features [B,rows,W] instead. Repeated: further segments of the same sessions")
       .type("FILE")
       .required()
       .repeated();
