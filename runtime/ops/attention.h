@@ -161,7 +161,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
       relative_table(op, op.relative_keys(), *cache, "relative keys", &relative_reach);
   const float* relative_queries =
       relative_table(op, op.relative_queries(), *cache, "relative queries", &relative_reach);
-  const float* bias = attention_bias(op, *cache, &reach);
+  const float* bias = attention_bias(op, q, *cache, &reach);
   ConstRows row_bias{};
   if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
