@@ -12,6 +12,7 @@
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
 #include "tests/support/checkpoint.h"
+#include "tests/support/ct2_builder.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
@@ -172,10 +173,10 @@ void make_models(const fs::path& out) {
 
 /// A checkpoint, and its pickle by itself.
 void make_pytorch(const fs::path& out) {
-  const std::string pickle = test::pickled_dict(
-      {{"w", test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1})},
-       {"part", test::pickled_tensor("HalfStorage", "0", 4, {2}, {1})},
-       {"step", test::pickled(uint8_t{9})}});
+  const std::string pickle =
+      test::pickled_dict({{"w", test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1})},
+                          {"part", test::pickled_tensor("HalfStorage", "0", 4, {2}, {1})},
+                          {"step", test::pickled(uint8_t{9})}});
   write_text(folder(out, "pytorch") / "pickle", pickle);
   write_text(folder(out, "pytorch") / "archive", test::checkpoint(pickle));
 }
@@ -189,6 +190,14 @@ void make_safetensors(const fs::path& out) {
   tensors["scalar"] = mote::convert::f32_tensor({}, {values.data(), 1});
   tensors["empty"] = {"BF16", {0, 4}, {}};
   mote::convert::write_safetensors(folder(out, "safetensors") / "tensors", tensors);
+}
+
+/// Of the first and the last version.
+void make_ctranslate2(const fs::path& out) {
+  for (const uint32_t version : {2u, 6u}) {
+    write_text(folder(out, "ctranslate2") / ("marian" + std::to_string(version)),
+               mote::test::small_ct2_marian(version).bytes());
+  }
 }
 
 void make_pictures(const fs::path& out) {
@@ -292,6 +301,7 @@ int main(int argc, char** argv) {
     make_models(argv[1]);
     make_safetensors(argv[1]);
     make_pytorch(argv[1]);
+    make_ctranslate2(argv[1]);
     make_pictures(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
