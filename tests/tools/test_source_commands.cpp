@@ -144,3 +144,49 @@ TEST("translate: wrong models, empty and long texts fail with what is wrong") {
   for (int i = 0; i < 400; ++i) words += "hello ";
   assert_fails(run("summarize " + model + " -p '" + words + "'"), 1, "give it in parts");
 }
+
+TEST("forward --hidden: an encoder-decoder's layers, the last of the encoder as its output") {
+  const std::string in = golden("t5") + "/golden.safetensors", out = (scratch() / "hidden.out").string();
+  assert_works(run("forward " + converted("t5", "f32") + " --hidden --input " + in + " --output " + out));
+  const SafetensorsFile got(out);
+  for (const std::string prefix : {"", "padded."}) {
+    CAPTURE(prefix);
+    const auto& hidden = got.shape(prefix + "encoder_hidden");
+    for (const char* name : {"encoder.hidden.0", "encoder.hidden.1", "encoder.hidden.2"})
+      TEST_ASSERT_TRUE(got.shape(prefix + name) == hidden);
+    TEST_ASSERT_TRUE(got.f32(prefix + "encoder.hidden.2") == got.f32(prefix + "encoder_hidden"));
+    TEST_ASSERT_EQUAL_UINT64(got.shape(prefix + "logits").at(1), got.shape(prefix + "hidden.2").at(1));
+  }
+  const SafetensorsFile golden_file(in);
+  const std::vector<float> logits = got.f32("logits"), expected = golden_file.f32("logits");
+  TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance("t5"), expected.data(), logits.data(), expected.size());
+}
+
+TEST("bench: an encoder-decoder encodes sources and decodes over them, in batches too") {
+  const std::string model = converted("t5", "f32");
+  for (const uint32_t batch : {1u, 3u}) {
+    const json result = assert_json(run(
+        fmt::format("bench {} --prompt 7 --decode 5 --depth 2 --batch {} --repeat 2 --json", model, batch)));
+    TEST_ASSERT_EQUAL_UINT32(batch, result.at("batch").get<uint32_t>());
+    TEST_ASSERT_TRUE(result.at("prompt_tokens_per_s").get<double>() > 0);
+    TEST_ASSERT_TRUE(result.at("decode_tokens_per_s").get<double>() > 0);
+    TEST_ASSERT_TRUE(result.at("bytes_per_token").get<uint64_t>() > 0);
+  }
+  const json beams =
+      assert_json(run("bench " + model + " --prompt 7 --decode 5 --batch 2 --beams 3 --repeat 1 --json"));
+  TEST_ASSERT_TRUE(beams.at("decode_tokens_per_s").get<double>() > 0);
+  assert_fails(run("bench " + converted("llama", "f32") + " --beams 2"), 1,
+               "--beams is for models with a source");
+  const auto bytes = [&](uint32_t prompt) {
+    const std::string line = fmt::format("bench {} --prompt {} --decode 4 --repeat 1 --json", model, prompt);
+    return assert_json(run(line)).at("bytes_per_token").get<int64_t>();
+  };
+  // 2 layers, 4 bytes, keys and values of the heads.
+  const json config = json::parse(read_text(golden("t5") + "/config.json"));
+  const int64_t row = 2 * 2 * 4 * config.at("num_heads").get<int64_t>() * config.at("d_kv").get<int64_t>();
+  TEST_ASSERT_EQUAL_INT32(10 * row, bytes(20) - bytes(10));
+  TEST_ASSERT_TRUE(
+      contains(assert_works(run("bench " + model + " --prompt 6 --decode 4 --repeat 1")), "encode"));
+  assert_fails(run("bench " + model + " --prompt 0"), 1, "decodes over a source");
+  assert_fails(run("bench " + model + " --ops"), 1, "--ops is not for models with a source");
+}

@@ -189,9 +189,8 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
 void forward_with_sources(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   if (arguments.inputs.size() != 1)
     convert::fail("{} reads sources, which a single --input has", file.path());
-  if (arguments.hidden) convert::fail("--hidden is not for models with a source");
   Outputs outputs;
-  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams};
+  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams, arguments.hidden};
   for (const Case& item : read_cases(arguments.inputs[0])) {
     forward_source(file, session_options(file, arguments.session, pool), item,
                    read_target(arguments.inputs[0], item), generation, outputs);
