@@ -8,7 +8,7 @@
     bench/make_random_model.py mixture-1g OUT    1.8 B parameters in 8 experts a layer, 2 of them chosen
     bench/make_random_model.py mixture-8b OUT    8.3 B parameters in 80 experts a layer, 8 of them chosen: 1.1 B
     bench/make_random_model.py bert-base OUT     110 M parameters, an encoder
-    bench/make_random_model.py llama-1b OUT.gguf --gguf Q4_0     a GGUF of random blocks, or Q8_0
+    bench/make_random_model.py llama-1b OUT.gguf --gguf Q4_0     a GGUF of random blocks, or Q8_0; mixtures too
 
 Needs numpy. The weights are normal with deviation 0.02 (in a GGUF uniform), the same at every call."""
 import argparse
@@ -128,7 +128,8 @@ def write_shard(path, members, random):
 GGUF_TYPES = {"Q4_0": (2, 18), "Q8_0": (8, 34)}  # number, bytes of a block of 32
 GGUF_NAMES = {"embed_tokens": "token_embd", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
               "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output",
-              "gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down"}
+              "gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down",
+              "gate": "ffn_gate_inp", "w1": "ffn_gate_exps", "w3": "ffn_up_exps", "w2": "ffn_down_exps"}
 
 
 def gguf_name(name):
@@ -138,16 +139,27 @@ def gguf_name(name):
     return "output_norm.weight" if parts[1] == "norm" else GGUF_NAMES[parts[1]] + ".weight"
 
 
+def gguf_members(shape, experts):
+    """Names and dims; the matrices of a layer's experts are one tensor."""
+    for name, dims in tensors(shape, experts):
+        if ".experts." not in name:
+            yield gguf_name(name), dims
+        elif ".experts.0." in name:
+            yield gguf_name(name), (experts, *dims)
+
+
 def gguf_text(text):
     return struct.pack("<Q", len(text)) + text.encode()
 
 
-def gguf_metadata(shape):
+def gguf_metadata(shape, experts, chosen):
     width, ffn, layers, heads, kv_heads, vocab, theta = shape
     texts = {"general.architecture": "llama", "general.name": "random", "tokenizer.ggml.model": "no_vocab"}
     numbers = {"llama.vocab_size": vocab, "llama.context_length": 8192, "llama.embedding_length": width,
                "llama.block_count": layers, "llama.feed_forward_length": ffn, "llama.attention.head_count": heads,
                "llama.attention.head_count_kv": kv_heads, "llama.rope.dimension_count": width // heads}
+    if experts:
+        numbers |= {"llama.expert_count": experts, "llama.expert_used_count": chosen}
     floats = {"llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.freq_base": theta}
     items = [gguf_text(k) + struct.pack("<I", 8) + gguf_text(v) for k, v in texts.items()]
     items += [gguf_text(k) + struct.pack("<II", 4, v) for k, v in numbers.items()]
@@ -165,23 +177,26 @@ def gguf_blocks(count, bytes_per_block, random):
         yield block.tobytes()
 
 
-def write_gguf(path, shape, kind):
+def write_gguf(path, shape, kind, experts=0, chosen=0):
     number, bytes_per_block = GGUF_TYPES[kind]
     random = numpy.random.default_rng(1)
-    infos, offset, members = [], 0, list(tensors(shape))
+    infos, offset, members = [], 0, list(gguf_members(shape, experts))
+    is_float = lambda name, dims: len(dims) == 1 or "ffn_gate_inp" in name
     for name, dims in members:
-        vector = len(dims) == 1
-        size = 4 * dims[0] if vector else int(numpy.prod(dims)) // 32 * bytes_per_block
-        infos.append(gguf_text(gguf_name(name)) + struct.pack(f"<I{len(dims)}Q", len(dims), *reversed(dims)) +
-                     struct.pack("<IQ", 0 if vector else number, offset))
+        count = int(numpy.prod(dims))
+        size = 4 * count if is_float(name, dims) else count // 32 * bytes_per_block
+        infos.append(gguf_text(name) + struct.pack(f"<I{len(dims)}Q", len(dims), *reversed(dims)) +
+                     struct.pack("<IQ", 0 if is_float(name, dims) else number, offset))
         offset += size + -size % 32
-    items = gguf_metadata(shape)
+    items = gguf_metadata(shape, experts, chosen)
     header = b"GGUF" + struct.pack("<IQQ", 3, len(members), len(items)) + b"".join(items) + b"".join(infos)
     with open(path, "wb") as out:
         out.write(header + b"\0" * (-len(header) % 32))
         for name, dims in members:
             if len(dims) == 1:
                 out.write(numpy.ones(dims, numpy.float32).tobytes())
+            elif is_float(name, dims):
+                out.write((random.standard_normal(dims) * 0.02).astype(numpy.float32).tobytes())
             else:
                 for block in gguf_blocks(int(numpy.prod(dims)) // 32, bytes_per_block, random):
                     out.write(block)
@@ -234,15 +249,15 @@ def main():
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--gguf", choices=GGUF_TYPES, help="write a GGUF file of this type instead of a directory")
     arguments = parser.parse_args()
-    if arguments.gguf and (arguments.shape == "bert-base" or arguments.shape in EXPERTS):
-        parser.error("--gguf is for the llama shapes")
+    if arguments.gguf and arguments.shape == "bert-base":
+        parser.error("--gguf is for decoders")
     if arguments.shape == "bert-base":
         write_directory(arguments.out, bert_config(), bert_tensors())
+    elif arguments.gguf:
+        write_gguf(arguments.out, SHAPES[arguments.shape], arguments.gguf, *EXPERTS.get(arguments.shape, (0, 0)))
     elif arguments.shape in EXPERTS:
         shape, (experts, chosen) = SHAPES[arguments.shape], EXPERTS[arguments.shape]
         write_directory(arguments.out, mixture_config(shape, experts, chosen), tensors(shape, experts))
-    elif arguments.gguf:
-        write_gguf(arguments.out, SHAPES[arguments.shape], arguments.gguf)
     else:
         write_directory(arguments.out, llama_config(SHAPES[arguments.shape]), tensors(SHAPES[arguments.shape]))
 

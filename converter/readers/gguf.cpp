@@ -209,11 +209,9 @@ uint64_t vocabulary(const GgufFile& file, GgufKeys& metadata) {
   return array == nullptr ? 0 : array->count;
 }
 
-nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
-                           const std::string& where) {
-  const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
-  nlohmann::json config = {{"model_type", type}, {family.activation_key, family.activation}};
-  for (const KeyRule& rule : family.keys) {
+void read_keys(const Family& family, std::span<const KeyRule> rules, GgufKeys& metadata,
+               nlohmann::json& config, const std::string& where) {
+  for (const KeyRule& rule : rules) {
     if (metadata.find(rule.gguf) == nullptr) {
       if (rule.presence == Presence::required)
         fail("{}: no metadata key {}.{}", where, family.name, rule.gguf);
@@ -222,6 +220,22 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
     } else {
       config[rule.config] = *metadata.number(rule.gguf);
     }
+  }
+}
+
+bool has_experts(const Family& family, GgufKeys& metadata) {
+  return !family.experts.model_type.empty() && metadata.size("expert_count").value_or(0) != 0;
+}
+
+nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
+                           const std::string& where) {
+  const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
+  nlohmann::json config = {{"model_type", type}, {family.activation_key, family.activation}};
+  read_keys(family, family.keys, metadata, config, where);
+  if (has_experts(family, metadata)) {
+    config["model_type"] = family.experts.model_type;
+    read_keys(family, family.experts.keys, metadata, config, where);
+    if (family.experts.normalized) config["norm_topk_prob"] = true;
   }
   config["vocab_size"] = vocabulary(file, metadata);
   config["tie_word_embeddings"] = file.tensors.count("output.weight") == 0;
@@ -236,10 +250,10 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
   read_heads(metadata, config, where);
   read_rope(metadata, config, where);
   if (family.name == "gemma2" || family.name == "gemma3") set_gemma_scale(config);
-  // Mistral's window is the only thing that tells it from a llama.
+  // Mistral's window is the only thing that tells it from a llama; Mixtral has one or none.
   const auto window = family.name == "llama" ? metadata.size("attention.sliding_window") : std::nullopt;
   if (window && *window > 0) {
-    config["model_type"] = "mistral";
+    if (config["model_type"] == "llama") config["model_type"] = "mistral";
     config["sliding_window"] = *window;
   }
   return config;
@@ -266,12 +280,29 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
 }
 
 /// Hugging Face's name, "" where the family has no such tensor.
-std::string translated(const Family& family, const TensorName& name) {
+std::string translated(const Family& family, bool has_experts, const TensorName& name) {
   if (name.kind != ".weight" && name.kind != ".bias") return "";
-  for (const TensorRule& rule : family.tensors) {
-    if (name.stem == rule.gguf) return fmt::format(fmt::runtime(rule.name), name.layer) + name.kind;
+  for (const std::span<const TensorRule> rules :
+       {family.tensors, has_experts ? family.experts.tensors : std::span<const TensorRule>()}) {
+    for (const TensorRule& rule : rules) {
+      if (name.stem == rule.gguf) return fmt::format(fmt::runtime(rule.name), name.layer) + name.kind;
+    }
   }
   return "";
+}
+
+/// The matrices of a stacked tensor, each under its own name.
+void add_experts(Source& source, const std::string& pattern, const std::string& gguf_name,
+                 const SourceTensor& stacked, const std::string& where) {
+  if (stacked.shape.size() != 3 || stacked.shape[0] == 0 || stacked.shape[0] > kMaxExperts)
+    fail("{}: tensor {} is no matrix for each of at most {} experts", where, shown(gguf_name), kMaxExperts);
+  SourceTensor one = stacked;
+  one.shape.erase(one.shape.begin());
+  one.bytes = stacked.bytes / stacked.shape[0];
+  for (uint64_t expert = 0; expert < stacked.shape[0]; ++expert, one.data += one.bytes) {
+    std::string name = pattern;
+    source.tensors[name.replace(name.find("[]"), 2, std::to_string(expert))] = one;
+  }
 }
 
 void add_tensors(Source& source, const Family& family, const GgufFile& file, const std::string& where) {
@@ -282,11 +313,18 @@ void add_tensors(Source& source, const Family& family, const GgufFile& file, con
   for (const auto& [gguf_name, tensor] : file.tensors) {
     const TensorName name = take_apart(gguf_name, layers);
     if (name.stem == "blk.{}.attn_rot_embd") continue;  // a table that nothing reads
-    const std::string translation = translated(family, name);
+    const std::string translation = translated(family, config.contains("num_experts_per_tok"), name);
     if (translation.empty()) {
       fail("{}: tensor {} has no place in a {} of {} layers", where, shown(gguf_name), family.name, layers);
     }
+    if (translation.find("[]") != std::string::npos) {
+      add_experts(source, translation, gguf_name, tensor, where);
+      continue;
+    }
     SourceTensor& added = source.tensors[translation] = tensor;
+    // A matrix of one row, which the file has as a vector.
+    if (name.stem == "blk.{}.ffn_gate_inp_shexp" && added.shape.size() == 1)
+      added.shape.insert(added.shape.begin(), 1);
     const bool is_query = name.stem == "blk.{}.attn_q", is_key = name.stem == "blk.{}.attn_k";
     if (!family.interleaved || !(is_query || is_key)) continue;
     added.interleaved_heads = is_query ? heads : kv_heads;

@@ -19,7 +19,8 @@ struct KeyRule {
   Presence presence = Presence::required;
 };
 
-/// Names without ".weight" or ".bias"; {} is the layer.
+/// Names without ".weight" or ".bias"; {} is the layer. A tensor whose name has [] is stacked: that of each
+/// expert, whose number stands for [].
 struct TensorRule {
   const char* gguf;
   const char* name;
@@ -52,6 +53,31 @@ inline constexpr TensorRule kLlamaTensors[] = {
     {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
     {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
     {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+
+// A llama with experts is a Mixtral, whose experts are as wide as a llama's feed-forward.
+inline constexpr KeyRule kMixtralKeys[] = {{"expert_count", "num_local_experts"},
+                                           {"expert_used_count", "num_experts_per_tok"}};
+inline constexpr TensorRule kMixtralTensors[] = {
+    {"blk.{}.ffn_gate_inp", "model.layers.{}.block_sparse_moe.gate"},
+    {"blk.{}.ffn_gate_exps", "model.layers.{}.block_sparse_moe.experts.[].w1"},
+    {"blk.{}.ffn_up_exps", "model.layers.{}.block_sparse_moe.experts.[].w3"},
+    {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].w2"}};
+
+inline constexpr KeyRule kQwenMoeKeys[] = {
+    {"expert_count", "num_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", KeyKind::size,
+     Presence::optional}};
+inline constexpr TensorRule kQwenMoeTensors[] = {
+    {"blk.{}.ffn_gate_inp", "model.layers.{}.mlp.gate"},
+    {"blk.{}.ffn_gate_exps", "model.layers.{}.mlp.experts.[].gate_proj"},
+    {"blk.{}.ffn_up_exps", "model.layers.{}.mlp.experts.[].up_proj"},
+    {"blk.{}.ffn_down_exps", "model.layers.{}.mlp.experts.[].down_proj"},
+    {"blk.{}.ffn_gate_inp_shexp", "model.layers.{}.mlp.shared_expert_gate"},
+    {"blk.{}.ffn_gate_shexp", "model.layers.{}.mlp.shared_expert.gate_proj"},
+    {"blk.{}.ffn_up_shexp", "model.layers.{}.mlp.shared_expert.up_proj"},
+    {"blk.{}.ffn_down_shexp", "model.layers.{}.mlp.shared_expert.down_proj"}};
 
 inline constexpr KeyRule kGemmaKeys[] = {
     {"embedding_length", "hidden_size"},
@@ -136,11 +162,44 @@ struct Family {
   bool has_rope;
   bool interleaved;                  // the rows of q and k are in the order of interleaved RoPE
   std::string_view model_type = {};  // where it is not the name
+  // Of a file whose expert_count is not 0; a family without model_type has none.
+  struct Experts {
+    std::string_view model_type = {};
+    std::span<const KeyRule> keys = {};
+    std::span<const TensorRule> tensors = {};
+    bool normalized = false;  // norm_topk_prob, which is no metadata key
+  } experts = {};
 };
 inline constexpr Family kFamilies[] = {
-    {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
+    {"llama",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     true,
+     "",
+     {"mixtral", kMixtralKeys, kMixtralTensors}},
     {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
     {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen2moe",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     false,
+     "",
+     {"qwen2_moe", kQwenMoeKeys, kQwenMoeTensors}},
+    {"qwen3moe",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     false,
+     "",
+     {"qwen3_moe", kQwenMoeKeys, kQwenMoeTensors, true}},
     {"olmo2", "hidden_act", "silu", kLlamaKeys, kSandwichTensors, true, false},
     {"gemma", "hidden_act", "gelu_pytorch_tanh", kGemmaKeys, kLlamaTensors, true, false},
     {"gemma2", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false},
