@@ -276,30 +276,3 @@ TEST("a model of such states alone takes the id of each token of the context bes
   test::prefill(session.get(), test::some_ids(3000, kVocab), kVocab);
   TEST_ASSERT_EQUAL_SIZE_T(snapshot + 3000 * sizeof(int32_t), mote_session_state_bytes(session.get()));
 }
-
-TEST("recurrent and linear-attention models keep as much of 16,384 tokens as of 16", "[fixed_state]") {
-  for (const char* name : {"rnn", "lstm", "gru", "linear_attention", "performer_causal"}) {
-    CAPTURE(name);
-    const test::OpenModel model(test::golden_file(name, "f32"));
-    mote_session_options options = mote_session_options_default(model.get());
-    options.batch = 1;
-    mote_memory few{}, many{};
-    options.context = 16;
-    REQUIRE(mote_session_memory(model.get(), &options, &few, nullptr) == MOTE_OK);
-    options.context = 16384;
-    REQUIRE(mote_session_memory(model.get(), &options, &many, nullptr) == MOTE_OK);
-    TEST_ASSERT_EQUAL_UINT64(0, many.kv_cache);
-    TEST_ASSERT_EQUAL_UINT64(few.states, many.states);
-    const test::OpenSession session(model, options);
-    const auto ids = test::some_ids(16384, model.info().vocab);
-    std::vector<size_t> bytes;
-    uint32_t done = 0;
-    for (const uint32_t end : {16u, 16384u}) {
-      REQUIRE(mote_prefill(session.get(), 0, ids.data() + done, end - done, MOTE_LOGITS_LAST, nullptr) ==
-              MOTE_OK);
-      done = end;
-      bytes.push_back(mote_session_state_bytes(session.get()) - end * sizeof(int32_t));
-    }
-    TEST_ASSERT_EQUAL_SIZE_T(bytes[0], bytes[1]);
-  }
-}
