@@ -82,7 +82,7 @@ BeamTokens tokens_of(const BeamSearch& search, uint32_t beam) {
   return {history_of(*search.session, sequence), search.session->lengths[sequence]};
 }
 
-bool may_follow(const BeamSearch& search, uint32_t beam, int32_t id) {
+bool may_choose(const BeamSearch& search, uint32_t beam, int32_t id) {
   const mote_beam_options& options = search.options;
   if (has_id(options.suppressed_ids, options.suppressed_count, id)) return false;
   if (search.produced < options.min_tokens && is_stop(search, id)) return false;
@@ -92,7 +92,7 @@ bool may_follow(const BeamSearch& search, uint32_t beam, int32_t id) {
 /// Keeps it if it is among the best; of equals the first one.
 void offer(BeamSearch& search, float score, uint32_t beam, int32_t id) {
   if (search.found == search.kept && !(score > search.best[search.kept - 1].score)) return;
-  if (!may_follow(search, beam, id)) return;
+  if (!may_choose(search, beam, id)) return;
   uint32_t at = search.found < search.kept ? search.found++ : search.kept - 1;
   for (; at > 0 && search.best[at - 1].score < score; --at) search.best[at] = search.best[at - 1];
   search.best[at] = {score, beam, id, false};
