@@ -198,6 +198,15 @@ std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Gr
   });
 }
 
+/// How a model with a source of ids searches by default. The file's start token becomes the graph's.
+void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& options, const Source& source,
+                        Graph& graph, Metadata& metadata) {
+  if (!spec.source || spec.source->names.embedding.empty()) return;
+  metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
+  if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
+  for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
+}
+
 /// What is known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
@@ -231,7 +240,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(options.ignored_keys);
+  config.ignore(keys_of_config(options.ignored_keys));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
@@ -275,6 +284,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     tokenizer ? &*tokenizer : nullptr};
   metadata.prompts = source.prompts;
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
+  take_beam_defaults(spec, options, source, graph, metadata);
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (calibration) report.notes.push_back(calibration->describe());

@@ -268,6 +268,15 @@ struct LinearAttentionNode {
 
   auto fields(auto&& f) const { return f(map, state, heads, projection, q, k, v, out); }
 };
+struct ShawAttentionNode {
+  uint32_t heads;
+  float scale;
+  bool beyond;
+  int32_t keys, values;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(heads, scale, beyond, keys, values, q, k, v, out); }
+};
 struct SinesNode {
   int32_t frequencies;
   bool halves;

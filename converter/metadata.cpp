@@ -164,6 +164,15 @@ Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optiona
                                   &speech->suppressed_first, &speech->durations);
 }
 
+Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::optional<BeamDefaults>& beams) {
+  if (!beams) return 0;
+  return file::CreateBeamSearchDirect(builder, beams->beams, beams->length_penalty, beams->stop,
+                                      beams->max_tokens, beams->min_tokens, beams->forced_first_id,
+                                      beams->forced_last_id,
+                                      beams->suppressed_ids.empty() ? nullptr : &beams->suppressed_ids,
+                                      beams->no_repeat_ngram, beams->repetition_penalty);
+}
+
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   const auto add_program = [&](const ProgramGraph& program) {
@@ -258,13 +267,14 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
                                   graph.globals->separator);
   }
   const auto speech = write_speech(builder, graph.speech);
+  const auto beams = write_beams(builder, metadata.beams);
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
       prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals,
-      speech);
+      speech, beams);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -323,6 +323,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
       const uint32_t op = run.next_op;
       run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
+      if (session->maps.take != nullptr) show_attention_map(*session, op);
     }
     if (end != last) return false;
     if (last_pass(run)) break;

@@ -5,6 +5,7 @@
 
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/attention_maps.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
@@ -116,6 +117,7 @@ struct mote_session {
   mote::Share* shares;  // [threads]
   float* partials;      // of attention for a decoding step's rows; null with one thread
 
+  mote::AttentionMaps maps;
   mote::Sampler sampler;
   mote::TextScratch text;
 

@@ -76,6 +76,10 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
     return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
   }
+  const file::BeamSearch* search = root.beam_search();
+  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
+    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
+  }
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
   if (unknown != 0) {

@@ -576,13 +576,23 @@ typedef struct mote_beam_options {
   int ignore_model_stops;        /* 1: only stop_ids stop */
   const int32_t* suppressed_ids; /* tokens that are never chosen */
   uint32_t suppressed_count;
-  int32_t forced_first_id; /* the first token, -1: any */
-  int32_t forced_last_id;  /* the token at max_tokens, -1: any */
-  uint64_t reserved[4];    /* 0 */
+  int32_t forced_first_id;  /* the first token, -1: any */
+  int32_t forced_last_id;   /* the token at max_tokens, -1: any */
+  uint32_t unused;          /* not read */
+  uint32_t min_tokens;      /* no stop id is among so many first tokens */
+  uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in a sequence; 0: they may be */
+  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam, which
+     is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
+  float repetition_penalty;
+  uint64_t reserved[2]; /* 0 */
 } mote_beam_options;
 
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
 mote_beam_options mote_beam_options_default(void);
+
+/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing of
+   it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
+mote_beam_options mote_model_beam_options(const mote_model* model);
 
 /* Bytes that a search takes, 0 if the options are invalid. */
 size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options);
