@@ -118,10 +118,10 @@ DType coarsest_type(const Graph& graph) {
   return coarsest;
 }
 
-std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
-                                                 const Graph& graph) {
+std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec, const Graph& graph,
+                                                 bool small) {
   if (!spec) return std::nullopt;
-  std::optional<TokenizerTables> tables(*spec);
+  std::optional<TokenizerTables> tables(std::in_place, *spec, small);
   if (tables->tokens() > graph.vocab) {
     fail(
         "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
@@ -240,7 +240,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
 
   OutputFile output(target);

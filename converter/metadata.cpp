@@ -230,12 +230,15 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
   }
   const auto picture = write_picture(builder, graph.picture);
+  file::Feature features = required_features(graph);
+  if (metadata.tokenizer != nullptr && metadata.tokenizer->has_class_ranges())
+    features |= file::Feature::class_ranges;
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture);
+      labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
+      metadata.default_prompt, sound, picture);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

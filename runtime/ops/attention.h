@@ -85,7 +85,7 @@ struct Attention : Operation {
  private:
   /// The largest of last_seen.
   static uint32_t last_position(const AttentionArgs& args, const RunRows& run) {
-    if (args.last_seen == args.positions) return run.last_position;
+    if (!kHasWholeSequences || args.last_seen == args.positions) return run.last_position;
     int32_t last = 0;
     for (uint32_t i = 0; i < args.rows; ++i) last = args.last_seen[i] > last ? args.last_seen[i] : last;
     return static_cast<uint32_t>(last);
@@ -95,7 +95,7 @@ struct Attention : Operation {
   static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t last,
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
-    const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
+    const bool few = kHasThreads && args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
     return few && args.window == 0 && args.sides == 0 && segments > 1 && units % run.threads != 0 ? segments
                                                                                                   : 0;
   }
@@ -132,7 +132,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   uint32_t reach = 0;
   const float* bias = attention_bias(op, &reach);
   ConstRows row_bias{};
-  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (has_score(static_cast<uint32_t>(ScoreKind::biased)) && op.row_bias() != nullptr)
+    row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t* last_seen = rows.positions;
@@ -162,7 +163,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      bias != nullptr && is_by_position(op)};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
-  step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
+  if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }
 
 }  // namespace mote

@@ -39,13 +39,20 @@ class Proofs {
   mote_status status() const { return status_; }
 
   template <class... Pieces>
-  bool check(bool holds, Pieces... pieces) {
+  MOTE_GETS_WORDS inline bool check(bool holds, Pieces... pieces) {
+    if constexpr (!kHasSentences) return check_without_text(holds);
     if (!holds && status_ == MOTE_OK) {
       const char* name = file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type());
       status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
                         pieces...);
     }
     return holds;
+  }
+
+  /// An activation that there is, here too.
+  void known(file::Activation activation) {
+    check(activation <= file::Activation::MAX, "unknown activation");
+    built(has_activation(static_cast<uint32_t>(activation)), "its activation");
   }
 
   /// `what` names the operand in messages.
@@ -179,6 +186,12 @@ class Proofs {
     of_tokens(a, what);
     width(a, columns, what);
   }
+  /// Of parts that a build for another model lacks.
+  void built(bool is, const char* what) {
+    if (is || status_ != MOTE_OK) return;
+    status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_,
+                      ": the build, for another model, lacks ", what);
+  }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
   const file::State* cache(uint32_t index, KvCacheView* view) {
@@ -238,14 +251,15 @@ class Proofs {
     }
   }
 
-  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms agree.
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
+  /// agree.
   bool is_by_position(const file::Attention& op) const {
     const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, uint32_t* reach) {
-    if (op.bias() == -1) return nullptr;
+    if (!has_score(static_cast<uint32_t>(ScoreKind::biased)) || op.bias() == -1) return nullptr;
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
@@ -284,13 +298,22 @@ class Proofs {
     check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    if (op.bias() != -1 || by_row) return ScoreKind::biased;
-    if (op.softcap() != 0.0f) return ScoreKind::capped;
-    if (op.slopes() == -1) return ScoreKind::scaled;
-    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+    ScoreKind kind = op.slopes() == -1     ? ScoreKind::scaled
+                     : op.slopes_in_bf16() ? ScoreKind::alibi_bf16
+                                           : ScoreKind::alibi;
+    if (op.softcap() != 0.0f) kind = ScoreKind::capped;
+    if (op.bias() != -1 || by_row) kind = ScoreKind::biased;
+    built(has_score(static_cast<uint32_t>(kind)), "its kind of scores");
+    return kind;
   }
 
  protected:
+  bool check_without_text(bool holds) {
+    if (!holds && status_ == MOTE_OK)
+      status_ = fail_without_text(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_));
+    return holds;
+  }
+
   static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
     return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
            tensor.rows() == rows && tensor.cols() == cols;
