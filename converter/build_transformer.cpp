@@ -183,8 +183,10 @@ void TransformerBuilder::embed() {
   } else {
     embed_ids();
   }
+  const View embedded = x_;
+  if (spec_.expand) x_ = spec_.expand(*this, x_);
   probe("hidden.0", x_);
-  if (spec_.per_layer.width != 0) embed_per_layer();
+  if (spec_.per_layer.width != 0) embed_per_layer(embedded);
   add_tables();
 }
 
@@ -215,11 +217,12 @@ void TransformerBuilder::embed_ids() {
   if (spec_.positions_after_projection) add_positions();
 }
 
-void TransformerBuilder::embed_per_layer() {
+void TransformerBuilder::embed_per_layer(View embedded) {
   const PerLayerSpec& spec = spec_.per_layer;
   const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
   per_layer_ = new_value(width, Unit::token);
-  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  linear("per_layer_projection", spec.projection, Role::matrix, embedded, per_layer_, Activation::none,
+         false);
   scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
   norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
   if (spec.rows == 0) return;
