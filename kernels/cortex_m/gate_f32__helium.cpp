@@ -9,14 +9,18 @@
 namespace mote::helium {
 namespace {
 
+inline float32x4_t silu(float32x4_t x) {
+  const float32x4_t exponents = vminnmq_f32(vnegq_f32(x), vdupq_n_f32(cortex_m::kMostExp));
+  return divide(x, vaddq_n_f32(exp_not_large(exponents), 1.0f));
+}
+
 void silu_row(const float* gate, const float* up, float* out, uint32_t width) {
-  for (uint32_t i = 0; i < width; i += 4) {
-    const mve_pred16_t some = vctp32q(width - i);
-    const float32x4_t x = vld1q_z_f32(gate + i, some);
-    const float32x4_t exponents = vminnmq_f32(vnegq_f32(x), vdupq_n_f32(cortex_m::kMostExp));
-    const float32x4_t y = divide(x, vaddq_n_f32(exp_not_large(exponents), 1.0f));
-    vst1q_p_f32(out + i, vmulq_f32(y, vld1q_z_f32(up + i, some)), some);
-  }
+  uint32_t i = 0;
+  for (; i + 4 <= width; i += 4) vst1q_f32(out + i, vmulq_f32(silu(vld1q_f32(gate + i)), vld1q_f32(up + i)));
+  if (i == width) return;
+  const mve_pred16_t some = vctp32q(width - i);
+  const float32x4_t y = silu(vld1q_z_f32(gate + i, some));
+  vst1q_p_f32(out + i, vmulq_f32(y, vld1q_z_f32(up + i, some)), some);
 }
 
 }  // namespace
