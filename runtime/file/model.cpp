@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/parts.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -278,16 +279,6 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
   return MOTE_OK;
 }
 
-/// What the model says of sound and pictures.
-mote_status check_media(const mote_model& model, mote_error* error) {
-  if constexpr (kHasMedia) {
-    const mote_status status = check_sound(model, error);
-    return status != MOTE_OK ? status : check_picture(model, error);
-  }
-  if (model.root->sound() == nullptr && model.root->picture() == nullptr) return MOTE_OK;
-  return fail(error, MOTE_UNSUPPORTED_FILE, "the build, for another model, takes no sound or pictures");
-}
-
 /// All programs.
 mote_status check_programs(mote_model* model, mote_error* error) {
   const auto* programs = model->root->programs();
@@ -295,6 +286,10 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
+  for (const file::Program* program : *programs) {
+    const mote_status known = check_operations(*program, error);
+    if (known != MOTE_OK) return known;
+  }
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
   if (status == MOTE_OK) status = check_caches(*model, error);
