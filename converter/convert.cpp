@@ -127,9 +127,9 @@ void leave_out_types(TokenizerSpec& spec) {
 }
 
 std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
-                                                 const Graph& graph) {
+                                                 const Graph& graph, bool small) {
   if (!spec) return std::nullopt;
-  std::optional<TokenizerTables> tables(*spec);
+  std::optional<TokenizerTables> tables(std::in_place, *spec, small);
   if (tables->tokens() > graph.vocab) {
     fail(
         "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
@@ -256,7 +256,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                                           ? std::nullopt
                                           : read_tokenizer(source, spec.is_encoder() || spec.source);
   if (text && spec.globals) leave_out_types(*text);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
   const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);

@@ -268,11 +268,14 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   }
   const auto speech = write_speech(builder, graph.speech);
   const auto beams = write_beams(builder, metadata.beams);
+  file::Feature features = required_features(graph);
+  if (metadata.tokenizer != nullptr && metadata.tokenizer->has_class_ranges())
+    features |= file::Feature::class_ranges;
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
+      labels.empty() ? nullptr : &labels, graph.token_types, features,
       prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals,
       speech, beams);
   file::FinishSizePrefixedModelBuffer(builder, root);

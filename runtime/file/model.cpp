@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/parts.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -211,7 +212,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
-    uses.add(step);
+    if (kHasFixedStates) uses.add(step);
     if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
       return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
@@ -229,7 +230,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
-  if (!is_whole(program)) {
+  if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
   }
@@ -285,6 +286,10 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
                   " is of an unknown kind, or appends rows but is not the first");
     }
+    if (!kHasWholeSequences && program->kind() != file::ProgramKind::append) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no programs of whole sequences");
+    }
     model->sources = model->sources || (!model->encoder && is_whole(*program));
   }
   for (const file::Program* program : *programs) {
@@ -303,6 +308,10 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
+  for (const file::Program* program : *programs) {
+    const mote_status known = check_operations(*program, error);
+    if (known != MOTE_OK) return known;
+  }
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
   for (const file::State* state : *model->root->states())
@@ -325,10 +334,8 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   }
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
-  if (status == MOTE_OK) status = check_sound(*model, error);
-  if (status == MOTE_OK) status = check_speech(*model, error);
+  if (status == MOTE_OK) status = check_media(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
-  if (status == MOTE_OK) status = check_picture(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "kernels/of_model.h"
 #include "kernels/ops.h"
 #include "mote/mote.h"
 #include "runtime/file/file.h"
@@ -13,9 +14,10 @@
 
 struct mote_model {
   const mote::file::Model* root;
-  const mote::file::Program* program;  // the first: what generation and encoding run
-  bool encoder;                        // all programs take whole sequences
-  bool sources;  // some do, beside the first, which appends to sequences that have them as their sources
+  const mote::file::Program* program;                // the first: what generation and encoding run
+  mote::PartFlag<mote::kHasWholeSequences> encoder;  // all programs take whole sequences
+  // Some do, beside the first, which appends to sequences that have them as their sources:
+  mote::PartFlag<mote::kHasWholeSequences> sources;
   const uint8_t* segment;
   bool in_passes;            // encoders: runs of all programs may be split (passes.h)
   mote::DType first_linear;  // weight types of the first and last: they decide the default cache type
@@ -50,7 +52,9 @@ inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
-inline bool is_whole(const file::Program& program) { return program.kind() == file::ProgramKind::whole; }
+inline bool is_whole(const file::Program& program) {
+  return kHasWholeSequences && program.kind() == file::ProgramKind::whole;
+}
 
 /// What states have in common whose pages are one pool.
 struct CacheKind {
@@ -108,7 +112,9 @@ mote_status check_sound(const mote_model& model, mote_error* error);
 mote_status check_speech(const mote_model& model, mote_error* error);
 
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
-inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
+inline bool is_fixed(const file::State& state) {
+  return kHasFixedStates && state.kind() != file::StateKind::kv;
+}
 
 inline bool has_kv(const file::Model& root) {
   for (const file::State* state : *root.states()) {

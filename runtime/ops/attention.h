@@ -98,7 +98,7 @@ struct Attention : Operation {
  private:
   /// The largest of last_seen.
   static uint32_t last_position(const AttentionArgs& args, const RunRows& run) {
-    if (args.last_seen == args.positions) return run.last_position;
+    if (!kHasWholeSequences || args.last_seen == args.positions) return run.last_position;
     int32_t last = 0;
     for (uint32_t i = 0; i < args.rows; ++i) last = args.last_seen[i] > last ? args.last_seen[i] : last;
     return static_cast<uint32_t>(last);
@@ -108,7 +108,7 @@ struct Attention : Operation {
   static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t last,
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
-    const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
+    const bool few = kHasThreads && args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
     const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.next_global == nullptr;
     return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
@@ -163,7 +163,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
       relative_table(op, op.relative_queries(), *cache, "relative queries", &relative_reach);
   const float* bias = attention_bias(op, q, *cache, &reach);
   ConstRows row_bias{};
-  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (has_score(static_cast<uint32_t>(ScoreKind::biased)) && op.row_bias() != nullptr)
+    row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t *positions = rows.positions, *last_seen = rows.positions;
@@ -209,7 +210,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      op.globals() == file::GlobalRole::queries};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
-  step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
+  if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }
 
 }  // namespace mote

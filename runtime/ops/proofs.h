@@ -39,13 +39,20 @@ class Proofs {
   mote_status status() const { return status_; }
 
   template <class... Pieces>
-  bool check(bool holds, Pieces... pieces) {
+  MOTE_GETS_WORDS inline bool check(bool holds, Pieces... pieces) {
+    if constexpr (!kHasSentences) return check_without_text(holds);
     if (!holds && status_ == MOTE_OK) {
       const char* name = file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type());
       status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
                         pieces...);
     }
     return holds;
+  }
+
+  /// An activation that there is, here too.
+  void known(file::Activation activation) {
+    check(activation <= file::Activation::MAX, "unknown activation");
+    built(has_activation(static_cast<uint32_t>(activation)), "its activation");
   }
 
   /// `what` names the operand in messages.
@@ -183,6 +190,12 @@ class Proofs {
     of_tokens(a, what);
     width(a, columns, what);
   }
+  /// Of parts that a build for another model lacks.
+  void built(bool is, const char* what) {
+    if (is || status_ != MOTE_OK) return;
+    status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_,
+                      ": the build, for another model, lacks ", what);
+  }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
   const file::State* cache(uint32_t index, KvCacheView* view) {
@@ -262,7 +275,7 @@ class Proofs {
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
                               uint32_t* reach) {
-    if (op.bias() == -1) return nullptr;
+    if (!has_score(static_cast<uint32_t>(ScoreKind::biased)) || op.bias() == -1) return nullptr;
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
@@ -331,6 +344,15 @@ class Proofs {
     check(!has_distances(op) && op.softcap() == 0.0f, "has another kind of scores beside global tokens");
   }
 
+  static ScoreKind kind_of_scores(const file::Attention& op) {
+    if (op.block() != 0) return ScoreKind::blocks;
+    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
+    if (is_relative(op)) return ScoreKind::relative;
+    if (op.bias() != -1 || op.row_bias() != nullptr) return ScoreKind::biased;
+    if (op.softcap() != 0.0f) return ScoreKind::capped;
+    if (op.slopes() == -1) return ScoreKind::scaled;
+    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+  }
   /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
   ScoreKind score_kind(const file::Attention& op) {
     check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
@@ -344,16 +366,18 @@ class Proofs {
               (!is_relative(op) && op.bias() == -1 && !by_row && op.slopes() == -1 && op.softcap() == 0),
           "has another kind of scores beside blocks");
     check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
-    if (op.block() != 0) return ScoreKind::blocks;
-    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
-    if (is_relative(op)) return ScoreKind::relative;
-    if (op.bias() != -1 || by_row) return ScoreKind::biased;
-    if (op.softcap() != 0.0f) return ScoreKind::capped;
-    if (op.slopes() == -1) return ScoreKind::scaled;
-    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+    const ScoreKind kind = kind_of_scores(op);
+    built(has_score(static_cast<uint32_t>(kind)), "its kind of scores");
+    return kind;
   }
 
  protected:
+  bool check_without_text(bool holds) {
+    if (!holds && status_ == MOTE_OK)
+      status_ = fail_without_text(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_));
+    return holds;
+  }
+
   static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
     return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
            tensor.rows() == rows && tensor.cols() == cols;

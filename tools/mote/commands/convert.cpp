@@ -116,6 +116,7 @@ void convert_model(const Arguments& arguments) {
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.small_tables = !arguments.target.empty();
   options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
@@ -156,7 +157,8 @@ void add_convert(CommandLine& line) {
   command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
       .one_of({"vision", "text"});
   command
-      .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
+      .option("--target", &arguments->target,
+              "For firmware: small tables of the tokenizer, and what the model takes of flash and RAM")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,
