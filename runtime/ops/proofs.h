@@ -275,7 +275,9 @@ class Proofs {
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
                               uint32_t* reach) {
-    if (!has_score(static_cast<uint32_t>(ScoreKind::biased)) || op.bias() == -1) return nullptr;
+    constexpr bool kHasBias = has_score(static_cast<uint32_t>(ScoreKind::biased)) ||
+                              has_score(static_cast<uint32_t>(ScoreKind::relative));
+    if (!kHasBias || op.bias() == -1) return nullptr;  // of another kind of scores, which is refused
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
