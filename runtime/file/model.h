@@ -111,6 +111,9 @@ uint32_t selected_of(const file::Program& program);
 mote_status check_sound(const mote_model& model, mote_error* error);
 mote_status check_speech(const mote_model& model, mote_error* error);
 
+/// Proves that the stored self test fits the model, if there is one.
+mote_status check_self_test(const mote_model& model, mote_error* error);
+
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
 inline bool is_fixed(const file::State& state) {
   return kHasFixedStates && state.kind() != file::StateKind::kv;
