@@ -152,6 +152,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed();
+  /// Positions of all rows, or of those of patches.
+  std::vector<float> position_rows();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
   void embed_ids();

@@ -10,7 +10,7 @@
 namespace mote::convert {
 namespace {
 
-void set_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
+void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
   for (LayerSpec& layer : layers) {
     layer.attention.scale = 1.0f;
     LayerNames& names = layer.names;
@@ -101,7 +101,7 @@ TransformerSpec read_gemma4_text(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config, defaults);
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   const std::string base = base_of(source, "model.");
-  set_names(base + "layers.{}.", spec.layers);
+  set_gemma4_names(base + "layers.{}.", spec.layers);
   const std::vector<bool> slides = read_kinds(config, spec);
   share_keys(config, slides, spec.layers);
   read_per_layer(config, base, spec);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "converter/graph.h"
+#include "converter/resize_positions.h"
 
 namespace mote::convert {
 
@@ -180,18 +181,20 @@ struct LearnedRows {
 
 /// A model of pictures: x is a linear of each patch, between learned rows, with positions.
 struct PictureSpec {
-  PictureFormat format;                // its height 0: the model reads tokens
-  std::string projection;              // [width, channels, patch, patch]
-  bool bias = true;                    // of the projection
+  PictureFormat format;    // its height 0: the model reads tokens
+  std::string projection;  // [width, channels, patch, patch]
+  bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
-  std::string positions;               // whole; empty: there are none
-  bool positions_of_patches = false;   // learned rows have none
-  std::string pooled_norm;             // of the vector of the sequence
-  uint32_t pool_skip = 0;              // rows that the pooling leaves out
-  std::string attention_pool;          // starts the names of SigLIP's pooling head
-  std::string boxes;                   // starts the names of what makes boxes of rows (YOLOS)
-  DenseSpec second;                    // labels of the second row, averaged with the head's (DeiT)
-  std::string probe;                   // the name of the output's vectors in the original
+  std::string positions;              // whole; empty: there are none
+  bool resizes_positions = false;     // to the size that the source's steps give
+  PatchGrid table;                    // of the stored positions, where they are resized
+  bool positions_of_patches = false;  // learned rows have none
+  std::string pooled_norm;            // of the vector of the sequence
+  uint32_t pool_skip = 0;             // rows that the pooling leaves out
+  std::string attention_pool;         // starts the names of SigLIP's pooling head
+  std::string boxes;                  // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;                   // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;                  // the name of the output's vectors in the original
 };
 
 struct TransformerSpec {
