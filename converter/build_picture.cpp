@@ -14,6 +14,27 @@ constexpr float kSmallestNorm = 1e-12f;  // of vectors that get length 1
 
 }  // namespace
 
+std::vector<float> TransformerBuilder::position_rows() {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  const uint32_t patches = spec_.context - format.before - format.after, width = spec_.width;
+  if (picture.table.rows == 0) {
+    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
+    return tensors_.table(picture.positions, 1, count * width);
+  }
+  const uint32_t first = picture.positions_of_patches ? 0 : format.before * width;
+  const uint32_t last = picture.positions_of_patches ? 0 : format.after * width;
+  const uint32_t stored = picture.table.rows * picture.table.columns * width;
+  const std::vector<float> all = tensors_.table(picture.positions, 1, first + stored + last);
+  const PatchGrid grid{format.height / format.patch, format.width / format.patch};
+  std::vector<float> rows(all.begin(), all.begin() + first);
+  for (const float value :
+       resize_positions(std::span(all).subspan(first, stored), picture.table, grid, width))
+    rows.push_back(value);
+  rows.insert(rows.end(), all.end() - last, all.end());
+  return rows;
+}
+
 void TransformerBuilder::embed_picture() {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
@@ -46,8 +67,7 @@ void TransformerBuilder::embed_picture() {
   const uint32_t side = format.positions_side;
   if (!picture.positions.empty() && side == 0) {
     const uint32_t first = picture.positions_of_patches ? format.before : 0;
-    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
-    const std::vector<float> positions = tensors_.table(picture.positions, 1, count * width);
+    const std::vector<float> positions = position_rows();
     for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];
   }
   const uint32_t count = static_cast<uint32_t>(rows.size() / width);

@@ -233,10 +233,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (source.pooling && !spec.is_encoder()) {
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
+  if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
   const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);

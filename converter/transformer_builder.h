@@ -170,6 +170,8 @@ class TransformerBuilder {
   Projection cross_projection(const LayerSpec& cross, const char* label, const std::string& name,
                               uint32_t first, uint32_t rows, uint32_t cols);
   void embed();
+  /// Positions of all rows, or of those of patches.
+  std::vector<float> position_rows();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
   void embed_ids();

@@ -26,7 +26,7 @@ struct Processor {
 constexpr Processor kProcessors[] = {
     {"ViT", kBilinear, false},    {"DeiT", kBicubic, false},        {"Beit", kBicubic, false},
     {"CLIP", kBicubic, true},     {"SiglipImage", kBicubic, false}, {"Bit", kBicubic, true},
-    {"DINOv3", kBilinear, false}, {"Yolos", kBilinear, false},
+    {"DINOv3", kBilinear, false},
 };
 
 struct Size {
@@ -154,7 +154,8 @@ class Preprocessor {
 
 }  // namespace
 
-void read_preprocessor(const Source& source, PictureFormat& format, std::vector<std::string>& notes) {
+void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<std::string>& notes) {
+  PictureFormat& format = spec.picture.format;
   const std::filesystem::path path = source.directory / "preprocessor_config.json";
   std::error_code ignored;
   if (source.directory.empty() || !std::filesystem::exists(path, ignored)) {
@@ -169,12 +170,18 @@ void read_preprocessor(const Source& source, PictureFormat& format, std::vector<
   const bool crops = format.crop_height != 0;
   const uint32_t height = crops ? format.crop_height : format.resize_height;
   const uint32_t width = crops ? format.crop_width : format.resize_width;
-  if (height != format.height || width != format.width) {
+  if (height == format.height && width == format.width) return;
+  if (!spec.picture.resizes_positions || width == 0 || height % format.patch != 0 ||
+      width % format.patch != 0) {
     fail(
         "{}: pictures become {} x {} pixels, the model takes {} x {}; positions of another size are not "
         "supported",
         path.string(), width, height, format.width, format.height);
   }
+  spec.picture.table = {format.height / format.patch, format.width / format.patch};
+  format.height = height;
+  format.width = width;
+  spec.context = format.rows();
 }
 
 }  // namespace mote::convert

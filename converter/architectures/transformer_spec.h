@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/graph.h"
+#include "converter/resize_positions.h"
 
 namespace mote::convert {
 
@@ -189,6 +190,8 @@ struct PictureSpec {
   bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
   std::string positions;              // whole; empty: there are none
+  bool resizes_positions = false;     // to the size that the source's steps give
+  PatchGrid table;                    // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
   std::string pooled_norm;            // of the vector of the sequence
   uint32_t pool_skip = 0;             // rows that the pooling leaves out
