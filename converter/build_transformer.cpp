@@ -182,6 +182,7 @@ void TransformerBuilder::embed() {
     x_ = spec_.stem(*this);
   } else {
     embed_ids();
+    if (spec_.sight) embed_sight();
   }
   probe("hidden.0", x_);
   if (spec_.per_layer.width != 0) embed_per_layer();
@@ -213,6 +214,37 @@ void TransformerBuilder::embed_ids() {
     x_ = projected;
   }
   if (spec_.positions_after_projection) add_positions();
+}
+
+void TransformerBuilder::embed_sight() {
+  const SightSpec& sight = *spec_.sight;
+  sight_ = new_value(sight.features + 1 + (sight.mrope ? 3 : 0), Unit::token);
+  add(InputNode{sight_});
+  // Where the picture's vector stands for the embedding, that is taken off itself.
+  const View taken = new_value(x_.width, Unit::token);
+  add(GateNode{Activation::none, columns(sight_, sight.features, 1), x_, taken});
+  add(ScaleRowsNode{taken, x_, -1, -1.0f, x_});
+  add(ScaleRowsNode{columns(sight_, 0, x_.width), x_, -1, 1.0f, x_});
+  graph_.sight = sight;
+}
+
+void TransformerBuilder::add_deep_rows(size_t index) {
+  const auto column = static_cast<uint32_t>(index + 1) * x_.width;
+  if (spec_.sight && column < spec_.sight->features)
+    add(ScaleRowsNode{columns(sight_, column, x_.width), x_, -1, 1.0f, x_});
+}
+
+std::optional<View> TransformerBuilder::rope_shifts(uint32_t frequencies) {
+  constexpr uint32_t kAxes = 3;
+  if (!spec_.sight || spec_.rope_axes.size() != frequencies || !rope_tables_.empty()) return std::nullopt;
+  std::vector<float> chosen(size_t{frequencies} * kAxes, 0.0f);
+  for (uint32_t i = 0; i < frequencies; ++i) chosen[i * kAxes + spec_.rope_axes[i]] = 1.0f;
+  const int32_t weight = add_matrix("rope_axes", DType::f32, false, kAxes,
+                                    {tensors_.computed("rope_axes", frequencies, kAxes, chosen)});
+  const View shifts = new_value(frequencies, Unit::token);
+  add(LinearNode{weight, -1, Activation::none, columns(sight_, spec_.sight->features + 1, kAxes), shifts,
+                 std::nullopt});
+  return shifts;
 }
 
 void TransformerBuilder::embed_per_layer() {
@@ -253,8 +285,10 @@ void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
-    rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
+    const auto count = static_cast<uint32_t>(rope.frequencies.size());
+    const std::optional<View> shifts = rope_shifts(count);
+    rope_tables_.push_back(new_value(2 * count, Unit::token));
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every, shifts});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
@@ -281,6 +315,7 @@ void TransformerBuilder::embed_and_layers() {
       layer(spec);
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
+    add_deep_rows(i);
   }
 }
 

@@ -83,9 +83,9 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Cal
 
 /// The format by name, or what the model's template is understood as; with what is to be said about it.
 UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Source& source,
-                                      const TokenizerSpec* tokenizer) {
+                                      const TokenizerSpec* tokenizer, bool sighted) {
   if (source.chat_template.empty() && options.thinking) fail("--thinking: the model has no chat template");
-  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking};
+  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, sighted};
   if (options.chat_format.empty()) {
     return source.chat_template.empty() ? UnderstoodTemplate{}
                                         : understand_template(source.chat_template, setting);
@@ -97,6 +97,20 @@ UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Sourc
     chosen.remark = fmt::format("it is not {}: {}", options.chat_format, *difference);
   }
   return chosen;
+}
+
+/// What a question with pictures begins with.
+void set_picture_pieces(const Source& source, const TemplateSetting& setting, const ChatFormat& format,
+                        Graph& graph, std::vector<std::string>& notes) {
+  SightSpec& sight = *graph.sight;
+  const PictureMarks marks{sight.token, sight.before, sight.after, !sight.tile_before.empty()};
+  const auto before = before_pictures(source.chat_template, setting, format, marks);
+  if (before) {
+    sight.user_before = *before;
+  } else {
+    notes.emplace_back(
+        "its chat template puts pictures otherwise than mote chat does: before a question's text");
+  }
 }
 
 /// The source's, and the end of the format's own turn.
@@ -241,7 +255,13 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
-  const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
+  const UnderstoodTemplate chat =
+      choose_chat_format(options, source, text ? &*text : nullptr, graph.sight.has_value());
+  if (graph.sight && chat.format) {
+    const TemplateSetting setting{special_token_texts(source, text ? &*text : nullptr), options.thinking,
+                                  true};
+    set_picture_pieces(source, setting, *chat.format, graph, source.notes);
+  }
 
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);

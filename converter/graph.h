@@ -129,8 +129,9 @@ struct RopeTableNode {
   View out;
   float growth = 0.0f;
   uint32_t growth_every = 1;
+  std::optional<View> shifts = std::nullopt;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every, shifts); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -157,9 +158,11 @@ struct AttentionNode {
   int32_t sinks = -1;
   uint32_t sides = 0;  // 0: none
   std::optional<View> row_bias = std::nullopt;
+  uint32_t group = 0;  // 0: none
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
+             group);
   }
 };
 struct GateNode {
@@ -320,6 +323,13 @@ struct FramesNode {
 
   auto fields(auto&& f) const { return f(taps, before, in, out); }
 };
+struct GatherRowsNode {
+  uint32_t taps;
+  int32_t table;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(taps, table, in, out); }
+};
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;
   Activation activation;
@@ -409,6 +419,16 @@ struct SoundSpec {
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
 };
 
+/// The schema's: what a model that reads texts takes of pictures.
+struct SightSpec {
+  int32_t image_id = -1;
+  uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
+  bool mrope = false;
+  uint32_t rows = 0;
+  std::string token = {};  // image_id's, of the chat template
+  std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
+};
+
 /// A model: its first program, and what all programs share.
 struct Graph : ProgramGraph {
   std::vector<Weight> weights;
@@ -420,6 +440,7 @@ struct Graph : ProgramGraph {
   int32_t bos_id;
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
+  std::optional<SightSpec> sight = std::nullopt;
 };
 
 }  // namespace mote::convert

@@ -151,17 +151,30 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.crop_height, picture.crop_width, picture.rescale,
       picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
       picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
-      picture.rope_base, picture.positions_side, picture.channels_last);
+      picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
+      picture.angles_by_place, picture.positions_by_corners, picture.least_pixels, picture.most_pixels,
+      picture.longest, picture.tile, picture.frames);
+}
+
+Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {
+  if (!sight) return 0;
+  const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
+  return file::CreateSightDirect(builder, sight->image_id, sight->features, sight->mrope, sight->rows,
+                                 sight->before.c_str(), sight->after.c_str(), text(sight->tile_before),
+                                 text(sight->line_after), text(sight->whole_before),
+                                 text(sight->user_before));
 }
 
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
+  if (graph.sight) features |= file::Feature::ids_and_floats;
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
       if (groups.needs != 1) features |= file::Feature::group_needs;
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
+      if (table != nullptr && table->shifts) features |= file::Feature::rope_shifts;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
@@ -169,13 +182,15 @@ file::Feature required_features(const Graph& graph) {
       if (attention->bias != -1) {
         const Weight& bias = graph.weights[static_cast<size_t>(attention->bias)];
         features |= file::Feature::attention_bias;
-        if (bias.rows == attention->heads * bias.cols) features |= file::Feature::bias_by_position;
+        if (attention->group == 0 && bias.rows == attention->heads * bias.cols)
+          features |= file::Feature::bias_by_position;
       }
       if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
       if (attention->slopes != -1) features |= file::Feature::slopes;
       if (attention->sinks != -1) features |= file::Feature::sinks;
       if (attention->sides != 0) features |= file::Feature::sides;
+      if (attention->group != 0) features |= file::Feature::attention_group;
     }
   };
   add_program(graph);
@@ -235,7 +250,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture);
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture,
+      write_sight(builder, graph.sight));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

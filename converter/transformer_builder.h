@@ -102,6 +102,8 @@ class TransformerBuilder {
   TensorSet& tensors() { return tensors_; }
   const TypePolicy& policy() const { return policy_; }
   float norm_eps() const { return spec_.norm_eps; }
+  /// The cache of a layer's keys and values, which an encoder's layers of one shape share.
+  uint32_t cache_of(const AttentionSpec& attention);
   /// A state that only the layer's own operation carries.
   uint32_t add_state(const Cache& state);
 
@@ -112,6 +114,10 @@ class TransformerBuilder {
   /// Groups of the rows that new values have; from now on these have a row for each group.
   void enter_groups(uint32_t ratio, uint32_t needs);
   Unit rows() const { return rows_; }
+  /// Groups of the rows that new values have, who keep theirs.
+  Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
+  /// For PictureSpec::finish: what the rows of outputs are taken of.
+  void put_out(View out) { x_ = out; }
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
@@ -174,7 +180,15 @@ class TransformerBuilder {
   std::vector<float> position_rows();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
+  WeightPart patch_projection();
+  void add_picture_rows(const std::vector<float>& bias);
   void embed_ids();
+  /// What rows of the caller's floats put in place of embeddings (TransformerSpec::sight).
+  void embed_sight();
+  /// Adds a picture's further vectors behind layer `index`.
+  void add_deep_rows(size_t index);
+  /// Of each frequency what a row's position differs by in its direction.
+  std::optional<View> rope_shifts(uint32_t frequencies);
   /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index);
@@ -190,7 +204,6 @@ class TransformerBuilder {
   void add_xielu(const std::string& source, View x);
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
-  uint32_t cache_of(const AttentionSpec& attention);
   View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----
@@ -222,6 +235,7 @@ class TransformerBuilder {
   std::vector<uint32_t> layer_caches_;     // [layers]
   std::vector<uint32_t> source_states_;    // [layers], those that `cross` attends to
   View per_layer_{};                       // [layers, width of PerLayerSpec]
+  View sight_{};                           // the rows of TransformerSpec::sight
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
   int32_t table_ = -1;                     // the embedding

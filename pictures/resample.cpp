@@ -3,13 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "converter/error.h"
 
 namespace mote::pictures {
 namespace {
 
+double sinc(double x) { return x == 0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }
+
+/// Pixels that a filter reaches to either side.
+double reach_of(Filter filter) {
+  return filter == Filter::lanczos ? 3.0 : filter == Filter::bicubic ? 2.0 : 1.0;
+}
+
 double weight_at(Filter filter, double x) {
+  if (filter == Filter::lanczos) return -3.0 <= x && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
   x = std::fabs(x);
   if (filter == Filter::bilinear) return x < 1.0 ? 1.0 - x : 0.0;
   constexpr double kA = -0.5;
@@ -36,7 +45,7 @@ Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
 
 Weights::Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint32_t count) {
   const double scale = static_cast<double>(from) / to, stretch = std::max(scale, 1.0);
-  const double support = (filter == Filter::bilinear ? 1.0 : 2.0) * stretch;
+  const double support = reach_of(filter) * stretch;
   std::vector<double> row;
   for (uint32_t i = first; i < first + count; ++i) {
     const double center = (i + 0.5) * scale;

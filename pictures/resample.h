@@ -11,7 +11,7 @@
 
 namespace mote::pictures {
 
-enum class Filter : uint8_t { bilinear = 2, bicubic = 3 };  // Pillow's numbers
+enum class Filter : uint8_t { lanczos = 1, bilinear = 2, bicubic = 3 };  // Pillow's numbers
 
 /// The weights of one direction for new pixels [first, first + count) of `to` made of `from` ones.
 class Weights {

@@ -9,8 +9,10 @@
 
 namespace mote::convert {
 
-/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels.
-PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size);
+/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels. Of a
+/// model that `fills_up` the last patches, whole ones alone are supported; others leave pixels out.
+PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
+                                  bool fills_up = false);
 
 /// Rows before and behind those of patches: fills the format's numbers and the context, which has all of
 /// them.

@@ -25,6 +25,10 @@ static inline PositionRange seen_by(const AttentionArgs& args, size_t row) {
     const uint32_t position = static_cast<uint32_t>(args.positions[row]), behind = position + args.sides + 1;
     return {position > args.sides ? position - args.sides : 0, behind < end ? behind : end};
   }
+  if (args.group != 0) {
+    const uint32_t begin = static_cast<uint32_t>(args.positions[row]) / args.group * args.group;
+    return {begin, begin + args.group < end ? begin + args.group : end};
+  }
   return {args.window != 0 && end > args.window ? end - args.window : 0, end};
 }
 
@@ -56,6 +60,8 @@ static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool
 static inline const float* bias_of_head(const AttentionArgs& args, size_t head, size_t t) {
   const float* bias = args.row_bias.data == nullptr ? args.bias : args.row_bias[static_cast<uint32_t>(t)];
   const size_t reach = args.bias_reach, position = static_cast<uint32_t>(args.positions[t]);
+  if (args.group != 0)
+    return args.bias + (head * reach + position) * args.group - position / args.group * args.group;
   if (args.by_position) return args.bias + (head * reach + position) * reach;
   const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);
   return bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;

@@ -180,6 +180,12 @@ static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, ui
   }
 }
 
+/// Whether a row is of the same group as the one before it, or there are no groups.
+static inline bool is_same_group(const AttentionArgs& args, uint32_t row) {
+  const auto group = [&](uint32_t at) { return static_cast<uint32_t>(args.positions[at]) / args.group; };
+  return args.group == 0 || group(row) == group(row - 1);
+}
+
 /// The rows of a unit, and what they see.
 template <class V>
 static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<V>* block) {
@@ -190,7 +196,7 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
     const bool follows = row != rows.begin && args.sides == 0 &&
                          args.sequences[row] == args.sequences[row - 1] &&
-                         args.last_seen[row] == args.last_seen[row - 1];
+                         args.last_seen[row] == args.last_seen[row - 1] && is_same_group(args, row);
     if (follows) {
       block->runs[block->run_count - 1].end = row + 1;
     } else {

@@ -217,6 +217,8 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
+  if (is_whole(program) && inputs != 0 && takes_ids(program))
+    return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
   if (!is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
@@ -250,7 +252,8 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
     for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
   }
   const uint64_t values = uint64_t{test->ids()->size()} * input_width(*model.program);
-  in_range = in_range && (test->values() == nullptr ? 0 : test->values()->size()) == values;
+  const uint64_t given = test->values() == nullptr ? 0 : test->values()->size();
+  in_range = in_range && (given == values || (given == 0 && takes_ids(*model.program)));
   return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
@@ -304,6 +307,7 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   if (status == MOTE_OK) status = check_sound(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK) status = check_picture(*model, error);
+  if (status == MOTE_OK) status = check_sight(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
@@ -329,6 +333,13 @@ uint32_t input_width(const file::Program& program) {
     if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
   }
   return 0;
+}
+
+bool takes_ids(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Embed() != nullptr) return true;
+  }
+  return false;
 }
 
 }  // namespace mote

@@ -36,7 +36,8 @@ struct Attention : Operation {
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
     args.rows = extent.units;
     const uint32_t last = last_position(args, run);
-    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : args.window;
+    const uint32_t near = args.group != 0 ? args.group : args.window;
+    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : near;
     const bool windowed = window != 0 && window <= last;
     const uint32_t seen = windowed ? window : last + 1, all = units(args, args.rows);
     args.segments = split_positions(args, run, last, all);
@@ -72,6 +73,7 @@ struct Attention : Operation {
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (op.sides() != 0) to.detail("window of ", op.sides(), " on both sides");
+    if (op.group() != 0) to.detail("groups of ", op.group());
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
@@ -96,8 +98,10 @@ struct Attention : Operation {
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    return few && args.window == 0 && args.sides == 0 && segments > 1 && units % run.threads != 0 ? segments
-                                                                                                  : 0;
+    return few && args.window == 0 && args.sides == 0 && args.group == 0 && segments > 1 &&
+                   units % run.threads != 0
+               ? segments
+               : 0;
   }
 };
 
@@ -122,6 +126,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
   check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+  check(op.group() == 0 || (own && cache->bidirectional() && op.sides() == 0 && op.row_bias() == nullptr),
+        "groups are of whole sequences, without another window");
+  check(op.group() <= kMaxWidth, "groups of ", op.group());
   check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
@@ -130,7 +137,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
-  const float* bias = attention_bias(op, &reach);
+  const float* bias = attention_bias(op, q.stream, &reach);
   ConstRows row_bias{};
   if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
@@ -159,7 +166,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      sinks,
                      op.sides(),
                      row_bias,
-                     bias != nullptr && is_by_position(op)};
+                     bias != nullptr && op.group() == 0 && is_by_position(op),
+                     op.group()};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

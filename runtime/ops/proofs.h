@@ -238,19 +238,27 @@ class Proofs {
     }
   }
 
-  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms agree.
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
+  /// agree.
   bool is_by_position(const file::Attention& op) const {
     const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, uint32_t* reach) {
+  const float* attention_bias(const file::Attention& op, uint32_t stream, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
     const uint32_t context = context_of(*model_.root, *places_.program);
+    if (op.group() != 0) {
+      *reach = table->rows() / op.heads();
+      const uint32_t rows = rows_of_sequence(*places_.program, stream, context);
+      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
+            table->rows(), " x ", table->cols(), " for groups of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (is_by_position(op)) {
       *reach = table->cols();
       check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
