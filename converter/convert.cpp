@@ -256,7 +256,9 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
   const UnderstoodTemplate chat =
-      choose_chat_format(options, source, text ? &*text : nullptr, graph.sight.has_value());
+      graph.picture.height != 0
+          ? UnderstoodTemplate{}
+          : choose_chat_format(options, source, text ? &*text : nullptr, graph.sight.has_value());
   if (graph.sight && chat.format) {
     const TemplateSetting setting{special_token_texts(source, text ? &*text : nullptr), options.thinking,
                                   true};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pictures in prompts on the command line: chat and run with --image.
+#include <algorithm>
+
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -73,11 +75,11 @@ Files qwen() {
                           {"image_mean", {0.5, 0.5, 0.5}},
                           {"image_std", {0.5, 0.5, 0.5}}};
   const std::string chat_template =
-      "{%- for message in messages -%}{{- '<|im_start|>' + message.role + '\\n' -}}"
+      "{%- for message in messages -%}{{- '<|im_start|>' + message.role[0] + '\\n' -}}"
       "{%- for part in message.content -%}{%- if part.type == 'image' -%}"
       "<|vision_start|><|image_pad|><|vision_end|>{%- else -%}{{- part.text -}}{%- endif -%}{%- endfor -%}"
       "{{- '<|im_end|>\\n' -}}{%- endfor -%}"
-      "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}";
+      "{%- if add_generation_prompt -%}{{- '<|im_start|>a\\n' -}}{%- endif -%}";
   return convert_both("qwen3_vl",
                       characters({{"<|vision_start|>", 1},
                                   {"<|vision_end|>", 2},
@@ -125,11 +127,11 @@ TEST("a prompt has as many tokens of a picture as its size gives, and each pictu
   const Outcome outcome = run("run " + files.reads + command + picture("grid.png"));
   if (!reads_pictures(outcome)) return;  // as configured
   const json one = assert_json(outcome);
-  // <|im_start|> u s e r \n <|vision_start|> 2 x 3 <|vision_end|> h i <|im_end|> \n <|im_start|> 9 letters \n
+  // <|im_start|> u \n <|vision_start|> 2 x 3 <|vision_end|> h i <|im_end|> \n <|im_start|> a \n
   const std::vector<int> ids = one.at("prompt_ids");
   TEST_ASSERT_EQUAL_INT(6, static_cast<int>(std::count(ids.begin(), ids.end(), kImageId)));
-  TEST_ASSERT_EQUAL_INT(6 + 1 + 6 + 1 + 2 + 2 + 1 + 9 + 1, static_cast<int>(ids.size()));
-  TEST_ASSERT_EQUAL_INT(kImageId, ids.at(7));
+  TEST_ASSERT_EQUAL_INT(3 + 1 + 6 + 1 + 2 + 2 + 3, static_cast<int>(ids.size()));
+  TEST_ASSERT_EQUAL_INT(kImageId, ids.at(4));
   const json other = assert_json(run("run " + files.reads + command + picture("photo.jpg")));
   CHECK(other.at("output_ids") != one.at("output_ids"));
 
@@ -153,7 +155,7 @@ TEST("a conversation goes on after pictures, and text alone needs none") {
   if (!reads_pictures(outcome)) return;
   assert_works(outcome);
   const json second = json::parse(outcome.out.substr(outcome.out.find('\n') + 1));
-  TEST_ASSERT_TRUE(second.at("reused_tokens").get<int>() > 20);
+  TEST_ASSERT_TRUE(second.at("reused_tokens").get<int>() >= 18);
   TEST_ASSERT_EQUAL_INT(3, static_cast<int>(second.at("output_ids").size()));
   TEST_ASSERT_EQUAL_INT(
       3,

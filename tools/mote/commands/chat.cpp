@@ -18,6 +18,7 @@
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
+#include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -82,6 +83,7 @@ class Conversation {
   std::vector<int32_t> held_;    // the session's tokens
   std::vector<int32_t> prompt_;  // of the last turn, the whole conversation
   size_t reused_ = 0;
+  double seen_ms_ = 0;  // of a prompt with pictures
   Answer answer_;
 };
 
@@ -126,7 +128,9 @@ std::vector<int32_t> Conversation::reuse(const std::vector<int32_t>& ids) {
   // Positions count pictures from the first token on.
   reused_ = 0;
   check(mote_session_truncate(session_.get(), 0, 0, &error), error, "chat");
+  const Timer timer;
   sight_->prefill(session_, chunk_, ids, pictures());
+  seen_ms_ = timer.ms();
   return {};
 }
 
@@ -150,12 +154,14 @@ void Conversation::say(const std::string& text) {
                     turns_.size() > 1 ? "/new begins another, --context-full slide forgets the oldest turns"
                                       : "say it shorter or give more with --context");
     }
+    seen_ms_ = 0;
     const std::vector<int32_t> rest = reuse(prompt_);
     answer_ = generate(file_, session_, rest, arguments_.generation, [&](int32_t, const std::string& part) {
       if (arguments_.json) return;
       write_output(part);
       flush_output();
     });
+    answer_.prompt_ms += seen_ms_;
   } catch (...) {
     turns_.pop_back();
     throw;
