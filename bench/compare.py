@@ -29,6 +29,7 @@ import report
 from models import ROOT, Models, installed
 
 SMOLLM2 = ROOT / "models" / "downloads" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+GEMMA = ROOT / "models" / "downloads" / "gemma-3-270m-q4_k_m.gguf"
 MINILM = ROOT / "models" / "downloads" / "all-MiniLM-L6-v2"
 CONTEXT = 2048
 START = {"context": CONTEXT, "tokens": 1, "text": "The capital of France is"}
@@ -75,9 +76,17 @@ def all_rows(models):
         file = lambda gguf=gguf: models.converted(gguf())
         yield from decoder_rows(f"1 B shape, {weight}", file, (contenders.LlamaCpp, gguf, kind))
         peaks.append(process_row(f"1 B shape, {weight}, peak memory", PEAK, file, gguf, kind, models, "MiB"))
-    gguf = lambda: models.random("smollm2-135m", "Q4_0")
-    yield from decoder_rows("SmolLM2 shape, q4g32", lambda: models.converted(gguf()),
-                            (contenders.LlamaCpp, gguf, "Q4_0"))
+    k_quants = lambda: models.q4_k_m("llama-1b")
+    yield from decoder_rows("1 B shape, Q4_K_M", lambda: models.converted(k_quants()),
+                            (contenders.LlamaCpp, k_quants, "Q4_K_M"))
+    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"),
+                         ("mixture-8b", "Mixture of 8.3 B, 1.1 B a token")):
+        gguf = lambda shape=shape: models.random(shape, "Q4_0")
+        yield from decoder_rows(f"{title}, q4g32", lambda gguf=gguf: models.converted(gguf()),
+                                (contenders.LlamaCpp, gguf, "Q4_0"))
+    if GEMMA.exists():
+        yield from decoder_rows("Gemma 3 270M, real Q4_K_M file", lambda: models.converted(GEMMA),
+                                (contenders.LlamaCpp, lambda: GEMMA, "Q4_K_M"))
     if SMOLLM2.exists():
         title, real = "SmolLM2, real Q4_1 file", lambda: SMOLLM2
         peer = (contenders.LlamaCpp, real, "Q4_1")

@@ -52,6 +52,18 @@ class Models:
         command = [sys.executable, ROOT / "bench" / "make_random_model.py", shape]
         return self.make(name, lambda out: run_quietly([*command, out, *(["--gguf", kind] if kind else [])]))
 
+    def q4_k_m(self, shape):
+        """Random weights in 8 bits, quantized again by llama.cpp."""
+        def build(out):
+            import ctypes
+            import llama_cpp
+            options = llama_cpp.llama_model_quantize_default_params()
+            options.ftype, options.allow_requantize = llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M, True
+            source = str(self.random(shape, "Q8_0")).encode()
+            if llama_cpp.llama_model_quantize(source, str(out).encode(), ctypes.byref(options)) != 0:
+                raise RuntimeError(f"llama.cpp did not quantize {shape}")
+        return self.make(f"{shape}-Q4_K_M.gguf", build)
+
     def converted(self, source, kind=None):
         """A GGUF keeps its types; an encoder gets `kind` and, as its peers, no pooling."""
         name = f"{source.stem}{'' if kind is None else '-' + kind}.mote"

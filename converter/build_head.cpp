@@ -45,8 +45,9 @@ View TransformerBuilder::project_output(View in) {
 
 void TransformerBuilder::decoder_head() {
   const WeightNames& names = spec_.names;
-  View last = new_value(spec_.width, Unit::selected);
+  View last = new_value(x_.width, Unit::selected);
   add(SelectNode{x_, last});
+  if (spec_.collapse) last = spec_.collapse(*this, last);
   if (!names.final_norm.empty()) norm("final_norm", names.final_norm, last, last);
   last = project_output(last);
   if (!spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", spec_.layers.size()), last);

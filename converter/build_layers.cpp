@@ -307,6 +307,7 @@ View TransformerBuilder::ffn_inner(const LayerSpec& layer, BlockInput& in) {
     }
     linears(prefix, in, std::move(projections), both, Activation::none, std::nullopt);
     scale(inner, ffn.gate_multiplier);
+    if (ffn.cutoff) add(CutoffNode{*ffn.cutoff, inner, inner});
     if (ffn.squared) add(GateNode{ffn.activation, inner, inner, inner});
     add(GateNode{ffn.squared ? Activation::none : ffn.activation, inner, up, inner});
   }
@@ -363,21 +364,24 @@ void TransformerBuilder::layer(const LayerSpec& layer) {
   finish(layer);
 }
 
+View TransformerBuilder::per_layer_branch(const LayerSpec& layer, View from) {
+  const LayerNames& names = layer.names;
+  const std::string prefix = prefix_of(layer);
+  const uint32_t width = spec_.per_layer.width;
+  const View own = columns(per_layer_, layer_index_ * width, width), gate = new_value(width, Unit::token);
+  linear(prefix + "input_gate", of_layer(names.input_gate, layer), Role::matrix, from, gate,
+         layer.ffn.activation, false);
+  add(GateNode{Activation::none, gate, own, gate});
+  const View branch = new_value(spec_.width, Unit::token);
+  linear(prefix + "input_projection", of_layer(names.input_projection, layer), Role::matrix, gate, branch,
+         Activation::none, false);
+  norm(prefix + "input_norm", of_layer(names.input_norm, layer), branch, branch);
+  return branch;
+}
+
 void TransformerBuilder::finish(const LayerSpec& layer) {
   const LayerNames& names = layer.names;
-  if (!names.input_gate.empty()) {
-    const std::string prefix = prefix_of(layer);
-    const uint32_t width = spec_.per_layer.width;
-    const View own = columns(per_layer_, layer_index_ * width, width), gate = new_value(width, Unit::token);
-    linear(prefix + "input_gate", of_layer(names.input_gate, layer), Role::matrix, x_, gate,
-           layer.ffn.activation, false);
-    add(GateNode{Activation::none, gate, own, gate});
-    const View branch = new_value(spec_.width, Unit::token);
-    linear(prefix + "input_projection", of_layer(names.input_projection, layer), Role::matrix, gate, branch,
-           Activation::none, false);
-    norm(prefix + "input_norm", of_layer(names.input_norm, layer), branch, branch);
-    add(ScaleRowsNode{branch, x_, -1, 1.0f, x_});
-  }
+  if (!names.input_gate.empty()) add(ScaleRowsNode{per_layer_branch(layer, x_), x_, -1, 1.0f, x_});
   if (!names.scalar.empty()) scale(x_, tensors_.vector(of_layer(names.scalar, layer), 1)[0]);
 }
 

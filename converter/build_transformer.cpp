@@ -184,8 +184,10 @@ void TransformerBuilder::embed() {
     embed_ids();
     if (spec_.sight) embed_sight();
   }
+  const View embedded = x_;
+  if (spec_.expand) x_ = spec_.expand(*this, x_);
   probe("hidden.0", x_);
-  if (spec_.per_layer.width != 0) embed_per_layer();
+  if (spec_.per_layer.width != 0) embed_per_layer(embedded);
   add_tables();
 }
 
@@ -216,42 +218,12 @@ void TransformerBuilder::embed_ids() {
   if (spec_.positions_after_projection) add_positions();
 }
 
-void TransformerBuilder::embed_sight() {
-  const SightSpec& sight = *spec_.sight;
-  sight_ = new_value(sight.features + 1 + (sight.mrope ? 3 : 0), Unit::token);
-  add(InputNode{sight_});
-  // Where the picture's vector stands for the embedding, that is taken off itself.
-  const View taken = new_value(x_.width, Unit::token);
-  add(GateNode{Activation::none, columns(sight_, sight.features, 1), x_, taken});
-  add(ScaleRowsNode{taken, x_, -1, -1.0f, x_});
-  add(ScaleRowsNode{columns(sight_, 0, x_.width), x_, -1, 1.0f, x_});
-  graph_.sight = sight;
-}
-
-void TransformerBuilder::add_deep_rows(size_t index) {
-  const auto column = static_cast<uint32_t>(index + 1) * x_.width;
-  if (spec_.sight && column < spec_.sight->features)
-    add(ScaleRowsNode{columns(sight_, column, x_.width), x_, -1, 1.0f, x_});
-}
-
-std::optional<View> TransformerBuilder::rope_shifts(uint32_t frequencies) {
-  constexpr uint32_t kAxes = 3;
-  if (!spec_.sight || spec_.rope_axes.size() != frequencies || !rope_tables_.empty()) return std::nullopt;
-  std::vector<float> chosen(size_t{frequencies} * kAxes, 0.0f);
-  for (uint32_t i = 0; i < frequencies; ++i) chosen[i * kAxes + spec_.rope_axes[i]] = 1.0f;
-  const int32_t weight = add_matrix("rope_axes", DType::f32, false, kAxes,
-                                    {tensors_.computed("rope_axes", frequencies, kAxes, chosen)});
-  const View shifts = new_value(frequencies, Unit::token);
-  add(LinearNode{weight, -1, Activation::none, columns(sight_, spec_.sight->features + 1, kAxes), shifts,
-                 std::nullopt});
-  return shifts;
-}
-
-void TransformerBuilder::embed_per_layer() {
+void TransformerBuilder::embed_per_layer(View embedded) {
   const PerLayerSpec& spec = spec_.per_layer;
   const uint32_t layers = static_cast<uint32_t>(spec_.layers.size()), width = layers * spec.width;
   per_layer_ = new_value(width, Unit::token);
-  linear("per_layer_projection", spec.projection, Role::matrix, x_, per_layer_, Activation::none, false);
+  linear("per_layer_projection", spec.projection, Role::matrix, embedded, per_layer_, Activation::none,
+         false);
   scale(per_layer_, 1.0f / std::sqrt(static_cast<float>(spec_.width)));
   norm(NormKind::rms, "per_layer_norm", spec.norm, layers, per_layer_, per_layer_);
   if (spec.rows == 0) return;

@@ -268,6 +268,24 @@ struct SinesNode {
 
   auto fields(auto&& f) const { return f(frequencies, halves, x); }
 };
+struct MixStreamsNode {
+  uint32_t streams;
+  View in, coefficients, residual, out;
+
+  auto fields(auto&& f) const { return f(streams, in, coefficients, residual, out); }
+};
+struct MatchRmsNode {
+  float eps;
+  View in, target, out;
+
+  auto fields(auto&& f) const { return f(eps, in, target, out); }
+};
+struct CutoffNode {
+  float deviations;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(deviations, in, out); }
+};
 
 enum class Scores : uint8_t { softmax, sigmoid, softmax_of_chosen };
 struct RouteNode {

@@ -93,6 +93,8 @@ class TransformerBuilder {
   /// Ends a branch: x = sum(x + multiplier * after(last(in))). `label` is as in branch_input.
   void add_branch(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View in,
                   Projection last);
+  /// norm(projection(activation(gate(from)) * the layer's part of PerLayerSpec)), as LayerNames has them.
+  View per_layer_branch(const LayerSpec& layer, View from);
   /// The same of a branch whose last operation has been built: x = sum(x + multiplier * after(branch)).
   void add_output(const LayerSpec& layer, const BranchNorms& names, const std::string& label, View branch);
 
@@ -199,7 +201,7 @@ class TransformerBuilder {
   void turn(uint32_t rope, uint32_t heads, View x);
   /// What follows the branches.
   void finish(const LayerSpec& layer);
-  void embed_per_layer();
+  void embed_per_layer(View embedded);
   /// Its coefficients' names start with `source`.
   void add_xielu(const std::string& source, View x);
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);

@@ -474,4 +474,5 @@ struct XieluArgs {
 }  // namespace mote
 
 #include "kernels/recurrent_ops.h"
+#include "kernels/stream_ops.h"
 #include "kernels/time_ops.h"

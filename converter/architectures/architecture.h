@@ -44,7 +44,7 @@ struct RopeDefaults {
 
 /// What the config class of a relative of llama has for keys that are absent.
 struct LlamaDefaults {
-  uint32_t vocab, ffn_width, context;
+  uint32_t vocab, ffn_width, context;               // ffn_width 0: the architecture reads it
   std::optional<uint32_t> kv_heads = std::nullopt;  // as many as heads
   std::optional<uint32_t> head_dim = std::nullopt;  // the width shared by the heads
   bool kv_heads_null = true;                        // null has a meaning: as many as heads
@@ -67,6 +67,14 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
 
 /// The norms, names and scale of the scores that layers of Gemma 4 have besides llama's, below one prefix.
 void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers);
+
+/// num_kv_shared_layers: so many last layers attend to the keys and values of the last earlier layer of their
+/// kind, `slides`. Weights that they have for keys and values are ignored.
+void share_last_keys(Config& config, const std::vector<bool>& slides, uint32_t fallback,
+                     TransformerSpec& spec);
+
+/// PerLayerSpec and the layers' names for it, as Gemma 3n and 4 have them.
+void read_layer_inputs(Config& config, const std::string& base, TransformerSpec& spec);
 
 /// Granite's multipliers of the embedding, the branches, the scores and the logits.
 void read_granite_multipliers(Config& config, TransformerSpec& spec);

@@ -22,6 +22,37 @@ void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers)
   }
 }
 
+void share_last_keys(Config& config, const std::vector<bool>& slides, uint32_t fallback,
+                     TransformerSpec& spec) {
+  std::vector<LayerSpec>& layers = spec.layers;
+  const uint32_t shared =
+      config.size("num_kv_shared_layers", 0, static_cast<uint32_t>(layers.size()) - 1, fallback);
+  const size_t first = layers.size() - shared;
+  for (size_t i = first; i < layers.size(); ++i) {
+    size_t from = first;
+    while (from != 0 && slides[from - 1] != slides[i]) --from;
+    if (from == 0)
+      config.refuse("num_kv_shared_layers {}: no layer of its kind is before layer {}", shared, i);
+    layers[i].attention.shared = static_cast<uint32_t>(from - 1);
+    for (const char* unused : {"k_proj", "v_proj", "k_norm", "v_norm"})  // published files have them
+      spec.names.ignored.push_back(fmt::format("layers.{}.self_attn.{}.weight", i, unused));
+  }
+}
+
+void read_layer_inputs(Config& config, const std::string& base, TransformerSpec& spec) {
+  const uint32_t width = config.size("hidden_size_per_layer_input", 0, kMaxHeadDim, 256);
+  const uint32_t rows = config.size("vocab_size_per_layer_input", 1, kMaxSize, 262144);
+  if (width == 0) return;
+  spec.per_layer = {width, rows, base + "embed_tokens_per_layer", base + "per_layer_model_projection",
+                    base + "per_layer_projection_norm"};
+  for (LayerSpec& layer : spec.layers) {
+    const std::string prefix = base + "layers.{}.";
+    layer.names.input_gate = prefix + "per_layer_input_gate";
+    layer.names.input_projection = prefix + "per_layer_projection";
+    layer.names.input_norm = prefix + "post_per_layer_input_norm";
+  }
+}
+
 namespace {
 
 /// Windows, heads and RoPE of both kinds of layers; returns which slide.
@@ -51,37 +82,6 @@ std::vector<bool> read_kinds(Config& config, TransformerSpec& spec) {
   return slides;
 }
 
-/// The last layers attend to the keys and values of the last earlier one of their kind.
-void share_keys(Config& config, const std::vector<bool>& slides, std::vector<LayerSpec>& layers) {
-  const uint32_t shared = config.size("num_kv_shared_layers", 0, static_cast<uint32_t>(layers.size()) - 1, 0);
-  const bool double_wide = config.flag("use_double_wide_mlp", false);
-  const size_t first = layers.size() - shared;
-  for (size_t i = first; i < layers.size(); ++i) {
-    size_t from = first;
-    while (from != 0 && slides[from - 1] != slides[i]) --from;
-    if (from == 0)
-      config.refuse("num_kv_shared_layers {}: no layer of its kind is before layer {}", shared, i);
-    layers[i].attention.shared = static_cast<uint32_t>(from - 1);
-    if (double_wide) layers[i].ffn.width *= 2;
-  }
-}
-
-void read_per_layer(Config& config, const std::string& base, TransformerSpec& spec) {
-  const uint32_t width = config.size("hidden_size_per_layer_input", 0, kMaxHeadDim, 256);
-  const uint32_t rows = config.size("vocab_size_per_layer_input", 1, kMaxSize, 262144);
-  if (width == 0) return;
-  if (rows < spec.vocab)
-    config.refuse("vocab_size_per_layer_input {} is less than vocab_size {}", rows, spec.vocab);
-  spec.per_layer = {width, rows, base + "embed_tokens_per_layer", base + "per_layer_model_projection",
-                    base + "per_layer_projection_norm"};
-  for (LayerSpec& layer : spec.layers) {
-    const std::string prefix = base + "layers.{}.";
-    layer.names.input_gate = prefix + "per_layer_input_gate";
-    layer.names.input_projection = prefix + "per_layer_projection";
-    layer.names.input_norm = prefix + "post_per_layer_input_norm";
-  }
-}
-
 }  // namespace
 
 TransformerSpec read_gemma4_text(const Source& source, Config& config) {
@@ -104,8 +104,16 @@ TransformerSpec read_gemma4_text(const Source& source, Config& config) {
   const std::string base = base_of(source, "model.");
   set_gemma4_names(base + "layers.{}.", spec.layers);
   const std::vector<bool> slides = read_kinds(config, spec);
-  share_keys(config, slides, spec.layers);
-  read_per_layer(config, base, spec);
+  share_last_keys(config, slides, 0, spec);
+  if (config.flag("use_double_wide_mlp", false)) {
+    for (LayerSpec& layer : spec.layers)
+      if (layer.attention.shared != kNone) layer.ffn.width *= 2;
+  }
+  read_layer_inputs(config, base, spec);
+  if (spec.per_layer.width != 0 && spec.per_layer.rows < spec.vocab) {
+    config.refuse("vocab_size_per_layer_input {} is less than vocab_size {}", spec.per_layer.rows,
+                  spec.vocab);
+  }
   const double cap = config.optional_number("final_logit_softcapping").value_or(0.0);
   if (!(cap >= 0)) config.refuse("final_logit_softcapping is {}", cap);
   spec.logit_softcap = static_cast<float>(cap);

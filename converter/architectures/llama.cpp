@@ -75,7 +75,8 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
   layer.attention = read_attention(config, spec.width, defaults);
   if (defaults.activation_key != nullptr)
     read_activation(config, defaults.activation_key, defaults.activation, layer.ffn);
-  layer.ffn.width = config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width);
+  if (defaults.ffn_width != 0)
+    layer.ffn.width = config.size("intermediate_size", 1, kMaxSize, defaults.ffn_width);
   layer.ffn.bias = config.flag("mlp_bias", false) && defaults.mlp_bias;
   layer.names = layer_names(base);
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, defaults.layers));

@@ -127,6 +127,8 @@ struct FfnSpec {
   bool bias = false;             // as in AttentionSpec
   bool squared = false;          // the activation's values are squared
   float gate_multiplier = 1.0f;  // of gate(x), before the activation
+  // Standard deviations above the mean of gate(x) that are subtracted from it; what is below becomes 0.
+  std::optional<float> cutoff = std::nullopt;
 };
 
 struct LayerSpec {
@@ -172,6 +174,9 @@ struct HeadSpec {
   std::vector<std::string> labels;  // [width]
   DenseSpec pooler;                 // of a bare model: an output besides
 };
+
+/// Makes other rows of rows: residual streams of the embedding, or one row of such streams.
+using Remake = std::function<View(TransformerBuilder&, View)>;
 
 /// Makes the rows of the first layer of the caller's floats, in place of an embedding; the layers have rows
 /// of the unit of what it returns.
@@ -233,6 +238,9 @@ struct TransformerSpec {
   // Each [heads, 2 context - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
+  // Of layers that build themselves over more columns than `width`: makes their rows of the embedding, and a
+  // decoder's last row of theirs.
+  Remake expand = nullptr, collapse = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};
   std::optional<SightSpec> sight = std::nullopt;  // of a decoder

@@ -19,7 +19,8 @@ struct KeyRule {
   Presence presence = Presence::required;
 };
 
-/// Names without ".weight" or ".bias"; {} is the layer.
+/// Names without ".weight" or ".bias"; {} is the layer. A tensor whose name has [] is stacked: that of each
+/// expert, whose number stands for [].
 struct TensorRule {
   const char* gguf;
   const char* name;
@@ -52,6 +53,75 @@ inline constexpr TensorRule kLlamaTensors[] = {
     {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
     {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
     {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+
+// A llama with experts is a Mixtral, whose experts are as wide as a llama's feed-forward.
+inline constexpr KeyRule kMixtralKeys[] = {{"expert_count", "num_local_experts"},
+                                           {"expert_used_count", "num_experts_per_tok"}};
+inline constexpr TensorRule kMixtralTensors[] = {
+    {"blk.{}.ffn_gate_inp", "model.layers.{}.block_sparse_moe.gate"},
+    {"blk.{}.ffn_gate_exps", "model.layers.{}.block_sparse_moe.experts.[].w1"},
+    {"blk.{}.ffn_up_exps", "model.layers.{}.block_sparse_moe.experts.[].w3"},
+    {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].w2"}};
+
+inline constexpr KeyRule kGraniteKeys[] = {
+    {"embedding_length", "hidden_size"},
+    {"block_count", "num_hidden_layers"},
+    {"feed_forward_length", "intermediate_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
+    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
+    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional},
+    {"attention.scale", "attention_multiplier", KeyKind::real},
+    {"embedding_scale", "embedding_multiplier", KeyKind::real},
+    {"residual_scale", "residual_multiplier", KeyKind::real},
+    {"logit_scale", "logits_scaling", KeyKind::real}};
+
+// attention.head_count_kv has a number for each layer, 0 for a short convolution's (gguf.cpp).
+inline constexpr KeyRule kLfm2Keys[] = {{"embedding_length", "hidden_size"},
+                                        {"block_count", "num_hidden_layers"},
+                                        {"feed_forward_length", "block_ff_dim"},
+                                        {"context_length", "max_position_embeddings"},
+                                        {"attention.head_count", "num_attention_heads"},
+                                        {"attention.layer_norm_rms_epsilon", "norm_eps", KeyKind::real},
+                                        {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional},
+                                        {"shortconv.l_cache", "conv_L_cache"}};
+inline constexpr TensorRule kLfm2Tensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"token_embd_norm", "model.embedding_norm"},  // older files' name of the next
+    {"output_norm", "model.embedding_norm"},
+    {"output", "lm_head"},
+    {"blk.{}.attn_norm", "model.layers.{}.operator_norm"},
+    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+    {"blk.{}.attn_output", "model.layers.{}.self_attn.out_proj"},
+    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_layernorm"},
+    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_layernorm"},
+    {"blk.{}.shortconv.in_proj", "model.layers.{}.conv.in_proj"},
+    {"blk.{}.shortconv.out_proj", "model.layers.{}.conv.out_proj"},
+    {"blk.{}.shortconv.conv", "model.layers.{}.conv.conv"},
+    {"blk.{}.ffn_norm", "model.layers.{}.ffn_norm"},
+    {"blk.{}.ffn_gate", "model.layers.{}.feed_forward.w1"},
+    {"blk.{}.ffn_up", "model.layers.{}.feed_forward.w3"},
+    {"blk.{}.ffn_down", "model.layers.{}.feed_forward.w2"}};
+
+inline constexpr KeyRule kQwenMoeKeys[] = {
+    {"expert_count", "num_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", KeyKind::size,
+     Presence::optional}};
+inline constexpr TensorRule kQwenMoeTensors[] = {
+    {"blk.{}.ffn_gate_inp", "model.layers.{}.mlp.gate"},
+    {"blk.{}.ffn_gate_exps", "model.layers.{}.mlp.experts.[].gate_proj"},
+    {"blk.{}.ffn_up_exps", "model.layers.{}.mlp.experts.[].up_proj"},
+    {"blk.{}.ffn_down_exps", "model.layers.{}.mlp.experts.[].down_proj"},
+    {"blk.{}.ffn_gate_inp_shexp", "model.layers.{}.mlp.shared_expert_gate"},
+    {"blk.{}.ffn_gate_shexp", "model.layers.{}.mlp.shared_expert.gate_proj"},
+    {"blk.{}.ffn_up_shexp", "model.layers.{}.mlp.shared_expert.up_proj"},
+    {"blk.{}.ffn_down_shexp", "model.layers.{}.mlp.shared_expert.down_proj"}};
 
 inline constexpr KeyRule kGemmaKeys[] = {
     {"embedding_length", "hidden_size"},
@@ -128,19 +198,54 @@ inline constexpr TensorRule kBertTensors[] = {
     {"blk.{}.layer_output_norm", "encoder.layer.{}.output.LayerNorm"}};
 
 struct Family {
-  std::string_view name;  // general.architecture
-  const char* activation_key;
+  std::string_view name;       // general.architecture
+  const char* activation_key;  // null: there is none
   const char* activation;
   std::span<const KeyRule> keys;
   std::span<const TensorRule> tensors;
   bool has_rope;
   bool interleaved;                  // the rows of q and k are in the order of interleaved RoPE
   std::string_view model_type = {};  // where it is not the name
+  // Of a file whose expert_count is not 0; a family without model_type has none.
+  struct Experts {
+    std::string_view model_type = {};
+    std::span<const KeyRule> keys = {};
+    std::span<const TensorRule> tensors = {};
+    bool normalized = false;  // norm_topk_prob, which is no metadata key
+  } experts = {};
 };
 inline constexpr Family kFamilies[] = {
-    {"llama", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, true},
+    {"llama",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     true,
+     "",
+     {"mixtral", kMixtralKeys, kMixtralTensors}},
     {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
     {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen2moe",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     false,
+     "",
+     {"qwen2_moe", kQwenMoeKeys, kQwenMoeTensors}},
+    {"qwen3moe",
+     "hidden_act",
+     "silu",
+     kLlamaKeys,
+     kLlamaTensors,
+     true,
+     false,
+     "",
+     {"qwen3_moe", kQwenMoeKeys, kQwenMoeTensors, true}},
+    {"granite", "hidden_act", "silu", kGraniteKeys, kLlamaTensors, true, true},
+    {"lfm2", nullptr, nullptr, kLfm2Keys, kLfm2Tensors, true, false},
     {"olmo2", "hidden_act", "silu", kLlamaKeys, kSandwichTensors, true, false},
     {"gemma", "hidden_act", "gelu_pytorch_tanh", kGemmaKeys, kLlamaTensors, true, false},
     {"gemma2", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false},

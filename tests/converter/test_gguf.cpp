@@ -104,6 +104,85 @@ TEST("gguf: tensors get Hugging Face's names, shapes outermost first, q and k in
   }
 }
 
+TEST("gguf: a llama with experts is a Mixtral, whose stacked matrices come apart") {
+  auto builder = llama().key("llama.expert_count", 2u).key("llama.expert_used_count", 1u);
+  builder.matrix("blk.0.ffn_gate_inp.weight", 2, 8, counted(16));
+  const std::string whole = builder.stack("blk.0.ffn_down_exps.weight", 2, 8, 12, counted(192)).bytes();
+  const Source source = read(whole);
+  const nlohmann::json& config = *source.config;
+  TEST_ASSERT_EQUAL_STRING("mixtral", config.at("model_type").get<std::string>());
+  TEST_ASSERT_EQUAL_INT(2, config.at("num_local_experts").get<int>());
+  TEST_ASSERT_EQUAL_INT(1, config.at("num_experts_per_tok").get<int>());
+  TEST_ASSERT_TRUE(source.tensors.count("model.layers.0.block_sparse_moe.gate.weight") == 1);
+  const SourceTensor& second = source.tensors.at("model.layers.0.block_sparse_moe.experts.1.w2.weight");
+  TEST_ASSERT_TRUE(second.shape == std::vector<uint64_t>({8, 12}));
+  std::vector<float> row(12);
+  read_row(second, 1, row);
+  TEST_ASSERT_EQUAL_FLOAT(96.0f + 12.0f, row[0]);
+
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(llama().key("llama.expert_count", 2u)).c_str(),
+                                   "no metadata key llama.expert_used_count"));
+  builder = llama().key("llama.expert_count", 2u).key("llama.expert_used_count", 1u);
+  builder.matrix("blk.0.ffn_up_exps.weight", 12, 8, counted(96));
+  TEST_ASSERT_NOT_NULL(
+      std::strstr(error_of(builder).c_str(), "is no matrix for each of at most 1024 experts"));
+}
+
+TEST("gguf: mixtures of Qwen have keys of their own, the third's weights are normalized") {
+  for (const std::string architecture : {"qwen2moe", "qwen3moe"}) {
+    CAPTURE(architecture);
+    auto builder = keys_of(architecture).key(architecture + ".expert_count", 4u);
+    builder.key(architecture + ".expert_used_count", 2u)
+        .key(architecture + ".expert_feed_forward_length", 6u);
+    builder.vector("blk.0.ffn_gate_inp_shexp.weight", counted(8));
+    const std::string file = builder.bytes();
+    const Source source = read(file);
+    const nlohmann::json& config = *source.config;
+    TEST_ASSERT_EQUAL_INT(4, config.at("num_experts").get<int>());
+    TEST_ASSERT_EQUAL_INT(6, config.at("moe_intermediate_size").get<int>());
+    TEST_ASSERT_EQUAL(architecture == "qwen3moe", config.contains("norm_topk_prob"));
+    TEST_ASSERT_TRUE(source.tensors.at("model.layers.0.mlp.shared_expert_gate.weight").shape ==
+                     std::vector<uint64_t>({1, 8}));
+  }
+}
+
+TEST("gguf: lfm2 has short convolutions where a layer has no heads of keys") {
+  const auto lfm2 = [](std::vector<uint32_t> heads) {
+    GgufBuilder builder;
+    builder.key("general.architecture", "lfm2").key("lfm2.embedding_length", 8u).key("lfm2.block_count", 3u);
+    builder.key("lfm2.feed_forward_length", 12u).key("lfm2.context_length", 64u);
+    builder.key("lfm2.attention.head_count", 2u).key("lfm2.attention.layer_norm_rms_epsilon", 1e-5f);
+    std::string list = raw(uint32_t{5}) + raw(uint64_t{heads.size()});
+    for (const uint32_t of_layer : heads) list += raw(of_layer);
+    return builder.key("lfm2.attention.head_count_kv", 9, list).key("lfm2.shortconv.l_cache", 3u);
+  };
+  const std::string file = lfm2({0, 1, 0}).matrix("blk.0.shortconv.conv.weight", 8, 3, counted(24)).bytes();
+  const Source source = read(file);
+  const nlohmann::json& config = *source.config;
+  TEST_ASSERT_EQUAL_STRING(R"(["conv","full_attention","conv"])", config.at("layer_types").dump());
+  TEST_ASSERT_EQUAL_INT(1, config.at("num_key_value_heads").get<int>());
+  TEST_ASSERT_EQUAL_INT(12, config.at("block_ff_dim").get<int>());
+  TEST_ASSERT_FALSE(config.at("block_auto_adjust_ff_dim").get<bool>());
+  TEST_ASSERT_FALSE(config.contains("hidden_act"));
+  TEST_ASSERT_TRUE(source.tensors.count("model.layers.0.conv.conv.weight") == 1);
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 1})).c_str(), "no whole number for each of 3 layers"));
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 0, 0})).c_str(), "no layer has attention"));
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 1, 2})).c_str(), "layers have 1 and 2 heads of keys"));
+}
+
+TEST("gguf: granite's multipliers must be there") {
+  const auto granite =
+      keys_of("granite").key("granite.attention.scale", 0.5f).key("granite.embedding_scale", 6.0f);
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(granite).c_str(), "no metadata key granite.residual_scale"));
+  auto whole = granite;
+  const std::string file =
+      whole.key("granite.residual_scale", 0.25f).key("granite.logit_scale", 2.0f).bytes();
+  const Source source = read(file);
+  TEST_ASSERT_EQUAL_FLOAT(0.5f, source.config->at("attention_multiplier").get<float>());
+  TEST_ASSERT_EQUAL_FLOAT(0.25f, source.config->at("residual_multiplier").get<float>());
+  TEST_ASSERT_EQUAL_FLOAT(2.0f, source.config->at("logits_scaling").get<float>());
+}
+
 TEST("gguf: gemma has norms on both sides, and a scale that follows from its size") {
   for (const std::string architecture : {"gemma2", "gemma3"}) {
     CAPTURE(architecture);
@@ -219,7 +298,7 @@ TEST("gguf: what would change the results and is not understood is refused by na
     GgufBuilder builder;
     const char* message;
   } cases[] = {
-      {llama().key("llama.expert_count", 8u), "llama.expert_count is not understood"},
+      {keys_of("qwen2").key("qwen2.expert_count", 8u), "qwen2.expert_count is not understood"},
       {llama().key("llama.final_logit_softcapping", 30.0f),
        "llama.final_logit_softcapping is not understood"},
       {llama().key("llama.attention.causal", false), "llama.attention.causal is not understood"},

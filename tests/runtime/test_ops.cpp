@@ -147,6 +147,34 @@ TEST("clamps and xIELUs whose numbers make no sense are refused", "[ops]") {
   TEST_ASSERT_EQUAL_STRING("eps is not finite", xielu({1.0f, 1.0f, 0.5f, NAN, {}, {}}).c_str());
 }
 
+TEST("streams that do not divide their rows are refused", "[ops]") {
+  const auto mix = [](uint32_t streams, uint32_t inputs, uint32_t coefficients) {
+    const auto make = [&](Graph& graph, const View& x) {
+      const View in = add_value(graph, inputs * x.width / 2), with = add_value(graph, coefficients);
+      return MixStreamsNode{streams, in, with, x, x};
+    };
+    return refusal(make, "MixStreams");
+  };
+  TEST_ASSERT_EQUAL_STRING("", mix(2, 3, 6).c_str());
+  TEST_ASSERT_NOT_NULL(std::strstr(mix(0, 2, 4).c_str(), "columns for 0 streams"));
+  TEST_ASSERT_NOT_NULL(std::strstr(mix(1, 3, 1).c_str(), "columns for streams of"));
+  TEST_ASSERT_EQUAL_STRING("coefficients has width 5, expected 6", mix(2, 3, 5).c_str());
+  const auto numbers = [](auto node, const char* table) {
+    return refusal(
+        [&](Graph&, const View& x) {
+          node.in = node.out = x;
+          return node;
+        },
+        table);
+  };
+  TEST_ASSERT_EQUAL_STRING("deviations is not finite", numbers(CutoffNode{NAN, {}, {}}, "Cutoff").c_str());
+  const auto match = [](float eps) {
+    return refusal([&](Graph&, const View& x) { return MatchRmsNode{eps, x, x, x}; }, "MatchRms");
+  };
+  TEST_ASSERT_EQUAL_STRING("", match(1e-5f).c_str());
+  TEST_ASSERT_EQUAL_STRING("eps is not finite", match(INFINITY).c_str());
+}
+
 TEST("a table whose scale grows every 0 positions or without end is refused", "[ops]") {
   const auto table = [](float growth, uint32_t every) {
     const auto make = [&](Graph& graph, const View&) {
@@ -240,5 +268,5 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
     by_rows += traits.by_rows();
   }
   TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(16u, by_rows);
+  TEST_ASSERT_EQUAL_UINT32(19u, by_rows);
 }

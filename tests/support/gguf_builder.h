@@ -57,6 +57,11 @@ class GgufBuilder {
                       const std::vector<float>& values) {
     return tensor(name, {cols, rows}, 0, bytes_of(values));
   }
+  /// A matrix for each of `count`.
+  GgufBuilder& stack(const std::string& name, uint64_t count, uint64_t rows, uint64_t cols,
+                     const std::vector<float>& values) {
+    return tensor(name, {cols, rows, count}, 0, bytes_of(values));
+  }
 
   std::string bytes() const {
     std::string file = "GGUF" + raw(version) + raw(tensor_count_) + raw(key_count_) + keys_ + infos_;

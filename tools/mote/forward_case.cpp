@@ -100,6 +100,21 @@ void store_row(Outputs& outputs, const Case& item, const std::string& name, size
   std::copy_n(row, width, array.values.begin() + static_cast<std::ptrdiff_t>(at * width));
 }
 
+void store_streams(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
+                   const float* row, uint32_t width, uint32_t streams) {
+  Array<float>& array = outputs.rows[item.prefix + name];
+  if (array.shape.empty()) {
+    array.shape = {streams, item.sequences.size(), item.columns, width};
+    array.values.resize(streams * item.sequences.size() * item.columns * size_t{width});
+  }
+  for (uint32_t stream = 0; stream < streams; ++stream) {
+    const size_t sequence_at = stream * item.sequences.size() + sequence;
+    const size_t at = sequence_at * item.columns + item.sequences[sequence].columns[token];
+    std::copy_n(row + stream * size_t{width}, width,
+                array.values.begin() + static_cast<std::ptrdiff_t>(at * width));
+  }
+}
+
 void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
                         const float* row, uint32_t width) {
   Array<float>& array = outputs.rows[item.prefix + name];

@@ -52,6 +52,10 @@ Array<float>& rows_array(Outputs& outputs, const Case& item, const std::string& 
 void store_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
                const float* row, uint32_t width);
 
+/// A row of streams of `width` side by side, each a row of [B, T, width] of [streams, B, T, width].
+void store_streams(Outputs& outputs, const Case& item, const std::string& name, size_t sequence, size_t token,
+                   const float* row, uint32_t width, uint32_t streams);
+
 /// A row of [B, width].
 void store_sequence_row(Outputs& outputs, const Case& item, const std::string& name, size_t sequence,
                         const float* row, uint32_t width);

@@ -12,15 +12,22 @@ uint64_t tensor_bytes(const file::Model& model, int32_t index) {
   return index < 0 ? 0 : model.tensors()->Get(static_cast<uint32_t>(index))->bytes();
 }
 
+uint32_t experts_of(const file::Experts& op) {
+  return op.routes() != nullptr ? op.routes()->width() : op.chosen();
+}
+
 }  // namespace
 
-uint64_t weight_bytes(const file::Model& model) {
+uint64_t weight_bytes(const file::Model& model, uint64_t rows) {
   uint64_t bytes = 0;
   for (const file::Op* op : *model.programs()->Get(0)->ops()) {
     if (const file::Linear* linear = op->args_as_Linear()) {
       bytes += tensor_bytes(model, linear->weight()) + tensor_bytes(model, linear->bias());
     } else if (const file::Norm* norm = op->args_as_Norm()) {
       bytes += tensor_bytes(model, norm->weight()) + tensor_bytes(model, norm->bias());
+    } else if (const file::Experts* experts = op->args_as_Experts()) {
+      const uint64_t all = experts_of(*experts), read = std::min<uint64_t>(all, rows * experts->chosen());
+      bytes += tensor_bytes(model, experts->weight()) / all * read;
     }
   }
   return bytes;
@@ -46,19 +53,26 @@ LinearWork linear_work(const file::Model& model) {
   const file::Program& program = *model.programs()->Get(0);
   LinearWork work;
   double integer = 0;
-  for (const file::Op* op : *program.ops()) {
-    const file::Linear* linear = op->args_as_Linear();
-    if (linear == nullptr) continue;
-    const double macs = static_cast<double>(linear->in()->width()) * linear->out()->width();
-    const uint32_t stream = program.buffers()->Get(linear->in()->buffer())->stream();
+  const auto add = [&](const file::Slice& in, int32_t weight, double macs) {
+    const uint32_t stream = program.buffers()->Get(in.buffer())->stream();
     const file::StreamKind kind = program.streams()->Get(stream)->kind();
     if (has_positions(kind)) {
       work.per_token += macs / tokens_of_row(program, stream);
     } else {
       work.per_output += macs;
     }
-    const file::DType type = model.tensors()->Get(static_cast<uint32_t>(linear->weight()))->dtype();
+    const file::DType type = model.tensors()->Get(static_cast<uint32_t>(weight))->dtype();
     if (type != file::DType::f32 && type != file::DType::f16) integer += macs;
+  };
+  for (const file::Op* op : *program.ops()) {
+    if (const file::Linear* linear = op->args_as_Linear()) {
+      add(*linear->in(), linear->weight(),
+          static_cast<double>(linear->in()->width()) * linear->out()->width());
+    } else if (const file::Experts* experts = op->args_as_Experts()) {
+      const file::Tensor& all = *model.tensors()->Get(static_cast<uint32_t>(experts->weight()));
+      add(*experts->in(), experts->weight(),
+          static_cast<double>(all.rows()) / experts_of(*experts) * experts->chosen() * all.cols());
+    }
   }
   work.integer = integer > (work.per_token + work.per_output) / 2;
   return work;

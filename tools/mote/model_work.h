@@ -8,15 +8,15 @@
 
 namespace mote::cli {
 
-/// Of the matrices and vectors that a run reads in full, whatever its rows; a lookup's row is too little to
-/// count.
-uint64_t weight_bytes(const file::Model& model);
+/// Of the matrices and vectors that a run reads in full, whatever its rows, and of the experts that `rows` rows
+/// choose, if no two choose the same; a lookup's row is too little to count.
+uint64_t weight_bytes(const file::Model& model, uint64_t rows);
 
 /// Keys and values that attention reads for a token at this position, and states of a fixed size, which are read
 /// and written.
 uint64_t state_bytes(const file::Model& model, uint64_t position, DType type);
 
-/// Multiply-adds of the linear layers.
+/// Multiply-adds of the linear layers, chosen experts included.
 struct LinearWork {
   double per_token = 0;   // each token of a run
   double per_output = 0;  // each row or sequence whose output is wanted

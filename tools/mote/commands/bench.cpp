@@ -114,7 +114,7 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
   const uint64_t position = uint64_t{work.depth} + work.decode / 2;
   result.bytes_per_token =
-      weight_bytes(model) +
+      weight_bytes(model, work.batch) +
       (work.encoder ? 0 : work.batch * state_bytes(model, position, kv_type(file, options)));
   const ThreadPool readers(ThreadCounts{pool.decode_threads(), pool.decode_threads()});
   result.bytes_per_s = read_bandwidth(result.bytes_per_token, readers);

@@ -36,6 +36,7 @@ struct Tracer {
   Outputs* outputs = nullptr;  // null: nothing is wanted
   const Case* item = nullptr;
   size_t sequence = 0, first = 0;      // of the piece's tokens
+  uint32_t width = 0;                  // of a hidden row, or of a stream of one
   std::map<std::string, size_t> rows;  // already seen of the piece, by name
 };
 
@@ -44,8 +45,14 @@ void on_trace(void* user, const char* name, const float* data, uint32_t rows, ui
   if (tracer.outputs == nullptr) return;
   size_t& seen = tracer.rows[name];
   for (uint32_t row = 0; row < rows; ++row, ++seen) {
-    store_row(*tracer.outputs, *tracer.item, name, tracer.sequence, tracer.first + seen, data + row * stride,
-              width);
+    const size_t token = tracer.first + seen;
+    const float* values = data + row * stride;
+    if (width > tracer.width && width % tracer.width == 0) {
+      store_streams(*tracer.outputs, *tracer.item, name, tracer.sequence, token, values, tracer.width,
+                    width / tracer.width);
+    } else {
+      store_row(*tracer.outputs, *tracer.item, name, tracer.sequence, token, values, width);
+    }
   }
 }
 
@@ -117,7 +124,7 @@ class CaseRun {
     mote_error error = {};
     for (size_t first = 0; first < ids.size(); first += options_.chunk) {
       const auto n = static_cast<uint32_t>(std::min<size_t>(options_.chunk, ids.size() - first));
-      tracer_ = {&outputs, &item, sequence, first, {}};
+      tracer_ = {&outputs, &item, sequence, first, file_.info().width, {}};
       check(mote_prefill(session_.get(), static_cast<uint32_t>(sequence), ids.data() + first, n,
                          MOTE_LOGITS_ALL, &error),
             error, "forward: " + item.prefix + "input_ids");
