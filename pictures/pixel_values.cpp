@@ -70,12 +70,13 @@ std::vector<float> values_of(const Raster& picture, const mote_picture_info& inf
   return values;
 }
 
-/// The square of `side` at a place of the picture.
-Raster cut(const Raster& picture, uint32_t side, uint32_t top, uint32_t left) {
-  Raster tile{side, side, {}};
-  for (uint32_t y = 0; y < side; ++y) {
+/// What the model sees of a tile that begins at a place of the picture: less than the tile where that is no
+/// multiple of the patch.
+Raster cut(const Raster& picture, const mote_picture_info& info, uint32_t top, uint32_t left) {
+  Raster tile{info.height, info.width, {}};
+  for (uint32_t y = 0; y < info.height; ++y) {
     const auto row = picture.pixels.begin() + (size_t{top + y} * picture.width + left) * kColours;
-    tile.pixels.insert(tile.pixels.end(), row, row + size_t{side} * kColours);
+    tile.pixels.insert(tile.pixels.end(), row, row + size_t{info.width} * kColours);
   }
   return tile;
 }
@@ -101,17 +102,17 @@ PictureParts picture_parts(std::span<const std::byte> file, const std::string& n
   if (info.tile == 0) return {whole.height, whole.width, 0, 0, {values_of(whole, info)}};
   const uint32_t side = info.tile;
   whole = resized_to(whole, tiled_sides(whole.height, whole.width, side), filter_of(info), limits);
-  PictureParts parts{side, side, 0, 0, {}};
+  PictureParts parts{info.height, info.width, 0, 0, {}};
   if (whole.height > side || whole.width > side) {
     parts.lines = whole.height / side;
     parts.columns = whole.width / side;
     for (uint32_t line = 0; line < parts.lines; ++line) {
       for (uint32_t column = 0; column < parts.columns; ++column)
-        parts.values.push_back(values_of(cut(whole, side, line * side, column * side), info));
+        parts.values.push_back(values_of(cut(whole, info, line * side, column * side), info));
     }
     whole = resized_to(whole, {side, side}, filter_of(info), limits);
   }
-  parts.values.push_back(values_of(whole, info));
+  parts.values.push_back(values_of(cut(whole, info, 0, 0), info));
   return parts;
 }
 

@@ -65,6 +65,12 @@ Weights::Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint
   }
 }
 
+uint32_t Weights::most() const {
+  uint32_t most = 0;
+  for (const Span& span : spans_) most = std::max(most, span.count);
+  return most;
+}
+
 uint32_t Weights::end() const { return spans_.back().begin + spans_.back().count; }
 
 void Resampler::begin(uint32_t width, uint32_t height) {
@@ -84,33 +90,33 @@ void Resampler::begin(uint32_t width, uint32_t height) {
                       first(full.width, shape_.width), shape_.width);
   along_.emplace_back(shape_.filter, height, static_cast<uint32_t>(full.height),
                       first(full.height, shape_.height), shape_.height);
-  const uint64_t bytes = uint64_t{along_[1].end() - along_[1].begin()} * shape_.width * kColours;
-  if (bytes > limits_.bytes)
+  const uint64_t rows_kept = uint64_t{shape_.height} + along_[1].most();
+  if (rows_kept * shape_.width * kColours > limits_.bytes)
     convert::fail("a picture of {} x {} pixels takes too much memory", width, height);
   kept_.clear();
-  kept_.reserve(bytes);
+  made_.clear();
+  made_.reserve(size_t{shape_.height} * shape_.width * kColours);
+  first_kept_ = along_[1].begin();
   next_ = 0;
 }
 
 void Resampler::row(const uint8_t* pixels) {
   const uint32_t index = next_++;
   if (index < along_[1].begin() || index >= along_[1].end()) return;
+  std::vector<uint8_t> resampled;
+  resampled.reserve(size_t{shape_.width} * kColours);
   for (uint32_t x = 0; x < along_[0].count(); ++x) {
     for (size_t colour = 0; colour < kColours; ++colour)
-      kept_.push_back(along_[0].sum(x, [&](uint32_t at) { return pixels[at * kColours + colour]; }));
+      resampled.push_back(along_[0].sum(x, [&](uint32_t at) { return pixels[at * kColours + colour]; }));
   }
-}
-
-std::vector<uint8_t> Resampler::result() const {
-  const size_t row_bytes = shape_.width * kColours;
-  std::vector<uint8_t> picture;
-  picture.reserve(shape_.height * row_bytes);
-  for (uint32_t y = 0; y < along_[1].count(); ++y) {
+  kept_.push_back(std::move(resampled));
+  const size_t row_bytes = size_t{shape_.width} * kColours;
+  for (uint32_t made = static_cast<uint32_t>(made_.size() / row_bytes);
+       made < along_[1].count() && along_[1].end_of(made) == index + 1; ++made) {
+    for (; first_kept_ < along_[1].begin_of(made); ++first_kept_) kept_.pop_front();
     for (size_t i = 0; i < row_bytes; ++i)
-      picture.push_back(
-          along_[1].sum(y, [&](uint32_t at) { return kept_[(at - along_[1].begin()) * row_bytes + i]; }));
+      made_.push_back(along_[1].sum(made, [&](uint32_t at) { return kept_[at - first_kept_][i]; }));
   }
-  return picture;
 }
 
 }  // namespace mote::pictures

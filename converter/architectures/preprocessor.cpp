@@ -89,7 +89,8 @@ class Preprocessor {
     format.resample = resample(processor);
     format.longest = edge_of("size", "longest_edge", 4 * 364);
     format.tile = edge_of("max_image_size", "longest_edge", 364);
-    if (format.tile != format.height || format.tile != format.width || format.longest < format.tile) {
+    const uint32_t seen = format.tile / format.patch * format.patch;  // the model leaves the rest out
+    if (seen != format.height || seen != format.width || format.longest < format.tile) {
       file_.refuse("tiles of {} pixels, longest_edge {}: the model takes pictures of {} x {}", format.tile,
                    format.longest, format.width, format.height);
     }

@@ -57,7 +57,7 @@ TransformerSpec read_sighted_text(const Source& source, Config& config, const Vi
   texts.tensors = source.tensors;
   texts.text_base = model.text_base;
   Config inner = config.inner(text, "text_config.");
-  know(inner, {"dtype", "torch_dtype", "pretraining_tp", "attention_dropout"});
+  know(inner, {"attention_dropout"});
   TransformerSpec spec = read(texts, inner);
   inner.finish();
   spec.names.ignored_starts.push_back(model.vision_base);

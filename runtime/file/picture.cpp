@@ -20,9 +20,10 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
   const uint64_t unit = patch * picture->merge();
   fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % unit == 0;
   fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % unit == 0;
-  fits = fits && (picture->tile() == 0 ||
-                  (picture->tile() == picture->height() && picture->tile() == picture->width() &&
-                   picture->longest() >= picture->tile() && picture->longest() <= kMaxWidth));
+  const uint32_t tile = picture->tile();
+  fits = fits && (tile == 0 || (tile >= picture->height() && tile - picture->height() < patch &&
+                                tile >= picture->width() && tile - picture->width() < patch &&
+                                picture->longest() >= tile && picture->longest() <= kMaxWidth));
   fits = fits && (picture->least_pixels() == 0 ||
                   (picture->any_size() && picture->least_pixels() <= picture->most_pixels()));
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;

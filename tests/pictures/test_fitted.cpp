@@ -63,6 +63,7 @@ mote_picture_info model_of(uint32_t patch, uint32_t merge, uint32_t least, uint3
   info.most_pixels = most;
   info.longest = longest;
   info.tile = tile;
+  info.height = info.width = tile / patch * patch;
   return info;
 }
 
@@ -138,6 +139,11 @@ TEST("a file's picture becomes parts of the sizes that the model takes", "[pictu
   TEST_ASSERT_EQUAL_UINT32(tiles.lines * tiles.columns + 1, tiles.values.size());
   TEST_ASSERT_GREATER_OR_EQUAL(2u, tiles.lines * tiles.columns);
   for (const std::vector<float>& values : tiles.values) TEST_ASSERT_EQUAL_UINT32(3 * 16 * 16, values.size());
+  const PictureParts rest =
+      picture_parts(file, "photo.jpg", model_of(5, 1, 0, 0, 40, 16));  // 3 patches of a tile
+  TEST_ASSERT_EQUAL_UINT32(15, rest.height);
+  TEST_ASSERT_EQUAL_UINT32(3 * 15 * 15, rest.values.at(0).size());
+  TEST_ASSERT_EQUAL_FLOAT(tiles.values.at(1).at(16 + 2), rest.values.at(1).at(15 + 2));
   const PictureParts alone = picture_parts(file, "photo.jpg", model_of(4, 2, 0, 0, 16, 16));
   TEST_ASSERT_EQUAL_UINT32(0, alone.lines);
   TEST_ASSERT_EQUAL_UINT32(1, alone.values.size());

@@ -132,7 +132,7 @@ TEST("a prompt has as many tokens of a picture as its size gives, and each pictu
   TEST_ASSERT_EQUAL_INT(6, static_cast<int>(std::count(ids.begin(), ids.end(), kImageId)));
   TEST_ASSERT_EQUAL_INT(3 + 1 + 6 + 1 + 2 + 2 + 3, static_cast<int>(ids.size()));
   TEST_ASSERT_EQUAL_INT(kImageId, ids.at(4));
-  const json other = assert_json(run("run " + files.reads + command + picture("photo.jpg")));
+  const json other = assert_json(run("run " + files.reads + command + picture("two.png")));
   CHECK(other.at("output_ids") != one.at("output_ids"));
 
   const json said = assert_json(

@@ -271,8 +271,7 @@ void add_chat(CommandLine& line) {
   command.option("--image", &arguments->images, "A PNG or JPEG before the first message; as often as wanted")
       .type("PICTURE")
       .repeated();
-  command.option("--vision", &arguments->vision, "The model that sees, of mote convert --tower vision")
-      .type("MODEL");
+  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
   // Small models repeat themselves without a penalty.
   add_generation_flags(command, arguments->generation, 1024, 1.1f);
   add_context_full_flag(command, arguments->context_full, "the oldest turns");

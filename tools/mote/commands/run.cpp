@@ -233,8 +233,7 @@ void add_run(CommandLine& line) {
       .type("PICTURE")
       .repeated()
       .needs(chat);
-  command.option("--vision", &arguments->vision, "The model that sees, of mote convert --tower vision")
-      .type("MODEL");
+  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
   add_generation_flags(command, arguments->generation, 128, 1.0f);
   add_context_full_flag(command, arguments->context_full, "the older half");
   command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");
