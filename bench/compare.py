@@ -17,7 +17,8 @@ llama-cpp-python 0.3.36 crashes in prompts on CPUs with AMX where GCC 12 compile
 which leaves AMX out.
 
 Models are made once, in --work: random weights in the shapes of a 1 B llama and of BERT-base, and conversions of the real
-SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch."""
+SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch, and Whisper's that `scripts/get_model`
+does, with sentences that espeak-ng speaks (peer: faster-whisper)."""
 import argparse
 import gc
 import os
@@ -98,6 +99,12 @@ def all_rows(models):
         yield process_row(f"{title}, process start to first token", START, file, real, "Q4_1", models, "ms")
         yield process_row(f"{title}, peak memory", PEAK, file, real, "Q4_1", models, "MiB")
     yield from peaks
+    for name in ("whisper-tiny.en", "whisper-base"):
+        directory = ROOT / "models" / "downloads" / name
+        for kind, peer in (("q8c", "int8"), ("f32", "float32")) if directory.exists() else ():
+            yield Row(f"{name} {kind}, 30 s of speech", "Speech", lambda d=directory, k=kind: models.whisper(d, k),
+                      {"sound": models.speech}, [(contenders.FasterWhisper, lambda d=directory: d, peer)],
+                      contenders.MoteTranscribe)
     for kind in ("q8c", "f32"):
         if MINILM.exists():
             yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)

@@ -252,6 +252,30 @@ class MoteProcess(Process):
         return milliseconds, peak, printed
 
 
+class MoteTranscribe(Process):
+    """`mote transcribe`, from the start of the process to the last word."""
+    name = "mote"
+    of_shallow = ()
+
+    def __init__(self, binary, file, work, threads):
+        super().__init__([binary, "transcribe", file, work["sound"](), "--json", "--language", "en", "--threads", threads], work)
+        self.tokens, self.shares = None, []
+        self.isa = os.environ.get("MOTE_ISA", "the best")
+
+
+class FasterWhisper:
+    """CTranslate2 with Whisper's loop around it. The model has been loaded, the sound not."""
+    packages = ["faster_whisper"]
+
+    def __init__(self, file, work, threads, name):
+        import faster_whisper
+        self.name, self.sound = f"CTranslate2 {name}", str(work["sound"]())
+        self.model = faster_whisper.WhisperModel(str(file), compute_type=name, cpu_threads=threads)
+
+    def measure(self):
+        return median_ms(lambda: list(self.model.transcribe(self.sound, beam_size=1, language="en")[0]))
+
+
 class LlamaCppProcess(Process):
     """llama_generate.c; `file` is that program and a GGUF."""
     packages = ["llama_cpp"]

@@ -88,7 +88,7 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
                               uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
-  std::vector<float> values = tensors_.vector(source + ".weight", width);
+  std::vector<float> values = tensors_.vector(source + spec_.norm_weight, width);
   for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
@@ -264,7 +264,7 @@ void TransformerBuilder::add_tables() {
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.most_layer_rows() - 1;
     const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
     attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
@@ -297,6 +297,7 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   if (!spec_.source) graph_.sound = spec_.sound;
+  if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);

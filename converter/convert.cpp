@@ -24,6 +24,7 @@
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
+#include "converter/speech_tokens.h"
 #include "converter/tied_head.h"
 #include "runtime/file/xxh64.h"
 
@@ -54,7 +55,7 @@ uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
                         std::vector<float>(metadata.graph->output.width), 0.0f,
-                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
+                        std::vector<float>(plan.values())};
   return build_metadata(metadata).size();
 }
 
@@ -255,6 +256,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                                                 ? std::nullopt
                                                 : read_tokenizer(source, spec.is_encoder() || spec.source);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
+  if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
+    graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
   const UnderstoodTemplate chat =
       graph.picture.height != 0
           ? UnderstoodTemplate{}

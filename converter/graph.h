@@ -426,6 +426,9 @@ struct ProgramGraph {
   }
 };
 
+/// The schema's.
+enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel };
+
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {
   bool waveform = true;
@@ -435,6 +438,19 @@ struct SoundSpec {
   int32_t blank = -1;
   uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
+  SoundFeatures features = SoundFeatures::none;
+  uint32_t fft = 0, hop = 0;
+  float scale = 0.0f;
+};
+
+/// The schema's: ids of a decoder of speech that are no text, -1 for none.
+struct SpeechSpec {
+  std::vector<std::string> languages;
+  std::vector<int32_t> language_ids;
+  int32_t transcribe = -1, translate = -1, no_timestamps = -1, first_timestamp = -1, previous = -1,
+          no_speech = -1;
+  std::vector<int32_t> suppressed, suppressed_first;
+  std::vector<uint32_t> durations;
 };
 
 /// The schema's: what a model that reads texts takes of pictures.
@@ -459,6 +475,7 @@ struct Graph : ProgramGraph {
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
   std::optional<SightSpec> sight = std::nullopt;
+  std::optional<SpeechSpec> speech = std::nullopt;
 };
 
 }  // namespace mote::convert

@@ -165,6 +165,16 @@ Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<
                                  text(sight->user_before));
 }
 
+Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optional<SpeechSpec>& speech) {
+  if (!speech) return 0;
+  std::vector<Offset<flatbuffers::String>> languages;
+  for (const std::string& language : speech->languages) languages.push_back(builder.CreateString(language));
+  return file::CreateSpeechDirect(builder, &languages, &speech->language_ids, speech->transcribe,
+                                  speech->translate, speech->no_timestamps, speech->first_timestamp,
+                                  speech->previous, speech->no_speech, &speech->suppressed,
+                                  &speech->suppressed_first, &speech->durations);
+}
+
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   if (graph.sight) features |= file::Feature::ids_and_floats;
@@ -241,16 +251,19 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   if (graph.sound) {
     const auto kind = graph.sound->waveform ? file::SoundKind::waveform : file::SoundKind::spectrum;
     const SoundSpec& spec = *graph.sound;
-    sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
-                              spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
+    sound =
+        file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
+                          spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
+                          static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale);
   }
   const auto picture = write_picture(builder, graph.picture);
+  const auto speech = write_speech(builder, graph.speech);
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture,
+      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, speech,
       write_sight(builder, graph.sight));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }

@@ -172,6 +172,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed_and_layers();
+  /// Of a source: what the decoder's layers attend to.
+  View attended_source();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.
   uint32_t keep_source(const LayerSpec& cross, BlockInput& in);
   /// `rows` rows of the matrix `name`, or, where queries, keys and values are fused, those from `first` on.

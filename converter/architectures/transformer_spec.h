@@ -52,6 +52,9 @@ enum class HeadNorm : uint8_t {
 struct WeightNames {
   std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm,
       output_projection, head;
+  // Of a source: learned positions that are added to its last hidden states, and a matrix that they pass,
+  // before the decoder attends to them.
+  std::string source_positions, source_projection;
   std::vector<std::string> ignored;  // ends of names of tensors that hold no weights (masks, cached tables)
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
@@ -213,6 +216,7 @@ struct PictureSpec {
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
+  uint32_t layer_rows = 0;  // the most that layers of groups have of a sequence; 0: the context
   Stem stem = nullptr;  // null: rows are of ids
   std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
@@ -221,6 +225,7 @@ struct TransformerSpec {
   bool norm_eps_outside_root = false;  // they divide by the deviation + norm_eps
   float norm_multiplier = 1.0f;        // of their weights
   bool norm_plus_one = false;          // norms multiply by 1 + their weight
+  std::string norm_weight = ".weight";  // ends the names of their weights
   uint32_t embedding_width = 0;        // 0: width, else the embedding is projected to width
   uint32_t output_width = 0;           // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
@@ -235,7 +240,7 @@ struct TransformerSpec {
   std::vector<float> sines;           // [width / 2] frequencies of sines and cosines that are added, in pairs
   bool positions_after_projection = false;  // they are added to what the embedding is projected to
   std::vector<RopeSpec> ropes;
-  // Each [heads, 2 context - 1], by key - query; see biases_by_position.
+  // Each [heads, 2 most_layer_rows() - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
   // Of layers that build themselves over more columns than `width`: makes their rows of the embedding, and a
@@ -259,12 +264,15 @@ struct TransformerSpec {
   bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none
   /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
   std::shared_ptr<const TransformerSpec> source = nullptr;
+  std::vector<uint32_t> durations = {};  // of a transducer, the last columns of its logits
   std::string label = {};               // starts the weights' names in the file
   bool shares_embedding = false;        // an encoder's is that of the decoder
   std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;
+
+  uint32_t most_layer_rows() const { return layer_rows != 0 ? layer_rows : context; }
 
   /// Sets `count` layers that are as `layer`, each with weights of its own.
   void repeat(const LayerSpec& layer, uint32_t count);

@@ -293,7 +293,7 @@ mote_status mote_beam_search(mote_session* session, const mote_beam_options* opt
                              size_t memory_bytes, mote_beam* beams, mote_error* error) {
   if (options == nullptr || memory == nullptr || beams == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status == MOTE_OK) status = mote::check_beams(session, *options, error);
   if (status != MOTE_OK) return status;
   if (memory_bytes < mote_beam_bytes(session, options))

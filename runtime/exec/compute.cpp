@@ -167,7 +167,7 @@ mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_erro
 mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n,
                          mote_logits logits, mote_error* error) {
   if (ids == nullptr || n == 0) return fail(error, MOTE_INVALID_ARGUMENT, "prefill takes at least one token");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status != MOTE_OK) return status;
   if (sequence >= session->options.batch) {
     return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " of ", session->options.batch);
@@ -190,7 +190,7 @@ mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t
 mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* error) {
   const uint32_t batch = session->options.batch;
   if (ids == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "decode takes an id for each sequence");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status != MOTE_OK) return status;
   uint32_t rows = 0;
   for (uint32_t sequence = 0; sequence < batch; ++sequence) {

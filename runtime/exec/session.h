@@ -131,6 +131,8 @@ const float* next_token_logits(const mote_session& session, uint32_t row);
 
 /// MOTE_WRONG_STATE for a model whose first program, or all of whose programs, are of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);
+/// That, and whether the first program's rows are ids alone.
+mote_status check_ids_alone(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 
 }  // namespace mote

@@ -100,6 +100,7 @@ uint32_t selected_of(const file::Program& program);
 
 /// Proves what the model says of sound.
 mote_status check_sound(const mote_model& model, mote_error* error);
+mote_status check_speech(const mote_model& model, mote_error* error);
 
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
 inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }

@@ -137,7 +137,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
   uint32_t reach = 0;
-  const float* bias = attention_bias(op, q.stream, &reach);
+  const float* bias = attention_bias(op, q, &reach);
   ConstRows row_bias{};
   if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;

@@ -101,7 +101,9 @@ class Proofs {
     const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
-      check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
+      if (!of_positions(rows, "x")) return nullptr;
+      const uint32_t most = rows_of_sequence(*places_.program, rows.stream, context);
+      check(table->rows() >= most, "table has ", table->rows(), " rows for sequences of ", most);
       return place(rows).positions;
     }
     check(is_whole(*places_.program), "only programs of whole sequences know token types");
@@ -245,29 +247,29 @@ class Proofs {
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, uint32_t stream, uint32_t* reach) {
+  const float* attention_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
     if (op.bias() == -1) return nullptr;
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
-    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t tokens = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens);
     if (op.group() != 0) {
       *reach = table->rows() / op.heads();
-      const uint32_t rows = rows_of_sequence(*places_.program, stream, context);
       check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
             table->rows(), " x ", table->cols(), " for groups of ", op.group());
       return static_cast<const float*>(data(table));
     }
     if (is_by_position(op)) {
       *reach = table->cols();
-      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
       return static_cast<const float*>(data(table));
     }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
-          " columns for a context of ", context);
+    check(table->cols() % 2 == 1 && *reach >= rows, "bias has ", table->cols(), " columns for sequences of ",
+          rows);
     return static_cast<const float*>(data(table));
   }
 

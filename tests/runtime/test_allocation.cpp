@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The no-heap promise: between opening a model and restoring a session nothing allocates.
+#include "mote/sound.h"
 #include "tests/support/count_allocations.h"
 #include "tests/support/test_model.h"
 
@@ -131,6 +132,48 @@ TEST("nothing allocates while a T5 encodes a source and searches with beams") {
   mote_beam beams[4];
   if (status == MOTE_OK)
     status = mote_beam_search(session, &options, memory.data(), memory.size(), beams, &error);
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
+#endif
+}
+
+TEST("nothing allocates while a Whisper hears, writes and tests itself") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("whisper", "q8g32");
+  constexpr uint32_t kFrames = 48, kMels = 16, kFft = 400, kHop = 160, kBins = kFft / 2 + 1;
+  std::vector<float> samples(size_t{kFrames} * kHop), features(size_t{kFrames} * kMels),
+      filters(size_t{kMels} * kBins);
+  for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<float>(i * i % 101) / 101.0f - 0.5f;
+  const mote_log_mel mel{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
+  std::vector<double> scratch(mote_log_mel_bytes(&mel) / sizeof(double));
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20);
+  counting = true;
+  calls = 0;
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  mote_mel_filters(16000, kMels, kBins, filters.data());
+  mote_status status =
+      mote_log_mel_compute(&mel, samples.data(), kFrames * kHop, scratch.data(), features.data(), &error);
+  const auto unchanged = [](mote_session_options&) {};
+  if (status == MOTE_OK) status = open(file, storage, arena, unchanged, &model, &session, &error);
+  mote_batch batch{};
+  batch.values = features.data();
+  batch.lengths = &kFrames;
+  batch.count = 1;
+  if (status == MOTE_OK) status = mote_encode(session, &batch, &error);
+  const int32_t start = 3;
+  mote_generation generation = mote_generation_default();
+  generation.max_tokens = 8;
+  if (status == MOTE_OK)
+    status = mote_generate(session, &start, 1, &generation, nullptr, nullptr, nullptr, &error);
+  mote_self_test self_test;
+  if (status == MOTE_OK) status = mote_session_self_test(session, &self_test, &error);
   const uint32_t found = calls;
   counting = false;
   INFO(error.text);

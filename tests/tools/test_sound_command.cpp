@@ -8,6 +8,7 @@
 
 #include "converter/readers/safetensors.h"
 #include "tests/tools/command.h"
+#include "tests/tools/sound_files.h"
 #include "tools/mote/sound_file.h"
 
 using namespace mote::test;
@@ -30,6 +31,7 @@ class Tone : public mote::cli::SoundSource {
       out[count] = static_cast<float>(std::sin(2 * kPi * hertz_ * at_ / rate_));
     return count;
   }
+  void rewind() override { at_ = 0; }
 
  private:
   uint32_t rate_, at_ = 0;
@@ -49,37 +51,6 @@ std::vector<float> resampled(uint32_t rate, double hertz) {
   return all;
 }
 
-/// A WAV file of 16 bits, mono, 16 kHz.
-std::string wav(const std::string& name, const std::vector<int16_t>& samples) {
-  const auto bytes = static_cast<uint32_t>(samples.size() * 2);
-  std::string file = "RIFF....WAVEfmt ";
-  const auto add = [&](auto value) {
-    char raw[sizeof value];
-    std::memcpy(raw, &value, sizeof value);
-    file.append(raw, sizeof value);
-  };
-  add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1}), add(uint32_t{16000}), add(uint32_t{32000});
-  add(uint16_t{2}), add(uint16_t{16});
-  file += "data";
-  add(bytes);
-  file.append(reinterpret_cast<const char*>(samples.data()), bytes);
-  const uint32_t size = 36 + bytes;
-  std::memcpy(file.data() + 4, &size, 4);
-  const std::string path = (scratch() / name).string();
-  write_text(path, file);
-  return path;
-}
-
-std::vector<int16_t> noise(size_t count) {
-  std::vector<int16_t> samples(count);
-  uint32_t seed = 7;
-  for (int16_t& sample : samples) {
-    seed = seed * 1664525u + 1013904223u;
-    sample = static_cast<int16_t>(static_cast<int32_t>(seed >> 16) - 32768);
-  }
-  return samples;
-}
-
 /// The golden model of CTC with letters for its labels; 0 is the blank, 4 a space.
 const std::string& speller() {
   static const std::string path = [] {
@@ -94,8 +65,6 @@ const std::string& speller() {
   }();
   return path;
 }
-
-bool reads_sound() { return !contains(run("transcribe " + speller() + " /nowhere.wav").err, "libsndfile"); }
 
 /// What labels of frames spell, read by hand.
 std::string spelled(const std::vector<float>& logits, size_t width) {
@@ -130,7 +99,7 @@ TEST("resampling keeps a tone's frequency and takes away what the new rate canno
 }
 
 TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file or a pipe", "[sound]") {
-  if (!reads_sound()) return;
+  if (!reads_sound(speller())) return;
   const std::vector<int16_t> samples = noise(4000);
   const std::string sound = wav("noise.wav", samples);
   std::vector<float> values;
@@ -159,7 +128,7 @@ TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file
 
 TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {
   const std::string sound = wav("short.wav", noise(20));
-  if (!reads_sound()) return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
+  if (!reads_sound(speller())) return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
   TEST_ASSERT_EQUAL_STRING("\n", assert_works(run("transcribe " + speller() + " " + sound)));
   assert_fails(run("transcribe " + speller() + " /nowhere.wav"), 1, "/nowhere.wav");
   const std::string torn = (scratch() / "torn.wav").string();
