@@ -249,6 +249,11 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
     fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
   }
   if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
+  if (spec.source && spec.source->picture.format.height != 0) {
+    TransformerSpec seeing = *spec.source;
+    read_preprocessor(source, seeing, source.notes);
+    spec.source = std::make_shared<const TransformerSpec>(std::move(seeing));
+  }
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);

@@ -55,7 +55,7 @@ TransformerSpec read_sighted_text(const Source& source, Config& config, const Vi
   texts.format = source.format;
   texts.directory = source.directory;
   texts.tensors = source.tensors;
-  texts.text_base = model.text_base;
+  texts.base = model.text_base;
   Config inner = config.inner(text, "text_config.");
   know(inner, {"attention_dropout"});
   TransformerSpec spec = read(texts, inner);

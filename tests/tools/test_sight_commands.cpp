@@ -199,3 +199,26 @@ TEST("processors that give other pixels than the original's are refused at conve
   assert_fails(refusal({{"do_image_splitting", false}}), 1, "do_image_splitting");
   assert_fails(refusal({{"sharpen", 1}}), 1, "sharpen");
 }
+
+TEST("a line of text in a picture is written down, as the text of the tokens that the model gives") {
+  const fs::path folder = scratch() / "sight_trocr";
+  fs::remove_all(folder);
+  fs::copy(golden("trocr"), folder, fs::copy_options::recursive);
+  write_text(folder / "tokenizer.json", characters({{"<s>", 1}, {"</s>", 2}}).dump());
+  const json processor = {{"image_processor_type", "ViTImageProcessor"},
+                          {"size", {{"height", 24}, {"width", 24}}},
+                          {"resample", 2},
+                          {"image_mean", {0.5, 0.5, 0.5}},
+                          {"image_std", {0.5, 0.5, 0.5}}};
+  write_text(folder / "preprocessor_config.json", processor.dump());
+  const std::string model = (folder / "out.mote").string();
+  assert_works(run("convert " + folder.string() + " -o " + model + " --type f32"));
+  const Outcome outcome = run("transcribe " + model + " " + picture("grid.png") + " --json");
+  if (!reads_pictures(outcome)) return;
+  const std::string text = assert_json(outcome).at("text");
+  TEST_ASSERT_TRUE(!text.empty());
+  CHECK(assert_works(run("transcribe " + model + " " + picture("grid.png"))) == text + "\n");
+  CHECK(assert_json(run("transcribe " + model + " " + picture("two.png") + " --json")).at("text") != text);
+  assert_fails(run("transcribe " + model + " " + picture("grid.png") + " --srt"), 2, "--srt");
+  assert_fails(run("transcribe " + model + " " + picture("turned.png")), 1, "EXIF");
+}
