@@ -11,7 +11,7 @@ Far into a text each round measures mote at depth 0, too.
 Process start and memory are those of whole processes: mote's command, and llama_generate.c, which is llama.cpp
 without Python. A peak is measured once, after a prompt that fills the context.
 
-Peers that are not installed are left out: llama-cpp-python; openvino_genai; and, whose models take torch and transformers
+Peers that are not installed are left out: llama-cpp-python; openvino_genai; of encoder-decoders ctranslate2 alone; and, whose models take torch and transformers
 to make, onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf) and ctranslate2.
 llama-cpp-python 0.3.36 crashes in prompts on CPUs with AMX where GCC 12 compiled it: there install it with CC=clang CXX=clang++,
 which leaves AMX out.
@@ -70,6 +70,16 @@ def encoder_rows(title, directory, kind, models):
         yield Row(name, group, lambda: models.converted(directory(), kind), {"prompt": length, "batch": batch}, peers)
 
 
+def translator_rows(title, shape, models):
+    folder = lambda: models.translator(shape)
+    for beams in (1, 4):
+        for batch in (1, 8):
+            name = f"{title} int8, {'greedy' if beams == 1 else f'{beams} beams'}, batch {batch}"
+            work = {"prompt": 32, "decode": 32, "batch": batch, "beams": beams}
+            yield Row(name, "Encoder-decoders", lambda: models.converted(folder()), work,
+                      [(contenders.CTranslate2Translator, folder, "int8")], contenders.MoteTranslator)
+
+
 def all_rows(models):
     peaks = []
     for kind, weight in (("Q4_0", "q4g32"), ("Q8_0", "q8g32")):
@@ -80,7 +90,7 @@ def all_rows(models):
     k_quants = lambda: models.q4_k_m("llama-1b")
     yield from decoder_rows("1 B shape, Q4_K_M", lambda: models.converted(k_quants()),
                             (contenders.LlamaCpp, k_quants, "Q4_K_M"))
-    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"),
+    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"), ("lfm2-350m", "LFM2 350 M shape"),
                          ("mixture-8b", "Mixture of 8.3 B, 1.1 B a token")):
         gguf = lambda shape=shape: models.random(shape, "Q4_0")
         yield from decoder_rows(f"{title}, q4g32", lambda gguf=gguf: models.converted(gguf()),
@@ -109,6 +119,8 @@ def all_rows(models):
         if MINILM.exists():
             yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)
         yield from encoder_rows("BERT-base", lambda: models.random("bert-base"), kind, models)
+    yield from translator_rows("Marian-base", "marian-base", models)
+    yield from translator_rows("FLAN-T5-small", "flan-t5-small", models)
 
 
 def measure(row, arguments):

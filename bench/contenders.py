@@ -70,6 +70,22 @@ class MoteAtDepth(Mote):
         return deep
 
 
+class MoteTranslator(Mote):
+    """A batch of sources encoded and as many outputs decoded, greedily or by beams; the limit is that of decoding."""
+
+    def __init__(self, binary, file, work, threads):
+        work = {key: value for key, value in work.items() if key != "beams" or value > 1}
+        super().__init__(binary, file, work, threads)
+
+    def measure(self):
+        command = [*self.command, "--repeat", str(self.repeat)]
+        result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        self.isa = result["isa"]
+        self.shares.append(result["share_of_bandwidth"])
+        tokens = result["decode"] * result["batch"]
+        return result["prompt_ms"] + 1000 * tokens / result["decode_tokens_per_s"]
+
+
 class LlamaCpp:
     packages = ["llama_cpp"]
 
@@ -185,6 +201,26 @@ class CTranslate2:
 
     def run(self):
         self.encoder.forward_batch(*self.inputs, token_type_ids=self.types)
+
+    def measure(self):
+        return median_ms(self.run)
+
+
+class CTranslate2Translator:
+    """Outputs of exactly as many tokens as mote decodes."""
+    packages = ["ctranslate2"]
+
+    def __init__(self, file, work, threads, name):
+        import ctranslate2
+        self.name = f"CTranslate2 {name}"
+        self.model = ctranslate2.Translator(str(file), compute_type=name, intra_threads=threads, inter_threads=1)
+        self.sources = [[f"t{3 + i}" for i in pseudo_ids(work["prompt"], 30000)]] * work["batch"]
+        self.options = {"beam_size": work["beams"], "max_decoding_length": work["decode"],
+                        "min_decoding_length": work["decode"], "max_batch_size": 0}
+        self.run()
+
+    def run(self):
+        self.model.translate_batch(self.sources, **self.options)
 
     def measure(self):
         return median_ms(self.run)

@@ -87,6 +87,11 @@ class Models:
                 sound.writeframes(frames)
         return self.make("speech.wav", build)
 
+    def translator(self, shape):
+        """A folder of CTranslate2's, in int8."""
+        command = [sys.executable, ROOT / "bench" / "make_random_translator.py", shape]
+        return self.make(f"{shape}-ctranslate2-int8", lambda out: run_quietly([*command, out]))
+
     def onnx(self, directory):
         return self.make(f"{directory.name}.onnx", lambda out: export_onnx(directory, out))
 

@@ -133,10 +133,17 @@ DType coarsest_type(const Graph& graph) {
   return coarsest;
 }
 
-std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
-                                                 const Graph& graph) {
+/// Tokens are of type 0: further types are those of global tokens, which are no matter of the tokenizer.
+void leave_out_types(TokenizerSpec& spec) {
+  spec.single.types.clear();
+  spec.pair.types.assign(spec.pair.before.size() + spec.pair.between.size() + spec.pair.after.size() + 2, 0);
+  spec.plain_pair_types = {0, 0};
+}
+
+std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec, const Graph& graph,
+                                                 bool small) {
   if (!spec) return std::nullopt;
-  std::optional<TokenizerTables> tables(*spec);
+  std::optional<TokenizerTables> tables(std::in_place, *spec, small);
   if (tables->tokens() > graph.vocab) {
     fail(
         "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
@@ -205,6 +212,15 @@ std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Gr
   });
 }
 
+/// How a model with a source of ids searches by default. The file's start token becomes the graph's.
+void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& options, const Source& source,
+                        Graph& graph, Metadata& metadata) {
+  if (!spec.source || spec.source->names.embedding.empty()) return;
+  metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
+  if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
+  for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
+}
+
 /// What is known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
@@ -238,16 +254,14 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(options.ignored_keys);
+  config.ignore(keys_of_config(options.ignored_keys));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
   config.finish();
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
-  if (source.pooling && !spec.is_encoder()) {
-    fail("a pooling makes vectors of encoders' token vectors; {} is a decoder", architecture.name);
-  }
+  if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
   if (spec.source && spec.source->picture.format.height != 0) {
     TransformerSpec seeing = *spec.source;
@@ -257,10 +271,11 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  const std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
-                                                ? std::nullopt
-                                                : read_tokenizer(source, spec.is_encoder() || spec.source);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
+  std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
+                                          ? std::nullopt
+                                          : read_tokenizer(source, spec.is_encoder() || spec.source);
+  if (text && spec.globals) leave_out_types(*text);
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
   const UnderstoodTemplate chat =
@@ -296,6 +311,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     tokenizer ? &*tokenizer : nullptr};
   metadata.prompts = source.prompts;
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
+  take_beam_defaults(spec, options, source, graph, metadata);
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (calibration) report.notes.push_back(calibration->describe());

@@ -52,6 +52,7 @@ BestTwo best_two(std::span<const float> logits) {
 uint64_t tokens_for(const ProgramGraph& graph, uint64_t rows) {
   uint64_t most = rows;
   for (size_t i = 0; i < graph.groups.size(); ++i) {
+    if (graph.groups[i].fixed != 0) continue;
     uint64_t of_stream = rows;
     for (size_t at = i;;) {
       of_stream = (of_stream - 1) * graph.groups[at].ratio + graph.groups[at].needs;

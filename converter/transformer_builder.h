@@ -84,6 +84,10 @@ class TransformerBuilder {
   /// `row_bias`: of a query's own (AttentionNode).
   View attend_heads(const LayerSpec& layer, View q, View k, View v,
                     std::optional<View> row_bias = std::nullopt);
+  /// Attention of queries that have their RoPE to what a state holds.
+  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
+  /// Where keys and values of such heads go; of an encoder, others' are no longer there then.
+  uint32_t cache_of(const AttentionSpec& attention);
   /// activation(gate) * up or activation(up), before the projection down.
   View ffn_inner(const LayerSpec& layer, BlockInput& in);
   /// The norm of x that `names.before` names, or x.
@@ -104,8 +108,6 @@ class TransformerBuilder {
   TensorSet& tensors() { return tensors_; }
   const TypePolicy& policy() const { return policy_; }
   float norm_eps() const { return spec_.norm_eps; }
-  /// The cache of a layer's keys and values, which an encoder's layers of one shape share.
-  uint32_t cache_of(const AttentionSpec& attention);
   /// A state that only the layer's own operation carries.
   uint32_t add_state(const Cache& state);
 
@@ -115,11 +117,19 @@ class TransformerBuilder {
   View input(uint32_t width);
   /// Groups of the rows that new values have; from now on these have a row for each group.
   void enter_groups(uint32_t ratio, uint32_t needs);
+  /// So many rows for each sequence, whatever its tokens are.
+  void enter_fixed(uint32_t rows);
+  /// A row for each token again.
+  void enter_tokens();
+  /// Sequences have at least so many tokens.
+  void require_tokens(uint32_t tokens) { graph_.add_groups(Unit::token, tokens, tokens); }
   Unit rows() const { return rows_; }
   /// Groups of the rows that new values have, who keep theirs.
   Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
   /// For PictureSpec::finish: what the rows of outputs are taken of.
   void put_out(View out) { x_ = out; }
+  /// What the layers begin with where there is no stem: embeddings of ids, with positions and types.
+  void embed_ids();
 
   // ---- Weights. Two of one name are the same one: layers may share theirs. ----
 
@@ -186,16 +196,17 @@ class TransformerBuilder {
   void embed_picture();
   WeightPart patch_projection();
   void add_picture_rows(const std::vector<float>& bias);
-  void embed_ids();
   /// What rows of the caller's floats put in place of embeddings (TransformerSpec::sight).
   void embed_sight();
   /// Adds a picture's further vectors behind layer `index`.
   void add_deep_rows(size_t index);
   /// Of each frequency what a row's position differs by in its direction.
   std::optional<View> rope_shifts(uint32_t frequencies);
-  /// Adds rows [first, first + rows) of a table of `source_rows` to x_, by index.
+  void add_to_embedding();
+  void project_embedding();
+  /// Adds rows [first, first + rows) of a table of `source_rows`, repeated `times` times, to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
-                uint32_t rows, RowIndex index);
+                uint32_t rows, RowIndex index, uint32_t times = 1);
   void add_tables();
   void add_positions();
   Projection fused_qkv(const LayerSpec& layer, uint32_t in_width);
@@ -208,7 +219,6 @@ class TransformerBuilder {
   void add_xielu(const std::string& source, View x);
   void norm_heads(const LayerSpec& layer, View q, std::optional<View> k);
   void norm_head(const LayerSpec& layer, const char* label, const std::string& name, uint32_t heads, View x);
-  View attend(const LayerSpec& layer, uint32_t cache, View q, std::optional<View> row_bias = std::nullopt);
 
   // ---- Heads ----
 

@@ -69,6 +69,18 @@ struct DepthwiseConvArgs {
   Rows out;             // [T, out_places * channels]; not in
 };
 
+/// out[t][i] = the sum over the positions p of the row's sequence, of n rows, in order, of cos(a) in[p][i] +
+/// sin(a) in[p][width + i], a = 2 pi (t p mod n) / n, t the row's position: the real part of a discrete
+/// Fourier transform of rows of real parts, then imaginary ones. A sequence's rows lie one after the other.
+/// Unit: a row.
+struct FourierArgs {
+  uint32_t width;
+  const int32_t* positions;  // [T]
+  const int32_t* last_seen;  // [T], of each row's sequence
+  ConstRowsInLanes in;       // [T, 2 * width]
+  Rows out;                  // [T, width]; not in
+};
+
 /// Columns of a unit of norms over time whose groups are single columns.
 inline constexpr uint32_t kTimeNormColumns = 16;
 

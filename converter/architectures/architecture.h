@@ -135,6 +135,10 @@ HeadNames roberta_heads(const std::string& base, uint32_t width);
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
+/// Makes an encoder of a decoder whose source has a sentence pooling: each token sees those before it. Throws
+/// Error for layers that keep more than keys and values.
+void make_embedder(const Source& source, TransformerSpec& spec);
+
 /// What config.json's `architectures` is for: "ForTokenClassification"; "" for a bare model.
 std::string task_of(Config& config);
 

@@ -64,7 +64,7 @@ void set_bart_positions(const Source& source, Config& config, const BartLike& ba
                         TransformerSpec& spec) {
   const std::string table = side + "embed_positions";
   const bool stored = source.tensors.count(table + ".weight") != 0;
-  if (bart.positions == BartPositions::learned || (bart.positions == BartPositions::sines && stored)) {
+  if (bart.positions == BartPositions::learned || stored) {
     spec.first_position = bart.positions == BartPositions::learned ? kLearnedOffset : 0;
     spec.position_rows = spec.context + spec.first_position;
     spec.names.positions = table;

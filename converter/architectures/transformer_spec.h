@@ -16,6 +16,7 @@
 namespace mote::convert {
 
 class TransformerBuilder;
+struct LayerSpec;
 
 /// An index into a list of the TransformerSpec that names none of its items.
 inline constexpr uint32_t kNone = UINT32_MAX;
@@ -94,6 +95,13 @@ struct PerLayerSpec {
   std::string table, projection, norm;
 };
 
+/// Products of queries with keys by distance, and of keys with queries by distance, that are added to scores
+/// before the scale (kernels/ops.h), and a bias, which is after it; empty: there are none of that kind.
+struct RelativeSpec {
+  std::vector<float> keys, queries;  // [heads * head_dim, 2 n - 1], by key - query
+  std::vector<float> bias;           // [heads, 2 n - 1]
+};
+
 struct AttentionSpec {
   uint32_t heads = 0, kv_heads = 0;
   uint32_t head_dim = 0;        // of queries and keys
@@ -112,7 +120,12 @@ struct AttentionSpec {
   bool norm_after_rope = false;
   bool q_has_gate = false;    // names.q has behind each head's rows as many whose sigmoids scale its outputs
   bool qkv_by_group = false;  // rows of names.qkv: of each head of keys its queries, key and value
-  uint32_t sides = 0;         // of an encoder: tokens that a query sees before and behind it; 0: all
+  std::function<RelativeSpec(TransformerBuilder&, const LayerSpec&)> relative = nullptr;
+  bool causal = false;  // of an encoder: a query sees none behind it
+  uint32_t block = 0;   // of an encoder: BigBird's pattern (schema/mote.fbs); 0: all
+  uint32_t random_blocks = 0;
+  uint32_t sides = 0;        // of an encoder: tokens that a query sees before and behind it; 0: all
+  bool global_keys = false;  // beside these, the global ones (TransformerSpec::globals)
   // Biases that must be there; where this is false, there are none (but see optional_biases).
   bool qkv_bias = false, o_bias = false;
 
@@ -216,8 +229,9 @@ struct PictureSpec {
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
-  uint32_t layer_rows = 0;  // the most that layers of groups have of a sequence; 0: the context
-  Stem stem = nullptr;  // null: rows are of ids
+  uint32_t layer_rows = 0;     // the most that layers of groups have of a sequence; 0: the context
+  Stem stem = nullptr;         // null: rows are of ids
+  Stem before_head = nullptr;  // makes the head's rows of those of the last layer; null: they are the same
   std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
@@ -234,11 +248,15 @@ struct TransformerSpec {
   float logit_softcap = 0.0f;         // c: they become c tanh(logit / c); 0: they do not
   int32_t dropped_id = -1;            // a token whose row is 0 and for which the others grow (ESM); -1: none
   uint32_t token_types = 0;           // rows of their table; 0: there is none
+  std::optional<GlobalSpec> globals = std::nullopt;  // of which token_types is the type
   uint32_t position_rows = 0;         // of the table of positions, if names.positions is one; 0: the context
   uint32_t first_position = 0;        // its row that sequences start at
   std::vector<float> position_table;  // [context, width], where names.positions is none
   std::vector<float> sines;           // [width / 2] frequencies of sines and cosines that are added, in pairs
-  bool positions_after_projection = false;  // they are added to what the embedding is projected to
+  // They, token types and the embedding's norm come after its projection, not before it.
+  bool positions_after_projection = false;
+  // What is projected is the embedding of the token behind, the own and the one before side by side.
+  bool trigrams = false;
   std::vector<RopeSpec> ropes;
   // Each [heads, 2 most_layer_rows() - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;

@@ -5,6 +5,7 @@
 
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/attention_maps.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
@@ -92,6 +93,10 @@ struct mote_session {
   int32_t* sequences;         // [chunk]
   int32_t* last_seen;         // [chunk], of encoders
   int32_t* token_types;       // [chunk], of encoders
+  int32_t* next_global;       // [chunk], of models with global tokens; else null
+  uint32_t* kept;             // [batch] positions of earlier runs; null of models without memory (memory.h)
+  int32_t* memory_positions;  // [chunk] of rows behind these
+  int32_t* memory_last;       // [chunk] the last one of each row's sequence
   const float** inputs;       // [chunk], of models with a program that takes floats
   uint32_t* starts;           // [batch + 1], of encoders
   uint32_t* selected;         // [logit_rows] rows of the chunk
@@ -113,6 +118,7 @@ struct mote_session {
   mote::Share* shares;  // [threads]
   float* partials;      // of attention for a decoding step's rows; null with one thread
 
+  mote::AttentionMaps maps;
   mote::Sampler sampler;
   mote::TextScratch text;
 

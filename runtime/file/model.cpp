@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/parts.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -65,10 +66,20 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  const file::Globals* globals = root.globals();
+  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
+                             globals->by_default() > file::GlobalDefault::MAX)) {
+    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
+                root.token_types());
+  }
   const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
     return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
+  }
+  const file::BeamSearch* search = root.beam_search();
+  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
+    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
   }
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
@@ -147,6 +158,8 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
     if (is_fixed(*cache)) continue;
     const bool of_whole = cache->bidirectional();
     const int32_t source = cache->source();
+    if (cache->memory() != 0 && (!model.encoder || programs->size() != 1))
+      return fail(error, MOTE_CORRUPT_FILE, "a memory is of encoders of one program");
     bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
     if (source != -1) {
       fits = fits && of_whole && model.sources && source > 0 &&
@@ -199,7 +212,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
-    uses.add(step);
+    if (kHasFixedStates) uses.add(step);
     if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
       return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
@@ -219,7 +232,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   }
   if (is_whole(program) && inputs != 0 && takes_ids(program))
     return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
-  if (!is_whole(program)) {
+  if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
   }
@@ -276,6 +289,10 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
                   " is of an unknown kind, or appends rows but is not the first");
     }
+    if (!kHasWholeSequences && program->kind() != file::ProgramKind::append) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no programs of whole sequences");
+    }
     model->sources = model->sources || (!model->encoder && is_whole(*program));
   }
   for (const file::Program* program : *programs) {
@@ -294,12 +311,18 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
+  for (const file::Program* program : *programs) {
+    const mote_status known = check_operations(*program, error);
+    if (known != MOTE_OK) return known;
+  }
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
+  for (const file::State* state : *model->root->states())
+    model->in_passes = model->in_passes && state->memory() == 0;
   if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    status = check_rows(program, error);
+    status = check_rows(program, context_of(*model->root, program), error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
   return status;
@@ -314,11 +337,8 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   }
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
-  if (status == MOTE_OK) status = check_sound(*model, error);
-  if (status == MOTE_OK) status = check_speech(*model, error);
+  if (status == MOTE_OK) status = check_media(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
-  if (status == MOTE_OK) status = check_picture(*model, error);
-  if (status == MOTE_OK) status = check_sight(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,

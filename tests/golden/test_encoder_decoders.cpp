@@ -188,6 +188,27 @@ TEST("every golden encoder-decoder gives the stored hidden states and logits, pa
   }
 }
 
+TEST("golden models in CTranslate2's files give the stored hidden states and logits") {
+  const std::filesystem::path folder = test::golden_folder() / "../ctranslate2";
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.is_directory() || entry.path().extension() == ".int8") continue;
+    const std::string name = entry.path().stem();
+    CAPTURE(name);
+    const std::filesystem::path file = test::temporary_folder() / (name + ".ct2.mote");
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    mote::convert::convert(entry.path(), file, options);
+    const test::AlignedBytes bytes = test::read_file(file);
+    const test::OpenModel model(bytes);
+    check_case(name, "", model, MOTE_ISA_AUTO);
+    TEST_ASSERT_EQUAL_INT32(test::OpenModel(test::golden_file(name, "f32")).info().bos_id,
+                            model.info().bos_id);
+    ++count;
+  }
+  TEST_ASSERT_EQUAL_UINT64(4, count);
+}
+
 TEST("encoder-decoders choose the stored greedy ids after their start token") {
   for (const std::string& name : source_names()) {
     const SafetensorsFile golden = golden_of(name);

@@ -321,3 +321,74 @@ TEST("nothing allocates while texts are normalized and put together") {
   TEST_ASSERT_EQUAL_UINT32(0, calls.load());
 #endif
 }
+
+TEST("nothing allocates while recurrent and linear-attention models prefill, decode, save and restore") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  for (const char* name : {"lstm", "performer_causal"}) {
+    const test::AlignedBytes& file = test::golden_file(name, "f32");
+    const auto prompt = test::some_ids(40, 100);
+    test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20), state(size_t{1} << 20);
+    counting = true;
+    calls = 0;
+    mote_error error{};
+    mote_model* model = nullptr;
+    mote_session* session = nullptr;
+    const auto change = [](mote_session_options& options) { options.context = 64; };
+    mote_status status = open(file, storage, arena, change, &model, &session, &error);
+    if (status == MOTE_OK) status = mote_prefill(session, 0, prompt.data(), 40, MOTE_LOGITS_LAST, &error);
+    const int32_t id = 3;
+    if (status == MOTE_OK) status = mote_decode(session, &id, &error);
+    if (status == MOTE_OK) status = mote_session_save(session, state.data(), state.size(), nullptr, &error);
+    if (status == MOTE_OK) status = mote_session_restore(session, state.data(), state.size(), &error);
+    const uint32_t found = calls;
+    counting = false;
+    INFO(error.text);
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+    TEST_ASSERT_EQUAL_UINT32(0, found);
+  }
+#endif
+}
+
+TEST("nothing allocates while a T5 encodes a source and beams search over it") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("t5", "f32");
+  const auto source = test::some_ids(23, 100);
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20), memory(size_t{1} << 16);
+  mote_beam beams[4];
+  counting = true;
+  calls = 0;
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  const auto change = [](mote_session_options& options) {
+    options.context = 32;
+    options.batch = options.logit_rows = 4;
+  };
+  mote_status status = open(file, storage, arena, change, &model, &session, &error);
+  const uint32_t length = 23;
+  mote_batch batch{};
+  batch.ids = source.data();
+  batch.lengths = &length;
+  batch.count = 1;
+  if (status == MOTE_OK) status = mote_encode(session, &batch, &error);
+  const int32_t start = 0;
+  if (status == MOTE_OK) status = mote_prefill(session, 0, &start, 1, MOTE_LOGITS_LAST, &error);
+  mote_beam_options options = mote_model_beam_options(model);
+  options.beams = 4;
+  options.max_tokens = 20;
+  options.no_repeat_ngram = 3;
+  options.repetition_penalty = 1.2f;
+  if (status == MOTE_OK)
+    status = mote_beam_search(session, &options, memory.data(), memory.size(), beams, &error);
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_GREATER_THAN(0u, beams[0].count);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
+#endif
+}

@@ -33,12 +33,34 @@ mote_session_options source_options(mote_session_options options, const Case& so
   return options;
 }
 
+/// Where the rows of the run in progress go: those of sequence `first` on, one sequence after the other.
+struct SourceTracer {
+  Outputs* outputs = nullptr;  // null: nothing is wanted
+  const Case* item = nullptr;
+  std::string before;  // of the names
+  size_t first = 0;
+};
+
+void trace_source(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                  size_t stride) {
+  const auto& tracer = *static_cast<const SourceTracer*>(user);
+  if (tracer.outputs == nullptr) return;
+  size_t sequence = tracer.first, token = 0;
+  for (uint32_t row = 0; row < rows; ++row, ++token) {
+    while (token == tracer.item->sequences[sequence].ids.size()) ++sequence, token = 0;
+    store_row(*tracer.outputs, *tracer.item, tracer.before + name, sequence, token, data + row * stride,
+              width);
+  }
+}
+
 /// A case's sources and what is computed over them.
 class SourceRun {
  public:
-  SourceRun(const ModelFile& file, const mote_session_options& options, const Case& sources, Outputs& outputs)
+  SourceRun(const ModelFile& file, const mote_session_options& options, const Case& sources, bool hidden,
+            Outputs& outputs)
       : file_(file),
-        session_(file, options),
+        hidden_(hidden),
+        session_(file, traced(options)),
         session_batch_(options.batch),
         sources_(sources),
         outputs_(outputs) {
@@ -65,7 +87,9 @@ class SourceRun {
     call.count = static_cast<uint32_t>(rows.size());
     call.program = kSourceProgram;
     if (!values.empty()) call.values = values.data();
+    if (hidden_) tracer_ = {&outputs_, &sources_, "encoder.", 0};
     compute(session_, call, "forward: " + sources_.prefix + "input");
+    tracer_ = {};
     store_hidden(program.output_width);
   }
 
@@ -77,7 +101,9 @@ class SourceRun {
       if (ids.empty()) continue;
       const auto sequence = static_cast<uint32_t>(i), n = static_cast<uint32_t>(ids.size());
       check_ids(ids, file_, "forward: " + targets.prefix + "decoder_input_ids");
+      if (hidden_) tracer_ = {&outputs_, &targets, "", i};
       check(mote_prefill(session_.get(), sequence, ids.data(), n, MOTE_LOGITS_ALL, &error), error, "forward");
+      tracer_ = {};
       for (uint32_t row = 0; row < n; ++row)
         store_row(outputs_, targets, "logits", i, row, mote_session_logits(session_.get(), row), vocab);
       check(mote_session_truncate(session_.get(), sequence, 0, &error), error, "forward");
@@ -145,7 +171,14 @@ class SourceRun {
     }
   }
 
+  mote_session_options traced(mote_session_options options) {
+    if (hidden_) options.trace = trace_source, options.trace_user = &tracer_;
+    return options;
+  }
+
   const ModelFile& file_;
+  bool hidden_;
+  SourceTracer tracer_;
   Session session_;
   std::vector<uint64_t> memory_;  // of a search
   uint32_t session_batch_;
@@ -163,7 +196,7 @@ void search_beams(const ModelFile& file, const mote_session_options& options, co
   for (size_t i = 0; i < batch; ++i) {
     const Case alone{sources.prefix, sources.columns, {sources.sequences[i]}, {}, 0};
     Outputs unused;
-    SourceRun run(file, options, alone, unused);
+    SourceRun run(file, options, alone, false, unused);
     run.encode_sources();
     for (const mote_beam& beam : run.beams(generation)) {
       found[i].emplace_back(beam.ids, beam.ids + beam.count);
@@ -189,7 +222,7 @@ void forward_source(const ModelFile& file, const mote_session_options& options, 
                     Outputs& outputs) {
   if (generation.beams != 0 && generation.steps == 0) convert::fail("--beams needs --generate");
   const mote_session_options run_options = source_options(options, sources, targets, generation);
-  SourceRun run(file, run_options, sources, outputs);
+  SourceRun run(file, run_options, sources, generation.hidden, outputs);
   run.encode_sources();
   if (targets) run.read_targets(*targets);
   if (generation.steps != 0) run.generate(generation);

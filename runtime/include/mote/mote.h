@@ -343,7 +343,9 @@ typedef struct mote_output_info {
   mote_probability_kind probabilities;
   uint32_t token_types; /* types are 0..token_types-1 */
   uint32_t labels;      /* of the columns; 0: they have none */
-  uint64_t reserved[4];
+  uint32_t global_type; /* types from it on are of global tokens, which all see and which see all; 0: no such */
+  uint32_t memory;      /* tokens of a sequence's earlier runs that a run can go on from; 0: none */
+  uint64_t reserved[3];
 } mote_output_info;
 
 void mote_model_get_output(const mote_model* model, mote_output_info* info);
@@ -367,7 +369,7 @@ typedef struct mote_batch {
   uint32_t row_count;
   const float* values;  /* [sum of lengths, input_width], of a program that takes floats; else null. Valid until
                            the outputs are there */
-  uint64_t reserved[1]; /* 0 */
+  uint64_t continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
 } mote_batch;
 
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
@@ -614,13 +616,23 @@ typedef struct mote_beam_options {
   int ignore_model_stops;        /* 1: only stop_ids stop */
   const int32_t* suppressed_ids; /* tokens that are never chosen */
   uint32_t suppressed_count;
-  int32_t forced_first_id; /* the first token, -1: any */
-  int32_t forced_last_id;  /* the token at max_tokens, -1: any */
-  uint64_t reserved[4];    /* 0 */
+  int32_t forced_first_id;  /* the first token, -1: any */
+  int32_t forced_last_id;   /* the token at max_tokens, -1: any */
+  uint32_t unused;          /* not read */
+  uint32_t min_tokens;      /* no stop id is among so many first tokens */
+  uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in a sequence; 0: they may be */
+  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam, which
+     is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
+  float repetition_penalty;
+  uint64_t reserved[2]; /* 0 */
 } mote_beam_options;
 
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
 mote_beam_options mote_beam_options_default(void);
+
+/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing of
+   it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
+mote_beam_options mote_model_beam_options(const mote_model* model);
 
 /* Bytes that a search takes, 0 if the options are invalid. */
 size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options);

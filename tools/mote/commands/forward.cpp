@@ -215,8 +215,11 @@ void forward_with_sources(const Arguments& arguments, const ModelFile& file, con
                        arguments.generate, arguments.hidden, outputs);
     return outputs.write(arguments.outputs[0]);
   }
-  if (arguments.hidden) convert::fail("--hidden is not for models with a source");
-  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams};
+  mote_program_info source;
+  mote_model_get_program(file.model(), 1, &source);
+  if (arguments.hidden && source.input_width != 0)
+    convert::fail("--hidden is not for models whose source is no text");
+  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams, arguments.hidden};
   for (const Case& item : read_source_cases(file, arguments.inputs[0])) {
     forward_source(file, session_options(file, arguments.session, pool), item,
                    read_target(arguments.inputs[0], item), generation, outputs);
@@ -262,12 +265,11 @@ void add_forward(CommandLine& line) {
   Command command = line.command("forward", "Compute logits of arrays of ids, in .safetensors files");
   add_model_argument(command, arguments->file);
   command
-      .option(
-          "--input", &arguments->inputs,
-          "input_ids [B,T], maybe attention_mask, position_ids and token_type_ids [B,T]; names may have a "
-          "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-          "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the same "
-          "sessions")
+      .option("--input", &arguments->inputs,
+              "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
+              "global_attention_mask [B,T]; names may have a "
+              "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
+              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the same sessions")
       .type("FILE")
       .required()
       .repeated();
