@@ -122,7 +122,8 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
   SightSpec& sight = *spec.sight;
   sight.rows = pictures.picture.format.patches() / (merge * merge);
   sight.token = "<image>";
-  sight.before = sight.whole_before = "<fake_token_around_image><global-img>";
+  sight.whole_before = std::string("<fake_token_around_image><global-img>");
+  sight.before = sight.whole_before;
   sight.after = "<fake_token_around_image>";
   sight.tile_before = "<fake_token_around_image><row_{row}_col_{column}>";
   sight.line_after = "\n";
