@@ -230,6 +230,8 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
+  if (is_whole(program) && inputs != 0 && takes_ids(program))
+    return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
   if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
@@ -320,24 +322,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-uint32_t context_of(const file::Model& root, const file::Program& program) {
-  return program.context() == 0 ? root.context() : program.context();
-}
-
-uint32_t whole_program(const mote_model& model) {
-  uint32_t i = 0;
-  while (!is_whole(*model.root->programs()->Get(i))) ++i;
-  return i;
-}
-
-uint32_t input_width(const file::Program& program) {
-  for (const file::Op* op : *program.ops()) {
-    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
-  }
-  return 0;
-}
-
 }  // namespace mote
 
 using mote::fail;
