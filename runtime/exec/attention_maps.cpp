@@ -16,7 +16,7 @@ float score_row(const AttentionArgs& args, const ref::Query& query, PositionRang
     const ref::Key<float> key = ref::key_at<float>(args.cache, query.sequence, query.kv_head, p);
     float dot = 0.0f;
     for (uint32_t e = 0; e < args.cache.key_dim; ++e) dot = __builtin_fmaf(query.q[e], key[e], dot);
-    scores[p] = ref::score_of(args, query, p, args.scale * dot);
+    scores[p] = ref::score_of(args, query, key, p, args.scale * dot);
     if (scores[p] > most) most = scores[p];
   }
   return most;
