@@ -16,7 +16,7 @@ float score_row(const AttentionArgs& args, const ref::Query& query, PositionRang
     const ref::Key<float> key = ref::key_at<float>(args.cache, query.sequence, query.kv_head, p);
     float dot = 0.0f;
     for (uint32_t e = 0; e < args.cache.key_dim; ++e) dot = __builtin_fmaf(query.q[e], key[e], dot);
-    scores[p] = ref::score_of(args, query, p, args.scale * dot);
+    scores[p] = ref::score_of(args, query, key, p, args.scale * dot);
     if (scores[p] > most) most = scores[p];
   }
   return most;
@@ -49,6 +49,7 @@ void show_attention_map(const mote_session& session, uint32_t step) {
   const AttentionArgs& args = session.steps[step].attention;
   const uint32_t op = step - current(session).first;
   for (uint32_t t = 0; t < args.rows; ++t) {
+    if (!attends(args, t)) continue;
     const PositionRange seen = seen_by(args, t);
     for (uint32_t head = 0; head < args.heads; ++head) {
       const uint32_t kv_head = head / (args.heads / args.cache.kv_heads);

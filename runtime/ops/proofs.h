@@ -284,6 +284,12 @@ class Proofs {
           "bias is not f32 in rows");
     const uint32_t tokens = context_of(*model_.root, *places_.program);
     const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
+    if (op.group() != 0) {
+      *reach = table->rows() / op.heads();
+      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
+            table->rows(), " x ", table->cols(), " for groups of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (is_by_position(op)) {
       *reach = table->cols();
       check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
