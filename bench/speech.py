@@ -5,15 +5,17 @@
     bench/speech.py MODEL.mote CTRANSLATE2_DIRECTORY [--type int8|float32] [--sentences N] [--threads 2]
 
 espeak-ng speaks the sentences with voices of several speeds and pitches; both sides get the same files, the same weights
-(`scripts/get_model whisper-tiny`, then `mote convert`) and decode greedily with the original's thresholds and
-temperatures. Peer: faster-whisper, which is CTranslate2 with Whisper's loop around it. Without it mote alone is measured."""
+(`scripts/get_model whisper-tiny`, then `mote convert`) and decode greedily. Packages for the peer: ctranslate2, tokenizers,
+numpy; without them mote alone is measured."""
 import argparse
+import array
 import json
 import pathlib
 import re
 import subprocess
 import tempfile
 import time
+import wave
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SENTENCES = """The weather in the mountains changed quickly this morning.
@@ -73,12 +75,28 @@ def errors(expected, found):
     return row[-1]
 
 
+def to_16_khz(path):
+    """In place and by straight lines, so that both sides read the same samples."""
+    with wave.open(str(path)) as sound:
+        rate, frames = sound.getframerate(), sound.readframes(sound.getnframes())
+    old = array.array("h", frames)
+    new = array.array("h")
+    for i in range(len(old) * 16000 // rate):
+        at, part = divmod(i * rate, 16000)
+        following = old[min(at + 1, len(old) - 1)]
+        new.append(old[at] + (following - old[at]) * part // 16000)
+    with wave.open(str(path), "wb") as sound:
+        sound.setparams((1, 2, 16000, len(new), "NONE", ""))
+        sound.writeframes(new.tobytes())
+
+
 def speak(folder, count):
     files = []
     for i, sentence in enumerate(SENTENCES[:count]):
         voice, speed, pitch = VOICES[i % len(VOICES)]
         path = folder / f"{i}.wav"
         subprocess.run(["espeak-ng", "-v", voice, "-s", str(speed), "-p", str(pitch), "-w", path, sentence], check=True)
+        to_16_khz(path)
         files.append(path)
     return files
 
@@ -86,24 +104,56 @@ def speak(folder, count):
 class Mote:
     name = "mote"
 
-    def __init__(self, model, threads):
-        self.command = [ROOT / "build" / "mote", "transcribe", model, "--json", "--threads", str(threads)]
+    def __init__(self, binary, model, threads):
+        self.command = [binary, "transcribe", model, "--json", "--language", "en", "--threads", str(threads)]
 
     def text(self, path):
         run = subprocess.run([*self.command, path], check=True, capture_output=True, text=True)
         return json.loads(run.stdout)["text"]
 
 
-class FasterWhisper:
+class CTranslate2:
+    """Greedily, over the original's features of a file of at most half a minute."""
     name = "CTranslate2"
 
     def __init__(self, directory, kind, threads):
-        import faster_whisper
-        self.model = faster_whisper.WhisperModel(str(directory), compute_type=kind, cpu_threads=threads)
+        import ctranslate2
+        import tokenizers
+        self.model = ctranslate2.models.Whisper(str(directory), compute_type=kind, intra_threads=threads)
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(directory / "tokenizer.json"))
+        self.end = self.tokenizer.token_to_id("<|endoftext|>")
+        marks = ["<|startoftranscript|>"] + (["<|en|>", "<|transcribe|>"] if self.model.is_multilingual else [])
+        self.prompt = [self.tokenizer.token_to_id(mark) for mark in marks]
+        self.filters = mel_filters(self.model.n_mels)
+
+    def features(self, path):
+        import numpy
+        with wave.open(str(path)) as sound:
+            samples = numpy.frombuffer(sound.readframes(sound.getnframes()), numpy.int16) / 32768.0
+        frames = len(samples) // 160
+        padded = numpy.pad(numpy.pad(samples, (200, 0), "reflect"), (0, 1000))
+        window = numpy.hanning(401)[:-1]
+        powers = [abs(numpy.fft.rfft(padded[i * 160:i * 160 + 400] * window)) ** 2 for i in range(frames)]
+        logs = numpy.log10(numpy.maximum(self.filters @ numpy.array(powers).T, 1e-10))
+        features = (numpy.maximum(logs, logs.max() - 8) + 4) / 4
+        return numpy.pad(features, ((0, 0), (0, 3000 - frames))).astype(numpy.float32)[None]
 
     def text(self, path):
-        segments, _ = self.model.transcribe(str(path), language="en", beam_size=1)
-        return " ".join(segment.text.strip() for segment in segments)
+        import ctranslate2
+        features = ctranslate2.StorageView.from_array(self.features(path))
+        ids = self.model.generate(features, [self.prompt], beam_size=1)[0].sequences_ids[0]
+        return self.tokenizer.decode([i for i in ids if i < self.end])
+
+
+def mel_filters(mels):
+    """Slaney's, as the original has them."""
+    import numpy
+    last = 15 + 27 * numpy.log(8) / numpy.log(6.4)
+    points = numpy.arange(mels + 2) * last / (mels + 1)
+    edges = numpy.where(points < 15, points * 200 / 3, 1000 * 6.4 ** ((points - 15) / 27))
+    hertz = numpy.linspace(0, 8000, 201)
+    low, centre, high = (edges[i:i + mels, None] for i in range(3))
+    return numpy.maximum(0, numpy.minimum((hertz - low) / (centre - low), (high - hertz) / (high - centre))) * 2 / (high - low)
 
 
 def main():
@@ -113,13 +163,14 @@ def main():
     parser.add_argument("--type", default="float32", choices=["int8", "float32"])
     parser.add_argument("--sentences", type=int, default=len(SENTENCES))
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--mote", type=pathlib.Path, default=ROOT / "build" / "mote")
     parser.add_argument("--show", action="store_true", help="print texts that differ")
     arguments = parser.parse_args()
-    sides = [Mote(arguments.model, arguments.threads)]
+    sides = [Mote(arguments.mote, arguments.model, arguments.threads)]
     try:
-        sides.append(FasterWhisper(arguments.directory, arguments.type, arguments.threads))
+        sides.append(CTranslate2(arguments.directory, arguments.type, arguments.threads))
     except ImportError:
-        print("faster-whisper is not installed: mote alone")
+        print("ctranslate2 and tokenizers are not installed: mote alone")
     with tempfile.TemporaryDirectory() as folder:
         files = speak(pathlib.Path(folder), arguments.sentences)
         texts = []

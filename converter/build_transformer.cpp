@@ -193,6 +193,7 @@ void TransformerBuilder::embed() {
     x_ = spec_.stem(*this);
   } else {
     embed_ids();
+    if (spec_.sight) embed_sight();
   }
   const View embedded = x_;
   if (spec_.expand) x_ = spec_.expand(*this, x_);
@@ -296,8 +297,10 @@ void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
-    rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
+    const auto count = static_cast<uint32_t>(rope.frequencies.size());
+    const std::optional<View> shifts = rope_shifts(count);
+    rope_tables_.push_back(new_value(2 * count, Unit::token));
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every, shifts});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
@@ -324,6 +327,7 @@ void TransformerBuilder::embed_and_layers() {
       layer(spec);
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
+    add_deep_rows(i);
   }
   if (spec_.before_head) x_ = spec_.before_head(*this);
 }

@@ -134,8 +134,9 @@ struct RopeTableNode {
   View out;
   float growth = 0.0f;
   uint32_t growth_every = 1;
+  std::optional<View> shifts = std::nullopt;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every, shifts); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -166,10 +167,11 @@ struct AttentionNode {
   bool causal = false;
   uint32_t block = 0, random_blocks = 0;
   GlobalRole globals = GlobalRole::none;
+  uint32_t group = 0;  // 0: none
 
   auto fields(auto&& f) const {
     return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
-             relative_keys, relative_queries, causal, block, random_blocks, globals);
+             relative_keys, relative_queries, causal, block, random_blocks, globals, group);
   }
 };
 struct GateNode {
@@ -357,6 +359,13 @@ struct FramesNode {
 
   auto fields(auto&& f) const { return f(taps, before, in, out); }
 };
+struct GatherRowsNode {
+  uint32_t taps;
+  int32_t table;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(taps, table, in, out); }
+};
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;
   Activation activation;
@@ -474,6 +483,16 @@ struct SpeechSpec {
   std::vector<uint32_t> durations;
 };
 
+/// The schema's: what a model that reads texts takes of pictures.
+struct SightSpec {
+  int32_t image_id = -1;
+  uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
+  bool mrope = false;
+  uint32_t rows = 0;
+  std::string token = {};  // image_id's, of the chat template
+  std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
+};
+
 /// The schema's: which tokens are global.
 struct GlobalSpec {
   uint32_t type = 0;
@@ -493,6 +512,7 @@ struct Graph : ProgramGraph {
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
   std::optional<GlobalSpec> globals = std::nullopt;
+  std::optional<SightSpec> sight = std::nullopt;
   std::optional<SpeechSpec> speech = std::nullopt;
 };
 

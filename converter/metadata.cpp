@@ -151,7 +151,18 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.crop_height, picture.crop_width, picture.rescale,
       picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
       picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
-      picture.rope_base, picture.positions_side, picture.channels_last);
+      picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
+      picture.angles_by_place, picture.positions_by_corners, picture.least_pixels, picture.most_pixels,
+      picture.longest, picture.tile, picture.frames);
+}
+
+Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {
+  if (!sight) return 0;
+  const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
+  return file::CreateSightDirect(builder, sight->image_id, sight->features, sight->mrope, sight->rows,
+                                 sight->before.c_str(), sight->after.c_str(), text(sight->tile_before),
+                                 text(sight->line_after), text(sight->whole_before),
+                                 text(sight->user_before));
 }
 
 Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optional<SpeechSpec>& speech) {
@@ -175,6 +186,7 @@ Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::opti
 
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
+  if (graph.sight) features |= file::Feature::ids_and_floats;
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
       features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
@@ -184,6 +196,7 @@ file::Feature required_features(const Graph& graph) {
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
       const auto* positions = std::get_if<PositionsNode>(&node);
       if (positions != nullptr && positions->replaces) features |= file::Feature::replaces;
+      if (table != nullptr && table->shifts) features |= file::Feature::rope_shifts;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
@@ -191,7 +204,8 @@ file::Feature required_features(const Graph& graph) {
       if (attention->bias != -1) {
         const Weight& bias = graph.weights[static_cast<size_t>(attention->bias)];
         features |= file::Feature::attention_bias;
-        if (bias.rows == attention->heads * bias.cols) features |= file::Feature::bias_by_position;
+        if (attention->group == 0 && bias.rows == attention->heads * bias.cols)
+          features |= file::Feature::bias_by_position;
       }
       if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
@@ -203,6 +217,7 @@ file::Feature required_features(const Graph& graph) {
       if (attention->causal) features |= file::Feature::causal;
       if (attention->block != 0) features |= file::Feature::blocks;
       if (attention->globals != GlobalRole::none) features |= file::Feature::globals;
+      if (attention->group != 0) features |= file::Feature::attention_group;
     }
   };
   add_program(graph);
@@ -230,7 +245,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
     states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
                                        cache.key_dim, value_dim, cache.window, cache.bidirectional,
-                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols, cache.memory));
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols,
+                                       cache.memory));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -275,9 +291,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types, features,
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals,
-      speech, beams);
+      labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
+      metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

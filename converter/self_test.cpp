@@ -96,7 +96,7 @@ SelfTestPlan plan_self_test(const Graph& graph) {
     return {static_cast<uint32_t>(least), 0, input_width};
   }
   if (is_encoder(graph.output_kind)) return {tokens, 0, input_width};
-  if (input_width != 0) return {tokens, 0, input_width};
+  if (input_width != 0 && !graph.sight) return {tokens, 0, input_width};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
   return {prompt, std::min(tokens - prompt + 1, graph.context - prompt), 0, source_rows, source_width};
@@ -146,7 +146,7 @@ class ReferenceRun {
     lacks_source_ = source.whole != 0;
     mote_program_info first;
     mote_model_get_program(model, 0, &first);
-    if (first.whole == 0) floats_of_token_ = first.input_width;
+    if (first.whole == 0 && plan.input_width != 0) floats_of_token_ = first.input_width;
     source_width_ = source.input_width;
   }
   /// Logits after the ids, or an encoder's outputs for them, or for floats in their place; valid until the

@@ -138,6 +138,7 @@ struct Source {
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
   std::string tower;        // "vision" or "text", of models that have both; the user's choice
+  std::string base;         // of a part of a model: starts the names of its weights
   bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none

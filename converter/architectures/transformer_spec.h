@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/graph.h"
+#include "converter/resize_positions.h"
 
 namespace mote::convert {
 
@@ -210,13 +211,20 @@ struct PictureSpec {
   bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
   std::string positions;              // whole; empty: there are none
+  bool resizes_positions = false;     // to the size that the source's steps give
+  PatchGrid table;                    // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
-  std::string pooled_norm;            // of the vector of the sequence
-  uint32_t pool_skip = 0;             // rows that the pooling leaves out
-  std::string attention_pool;         // starts the names of SigLIP's pooling head
-  std::string boxes;                  // starts the names of what makes boxes of rows (YOLOS)
-  DenseSpec second;                   // labels of the second row, averaged with the head's (DeiT)
-  std::string probe;                  // the name of the output's vectors in the original
+  std::vector<uint32_t> position_order =
+      {};               // of each row of the program, the row of the table; empty: the same
+  bool bias_of_linear = false;  // the projection's bias is not in the table of positions
+  /// Makes the rows of outputs of x, behind final_norm (OutputKind::hidden). Null: they are x.
+  std::function<void(TransformerBuilder&)> finish = nullptr;
+  std::string pooled_norm;     // of the vector of the sequence
+  uint32_t pool_skip = 0;      // rows that the pooling leaves out
+  std::string attention_pool;  // starts the names of SigLIP's pooling head
+  std::string boxes;           // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;            // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;           // the name of the output's vectors in the original
 };
 
 struct TransformerSpec {
@@ -258,6 +266,8 @@ struct TransformerSpec {
   Remake expand = nullptr, collapse = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};
+  std::optional<SightSpec> sight = std::nullopt;  // of a decoder
+  std::vector<uint32_t> rope_axes = {};           // of each frequency of the first rope (interleaved_axes)
   // Where attention_biases are by position, [heads * context, context].
   bool biases_by_position = false;
   // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked

@@ -199,13 +199,14 @@ void begin_run(mote_session* session, uint32_t program) {
   session->logit_count = 0;
 }
 
-void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits, const float* values) {
   Run& run = session->run;
   if (kHasFixedStates) link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   if (session->added[sequence] > run.longest) run.longest = session->added[sequence];
   session->ids[run.rows] = id;
-  history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
+  if (session->inputs != nullptr) session->inputs[run.rows] = values;
+  history_of(*session, sequence)[position] = current(*session).takes_ids ? id : kNoId;
   session->positions[run.rows] = static_cast<int32_t>(position);
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;

@@ -93,6 +93,7 @@ void take_programs(Arena& arena, mote_session* s) {
                       first,
                       s->step_count,
                       input_width(program),
+                      takes_ids(program),
                       sources_of(*s->model, program),
                       keeps,
                       selected_of(program),

@@ -72,7 +72,8 @@ mote_status replay_source(mote_session* session, const file::SelfTest& test, mot
 
 mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_test* result,
                    mote_error* error) {
-  if (session->programs[0].input_width != 0) return replay_rows(session, test, result, error);
+  if (session->programs[0].input_width != 0 && test.values() != nullptr)
+    return replay_rows(session, test, result, error);
   const mote_sampling greedy = mote_sampling_default();
   mote_status status = mote_sampler_init(session, &greedy, error);
   if (status == MOTE_OK && session->programs[0].sources != 0) status = replay_source(session, test, error);

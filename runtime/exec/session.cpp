@@ -225,23 +225,6 @@ const float* next_token_logits(const mote_session& session, uint32_t row) {
   return is_whole(*current(session).file) ? nullptr : mote_session_output(&session, row);
 }
 
-mote_status check_decoder(const mote_session* session, mote_error* error) {
-  if (!session->model->encoder) return MOTE_OK;
-  return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
-}
-
-mote_status check_ids_alone(const mote_session* session, mote_error* error) {
-  const mote_status status = check_decoder(session, error);
-  if (status != MOTE_OK || session->programs[0].input_width == 0) return status;
-  return fail(error, MOTE_WRONG_STATE, "this model's tokens come with ", session->programs[0].input_width,
-              " floats each: use mote_compute");
-}
-
-mote_status check_encoder(const mote_session* session, mote_error* error) {
-  if (session->model->encoder || session->model->sources) return MOTE_OK;
-  return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
-}
-
 }  // namespace mote
 
 using mote::fail;

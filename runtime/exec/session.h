@@ -38,6 +38,7 @@ struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
   uint32_t input_width;  // floats of a row; 0: ids
+  bool takes_ids;        // besides floats, or alone
   uint32_t sources;      // a bit for each program whose rows it attends to
   bool keeps;            // sequences keep its rows as their source
   uint32_t selects;      // the stream whose rows have outputs, where sequences have none

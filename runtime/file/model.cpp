@@ -230,6 +230,8 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
+  if (is_whole(program) && inputs != 0 && takes_ids(program))
+    return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
   if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
@@ -250,31 +252,6 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
-}
-
-/// Whether so many floats are rows of the source, where that takes floats.
-bool fits_source(const mote_model& model, uint64_t values) {
-  const file::Program& source = *model.root->programs()->Get(whole_program(model));
-  const uint32_t width = input_width(source);
-  if (width == 0) return values == 0;
-  return values != 0 && values % width == 0 && values / width <= context_of(*model.root, source);
-}
-
-mote_status check_self_test(const mote_model& model, mote_error* error) {
-  const file::Model& root = *model.root;
-  const file::SelfTest* test = root.self_test();
-  if (test == nullptr) return MOTE_OK;
-  bool in_range = test->ids()->size() > 0 &&
-                  test->expected_logits()->size() == model.program->output()->width() &&
-                  uint64_t{test->ids()->size()} + test->expected_ids()->size() <= root.context();
-  for (const auto* ids : {test->ids(), test->expected_ids()}) {
-    for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
-  }
-  const uint64_t values = test->values() == nullptr ? 0 : test->values()->size();
-  const bool source = model.sources && input_width(*model.program) == 0;
-  in_range = in_range && (source ? fits_source(model, values)
-                                 : values == uint64_t{test->ids()->size()} * input_width(*model.program));
-  return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
 }
 
 /// Which kinds of programs there are.
@@ -345,24 +322,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-uint32_t context_of(const file::Model& root, const file::Program& program) {
-  return program.context() == 0 ? root.context() : program.context();
-}
-
-uint32_t whole_program(const mote_model& model) {
-  uint32_t i = 0;
-  while (!is_whole(*model.root->programs()->Get(i))) ++i;
-  return i;
-}
-
-uint32_t input_width(const file::Program& program) {
-  for (const file::Op* op : *program.ops()) {
-    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
-  }
-  return 0;
-}
-
 }  // namespace mote
 
 using mote::fail;

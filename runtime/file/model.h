@@ -47,6 +47,7 @@ inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxPools = 64;  // of keys and values
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
 inline constexpr uint32_t kMaxPictureChannels = 4;
+inline constexpr uint32_t kMaxPictureMerge = 16;
 inline constexpr uint32_t kMaxPositionsSide = 1u << 8;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
@@ -111,6 +112,9 @@ uint32_t selected_of(const file::Program& program);
 mote_status check_sound(const mote_model& model, mote_error* error);
 mote_status check_speech(const mote_model& model, mote_error* error);
 
+/// Proves that the stored self test fits the model, if there is one.
+mote_status check_self_test(const mote_model& model, mote_error* error);
+
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
 inline bool is_fixed(const file::State& state) {
   return kHasFixedStates && state.kind() != file::StateKind::kv;
@@ -125,8 +129,12 @@ inline bool has_kv(const file::Model& root) {
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
+/// Whether it looks them up; it may take floats besides.
+bool takes_ids(const file::Program& program);
 
 /// Whether a picture's rows are those that the first program takes.
 mote_status check_picture(const mote_model& model, mote_error* error);
+/// Whether what it says of rows of floats is what the first program takes.
+mote_status check_sight(const mote_model& model, mote_error* error);
 
 }  // namespace mote

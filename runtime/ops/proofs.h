@@ -275,13 +275,21 @@ class Proofs {
   /// Null for none. The table covers every distance within the context.
   const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
                               uint32_t* reach) {
-    if (!has_score(static_cast<uint32_t>(ScoreKind::biased)) || op.bias() == -1) return nullptr;
+    constexpr bool kHasBias = has_score(static_cast<uint32_t>(ScoreKind::biased)) ||
+                              has_score(static_cast<uint32_t>(ScoreKind::relative));
+    if (!kHasBias || op.bias() == -1) return nullptr;  // of another kind of scores, which is refused
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
     const uint32_t tokens = context_of(*model_.root, *places_.program);
     const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
+    if (op.group() != 0) {
+      *reach = table->rows() / op.heads();
+      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
+            table->rows(), " x ", table->cols(), " for groups of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (is_by_position(op)) {
       *reach = table->cols();
       check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
@@ -317,7 +325,7 @@ class Proofs {
   /// Null for none. The table covers every distance within the context; both have the same reach.
   const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
                               const char* what, uint32_t* reach) {
-    if (index == -1) return nullptr;
+    if (!has_score(static_cast<uint32_t>(ScoreKind::relative)) || index == -1) return nullptr;
     const file::Tensor* table = tensor(index, what);
     if (table == nullptr) return nullptr;
     const uint32_t columns = table->cols();

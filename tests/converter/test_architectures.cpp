@@ -314,7 +314,9 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"lstm", "vocab_size"},
       {"gru", "vocab_size"},
       {"linear_attention", "vocab_size"},
-      {"performer", "vocab_size"}};
+      {"performer", "vocab_size"},
+      {"idefics3", "image_size"},
+      {"smolvlm", "image_size"}};
   for (const std::string& type : architecture_names()) {
     CAPTURE(type);
     const auto key =

@@ -17,14 +17,14 @@ SafetensorsFile golden_of(const std::string& name) {
   return SafetensorsFile(test::golden_folder() / name / "golden.safetensors");
 }
 
-/// Those whose sources are ids or sound.
+/// Those whose sources are ids, sound or a picture.
 std::vector<std::string> source_names() {
   std::vector<std::string> names;
   for (const char* family : {"encoder_decoder", "classic"}) {
     for (const std::string& name : test::golden_names(family)) {
       const SafetensorsFile golden = golden_of(name);
-      const bool has_source =
-          golden.has("input_ids") || golden.has("input_features") || golden.has("input_values");
+      const bool has_source = golden.has("input_ids") || golden.has("input_features") ||
+                              golden.has("input_values") || golden.has("pixel_values");
       if (has_source && golden.has("decoder_input_ids")) names.push_back(name);
     }
   }
@@ -75,12 +75,25 @@ std::vector<float> heard_rows(const SafetensorsFile& golden, const mote_model* m
   return values;
 }
 
+/// Of the only picture.
+std::vector<float> seen_rows(const SafetensorsFile& golden, const mote_model* model) {
+  mote_picture_info picture;
+  REQUIRE(mote_model_get_picture(model, &picture, nullptr) == MOTE_OK);
+  const std::vector<float> pixels = golden.f32("pixel_values");
+  REQUIRE(pixels.size() == size_t{picture.channels} * picture.height * picture.width);
+  std::vector<float> rows(size_t{picture.rows} * picture.row_width);
+  mote_picture_rows(&picture, pixels.data(), rows.data());
+  return rows;
+}
+
 Sources read_sources(const SafetensorsFile& golden, const std::string& prefix, const test::OpenModel& model) {
   if (golden.has(prefix + "input_ids"))
     return {read_rows(golden, prefix + "input_ids", prefix + "attention_mask"), {}};
   mote_program_info program;
   mote_model_get_program(model.get(), 1, &program);
-  std::vector<float> values = heard_rows(golden, model.get(), program.input_width);
+  std::vector<float> values = golden.has("pixel_values")
+                                  ? seen_rows(golden, model.get())
+                                  : heard_rows(golden, model.get(), program.input_width);
   return {Rows{std::vector<int32_t>(values.size() / program.input_width)}, std::move(values)};
 }
 

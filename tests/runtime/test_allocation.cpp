@@ -80,7 +80,7 @@ TEST("nothing allocates between opening a model and restoring a session") {
     if (status == MOTE_OK) {
       status = mote_detokenizer_finish(model, &detokenizer, out, sizeof out, &written, &error);
     }
-    const mote_message message = {MOTE_ROLE_USER, text, sizeof text - 1};
+    const mote_message message = {MOTE_ROLE_USER, text, sizeof text - 1, 0};
     int32_t chat_ids[256];
     if (status == MOTE_OK) {
       status = mote_chat_tokenize(session, &message, 1, 1, out, sizeof out, chat_ids, 256, &tokens, &error);
@@ -219,6 +219,83 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
     TEST_ASSERT_EQUAL_UINT32(0, found);
   }
+#endif
+}
+
+TEST("nothing allocates while a ViT and a Swin label a picture") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  for (const char* name : {"vit_classifier", "swin_classifier"}) {
+    const test::AlignedBytes& file = test::golden_file(name, "q8g32");
+    test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20);
+    const std::vector<float> pixels(size_t{3} * 64 * 64, 0.25f);
+    std::vector<float> rows(size_t{1} << 16);
+    counting = true;
+    calls = 0;
+    mote_error error{};
+    mote_model* model = nullptr;
+    mote_session* session = nullptr;
+    mote_status status = open(file, storage, arena, [](mote_session_options&) {}, &model, &session, &error);
+    mote_picture_info picture{};
+    if (status == MOTE_OK) status = mote_model_get_picture(model, &picture, &error);
+    if (status == MOTE_OK) mote_picture_rows(&picture, pixels.data(), rows.data());
+    mote_batch batch{};
+    batch.values = rows.data();
+    batch.lengths = &picture.rows;
+    batch.count = 1;
+    if (status == MOTE_OK) status = mote_encode(session, &batch, &error);
+    float row[64];
+    mote_output_info output;
+    mote_model_get_output(model, &output);
+    if (status == MOTE_OK) status = mote_probabilities(session, 0, row, output.width, &error);
+    const uint32_t found = calls;
+    counting = false;
+    INFO(error.text);
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+    TEST_ASSERT_EQUAL_UINT32(0, found);
+  }
+#endif
+}
+
+TEST("nothing allocates while a prompt with a picture is read and continued") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("qwen3_vl", "q8g32");
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20);
+  const std::vector<float> features(size_t{4} * 256, 0.5f);
+  std::vector<float> values(size_t{6} * 512);
+  counting = true;
+  calls = 0;
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  mote_status status = open(file, storage, arena, [](mote_session_options&) {}, &model, &session, &error);
+  mote_sight_info sight{};
+  if (status == MOTE_OK) status = mote_model_get_sight(model, &sight, &error);
+  const int32_t image = sight.image_id, ids[] = {5, image, image, image, image, 6};
+  const mote_seen seen = {features.data(), 2, 2};
+  if (status == MOTE_OK) status = mote_sight_values(model, ids, 6, &seen, 1, values.data(), &error);
+  mote_row rows[6];
+  for (uint32_t i = 0; i < 6; ++i) rows[i] = {0, ids[i], 0, i == 5 ? 1u : 0u};
+  mote_rows call{};
+  call.rows = rows;
+  call.count = 6;
+  call.values = values.data();
+  if (status == MOTE_OK) status = mote_compute(session, &call, &error);
+  const mote_generation generation = [] {
+    mote_generation options = mote_generation_default();
+    options.max_tokens = 3;
+    return options;
+  }();
+  if (status == MOTE_OK)
+    status = mote_generate(session, nullptr, 0, &generation, nullptr, nullptr, nullptr, &error);
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
 #endif
 }
 

@@ -126,9 +126,40 @@ TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file
   TEST_ASSERT_EQUAL_INT(0, static_cast<int>(subtitles.rfind("1\n00:00:00,", 0)));
 }
 
+TEST("Moonshine and a transducer write texts of a long sound, stretch after stretch", "[sound]") {
+  if (!reads_sound(speller())) return;
+  const std::string small = std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json";
+  json letters = json::parse(read_text(small));
+  letters["added_tokens"] = json::array();
+  letters["post_processor"] = nullptr;
+  json& model = letters["model"];
+  model["merges"] = json::array();
+  model["unk_token"] = nullptr;
+  model["vocab"] = json::object();
+  for (int id = 0; id < 12; ++id) model["vocab"][std::string(1, static_cast<char>('a' + id))] = id;
+  const std::string sound = wav("stretches.wav", noise(31 * 16000));
+  for (const auto& [name, tokenizer] : {std::pair<std::string, std::string>("moonshine", read_text(small)),
+                                        {"parakeet_tdt", letters.dump()}}) {
+    CAPTURE(name);
+    const fs::path folder = scratch() / (name + "_speaks");
+    fs::copy(golden(name), folder, fs::copy_options::recursive);
+    write_text(folder / "tokenizer.json", tokenizer);
+    const std::string file = (folder / "out.mote").string();
+    assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
+    const json all = assert_json(run("transcribe " + file + " " + sound + " --json"));
+    const json& segments = all.at("segments");
+    TEST_ASSERT_EQUAL_UINT64(2, segments.size());
+    for (const json& segment : segments) TEST_ASSERT_FALSE(segment.at("text").get<std::string>().empty());
+    TEST_ASSERT_TRUE(segments[0].at("end") > 22 && segments[0].at("end") <= segments[1].at("begin"));
+    TEST_ASSERT_TRUE(segments[1].at("end") > segments[1].at("begin") && segments[1].at("end") <= 31.01);
+    REQUIRE(all == assert_json(run("transcribe " + file + " - --json <" + sound)));
+  }
+}
+
 TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {
   const std::string sound = wav("short.wav", noise(20));
-  if (!reads_sound(speller())) return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
+  if (!reads_sound(speller()))
+    return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
   TEST_ASSERT_EQUAL_STRING("\n", assert_works(run("transcribe " + speller() + " " + sound)));
   assert_fails(run("transcribe " + speller() + " /nowhere.wav"), 1, "/nowhere.wav");
   const std::string torn = (scratch() / "torn.wav").string();

@@ -96,9 +96,11 @@ bool has_source(const ModelFile& file) {
 }
 
 void refuse_source(const ModelFile& file, const char* command) {
-  if (has_source(file))
-    convert::fail("{} is an encoder-decoder, for which mote {} has no source; mote forward takes its arrays",
-                  file.path(), command);
+  if (!has_source(file)) return;
+  mote_sound_info sound;
+  mote_model_get_sound(file.model(), &sound);
+  convert::fail("{} is an encoder-decoder, for which mote {} has no source; mote {}", file.path(), command,
+                sound.rate != 0 ? "transcribe takes sound" : "forward takes its arrays");
 }
 
 void add_model_argument(Command command, std::string& path) {

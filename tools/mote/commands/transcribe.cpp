@@ -106,6 +106,14 @@ void print_words(const Arguments& arguments, const std::vector<Passage>& words) 
   for (const Passage& line : lines) printer.add(line);
 }
 
+void print_picture(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+  if (arguments.srt || arguments.vtt) usage_fail("--srt and --vtt are of sound");
+  const mote_session_options options = session_options(file, arguments.session, pool);
+  const std::string text = trimmed(transcribe_picture(file, options, arguments.sound));
+  if (arguments.json) return print_json({{"text", text}});
+  print("{}\n", text);
+}
+
 void transcribe(const Arguments& arguments) {
   if (arguments.srt + arguments.vtt + arguments.json > 1)
     usage_fail("--srt, --vtt and --json exclude each other");
@@ -113,7 +121,10 @@ void transcribe(const Arguments& arguments) {
   const ThreadPool pool(file, arguments.session);
   mote_sound_info sound;
   mote_model_get_sound(file.model(), &sound);
-  if (sound.rate == 0) convert::fail("{} does not take sound", file.path());
+  mote_picture_info picture;
+  if (mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK && has_source(file))
+    return print_picture(arguments, file, pool);
+  if (sound.rate == 0) convert::fail("{} does not take sound, nor pictures of text", file.path());
   const mote_session_options options = session_options(file, arguments.session, pool);
   const bool whisper = sound.features == MOTE_FEATURES_LOG_MEL && sound.frames != 0 && has_source(file);
   if (!whisper && (!arguments.whisper.language.empty() || arguments.whisper.translate))
@@ -139,9 +150,12 @@ void transcribe(const Arguments& arguments) {
 
 void add_transcribe(CommandLine& line) {
   auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("transcribe", "Write down what is said in a file of sound");
+  Command command =
+      line.command("transcribe", "Write down what is said in a file of sound, or is in a picture");
   add_model_argument(command, arguments->file);
-  command.option("sound", &arguments->sound, "WAV, FLAC or OGG; -: standard input, as of arecord -")
+  command
+      .option("sound", &arguments->sound,
+              "WAV, FLAC or OGG; -: standard input, as of arecord -; a PNG or JPEG of a line of text")
       .type("SOUND")
       .required();
   command.option("--language", &arguments->whisper.language, "What is spoken (en); by default it is detected")

@@ -36,9 +36,7 @@ class SourceTranscriber {
     mote_model_get_sound(file.model(), &sound);
     if (sound.waveform == 0 && sound.features != MOTE_FEATURES_COMPRESSED_FRAMES)
       convert::fail("{}: its file does not say how its features are made of sound", file.path());
-    if (file.info().bos_id < 0 || file.info().stop_count == 0)
-      convert::fail("{} names no tokens that begin and end a text", file.path());
-    require_tokenizer(file, "convert it with its tokenizer");
+    require_source_text(file);
     return sound;
   }
   static uint32_t rows_of(const ModelFile& file, const mote_sound_info& sound, size_t samples) {
@@ -71,31 +69,10 @@ class SourceTranscriber {
     batch.values = values.data();
     encode(session_, batch, file_.path());
     const double rate = sound_.rate, seconds = static_cast<double>(count) / rate;
-    const std::string text = decode(static_cast<uint32_t>(std::ceil(seconds * kTokensOfSecond)));
+    const std::string text =
+        decode_source(file_, session_, static_cast<uint32_t>(std::ceil(seconds * kTokensOfSecond)));
     if (text.empty()) return;
     found({text, static_cast<double>(first) / rate, static_cast<double>(first + count) / rate});
-  }
-
-  std::string decode(uint32_t most) {
-    const int32_t start = file_.info().bos_id;
-    mote_generation generation = mote_generation_default();
-    generation.max_tokens = std::min(most, file_.info().context - 1);
-    std::vector<int32_t> ids;
-    const auto take = [](void* user, int32_t id) {
-      static_cast<std::vector<int32_t>*>(user)->push_back(id);
-      return 0;
-    };
-    mote_error error = {};
-    check(mote_generate(session_.get(), &start, 1, &generation, take, &ids, nullptr, &error), error,
-          file_.path());
-    TextStream stream(file_, 0);
-    std::string text;
-    for (const int32_t id : ids) {
-      const int32_t* stops = file_.info().stop_ids;
-      if (std::find(stops, stops + file_.info().stop_count, id) == stops + file_.info().stop_count)
-        text += stream.next(id);
-    }
-    return text + stream.finish();
   }
 
   const ModelFile& file_;
@@ -104,6 +81,34 @@ class SourceTranscriber {
 };
 
 }  // namespace
+
+void require_source_text(const ModelFile& file) {
+  if (file.info().bos_id < 0 || file.info().stop_count == 0)
+    convert::fail("{} names no tokens that begin and end a text", file.path());
+  require_tokenizer(file, "convert it with its tokenizer");
+}
+
+std::string decode_source(const ModelFile& file, Session& session, uint32_t most) {
+  const int32_t start = file.info().bos_id;
+  mote_generation generation = mote_generation_default();
+  generation.max_tokens = std::min(most, file.info().context - 1);
+  std::vector<int32_t> ids;
+  const auto take = [](void* user, int32_t id) {
+    static_cast<std::vector<int32_t>*>(user)->push_back(id);
+    return 0;
+  };
+  mote_error error = {};
+  check(mote_generate(session.get(), &start, 1, &generation, take, &ids, nullptr, &error), error,
+        file.path());
+  TextStream stream(file, 0);
+  std::string text;
+  for (const int32_t id : ids) {
+    const int32_t* stops = file.info().stop_ids;
+    if (std::find(stops, stops + file.info().stop_count, id) == stops + file.info().stop_count)
+      text += stream.next(id);
+  }
+  return text + stream.finish();
+}
 
 void transcribe_source(const ModelFile& file, const mote_session_options& options, SoundSource& source,
                        const std::function<void(const Passage&)>& found) {

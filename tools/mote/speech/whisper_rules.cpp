@@ -7,6 +7,7 @@
 namespace mote::cli {
 namespace {
 
+constexpr float kNegligible = -40.0f;        // beside the largest logit
 constexpr int32_t kMostFirstTimestamp = 50;  // a text begins within a second
 
 void forbid(std::span<float> logits, int64_t first, int64_t end) {
@@ -21,7 +22,8 @@ double log_sum_exp(std::span<const float> logits) {
   const float largest = *std::max_element(logits.begin(), logits.end());
   if (largest == -INFINITY) return -INFINITY;
   double sum = 0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit - largest));
+  for (const float logit : logits)
+    if (logit - largest > kNegligible) sum += static_cast<double>(std::exp(logit - largest));
   return static_cast<double>(largest) + std::log(sum);
 }
 
