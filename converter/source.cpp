@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "converter/error.h"
+#include "converter/onnx/onnx_file.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/readers.h"
@@ -61,9 +62,8 @@ void read_ternary_row(const SourceTensor& tensor, uint64_t row, std::span<float>
         path.string());
   }
   fail(
-      "{} is not a model: expected a directory with config.json and model.safetensors, a .gguf file or a "
-      "llama2.c "
-      ".bin file",
+      "{} is not a model: expected a directory with config.json and model.safetensors or model.onnx, a "
+      ".gguf file, an .onnx file or a llama2.c .bin file",
       path.string());
 }
 
@@ -104,6 +104,7 @@ Source read_source(const std::filesystem::path& path) {
   const auto bytes = file->bytes();
   Source source;
   if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
+  if (is_onnx(bytes)) return read_onnx_file(path);
   if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);
   } else {

@@ -149,7 +149,7 @@ void add_convert(CommandLine& line) {
   Command command = line.command("convert", "Convert a model to a .mote file");
   command
       .option("SRC", &arguments->source,
-              "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
+              "A Hugging Face directory (config.json, safetensors), an .onnx, a .gguf or a llama2.c .bin")
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
