@@ -258,6 +258,21 @@ View TransformerBuilder::attend(const LayerSpec& layer, uint32_t cache, View q,
   if (attention.bias != kNone) node.bias = attention_biases_[attention.bias];
   node.sides = attention.sides;
   node.row_bias = row_bias;
+  node.causal = attention.causal;
+  node.block = attention.block;
+  node.random_blocks = attention.random_blocks;
+  if (attention.global_keys) node.globals = GlobalRole::keys;
+  if (attention.relative) {
+    const RelativeSpec relative = attention.relative(*this, layer);
+    const auto add_table = [&](const char* label, uint32_t rows, const std::vector<float>& values) {
+      const uint32_t cols = static_cast<uint32_t>(values.size() / rows);
+      if (values.empty()) return -1;
+      return add_weight({prefix_of(layer) + label, DType::f32, true, rows, cols, {}, values});
+    };
+    node.relative_keys = add_table("relative_keys", attention.q_width(), relative.keys);
+    node.relative_queries = add_table("relative_queries", attention.q_width(), relative.queries);
+    if (!relative.bias.empty()) node.bias = add_table("relative_bias", attention.heads, relative.bias);
+  }
   node.softcap = attention.softcap;
   if (!attention.slopes.empty()) node.slopes = add_vector("attention_slopes", attention.slopes);
   node.slopes_in_bf16 = attention.slopes_in_bf16;

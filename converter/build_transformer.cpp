@@ -88,10 +88,10 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
                               uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
-  std::vector<float> values = tensors_.vector(source + ".weight", width);
+  std::vector<float> values = tensors_.vector(source + spec_.norm_weight, width);
   for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
-  const bool has_bias = kind == NormKind::layer && spec_.norm_bias;
+  const bool has_bias = (kind == NormKind::layer || kind == NormKind::affine) && spec_.norm_bias;
   const int32_t bias = has_bias ? add_vector(label + ".bias", tensors_.vector(source + ".bias", width)) : -1;
   add(NormNode{kind, spec_.norm_eps, groups, weight, bias, in, out, spec_.norm_eps_outside_root});
 }
@@ -158,12 +158,13 @@ void TransformerBuilder::scale(View rows, float factor) {
 // ---- Embedding and positions ----
 
 void TransformerBuilder::add_rows(const std::string& label, const std::string& source, uint32_t source_rows,
-                                  uint32_t first, uint32_t rows, RowIndex index) {
+                                  uint32_t first, uint32_t rows, RowIndex index, uint32_t times) {
   WeightPart part = tensors_.matrix(source + ".weight", source_rows, x_.width, false);
   part.first_row = first;
   part.rows = rows;
   const DType dtype = policy_.dtype(Role::positions, *part.tensor);
-  add(PositionsNode{add_matrix(label, dtype, true, x_.width, {std::move(part)}), x_, index});
+  std::vector<WeightPart> parts(times, part);
+  add(PositionsNode{add_matrix(label, dtype, true, x_.width, std::move(parts)), x_, index});
 }
 
 View TransformerBuilder::input(uint32_t width) {
@@ -177,11 +178,22 @@ void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
   row_tokens_ *= ratio;
 }
 
+void TransformerBuilder::enter_fixed(uint32_t rows) {
+  rows_ = graph_.add_groups(Unit::token, 1, 1, rows);
+  row_tokens_ = 0;
+}
+
+void TransformerBuilder::enter_tokens() {
+  rows_ = Unit::token;
+  row_tokens_ = 1;
+}
+
 void TransformerBuilder::embed() {
   if (spec_.stem) {
     x_ = spec_.stem(*this);
   } else {
     embed_ids();
+    if (spec_.sight) embed_sight();
   }
   const View embedded = x_;
   if (spec_.expand) x_ = spec_.expand(*this, x_);
@@ -202,19 +214,48 @@ void TransformerBuilder::embed_ids() {
   add(EmbedNode{table_, x_});
   scale(x_, spec_.embedding_multiplier);
   if (spec_.dropped_id != -1) add(TokenDropoutNode{x_, spec_.dropped_id, 1.0f - kDroppedInTraining});
+  if (!spec_.positions_after_projection) add_to_embedding();
+  if (!names.embedding_projection.empty()) project_embedding();
+  if (spec_.positions_after_projection) add_to_embedding();
+}
+
+/// Types of tokens, positions and a norm.
+void TransformerBuilder::add_to_embedding() {
+  const WeightNames& names = spec_.names;
   if (spec_.token_types != 0) {
-    add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types, RowIndex::token_type);
-    graph_.token_types = spec_.token_types;
+    const uint32_t times = spec_.globals ? 2 : 1;
+    if (!names.token_types.empty())
+      add_rows("token_types", names.token_types, spec_.token_types, 0, spec_.token_types,
+               RowIndex::token_type, times);
+    graph_.token_types = times * spec_.token_types;
+    graph_.globals = spec_.globals;
   }
-  if (!spec_.positions_after_projection) add_positions();
+  add_positions();
   if (!names.embedding_norm.empty()) norm("embedding_norm", names.embedding_norm, x_, x_);
-  if (!names.embedding_projection.empty()) {
-    const View projected = new_value(spec_.width, Unit::token);
-    linear("embedding_projection", names.embedding_projection, Role::matrix, x_, projected, Activation::none,
-           spec_.embedding_projection_bias);
-    x_ = projected;
+}
+
+void TransformerBuilder::project_embedding() {
+  const char label[] = "embedding_projection";
+  const std::string& source = spec_.names.embedding_projection;
+  const View projected = new_value(spec_.width, Unit::token);
+  if (spec_.trigrams) {
+    const View frames = new_value(3 * x_.width, Unit::token);
+    add(FramesNode{3, 1, x_, frames});
+    // The source has the token behind first, frames the one before.
+    std::vector<float> weight = tensors_.table(source + ".weight", spec_.width, frames.width);
+    for (size_t row = 0; row < spec_.width; ++row) {
+      float* first = &weight[row * frames.width];
+      std::swap_ranges(first, first + x_.width, first + 2 * x_.width);
+    }
+    WeightPart part = tensors_.computed(source, spec_.width, frames.width, weight);
+    const DType dtype = policy_.dtype(Role::matrix, *part.tensor);
+    BlockInput input{frames};
+    linears("", input, {{label, {std::move(part)}, dtype, tensors_.vector(source + ".bias", spec_.width)}},
+            projected, Activation::none, std::nullopt);
+  } else {
+    linear(label, source, Role::matrix, x_, projected, Activation::none, spec_.embedding_projection_bias);
   }
-  if (spec_.positions_after_projection) add_positions();
+  x_ = projected;
 }
 
 void TransformerBuilder::embed_per_layer(View embedded) {
@@ -256,12 +297,14 @@ void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
-    rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
+    const auto count = static_cast<uint32_t>(rope.frequencies.size());
+    const std::optional<View> shifts = rope_shifts(count);
+    rope_tables_.push_back(new_value(2 * count, Unit::token));
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every, shifts});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.most_layer_rows() - 1;
     const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
     attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
@@ -284,7 +327,9 @@ void TransformerBuilder::embed_and_layers() {
       layer(spec);
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
+    add_deep_rows(i);
   }
+  if (spec_.before_head) x_ = spec_.before_head(*this);
 }
 
 Graph TransformerBuilder::build() {
@@ -293,6 +338,7 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   if (!spec_.source) graph_.sound = spec_.sound;
+  if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);

@@ -24,6 +24,7 @@ struct Groups {
   Unit of;
   uint32_t ratio;
   uint32_t needs = 1;
+  uint32_t fixed = 0;  // rows of each sequence, however long it is; 0: as above
 };
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
@@ -74,6 +75,7 @@ struct Cache {
   int32_t source = -1;     // a program of whole sequences, whose rows it keeps
   StateKind kind = StateKind::kv;
   uint32_t heads = 0, rows = 0, cols = 0;  // of other kinds
+  uint32_t memory = 0;                     // positions of earlier runs
 };
 inline Cache conv_tail(uint32_t taps, uint32_t width) {
   return {0, 0, 0, false, 0, 1, -1, StateKind::conv_tail, 1, taps - 1, width};
@@ -92,12 +94,15 @@ struct EmbedNode {
   auto fields(auto&& f) const { return f(table, out); }
 };
 enum class RowIndex : uint8_t { position, token_type };
+enum class GlobalRole : uint8_t { none, keys, queries };
+enum class GlobalDefault : uint8_t { none, first, before_separator };
 struct PositionsNode {
   int32_t table;
   View x;
   RowIndex index = RowIndex::position;
+  bool replaces = false;
 
-  auto fields(auto&& f) const { return f(table, x, index); }
+  auto fields(auto&& f) const { return f(table, x, index, replaces); }
 };
 struct NormNode {
   NormKind kind;
@@ -129,8 +134,9 @@ struct RopeTableNode {
   View out;
   float growth = 0.0f;
   uint32_t growth_every = 1;
+  std::optional<View> shifts = std::nullopt;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every, shifts); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -157,9 +163,15 @@ struct AttentionNode {
   int32_t sinks = -1;
   uint32_t sides = 0;  // 0: none
   std::optional<View> row_bias = std::nullopt;
+  int32_t relative_keys = -1, relative_queries = -1;
+  bool causal = false;
+  uint32_t block = 0, random_blocks = 0;
+  GlobalRole globals = GlobalRole::none;
+  uint32_t group = 0;  // 0: none
 
   auto fields(auto&& f) const {
-    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias);
+    return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
+             relative_keys, relative_queries, causal, block, random_blocks, globals, group);
   }
 };
 struct GateNode {
@@ -258,6 +270,15 @@ struct LinearAttentionNode {
 
   auto fields(auto&& f) const { return f(map, state, heads, projection, q, k, v, out); }
 };
+struct ShawAttentionNode {
+  uint32_t heads;
+  float scale;
+  bool beyond;
+  int32_t keys, values;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(heads, scale, beyond, keys, values, q, k, v, out); }
+};
 struct SinesNode {
   int32_t frequencies;
   bool halves;
@@ -338,6 +359,13 @@ struct FramesNode {
 
   auto fields(auto&& f) const { return f(taps, before, in, out); }
 };
+struct GatherRowsNode {
+  uint32_t taps;
+  int32_t table;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(taps, table, in, out); }
+};
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;
   Activation activation;
@@ -356,6 +384,18 @@ struct TimeNormNode {
   View in, out;
 
   auto fields(auto&& f) const { return f(groups, eps, activation, weight, bias, in, out); }
+};
+struct FourierNode {
+  View in, out;
+
+  auto fields(auto&& f) const { return f(in, out); }
+};
+struct NystromNode {
+  uint32_t heads, landmarks;
+  float scale;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(heads, landmarks, scale, q, k, v, out); }
 };
 struct ActivateNode {
   Activation activation;
@@ -410,11 +450,14 @@ struct ProgramGraph {
 
   size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
   /// The unit of further groups.
-  Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1) {
-    groups.push_back({of, ratio, needs});
+  Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1, uint32_t fixed = 0) {
+    groups.push_back({of, ratio, needs, fixed});
     return static_cast<Unit>(units() - 1);
   }
 };
+
+/// The schema's.
+enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel };
 
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {
@@ -425,6 +468,36 @@ struct SoundSpec {
   int32_t blank = -1;
   uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
+  SoundFeatures features = SoundFeatures::none;
+  uint32_t fft = 0, hop = 0;
+  float scale = 0.0f;
+};
+
+/// The schema's: ids of a decoder of speech that are no text, -1 for none.
+struct SpeechSpec {
+  std::vector<std::string> languages;
+  std::vector<int32_t> language_ids;
+  int32_t transcribe = -1, translate = -1, no_timestamps = -1, first_timestamp = -1, previous = -1,
+          no_speech = -1;
+  std::vector<int32_t> suppressed, suppressed_first;
+  std::vector<uint32_t> durations;
+};
+
+/// The schema's: what a model that reads texts takes of pictures.
+struct SightSpec {
+  int32_t image_id = -1;
+  uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
+  bool mrope = false;
+  uint32_t rows = 0;
+  std::string token = {};  // image_id's, of the chat template
+  std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
+};
+
+/// The schema's: which tokens are global.
+struct GlobalSpec {
+  uint32_t type = 0;
+  GlobalDefault by_default = GlobalDefault::none;
+  int32_t separator = -1;
 };
 
 /// A model: its first program, and what all programs share.
@@ -438,6 +511,9 @@ struct Graph : ProgramGraph {
   int32_t bos_id;
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
+  std::optional<GlobalSpec> globals = std::nullopt;
+  std::optional<SightSpec> sight = std::nullopt;
+  std::optional<SpeechSpec> speech = std::nullopt;
 };
 
 }  // namespace mote::convert

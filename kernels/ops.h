@@ -96,21 +96,23 @@ struct TokenDropoutArgs {
   Rows x;                    // [T, K]
 };
 
-/// x[t] += table[indices[t]], indices being positions or token types. table row-major [N, K], f32 or f16.
-/// Unit: a row.
+/// x[t] += table[indices[t]], or = where it replaces, indices being positions or token types. table row-major
+/// [N, K], f32 or f16. Unit: a row.
 struct PositionsArgs {
   const void* table;
   uint32_t width;
   const int32_t* indices;  // [T]
   Rows x;                  // [T, K]
+  bool replaces;
 };
 
-enum class NormKind : uint8_t { layer = 0, rms = 1, l2 = 2 };
+enum class NormKind : uint8_t { layer = 0, rms = 1, l2 = 2, affine = 3 };
 
 /// Each of `groups` equal parts v of a row is normalised by itself, with the same weight and bias:
 ///   layer: weight * (v - mean) / sqrt(variance + eps) + bias     (Ba et al. 2016; population variance)
 ///   rms:   weight * v / sqrt(mean(v^2) + eps) + bias              (Zhang and Sennrich 2019)
 ///   l2:    weight * v / max(sqrt(sum of v^2), eps) + bias
+///   affine: weight * v + bias
 /// eps_outside_root: the divisor of layer and rms is sqrt(variance) + eps. weight and bias may be null: 1 and
 /// 0. in may be out. Unit: a row.
 struct NormArgs {
@@ -195,6 +197,7 @@ struct RopeTableArgs {
   uint32_t growth_every;     // at least 1
   const int32_t* positions;  // [T]
   Rows out;                  // [T, R]
+  ConstRows shifts;          // [T, R / 2], added to p for each frequency; data null for none
 };
 
 /// x[t][2 i] += sin(p f[i]), x[t][2 i + 1] += cos(p f[i]), p = positions[t], the product rounded to f32
@@ -290,17 +293,34 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 ///   scaled      s
 ///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias; by
 ///   position
-///               s + bias[h][t][p]
+///               s + bias[h][t][p], of a group's positions alone where there are groups
 ///   capped      softcap * tanh(s / softcap) (Gemma 2)
 ///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
 ///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
-enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16 };
+///   relative    s + scale * r, + bias as in biased where there is one, with r = fma over e in order of
+///               q[e] relative_keys[h E + e][d], then of relative_queries[h E + e][d] k[e], of those two that
+///               there are, d = p - t + relative_reach - 1 (Dai et al. 2019; He et al. 2020)
+///   blocks      of blocks of `block` positions (Zaheer et al. 2020): s + first_block_bonus in block 0; s in
+///               the last block of the row's sequence and in those next to t's; else s + kUnseenScore. As
+///               scaled for t in block 0 or the last one, and where the sequence has at most `all_up_to`
+///               positions
+///   globals     s where |p - t| <= sides, and at p of global tokens; else s + kUnseenScore (Beltagy et al.
+///               2020)
+/// Tiles of which a row sees none of blocks and globals may be passed over.
+enum class ScoreKind : uint8_t { scaled = 0, biased, capped, alibi, alibi_bf16, relative, blocks, globals };
+
+inline constexpr int32_t kNoGlobal = INT32_MAX;
+
+/// Takes every weight away beside a score that counts, and is exact enough in the exponentials of all
+/// families.
+inline constexpr float kUnseenScore = -1e6f;
 
 /// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
 /// sequence, l = last_seen[t], window 0 for all; or, where `sides` is not 0, over those of 0..l that are at
-/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020). Query head h reads KV head h / (H /
-/// G). Where there are sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al.
-/// 2023).
+/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020); or, where `group` is not 0, over
+/// those of 0..l in the same group of `group` positions from a multiple of it on (Liu et al. 2021). Query
+/// head h reads KV head h / (H / G). Where there are sinks, exp(sinks[h]) is added to the sum that the
+/// softmax divides by (Xiao et al. 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
 /// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
@@ -320,9 +340,9 @@ struct AttentionArgs {
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
-  const float* bias;         // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach], or null
-  uint32_t bias_reach;       // above every position
-  uint32_t rows;             // T
+  const float* bias;    // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach or group], or null
+  uint32_t bias_reach;  // above every position
+  uint32_t rows;        // T
   const int32_t* positions;  // [T]
   const int32_t* last_seen;  // [T], of causal attention the positions
   const int32_t* sequences;  // [T]
@@ -332,11 +352,21 @@ struct AttentionArgs {
   float* partials;           // [T, H, segments, attention_partial_floats(F)]
   ScoreKind score;           // whose bias, slopes or softcap there is
   float softcap;
-  const float* slopes;  // [H]
-  const float* sinks;   // [H] or null
-  uint32_t sides;       // of a window on both sides; 0: none
-  ConstRows row_bias;   // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
-  bool by_position;     // the bias
+  const float* slopes;            // [H]
+  const float* sinks;             // [H] or null
+  uint32_t sides;                 // of a window on both sides; 0: none
+  ConstRows row_bias;             // [T, H * (2 * bias_reach - 1)], in place of bias; data null for none
+  bool by_position;               // the bias
+  const float* relative_keys;     // [H * E, 2 * relative_reach - 1] or null
+  const float* relative_queries;  // the same
+  uint32_t relative_reach;        // above every position
+  uint32_t block;                 // of ScoreKind::blocks
+  float first_block_bonus;
+  uint32_t all_up_to;
+  const int32_t* next_global;  // [T] the first position of a global token from the row's own on, or
+                               // kNoGlobal; rows of a sequence lie one after the other. Null: there are none
+  bool global_queries;         // only rows of global tokens attend; `out` of the others stays
+  uint32_t group;              // of the positions that a row sees; 0: none
 };
 using AttentionMergeArgs = AttentionArgs;
 
@@ -377,7 +407,7 @@ struct PoolArgs {
   uint32_t skip;  // where a sequence has no more rows, its last is taken
 };
 
-/// out[t] = rows[t]: the caller's floats. Unit: a row.
+/// out[t] = rows[t]: the caller's floats; zeros where rows[t] is null. Unit: a row.
 struct InputArgs {
   uint32_t width;
   const float* const* rows;  // [T], each [width]

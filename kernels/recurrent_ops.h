@@ -177,6 +177,28 @@ struct RecurrentCellArgs {
   uint32_t units_of_sequence() const { return 1; }
 };
 
+/// Attention with relative positions (Shaw et al. 2018), of whole sequences: those from `first` on, of rows
+/// starts[s] - starts[first] and on. For each head, rows i and j of a sequence, r = reach + j - i, clipped to
+/// 0 and 2 reach if `beyond`, else without terms where it lies outside:
+///   score(i, j) = scale (q[i] . k[j] + q[i] . keys[r])
+///   out[i] = the sum over j of softmax_j(score(i, j)) (v[j] + values[r])
+/// Products and sums are in order, from 0; the weights of one r are summed before they are multiplied.
+/// Unit: a head of a sequence.
+struct ShawAttentionArgs {
+  Lanes lanes;
+  const uint32_t* starts;
+  uint32_t first;
+  uint32_t heads, key_dim, value_dim;
+  float scale;
+  bool beyond;
+  uint32_t reach;
+  const float* keys;    // [2 reach + 1, key_dim]
+  const float* values;  // [2 reach + 1, value_dim]
+  ConstRows q, k;       // [T, heads * key_dim]
+  ConstRows v;          // [T, heads * value_dim]
+  Rows out;             // [T, heads * value_dim]
+};
+
 enum class FeatureMap : uint8_t { elu_plus_one = 0, exponential = 1 };
 
 /// Linear attention. For each head, with the state [M, F + 1], S with the column n behind it, row t gives
@@ -205,5 +227,31 @@ struct LinearAttentionArgs {
   uint32_t value_dim() const { return state.cols - 1; }
   uint32_t units_of_sequence() const { return state.heads; }
 };
+
+inline constexpr uint32_t kMaxLandmarks = 1u << 10;
+inline constexpr uint32_t kNystromSteps = 6;
+
+/// Of a sequence of n rows, of every head with ql and kl, the means of n / landmarks neighbouring rows of q
+/// and k (Xiong et al. 2021): out = softmax(scale q kl^T) Z softmax(scale ql k^T) v, Z after kNystromSteps
+/// steps of Z = Z (13 I - A Z (15 I - A Z (7 I - A Z))) / 4 from A^T / (the largest sum of a column of A of
+/// any head) on, A = softmax(scale ql kl^T). Unit: a sequence.
+struct NystromArgs {
+  uint32_t heads;
+  uint32_t head_dim;
+  uint32_t landmarks;
+  float scale;
+  const uint32_t* starts;  // [first + S + 1]; rows of sequence s: starts[s] - starts[first] and on
+  uint32_t first;
+  Lanes lanes;
+  ConstRows q, k, v;  // [T, heads * head_dim]
+  Rows out;           // the same; none of these
+};
+
+/// Of the scratch of a call.
+inline uint64_t nystrom_scratch_bytes(const NystromArgs& args) {
+  const uint64_t m = args.landmarks, dim = args.head_dim, heads = args.heads, wider = m > dim ? m : dim;
+  const uint64_t floats = heads * m * (2 * dim + m) + 3 * m * m + m * wider + m * dim;
+  return align_up(floats * sizeof(float), kAlignment);
+}
 
 }  // namespace mote

@@ -92,6 +92,7 @@ struct BertDefaults {
   const char* activation = "gelu";
   uint32_t context = 512, token_types = 2;
   double eps = 1e-12;
+  uint32_t layers = 12;
 };
 
 /// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a
@@ -134,6 +135,10 @@ HeadNames roberta_heads(const std::string& base, uint32_t width);
 /// Chooses the head that config.json's `architectures` names and fills spec.head, spec.tied_embedding and the
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
+
+/// Makes an encoder of a decoder whose source has a sentence pooling: each token sees those before it. Throws
+/// Error for layers that keep more than keys and values.
+void make_embedder(const Source& source, TransformerSpec& spec);
 
 /// What config.json's `architectures` is for: "ForTokenClassification"; "" for a bare model.
 std::string task_of(Config& config);

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// BigBird (Zaheer et al. 2020): BERT with heads of its own. Short texts are read with full attention by the
-// original too; longer ones are not supported.
-#include <algorithm>
+// BigBird (Zaheer et al. 2020): BERT with heads of its own. In long texts tokens see the first, the last and
+// the neighbouring blocks; the random blocks are all the first one where the original does not train.
 #include <cmath>
 
 #include "converter/architectures/architecture.h"
 
 namespace mote::convert {
 
-constexpr uint32_t kMaxPatternSize = 1u << 12;
+constexpr uint32_t kMaxPatternSize = 1u << 10;
 
 TransformerSpec read_big_bird(const Source& source, Config& config) {
   const std::string base = base_of(source, "bert.");
@@ -20,7 +19,11 @@ TransformerSpec read_big_bird(const Source& source, Config& config) {
     config.refuse("attention_type {} is not supported; original_full and block_sparse are", type);
   const uint32_t block = config.size("block_size", 1, kMaxPatternSize, 64);
   const uint32_t random_blocks = config.size("num_random_blocks", 0, kMaxPatternSize, 3);
-  if (type == "block_sparse") spec.context = std::min(spec.context, (5 + 2 * random_blocks) * block);
+  for (LayerSpec& layer : spec.layers) {
+    if (type != "block_sparse") break;
+    layer.attention.block = block;
+    layer.attention.random_blocks = random_blocks;
+  }
   if (config.flag("rescale_embeddings", false))
     spec.embedding_multiplier = static_cast<float>(std::sqrt(spec.width));
   const bool bias = config.flag("use_bias", true);

@@ -67,6 +67,23 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
 
 }  // namespace
 
+void make_embedder(const Source& source, TransformerSpec& spec) {
+  for (LayerSpec& layer : spec.layers) {
+    AttentionSpec& attention = layer.attention;
+    if (layer.build || attention.shared != kNone || attention.window == 1)
+      fail("a pooling makes vectors of token vectors; layers of this decoder are not supported there");
+    attention.causal = true;
+    attention.sides = attention.window == 0 ? 0 : attention.window - 1;
+    attention.window = 0;
+  }
+  if (source.max_tokens != 0) spec.context = std::min(spec.context, source.max_tokens);
+  spec.head = {};
+  read_bare(source, {}, spec);
+  spec.tied_embedding = false;
+  spec.logit_multiplier = 1.0f;
+  spec.names.ignored_starts.push_back("lm_head.");
+}
+
 std::string task_of(Config& config) {
   const nlohmann::json* list = config.value("architectures");
   if (list == nullptr || (list->is_array() && list->empty())) return "";
@@ -106,6 +123,7 @@ void read_labels_head(const Source& source, Config& config, const std::string& o
 }
 
 std::string base_of(const Source& source, const std::string& base) {
+  if (!source.base.empty()) return source.base;
   const auto first = source.tensors.lower_bound(base);
   return first != source.tensors.end() && first->first.starts_with(base) ? base : "";
 }

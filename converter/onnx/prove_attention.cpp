@@ -114,10 +114,11 @@ void OnnxProof::peel_scores(Scores& scores) {
 /// Scores that a row may see are the product's, others vanish in the softmax.
 void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer) {
   const uint64_t rows = sample_.length, heads = layer.attention.heads;
+  const bool causal = layer.attention.causal || !spec_.is_encoder();
   for (uint64_t i = 0; i < scores.elements.size(); ++i) {
     const uint64_t key = i % rows, query = i / rows % rows, batch = i / (rows * rows * heads);
     if (!sample_.is_kept(batch, query)) continue;
-    const bool visible = sample_.is_kept(batch, key) && (spec_.is_encoder() || key <= query);
+    const bool visible = sample_.is_kept(batch, key) && (!causal || key <= query);
     const TracedElement& element = scores.elements[i];
     const bool masked = (element.is_number() ? element.number() : 0.0f) + scores.added[i] <= kMaskedScore;
     const bool plain = !element.is_number() && element.bits == i && scores.added[i] == 0.0f;

@@ -17,6 +17,8 @@ std::string unproved_layer(const LayerSpec& layer) {
   if (layer.ffn.kind != Ffn::plain || layer.ffn.squared || layer.ffn.gate_multiplier != 1.0f ||
       layer.ffn.cutoff)
     return "a feed-forward with a gate";
+  if (attention.relative != nullptr || attention.block != 0 || attention.global_keys)
+    return "attention of another form";
   if (attention.rope != kNone || attention.query_rope != kNone) return "RoPE";
   if (attention.bias != kNone || !attention.slopes.empty()) return "biases of the scores";
   if (attention.window != 0 || attention.sides != 0) return "windows";
@@ -45,13 +47,17 @@ std::string unproved(const TransformerSpec& spec) {
   if (spec.embedding_multiplier != 1.0f || spec.logit_multiplier != 1.0f || spec.logit_softcap != 0.0f ||
       spec.dropped_id >= 0)
     return "multipliers";
+  if (spec.trigrams || spec.sight || spec.globals || spec.before_head || spec.norm_weight != ".weight" ||
+      !spec.durations.empty())
+    return "rows or names of another form";
   if (!spec.sines.empty() || !spec.position_table.empty() || spec.biases_by_position ||
       spec.rounds_activations)
     return "positions that are not learned";
   const PictureSpec& picture = spec.picture;
   const bool labels = spec.head.kind == OutputKind::sequence_labels;
   if (picture.format.height != 0 &&
-      (!picture.after.empty() || picture.positions_of_patches || !picture.pooled_norm.empty() ||
+      (!picture.after.empty() || picture.resizes_positions || !picture.position_order.empty() ||
+       picture.finish || picture.positions_of_patches || !picture.pooled_norm.empty() ||
        picture.pool_skip != 0 || !picture.attention_pool.empty() || !picture.boxes.empty() ||
        !picture.second.name.empty()))
     return "another head of pictures than labels or a pooler of the first row";

@@ -179,13 +179,8 @@ void take_scales(Source& source, const json& config) {
   std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
-/// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
-std::string chat_template(const fs::path& directory) {
-  const fs::path jinja = directory / "chat_template.jinja", config = directory / "tokenizer_config.json";
-  if (is_there(jinja)) {
-    const MappedFile file(jinja);
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-  }
+/// Of the file's key, a text or a list of named ones; "" for none.
+std::string chat_template_of(const fs::path& config) {
   if (!is_there(config)) return "";
   const nlohmann::json values = read_json_object(config, kConfigDepth);
   const JsonFile file(config.string());
@@ -199,6 +194,17 @@ std::string chat_template(const fs::path& directory) {
     if (file.text(named, "name") == "default") return file.text(named, "template");
   }
   return "";
+}
+
+/// From chat_template.jinja, tokenizer_config.json or, as processors of pictures have it, chat_template.json.
+std::string chat_template(const fs::path& directory) {
+  const fs::path jinja = directory / "chat_template.jinja";
+  if (is_there(jinja)) {
+    const MappedFile file(jinja);
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  }
+  const std::string text = chat_template_of(directory / "tokenizer_config.json");
+  return text.empty() ? chat_template_of(directory / "chat_template.json") : text;
 }
 
 void take_modules(Source& source, const SentenceModules& modules) {

@@ -42,6 +42,9 @@ Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
 /// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
 Source read_gguf_parts(std::unique_ptr<MappedFile> file);
 
+/// A directory with CTranslate2's model.bin.
+Source read_ctranslate2(const std::filesystem::path& directory);
+
 /// Whether the bytes start with a header that llama2.c could have written.
 bool is_llama2c(std::span<const std::byte> file);
 Source read_llama2c(std::span<const std::byte> file, const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "kernels/of_model.h"
 #include "kernels/reference/attention_segments.inl.h"
 #include "kernels/reference/element.inl.h"
 #include "kernels/reference/kv_cache.inl.h"
@@ -22,20 +23,54 @@ struct Query {
   uint32_t sequence, kv_head;
 };
 
-/// What the scaled product with the key at position p becomes (ScoreKind).
-static inline float score_of(const AttentionArgs& args, const Query& query, uint32_t p, float scaled) {
+/// The products of ScoreKind::relative.
+template <class Element>
+static inline float relative_product(const AttentionArgs& args, const Query& query, const Key<Element>& key,
+                                     uint32_t p) {
+  const uint32_t key_dim = args.cache.key_dim;
+  const size_t columns = relative_columns(args);
   const int32_t position = args.positions[query.row];
+  float sum = 0.0f;
+  if (args.relative_keys != nullptr) {
+    const float* keys = relative_of_head(args, args.relative_keys, query.head, position) + p;
+    for (uint32_t e = 0; e < key_dim; ++e) sum = __builtin_fmaf(query.q[e], keys[e * columns], sum);
+  }
+  if (args.relative_queries != nullptr) {
+    const float* queries = relative_of_head(args, args.relative_queries, query.head, position) + p;
+    for (uint32_t e = 0; e < key_dim; ++e) sum = __builtin_fmaf(queries[e * columns], load(key[e]), sum);
+  }
+  return sum;
+}
+
+/// What the scaled product with the key at position p becomes (ScoreKind).
+template <class Element>
+static inline float score_of(const AttentionArgs& args, const Query& query, const Key<Element>& key,
+                             uint32_t p, float scaled) {
+  const int32_t position = args.positions[query.row];
+  const auto built = [](ScoreKind kind) { return has_score(static_cast<unsigned>(kind)); };
   switch (args.score) {
     case ScoreKind::scaled:
       return scaled;
     case ScoreKind::biased:
+      if (!built(ScoreKind::biased)) break;
       return scaled + bias_of_head(args, query.head, query.row)[p];
     case ScoreKind::capped:
+      if (!built(ScoreKind::capped)) break;
       return args.softcap * tanhf(scaled / args.softcap);
     case ScoreKind::alibi:
+      if (!built(ScoreKind::alibi)) break;
       return scaled + alibi(args.slopes[query.head], static_cast<int32_t>(p) - position);
     case ScoreKind::alibi_bf16:
+      if (!built(ScoreKind::alibi_bf16)) break;
       return scaled + args.scale * alibi_bf16(args.slopes[query.head], static_cast<int32_t>(p));
+    case ScoreKind::blocks:
+    case ScoreKind::globals:
+      if (!built(ScoreKind::blocks) && !built(ScoreKind::globals)) break;
+      return scaled + sparse_bias(args, sparse_row(args, query.row), p);
+    case ScoreKind::relative:
+      if (!built(ScoreKind::relative)) break;
+      scaled += args.scale * relative_product(args, query, key, p);
+      return args.bias == nullptr ? scaled : scaled + bias_of_head(args, query.head, query.row)[p];
   }
   return scaled;
 }
@@ -61,7 +96,7 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
       for (uint32_t e = 0; e < key_dim; ++e) {
         dot = __builtin_fmaf(query.q[e], load(key[e]), dot);
       }
-      const float score = score_of(args, query, p, args.scale * dot);
+      const float score = score_of(args, query, key, p, args.scale * dot);
       scores[p - begin] = score;
       if (score > new_maximum) new_maximum = score;
     }
@@ -98,6 +133,7 @@ static inline void attend_all(const AttentionArgs& args, const Query& query, Pos
   const uint32_t first = seen.begin / kAttentionSegment;
   attend_one(args, query, seen_of_segment(seen, first), start_of(args, query.head, true), total, scratch);
   for (uint32_t segment = first + 1; segment * kAttentionSegment < seen.end; ++segment) {
+    if (!sees_segment(args, query.row, segment)) continue;
     attend_one(args, query, seen_of_segment(seen, segment), start_of(args, query.head, false), partial,
                scratch);
     fold(total, partial, value_dim);
@@ -116,6 +152,7 @@ static inline void attention_by(const AttentionArgs& args, Range units, float* s
     const uint32_t kv_head = unit / segments / blocks;
     const uint32_t first_row = unit / segments % blocks * kAttentionRowBlock;
     for (uint32_t t = first_row; t < args.rows && t < first_row + kAttentionRowBlock; ++t) {
+      if (!attends(args, t)) continue;
       const PositionRange seen = seen_by(args, t);
       for (uint32_t i = 0; i < heads_per_kv_head; ++i) {
         const size_t head = kv_head * heads_per_kv_head + i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // layer: weight * (v - mean) / sqrt(variance + eps) + bias; rms: weight * v / sqrt(mean(v^2) + eps) + bias;
-// l2: weight * v / max(sqrt(sum of v^2), eps) + bias, for each group v of a row. The variance takes a
-// second pass over v - mean, which avoids cancellation.
+// l2: weight * v / max(sqrt(sum of v^2), eps) + bias; affine: weight * v + bias, for each group v of a row.
+// The variance takes a second pass over v - mean, which avoids cancellation.
 #include <math.h>
 
 #include "kernels/ops.h"
@@ -23,6 +23,7 @@ float sum_squares(const float* v, uint32_t n, float centre) {
 }
 
 float divisor(const NormArgs& args, uint32_t n, float squares) {
+  if (args.kind == NormKind::affine) return 1.0f;
   if (args.kind == NormKind::l2) return fmaxf(sqrtf(squares), args.eps);
   const float variance = squares / static_cast<float>(n);
   return args.eps_outside_root ? sqrtf(variance) + args.eps : sqrtf(variance + args.eps);

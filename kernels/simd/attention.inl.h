@@ -34,6 +34,28 @@ static inline Tile<T> tile_at(const KvCacheView& cache, uint32_t sequence, uint3
           static_cast<const T*>(cache.values) + start * elements_of<V>(cache.value_dim)};
 }
 
+/// Whether the run sees any of the tile. The last tile, which divides the outputs, counts as seen.
+static inline bool sees_tile(const AttentionArgs& args, const RowRun& run, uint32_t begin) {
+  const uint32_t end = begin + kAttentionTile;
+  if (run.seen.begin >= end || run.seen.end <= begin) return false;
+  return !is_sparse(args.score) || run.seen.end <= end || sees_any(args, run.sparse, begin, end);
+}
+
+static inline bool sees_segment(const AttentionArgs& args, const RowRun& run, uint32_t segment) {
+  const uint32_t begin = segment * kAttentionSegment;
+  return sees_tile(args, run, begin) || sees_tile(args, run, begin + kAttentionTile);
+}
+
+/// What the run sees of the tile. A tile begins a segment where none before it in the segment is seen.
+static Visible visible_of(const AttentionArgs& args, const RowRun& run, uint32_t begin) {
+  Visible seen = visible(run.seen, begin);
+  if (!is_sparse(args.score)) return seen;
+  if (!sees_tile(args, run, begin)) seen.span = {0, 0};
+  static_assert(kAttentionSegment == 2 * kAttentionTile);
+  if (begin % kAttentionSegment != 0) seen.first = !sees_tile(args, run, begin - kAttentionTile);
+  return seen;
+}
+
 /// Runs [first, end), all of one sequence, over the tile of positions that starts at `begin`.
 template <class V, class T>
 static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, const RowRun* first,
@@ -43,7 +65,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
   bool sees_next = false;
   Visible seen[kAttentionRowBlock];
   for (const RowRun* run = first; run < end; ++run) {
-    seen[run - first] = visible(run->seen, begin);
+    seen[run - first] = visible_of(args, *run, begin);
     sees_next = sees_next || !visible(run->seen, next_tile).span.empty();
     const PositionRange span = seen[run - first].span;
     if (span.empty()) continue;
@@ -65,7 +87,7 @@ static void attend_tile(const AttentionArgs& args, const RowBlock<V>& block, con
     const Visible& own = seen[run - first];
     next = run + 1;
     if (own.span.empty()) continue;
-    while (next < end && seen[next - first].begins_like(own)) ++next;
+    while (next < end && next->begin == next[-1].end && seen[next - first].begins_like(own)) ++next;
     weigh_runs<V>(args, block, run, next, &own, tile, ahead);
     ahead.elements = tile.values;
   }
@@ -135,10 +157,19 @@ static void each_query(const RowBlock<V>& block, Each each) {
   }
 }
 
+template <class V>
+static bool sees_segment(const AttentionArgs& args, const RowBlock<V>& block, uint32_t segment) {
+  for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
+    if (sees_segment(args, *run, segment)) return true;
+  }
+  return false;
+}
+
 /// All segments, folded.
 template <class V, class T>
 static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t width = args.cache.value_dim;
+  if (block.run_count == 0) return;
   PositionRange all = {UINT32_MAX, 0};
   uint32_t least_end = UINT32_MAX;
   for (const RowRun* run = block.runs; run < block.runs + block.run_count; ++run) {
@@ -149,10 +180,11 @@ static void attend_all(const AttentionArgs& args, const RowBlock<V>& block) {
   const uint32_t first = all.begin / kAttentionSegment;
   uint32_t segment = first;
   do {
+    if (is_sparse(args.score) && !sees_segment(args, block, segment)) continue;
     attend_segment<V, T>(args, block, segment);
     if (segment != first) {
       each_query(block, [&](const RowRun& run, uint32_t row, uint32_t head) {
-        if (segment <= run.first_segment() || seen_of_segment(run.seen, segment).empty()) return;
+        if (segment <= run.first_segment() || !sees_segment(args, run, segment)) return;
         fold(softmax_of(args, block, run, row, head, run.first_segment()),
              softmax_of(args, block, run, row, head, segment), width);
       });
@@ -180,6 +212,22 @@ static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, ui
   }
 }
 
+/// Whether a row is of the same group as the one before it, or there are no groups.
+static inline bool is_same_group(const AttentionArgs& args, uint32_t row) {
+  const auto group = [&](uint32_t at) { return static_cast<uint32_t>(args.positions[at]) / args.group; };
+  return args.group == 0 || group(row) == group(row - 1);
+}
+
+/// What any row of a run and another one, of the same sequence, sees.
+static inline SparseRow joint(const SparseRow& run, const SparseRow& row) {
+  return {run.all || row.all,
+          run.begin < row.begin ? run.begin : row.begin,
+          run.end > row.end ? run.end : row.end,
+          run.last,
+          run.count,
+          run.next_global};
+}
+
 /// The rows of a unit, and what they see.
 template <class V>
 static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<V>* block) {
@@ -188,13 +236,17 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
   block->begin = rows.begin;
   block->run_count = 0;
   for (uint32_t row = rows.begin; row < rows.end; ++row) {
-    const bool follows = row != rows.begin && args.sides == 0 &&
+    if (!attends(args, row)) continue;
+    const SparseRow sparse = is_sparse(args.score) ? sparse_row(args, row) : SparseRow{};
+    const bool follows = row != rows.begin && args.sides == 0 && !args.global_queries &&
                          args.sequences[row] == args.sequences[row - 1] &&
-                         args.last_seen[row] == args.last_seen[row - 1];
+                         args.last_seen[row] == args.last_seen[row - 1] && is_same_group(args, row);
     if (follows) {
-      block->runs[block->run_count - 1].end = row + 1;
+      RowRun& run = block->runs[block->run_count - 1];
+      run.end = row + 1;
+      run.sparse = joint(run.sparse, sparse);
     } else {
-      block->runs[block->run_count++] = {row, row + 1, seen_by(args, row)};
+      block->runs[block->run_count++] = {row, row + 1, seen_by(args, row), sparse};
     }
   }
 }

@@ -38,6 +38,7 @@ static inline Visible visible(const PositionRange& seen, uint32_t tile) {
 struct RowRun {
   uint32_t begin, end;
   PositionRange seen;
+  SparseRow sparse;  // what any of them sees, of a sparse kind
   uint32_t first_segment() const { return seen.begin / kAttentionSegment; }
 };
 
@@ -239,7 +240,7 @@ static void weigh_runs(const AttentionArgs& args, const RowBlock<V>& block, cons
         *softmax[i].sum = start.sum;
       }
       if (args.score != ScoreKind::scaled) {
-        finish_scores<V>(args, row, block.kv_head * block.heads + head, tile.begin, own->span,
+        finish_scores<V>(args, row, block.kv_head * block.heads + head, tile.begin, tile.keys, own->span,
                          scores + i * kAttentionTile);
       }
       last = last && own->last;

@@ -16,7 +16,8 @@ void positions(const PositionsArgs& args, Range rows, void*) {
     const T* row = static_cast<const T*>(args.table) + static_cast<size_t>(args.indices[t]) * args.width;
     float* x = args.x[t];
     each_vector<V::kLanes>(args.width, [&](uint32_t i, uint32_t left) MOTE_INLINE {
-      V::store_first(x + i, left, V::add(V::load_first(x + i, left), V::load_first(row + i, left)));
+      const typename V::Float own = V::load_first(row + i, left);
+      V::store_first(x + i, left, args.replaces ? own : V::add(V::load_first(x + i, left), own));
     });
   }
 }

@@ -43,6 +43,9 @@ struct StreamPlace {
   uint32_t* starts;    // of encoders: the first row of each sequence of the run, then the number of rows
   uint32_t*
       firsts;  // of groups: the first row of each in the pass, of the stream that it is of; then the end
+  // Of programs with a fixed number of rows of each sequence: of tokens the last of those, of those the last
+  // token of their sequence.
+  int32_t* last_across;
 };
 
 struct PagePool;
@@ -57,7 +60,10 @@ struct Places {
   const mote_backend* backend;       // or null
   StreamPlace streams[kMaxStreams];  // of the program
   const int32_t* ids;
-  const int32_t* token_types;  // of encoders
+  const int32_t* token_types;       // of encoders
+  const int32_t* next_global;       // of models with global tokens
+  const int32_t* memory_positions;  // of models with a memory: in place of those of the streams
+  const int32_t* memory_last;
   const float* const* inputs;  // of programs that take floats
   const uint32_t* selected;
   const KvCacheView* caches;

@@ -9,6 +9,7 @@
 #include "runtime/exec/encode.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/kv_state.h"
+#include "runtime/exec/memory.h"
 
 namespace mote {
 namespace {
@@ -111,8 +112,8 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
       return fail(error, MOTE_INVALID_ARGUMENT, "this model's outputs are of ",
                   groups ? "groups" : "sequences", ", not of tokens: rows must be null");
     }
-    uint32_t outputs = 0;
-    for (uint32_t i = 0; groups && i < batch.count; ++i)
+    uint32_t outputs = 0;  // none of a source's
+    for (uint32_t i = 0; groups && !session->model->sources && i < batch.count; ++i)
       outputs += groups_of_sequence(session, program, batch.lengths[i]);
     return outputs > session->options.logit_rows ? fail_room(session, outputs, error) : MOTE_OK;
   }
@@ -139,6 +140,9 @@ mote_status check_input(const mote_session* session, const mote_batch& batch, mo
 mote_status check_batch(const mote_session* session, const mote_batch& batch, uint32_t* total,
                         mote_error* error) {
   mote_status status = check_input(session, batch, error);
+  if (batch.continues > 1 || (batch.continues != 0 && memory_of(*session->model) == 0))
+    return fail(error, MOTE_INVALID_ARGUMENT, "continues is ", batch.continues,
+                "; it is 0, or 1 for a model with a memory");
   if (status == MOTE_OK) status = check_lengths(session, batch, total, error);
   if (status == MOTE_OK && batch.ids != nullptr) status = check_ids(session, batch.ids, *total, error);
   if (status == MOTE_OK) status = check_types(session, batch.token_types, *total, error);
@@ -251,6 +255,7 @@ mote_status begin_encoding(mote_session* session, const RowSource& source, uint3
   if (status != MOTE_OK) return status;
   end_run(session);
   begin_run(session, source.program);
+  begin_memory(session, false);
   Run& run = session->run;
   const bool groups = of_groups(session, source.program);
   for (uint32_t i = 0; i < count; ++i) {
@@ -284,6 +289,8 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   info->of_sequences = mote::of_sequences(*model->program) ? 1 : 0;
   info->probabilities = static_cast<mote_probability_kind>(model->program->probabilities());
   info->token_types = root.token_types();
+  info->global_type = root.globals() == nullptr ? 0 : root.globals()->type();
+  info->memory = mote::memory_of(*model);
   info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
 }
 
@@ -322,6 +329,7 @@ mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mo
   const uint32_t program = mote::whole_program(*session->model);
   const uint32_t width = session->programs[program].input_width;
   mote::begin_run(session, program);
+  mote::begin_memory(session, batch->continues != 0);
   for (uint32_t i = 0; i < batch->count; ++i) {
     mote::begin_sequence(session, i, batch->lengths[i]);
     for (uint32_t left = batch->lengths[i]; left > 0; --left) {

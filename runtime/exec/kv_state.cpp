@@ -12,7 +12,8 @@ constexpr uint8_t kNoPool = UINT8_MAX;  // of a state that has no pages
 static_assert(kMaxPools < kNoPool);
 static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "each page has a number");
 
-uint32_t groups_of(uint32_t rows, uint32_t ratio) { return (rows + ratio - 1) / ratio; }
+/// Positions of so many rows; none in states of a fixed number of rows, which the program has none of.
+uint32_t groups_of(uint32_t rows, uint32_t ratio) { return ratio == 0 ? 0 : (rows + ratio - 1) / ratio; }
 
 /// Positions that a sequence of so many tokens of a program of whole sequences has in states of the ratio.
 uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tokens) {
@@ -23,16 +24,17 @@ uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tok
 
 /// The most positions of a sequence.
 uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
-  if (kind.appends()) return s.options.context;
+  if (!kHasWholeSequences || kind.appends()) return s.options.context;
   uint32_t rows = 0;
   const auto* programs = s.model->root->programs();
   for (uint32_t i = 0; i < programs->size(); ++i) {
     if (!is_whole(*programs->Get(i)) || (kind.source != -1 && static_cast<uint32_t>(kind.source) != i))
       continue;
-    const uint32_t of_program = most_rows_of_sequence(s, *programs->Get(i));
+    const file::Program& program = *programs->Get(i);
+    const uint32_t of_program = kind.ratio == 0 ? fixed_rows(program) : most_rows_of_sequence(s, program);
     rows = of_program > rows ? of_program : rows;
   }
-  return groups_of(rows, kind.ratio);
+  return kind.ratio == 0 ? rows : kind.memory + groups_of(rows, kind.ratio);
 }
 
 /// Sizes of the pool: what the sequences can hold at once, or the positions that the options allow.
@@ -51,8 +53,9 @@ PagePool pool_shape(const mote_session& s, const CacheKind& kind) {
   if (kind.of_run) {
     // A run or pass has at most token_rows tokens, and each sequence may end in a part of a group and of a
     // page.
-    const uint64_t positions = s.token_rows / kind.ratio + (kind.ratio == 1 ? 0 : options.batch);
-    most = positions / pool.page_positions + options.batch;
+    const uint64_t of_rows = kind.ratio == 0 ? 0 : s.token_rows / kind.ratio;
+    const uint64_t positions = of_rows + (kind.ratio == 1 ? 0 : options.batch);
+    most = kind.ratio == 0 ? pages : positions / pool.page_positions + options.batch;
   } else if (kind.appends() && options.kv_positions != 0) {
     most = pages_for(options.kv_positions, pool.page_positions);
   }
@@ -83,6 +86,14 @@ void copy_page(mote_session* s, uint32_t pool, const PageCopy& copy) {
 }
 
 }  // namespace
+
+bool has_relative_queries(const mote_model& model) {
+  for (const file::Op* op : *model.program->ops()) {
+    const auto* attention = op->args_as_Attention();
+    if (attention != nullptr && attention->relative_queries() != -1) return true;
+  }
+  return false;
+}
 
 uint32_t most_rows_of_sequence(const mote_session& s, const file::Program& program) {
   const uint32_t context = s.model->encoder ? s.options.context : context_of(*s.model->root, program);
@@ -188,13 +199,13 @@ void hold_pages(mote_session* s) {
 }
 
 void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
-  clear_pages(s);
   PageCopy none;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
+    const CacheKind& kind = s->pools[p].kind;
+    if (kind.memory == 0) clear_pages(&s->pools[p], s->options.batch);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t length =
-          positions_of(*current(*s).file, s->pools[p].kind.ratio, starts[i + 1] - starts[i]);
-      append_pages(&s->pools[p], i, 0, length, &none);
+      const uint32_t length = positions_of(*current(*s).file, kind.ratio, starts[i + 1] - starts[i]);
+      append_pages(&s->pools[p], i, 0, length + (kind.memory == 0 ? 0 : s->kept[i]), &none);
     }
   }
 }
@@ -249,7 +260,7 @@ void drop_sources(mote_session* s) {
 mote_status check_sources(const mote_session* s, uint32_t program, const uint32_t* counts,
                           mote_error* error) {
   const uint32_t sources = s->programs[program].sources;
-  if (sources == 0) return MOTE_OK;
+  if (!kHasWholeSequences || sources == 0) return MOTE_OK;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
     if (pool.kind.source == -1 || (sources >> pool.kind.source & 1) == 0) continue;

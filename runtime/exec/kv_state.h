@@ -57,6 +57,9 @@ void drop_sources(mote_session* session);
 mote_status check_sources(const mote_session* session, uint32_t program, const uint32_t* counts,
                           mote_error* error);
 
+/// Whether attention multiplies single columns of keys, which packed ones are slow for.
+bool has_relative_queries(const mote_model& model);
+
 /// The most rows that a sequence of a program of whole sequences has in the session.
 uint32_t most_rows_of_sequence(const mote_session& session, const file::Program& program);
 

@@ -5,6 +5,7 @@
 
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/attention_maps.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
@@ -37,6 +38,7 @@ struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
   uint32_t input_width;  // floats of a row; 0: ids
+  bool takes_ids;        // besides floats, or alone
   uint32_t sources;      // a bit for each program whose rows it attends to
   bool keeps;            // sequences keep its rows as their source
   uint32_t selects;      // the stream whose rows have outputs, where sequences have none
@@ -91,6 +93,10 @@ struct mote_session {
   int32_t* sequences;         // [chunk]
   int32_t* last_seen;         // [chunk], of encoders
   int32_t* token_types;       // [chunk], of encoders
+  int32_t* next_global;       // [chunk], of models with global tokens; else null
+  uint32_t* kept;             // [batch] positions of earlier runs; null of models without memory (memory.h)
+  int32_t* memory_positions;  // [chunk] of rows behind these
+  int32_t* memory_last;       // [chunk] the last one of each row's sequence
   const float** inputs;       // [chunk], of models with a program that takes floats
   uint32_t* starts;           // [batch + 1], of encoders
   uint32_t* selected;         // [logit_rows] rows of the chunk
@@ -112,6 +118,7 @@ struct mote_session {
   mote::Share* shares;  // [threads]
   float* partials;      // of attention for a decoding step's rows; null with one thread
 
+  mote::AttentionMaps maps;
   mote::Sampler sampler;
   mote::TextScratch text;
 
@@ -130,6 +137,8 @@ const float* next_token_logits(const mote_session& session, uint32_t row);
 
 /// MOTE_WRONG_STATE for a model whose first program, or all of whose programs, are of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);
+/// That, and whether the first program's rows are ids alone.
+mote_status check_ids_alone(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 
 }  // namespace mote

@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/parts.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -65,10 +66,20 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  const file::Globals* globals = root.globals();
+  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
+                             globals->by_default() > file::GlobalDefault::MAX)) {
+    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
+                root.token_types());
+  }
   const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
     return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
+  }
+  const file::BeamSearch* search = root.beam_search();
+  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
+    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
   }
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
@@ -147,6 +158,8 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
     if (is_fixed(*cache)) continue;
     const bool of_whole = cache->bidirectional();
     const int32_t source = cache->source();
+    if (cache->memory() != 0 && (!model.encoder || programs->size() != 1))
+      return fail(error, MOTE_CORRUPT_FILE, "a memory is of encoders of one program");
     bool fits = of_whole ? (model.encoder || model.sources) && cache->window() == 0 : !model.encoder;
     if (source != -1) {
       fits = fits && of_whole && model.sources && source > 0 &&
@@ -199,7 +212,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
-    uses.add(step);
+    if (kHasFixedStates) uses.add(step);
     if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
       return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
@@ -217,7 +230,9 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
-  if (!is_whole(program)) {
+  if (is_whole(program) && inputs != 0 && takes_ids(program))
+    return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
+  if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
   }
@@ -239,21 +254,6 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   return MOTE_OK;
 }
 
-mote_status check_self_test(const mote_model& model, mote_error* error) {
-  const file::Model& root = *model.root;
-  const file::SelfTest* test = root.self_test();
-  if (test == nullptr) return MOTE_OK;
-  bool in_range = test->ids()->size() > 0 &&
-                  test->expected_logits()->size() == model.program->output()->width() &&
-                  uint64_t{test->ids()->size()} + test->expected_ids()->size() <= root.context();
-  for (const auto* ids : {test->ids(), test->expected_ids()}) {
-    for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
-  }
-  const uint64_t values = uint64_t{test->ids()->size()} * input_width(*model.program);
-  in_range = in_range && (test->values() == nullptr ? 0 : test->values()->size()) == values;
-  return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
-}
-
 /// Which kinds of programs there are.
 mote_status check_kinds(mote_model* model, mote_error* error) {
   const auto* programs = model->root->programs();
@@ -262,6 +262,10 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
     if (program->kind() > file::ProgramKind::MAX || (model->encoder && !is_whole(*program))) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
                   " is of an unknown kind, or appends rows but is not the first");
+    }
+    if (!kHasWholeSequences && program->kind() != file::ProgramKind::append) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no programs of whole sequences");
     }
     model->sources = model->sources || (!model->encoder && is_whole(*program));
   }
@@ -281,12 +285,18 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
+  for (const file::Program* program : *programs) {
+    const mote_status known = check_operations(*program, error);
+    if (known != MOTE_OK) return known;
+  }
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
+  for (const file::State* state : *model->root->states())
+    model->in_passes = model->in_passes && state->memory() == 0;
   if (status == MOTE_OK) status = check_caches(*model, error);
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
-    status = check_rows(program, error);
+    status = check_rows(program, context_of(*model->root, program), error);
     if (status == MOTE_OK) status = check_program(model, program, error);
   }
   return status;
@@ -301,9 +311,8 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   }
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
-  if (status == MOTE_OK) status = check_sound(*model, error);
+  if (status == MOTE_OK) status = check_media(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
-  if (status == MOTE_OK) status = check_picture(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
@@ -313,24 +322,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-uint32_t context_of(const file::Model& root, const file::Program& program) {
-  return program.context() == 0 ? root.context() : program.context();
-}
-
-uint32_t whole_program(const mote_model& model) {
-  uint32_t i = 0;
-  while (!is_whole(*model.root->programs()->Get(i))) ++i;
-  return i;
-}
-
-uint32_t input_width(const file::Program& program) {
-  for (const file::Op* op : *program.ops()) {
-    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
-  }
-  return 0;
-}
-
 }  // namespace mote
 
 using mote::fail;

@@ -2,6 +2,7 @@
 #include "runtime/file/rows.h"
 
 #include "runtime/error.h"
+#include "runtime/file/model.h"
 
 namespace mote {
 namespace {
@@ -17,6 +18,9 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of stream ", stream->of(),
                 ", which is no earlier one of tokens or groups");
   }
+  if (streams->Get(stream->of())->fixed() != 0) {
+    return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of a fixed number of rows");
+  }
   if (stream->ratio() == 0 || stream->ratio() > kMaxRatio / tokens_of_row(program, stream->of())) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of ", stream->ratio(), " rows");
   }
@@ -27,7 +31,18 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
   return MOTE_OK;
 }
 
-mote_status check_streams(const file::Program& program, mote_error* error) {
+/// Positions of a fixed number of rows are below those of tokens, which tables have rows for.
+mote_status check_fixed(const file::Program& program, uint32_t index, uint32_t context, mote_error* error) {
+  const file::Stream* stream = program.streams()->Get(index);
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < index; ++i) others += program.streams()->Get(i)->fixed() != 0 ? 1 : 0;
+  const bool plain = stream->of() == 0 && stream->ratio() == 1 && stream->needs() == 1;
+  if (plain && others == 0 && is_whole(program) && stream->fixed() <= context) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has ", stream->fixed(),
+              " rows of each sequence, for a context of ", context);
+}
+
+mote_status check_streams(const file::Program& program, uint32_t context, mote_error* error) {
   const auto* streams = program.streams();
   if (streams->size() == 0 || streams->size() > kMaxStreams) {
     return fail(error, MOTE_CORRUPT_FILE, streams->size(), " streams of rows");
@@ -51,8 +66,13 @@ mote_status check_streams(const file::Program& program, mote_error* error) {
     if (kind == file::StreamKind::sequence && program.kind() != file::ProgramKind::whole) {
       return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " is of sequences, in a program that appends rows");
     }
-    if (kind != file::StreamKind::group) continue;
-    const mote_status status = check_groups(program, i, error);
+    if (kind != file::StreamKind::group && streams->Get(i)->fixed() == 0) continue;
+    if (kind != file::StreamKind::group) {
+      return fail(error, MOTE_CORRUPT_FILE, "stream ", i, " of ", file::EnumNameStreamKind(kind),
+                  " rows has a fixed number of them");
+    }
+    mote_status status = check_groups(program, i, error);
+    if (status == MOTE_OK && streams->Get(i)->fixed() != 0) status = check_fixed(program, i, context, error);
     if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
@@ -82,14 +102,22 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
 
 }  // namespace
 
-mote_status check_rows(const file::Program& program, mote_error* error) {
-  const mote_status status = check_streams(program, error);
+mote_status check_rows(const file::Program& program, uint32_t context, mote_error* error) {
+  const mote_status status = check_streams(program, context, error);
   return status != MOTE_OK ? status : check_buffers(program, error);
+}
+
+uint32_t fixed_rows(const file::Program& program) {
+  for (const file::Stream* stream : *program.streams()) {
+    if (stream->fixed() != 0) return stream->fixed();
+  }
+  return 0;
 }
 
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
   uint32_t tokens = 1;
   const file::Stream* at = program.streams()->Get(stream);
+  if (at->fixed() != 0) return 0;
   for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) tokens *= at->ratio();
   return tokens;
 }
@@ -97,6 +125,7 @@ uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
 uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens) {
   const file::Stream* at = program.streams()->Get(stream);
   if (at->kind() != file::StreamKind::group) return tokens;
+  if (at->fixed() != 0) return at->fixed();
   const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
   return rows < at->needs() ? 0 : (rows - at->needs()) / at->ratio() + 1;
 }
@@ -105,7 +134,7 @@ uint32_t least_tokens(const file::Program& program) {
   const auto* streams = program.streams();
   uint64_t least = 1;
   for (uint32_t i = 0; i < streams->size(); ++i) {
-    if (!has_positions(streams->Get(i)->kind())) continue;
+    if (!has_positions(streams->Get(i)->kind()) || streams->Get(i)->fixed() != 0) continue;
     uint64_t rows = 1;  // of the streams on the way to the tokens; at most kMaxRatio squared for each
     for (const file::Stream* at = streams->Get(i); at->kind() == file::StreamKind::group;
          at = streams->Get(at->of())) {
@@ -135,6 +164,30 @@ uint32_t selected_of(const file::Program& program) {
     return program.buffers()->Get(select->in()->buffer())->stream();
   }
   return 0;
+}
+
+uint32_t context_of(const file::Model& root, const file::Program& program) {
+  return program.context() == 0 ? root.context() : program.context();
+}
+
+uint32_t whole_program(const mote_model& model) {
+  uint32_t i = 0;
+  while (!is_whole(*model.root->programs()->Get(i))) ++i;
+  return i;
+}
+
+uint32_t input_width(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
+  }
+  return 0;
+}
+
+bool takes_ids(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Embed() != nullptr) return true;
+  }
+  return false;
 }
 
 }  // namespace mote

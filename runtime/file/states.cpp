@@ -38,12 +38,22 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
                   " is of an unknown kind; a newer mote made this file");
     }
+    if (!kHasFixedStates && state->kind() != file::StateKind::kv) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no states of a fixed size");
+    }
     if (!is_fixed(*state) && !is_sound_kv(*state)) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
                   state->key_dim(), " and ", state->value_dim());
     }
-    if (state->ratio() == 0 || state->ratio() > kMaxRatio) {
+    if ((state->ratio() == 0 && !state->bidirectional()) || state->ratio() > kMaxRatio) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
+    }
+    const file::State* first = root.states()->Get(0);
+    if (state->memory() != 0 &&
+        (is_fixed(*state) || !state->bidirectional() || state->source() != -1 || state->ratio() != 1 ||
+         state->memory() > kMaxContext || (first->memory() != 0 && first->memory() != state->memory()))) {
+      return fail(error, MOTE_CORRUPT_FILE, "state ", i, " has a memory of ", state->memory());
     }
     if (is_fixed(*state) && !is_sound_fixed(*state)) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->heads(), " x ", state->rows(), " x ",
@@ -74,7 +84,8 @@ mote_status FixedStateUses::check(const char* program, mote_error* error) const 
 }
 
 CacheKind cache_kind(const file::State& state) {
-  return {state.window(), state.ratio(), state.source(), state.bidirectional() && state.source() == -1};
+  const bool of_run = state.bidirectional() && state.source() == -1 && state.memory() == 0;
+  return {state.window(), state.ratio(), state.source(), of_run, state.memory()};
 }
 
 uint32_t first_of_kinds(const file::Model& root, uint16_t firsts[kMaxPools]) {

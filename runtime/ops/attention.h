@@ -4,6 +4,9 @@
 #include "runtime/ops/operation.h"
 
 namespace mote {
+
+inline constexpr uint32_t kMaxRandomBlocks = 1u << 10;
+
 namespace ops {
 
 struct Attention : Operation {
@@ -36,9 +39,11 @@ struct Attention : Operation {
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
     args.rows = extent.units;
     const uint32_t last = last_position(args, run);
-    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : args.window;
+    const uint32_t near = args.group != 0 ? args.group : args.window;
+    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : near;
     const bool windowed = window != 0 && window <= last;
-    const uint32_t seen = windowed ? window : last + 1, all = units(args, args.rows);
+    const uint32_t whole = args.block != 0 && last / 2 > kAttentionSegment ? 2 * kAttentionSegment : last + 1;
+    const uint32_t seen = windowed ? window : whole, all = units(args, args.rows);
     args.segments = split_positions(args, run, last, all);
     return {args.segments == 0 ? all : all * args.segments, extent.work * 2 * seen};
   }
@@ -53,6 +58,7 @@ struct Attention : Operation {
     args.q = from_row(args.q, call.rows.begin);
     args.out = from_row(args.out, call.rows.begin);
     args.row_bias = from_row(args.row_bias, call.rows.begin);
+    if (args.next_global != nullptr) args.next_global += call.rows.begin;
     kernel_cast<AttentionArgs>(call.kernel)(args, call.units, call.scratch);
   }
 
@@ -72,11 +78,20 @@ struct Attention : Operation {
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (op.sides() != 0) to.detail("window of ", op.sides(), " on both sides");
+    if (op.group() != 0) to.detail("groups of ", op.group());
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
     if (op.slopes() != -1) to.detail(op.slopes_in_bf16() ? "slopes in bf16" : "slopes");
+    if (op.causal()) to.detail("causal");
+    if (op.globals() == file::GlobalRole::keys) to.detail("keys of global tokens");
+    if (op.globals() == file::GlobalRole::queries) to.detail("queries of global tokens only");
+    if (op.block() != 0) to.detail("blocks of ", op.block(), ", ", op.random_blocks(), " random");
+    if (op.relative_keys() != -1) to.detail("relative keys");
+    if (op.relative_queries() != -1) to.detail("relative queries");
     to.tensor(op.bias());
+    to.tensor(op.relative_keys());
+    to.tensor(op.relative_queries());
     to.tensor(op.slopes());
     to.tensor(op.sinks());
     to.attends(op.state(), op.heads());
@@ -85,7 +100,7 @@ struct Attention : Operation {
  private:
   /// The largest of last_seen.
   static uint32_t last_position(const AttentionArgs& args, const RunRows& run) {
-    if (args.last_seen == args.positions) return run.last_position;
+    if (!kHasWholeSequences || args.last_seen == args.positions) return run.last_position;
     int32_t last = 0;
     for (uint32_t i = 0; i < args.rows; ++i) last = args.last_seen[i] > last ? args.last_seen[i] : last;
     return static_cast<uint32_t>(last);
@@ -95,9 +110,10 @@ struct Attention : Operation {
   static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t last,
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
-    const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    return few && args.window == 0 && args.sides == 0 && segments > 1 && units % run.threads != 0 ? segments
-                                                                                                  : 0;
+    const bool few = kHasThreads && args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
+    const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.group == 0 &&
+                       args.next_global == nullptr;
+    return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
 };
 
@@ -110,33 +126,73 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   const bool own = is_own(*cache);
-  if (own) {
+  const bool across = kHasWholeSequences && own && crosses(q, *cache);
+  if (across) {
+    check(cache->bidirectional() && !has_distances(op) && op.sides() == 0 && !op.causal() &&
+              op.block() == 0 && op.globals() == file::GlobalRole::none,
+          "all of a fixed number of rows and all tokens see one another");
+  } else if (own) {
     of_positions(q, cache->ratio(), "q");
   } else {
     check(cache->source() != -1 && !is_whole(*places_.program), "state ", op.state(),
           " keeps rows of another program");
     of_tokens(q, "q");
-    check(op.bias() == -1 && op.slopes() == -1 && op.row_bias() == nullptr,
-          "a bias is by distances, which a source has none of");
+    check(!has_distances(op), "a bias is by distances, which a source has none of");
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
-  check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
-  check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
+  if (kHasWholeSequences) {
+    check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+    check(op.group() == 0 || (own && cache->bidirectional() && op.sides() == 0 && op.row_bias() == nullptr &&
+                              op.block() == 0 && op.globals() == file::GlobalRole::none &&
+                              cache->memory() == 0 && !op.causal() && !is_relative(op)),
+          "groups are of whole sequences, without another window");
+    check(op.group() <= kMaxWidth, "groups of ", op.group());
+    check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
+    check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
+          "blocks are of whole sequences without a window");
+    check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
+          op.random_blocks(), " random ones");
+    check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
+    if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+    check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
+  } else {
+    check(op.sides() == 0 && op.group() == 0 && !op.causal() && op.block() == 0 &&
+              op.globals() == file::GlobalRole::none,
+          "attends as only whole sequences can");
+  }
+  check(cache->memory() == 0 || (own && op.sides() == 0 && !op.causal() && op.block() == 0 &&
+                                 op.globals() == file::GlobalRole::none && op.row_bias() == nullptr),
+        "a memory is seen by all");
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
   }
   check(uint64_t{op.heads()} * view.key_dim == q.width, "q has width ", q.width);
   check(uint64_t{op.heads()} * view.value_dim == out.width, "out has width ", out.width);
-  uint32_t reach = 0;
-  const float* bias = attention_bias(op, &reach);
+  uint32_t reach = 0, relative_reach = 0;
+  const float* relative_keys =
+      relative_table(op, op.relative_keys(), *cache, "relative keys", &relative_reach);
+  const float* relative_queries =
+      relative_table(op, op.relative_queries(), *cache, "relative queries", &relative_reach);
+  const float* bias = attention_bias(op, q, *cache, &reach);
   ConstRows row_bias{};
-  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (has_score(static_cast<uint32_t>(ScoreKind::biased)) && op.row_bias() != nullptr)
+    row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
-  const int32_t* last_seen = rows.positions;
-  if (cache->bidirectional()) last_seen = own ? rows.last_seen : last_of_source(op.state());
+  const int32_t *positions = rows.positions, *last_seen = rows.positions;
+  if (across) {
+    last_seen = rows.last_across;
+  } else if (cache->bidirectional() && !op.causal()) {
+    last_seen = own ? rows.last_seen : last_of_source(op.state());
+  }
+  if (cache->memory() != 0) {
+    positions = places_.memory_positions;
+    last_seen = places_.memory_last;
+  }
+  const bool has_blocks = has_score(static_cast<uint32_t>(ScoreKind::blocks));
+  const float bonus = has_blocks ? log1pf(static_cast<float>(op.random_blocks())) : 0.0f;
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
   step->attention = {view,
@@ -146,7 +202,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      bias,
                      reach,
                      0,
-                     rows.positions,
+                     positions,
                      last_seen,
                      rows.sequences,
                      q.const_rows(),
@@ -159,10 +215,19 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      sinks,
                      op.sides(),
                      row_bias,
-                     bias != nullptr && is_by_position(op)};
+                     bias != nullptr && op.group() == 0 && is_by_position(op),
+                     relative_keys,
+                     relative_queries,
+                     relative_reach,
+                     op.block(),
+                     bonus,
+                     (5 + 2 * op.random_blocks()) * op.block(),
+                     op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
+                     op.globals() == file::GlobalRole::queries,
+                     op.group()};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
-  step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
+  if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }
 
 }  // namespace mote

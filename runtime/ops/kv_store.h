@@ -42,7 +42,8 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   check(is_own(*cache), "state ", op.state(), " keeps rows of another program");
   width(k, view.kv_heads * view.key_dim, "k");
   width(v, view.kv_heads * view.value_dim, "v");
-  step->kv_store = {view, place(k).positions, place(k).sequences, k.const_rows(), v.const_rows()};
+  const int32_t* positions = cache->memory() == 0 ? place(k).positions : places_.memory_positions;
+  step->kv_store = {view, positions, place(k).sequences, k.const_rows(), v.const_rows()};
   set_rows(step, k);
   kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
 }

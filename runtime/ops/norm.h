@@ -22,7 +22,7 @@ struct Norm : RowMap<NormArgs, 16> {
 
 }  // namespace ops
 
-static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::l2));
+static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::affine));
 
 inline void Binder::bind(const file::Norm& op, Step* step) {
   const auto [in, out] = in_out(op);

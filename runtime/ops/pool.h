@@ -38,8 +38,13 @@ inline void Binder::bind(const file::Pool& op, Step* step) {
   check(op.kind() <= file::PoolKind::MAX, "unknown kind");
   width(out, in.width, "out");
   check(op.skip() <= kMaxWidth, "skips ", op.skip(), " rows");
-  step->pool = {static_cast<PoolKind>(op.kind()), in.width,   place(in).starts,
-                in_one_lane(in.const_rows()),     out.rows(), 0,        op.skip()};
+  step->pool = {static_cast<PoolKind>(op.kind()),
+                in.width,
+                place(in).starts,
+                in_one_lane(in.const_rows()),
+                out.rows(),
+                0,
+                op.skip()};
   set_rows(step, out, in);
   kernel(step, Op::kPool, DType::f32, DType::f32);
 }

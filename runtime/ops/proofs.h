@@ -39,13 +39,20 @@ class Proofs {
   mote_status status() const { return status_; }
 
   template <class... Pieces>
-  bool check(bool holds, Pieces... pieces) {
+  MOTE_GETS_WORDS inline bool check(bool holds, Pieces... pieces) {
+    if constexpr (!kHasSentences) return check_without_text(holds);
     if (!holds && status_ == MOTE_OK) {
       const char* name = file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type());
       status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
                         pieces...);
     }
     return holds;
+  }
+
+  /// An activation that there is, here too.
+  void known(file::Activation activation) {
+    check(activation <= file::Activation::MAX, "unknown activation");
+    built(has_activation(static_cast<uint32_t>(activation)), "its activation");
   }
 
   /// `what` names the operand in messages.
@@ -101,7 +108,9 @@ class Proofs {
     const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
-      check(table->rows() >= context, "table has ", table->rows(), " rows for a context of ", context);
+      if (!of_positions(rows, "x")) return nullptr;
+      const uint32_t most = rows_of_sequence(*places_.program, rows.stream, context);
+      check(table->rows() >= most, "table has ", table->rows(), " rows for sequences of ", most);
       return place(rows).positions;
     }
     check(is_whole(*places_.program), "only programs of whole sequences know token types");
@@ -146,13 +155,15 @@ class Proofs {
     check(kept == a.stream || kept == places_.program->streams()->size(), what,
           " is not of the stream whose keys are the first of so many tokens a row");
   }
-  /// What rows of `out`, of groups, see of rows of `in`: of which they are groups, or which are the same.
+  /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
   bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
                    TimeWindow* window) {
-    if (!check(out.kind == file::StreamKind::group, "out is not per group")) return false;
+    if (!of_positions(out, "out")) return false;
     const file::Stream* groups = places_.program->streams()->Get(out.stream);
     const bool same = in.stream == out.stream;
-    check(same || in.stream == groups->of(), "out has no row for a row or a group of rows of in");
+    check(is_whole(*places_.program), "neighbours are of whole sequences");
+    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of() && groups->fixed() == 0),
+          "out has no row for a row or a group of rows of in");
     check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
     *window = {taps,
                before,
@@ -179,6 +190,12 @@ class Proofs {
     of_tokens(a, what);
     width(a, columns, what);
   }
+  /// Of parts that a build for another model lacks.
+  void built(bool is, const char* what) {
+    if (is || status_ != MOTE_OK) return;
+    status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_,
+                      ": the build, for another model, lacks ", what);
+  }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
   const file::State* cache(uint32_t index, KvCacheView* view) {
@@ -197,6 +214,17 @@ class Proofs {
     const auto* programs = model_.root->programs();
     if (state.source() != -1) return programs->Get(static_cast<uint32_t>(state.source())) == places_.program;
     return state.bidirectional() == is_whole(*places_.program);
+  }
+  /// Whether queries of tokens see keys of the fixed number of rows of their sequence, or the other way
+  /// round.
+  bool crosses(const Operand& q, const file::State& cache) const {
+    const file::Program& program = *places_.program;
+    const uint32_t kept = stream_of_ratio(program, cache.ratio());
+    if (fixed_rows(program) == 0 || kept == program.streams()->size() || kept == q.stream) return false;
+    const auto is_either = [&](uint32_t stream) {
+      return stream == kTokens || program.streams()->Get(stream)->fixed() != 0;
+    };
+    return is_either(kept) && is_either(q.stream);
   }
   /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
   const int32_t* last_of_source(uint32_t state) const {
@@ -238,28 +266,39 @@ class Proofs {
     }
   }
 
-  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms agree.
+  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
+  /// agree.
   bool is_by_position(const file::Attention& op) const {
     const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, uint32_t* reach) {
-    if (op.bias() == -1) return nullptr;
+  const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
+                              uint32_t* reach) {
+    constexpr bool kHasBias = has_score(static_cast<uint32_t>(ScoreKind::biased)) ||
+                              has_score(static_cast<uint32_t>(ScoreKind::relative));
+    if (!kHasBias || op.bias() == -1) return nullptr;  // of another kind of scores, which is refused
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
-    const uint32_t context = context_of(*model_.root, *places_.program);
+    const uint32_t tokens = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
+    if (op.group() != 0) {
+      *reach = table->rows() / op.heads();
+      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
+            table->rows(), " x ", table->cols(), " for groups of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (is_by_position(op)) {
       *reach = table->cols();
-      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
       return static_cast<const float*>(data(table));
     }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
-          " columns for a context of ", context);
+    check(table->cols() % 2 == 1 && *reach >= rows, "bias has ", table->cols(), " columns for sequences of ",
+          rows);
     return static_cast<const float*>(data(table));
   }
 
@@ -277,20 +316,76 @@ class Proofs {
     return bias.const_rows();
   }
 
-  /// At most one of a bias, slopes and a softcap.
+  static bool has_distances(const file::Attention& op) {
+    return op.bias() != -1 || op.slopes() != -1 || op.row_bias() != nullptr || is_relative(op);
+  }
+  static bool is_relative(const file::Attention& op) {
+    return op.relative_keys() != -1 || op.relative_queries() != -1;
+  }
+  /// Null for none. The table covers every distance within the context; both have the same reach.
+  const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
+                              const char* what, uint32_t* reach) {
+    if (!has_score(static_cast<uint32_t>(ScoreKind::relative)) || index == -1) return nullptr;
+    const file::Tensor* table = tensor(index, what);
+    if (table == nullptr) return nullptr;
+    const uint32_t columns = table->cols();
+    const uint32_t context = context_of(*model_.root, *places_.program) + cache.memory();
+    const uint64_t rows = uint64_t{op.heads()} * cache.key_dim();
+    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows &&
+              table->rows() == rows && columns % 2 == 1,
+          what, " are not f32 rows, one for each column of q, of an odd width");
+    check(columns / 2 + 1 >= context && (*reach == 0 || *reach == columns / 2 + 1), what, " have ", columns,
+          " columns for a context of ", context);
+    *reach = columns / 2 + 1;
+    return static_cast<const float*>(data(table));
+  }
+
+  /// `whole`: its queries see keys of the whole sequence, as far as `sides` lets them.
+  void check_globals(const file::Attention& op, bool whole) {
+    if (op.globals() == file::GlobalRole::none) return;
+    const bool keys = op.globals() == file::GlobalRole::keys;
+    check(op.globals() <= file::GlobalRole::MAX && model_.root->globals() != nullptr,
+          "attention to global tokens, of which the model has none");
+    check(whole && keys == (op.sides() != 0),
+          "global tokens are of whole sequences: their keys beside a "
+          "window, or their queries without one");
+    check(!has_distances(op) && op.softcap() == 0.0f, "has another kind of scores beside global tokens");
+  }
+
+  static ScoreKind kind_of_scores(const file::Attention& op) {
+    if (op.block() != 0) return ScoreKind::blocks;
+    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
+    if (is_relative(op)) return ScoreKind::relative;
+    if (op.bias() != -1 || op.row_bias() != nullptr) return ScoreKind::biased;
+    if (op.softcap() != 0.0f) return ScoreKind::capped;
+    if (op.slopes() == -1) return ScoreKind::scaled;
+    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+  }
+  /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
   ScoreKind score_kind(const file::Attention& op) {
+    check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
+          "has slopes or a softcap beside relative keys");
     check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
     const bool by_row = op.row_bias() != nullptr;
     check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
           "has more than one of a bias, slopes and a softcap");
     check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    if (op.bias() != -1 || by_row) return ScoreKind::biased;
-    if (op.softcap() != 0.0f) return ScoreKind::capped;
-    if (op.slopes() == -1) return ScoreKind::scaled;
-    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+    check(op.block() == 0 ||
+              (!is_relative(op) && op.bias() == -1 && !by_row && op.slopes() == -1 && op.softcap() == 0),
+          "has another kind of scores beside blocks");
+    check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
+    const ScoreKind kind = kind_of_scores(op);
+    built(has_score(static_cast<uint32_t>(kind)), "its kind of scores");
+    return kind;
   }
 
  protected:
+  bool check_without_text(bool holds) {
+    if (!holds && status_ == MOTE_OK)
+      status_ = fail_without_text(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_));
+    return holds;
+  }
+
   static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
     return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
            tensor.rows() == rows && tensor.cols() == cols;

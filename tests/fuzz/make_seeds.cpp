@@ -12,6 +12,7 @@
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
 #include "tests/support/checkpoint.h"
+#include "tests/support/ct2_builder.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
@@ -191,6 +192,14 @@ void make_safetensors(const fs::path& out) {
   mote::convert::write_safetensors(folder(out, "safetensors") / "tensors", tensors);
 }
 
+/// Of the first and the last version.
+void make_ctranslate2(const fs::path& out) {
+  for (const uint32_t version : {2u, 6u}) {
+    write_text(folder(out, "ctranslate2") / ("marian" + std::to_string(version)),
+               mote::test::small_ct2_marian(version).bytes());
+  }
+}
+
 void make_pictures(const fs::path& out) {
   const fs::path files = fs::path(MOTE_SOURCE_DIR) / "tests/pictures/files";
   for (const auto& file : fs::directory_iterator(files)) {
@@ -331,6 +340,7 @@ int main(int argc, char** argv) {
     make_models(argv[1]);
     make_safetensors(argv[1]);
     make_pytorch(argv[1]);
+    make_ctranslate2(argv[1]);
     make_pictures(argv[1]);
     make_packed(argv[1]);
     make_ggufs(argv[1]);

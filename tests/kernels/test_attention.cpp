@@ -174,6 +174,19 @@ TEST("a bias by both positions is added as one by their distance is", "[attentio
   });
 }
 
+TEST("attention within groups sees the positions of its own alone, whose bias is by place", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [group, context] : {std::pair(1u, 5u), std::pair(4u, 23u), std::pair(49u, 147u),
+                                         std::pair(100u, 300u), std::pair(129u, 270u), std::pair(64u, 40u)}) {
+      AttentionCase c{context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.group = group;
+      c.bias = group != 4;
+      check_case(entry, c, group == 49 ? Split::halves : Split::whole);
+    }
+  });
+}
+
 TEST("attention with a window on both sides sees its positions alone", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const auto& [sides, context] : {std::pair(1u, 1u), std::pair(1u, 23u), std::pair(4u, 129u),
@@ -184,6 +197,75 @@ TEST("attention with a window on both sides sees its positions alone", "[attenti
       c.two_sequences = sides == 4;
       c.bias = sides == 64;
       check_case(entry, c, sides == 4 ? Split::halves : Split::whole);
+    }
+  });
+}
+
+TEST("attention adds the products with relative keys and queries, in whole sequences and causal ones",
+     "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const uint32_t context : {1u, 23u, 129u, 300u}) {
+      for (const auto& [keys, queries] :
+           {std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+        Case c{context < 130 ? context : 5, 2, 2, 12, context};
+        c.bidirectional = context != 300;
+        c.relative_keys = keys;
+        c.relative_queries = queries;
+        c.bias = keys && queries;
+        c.sides = context == 129 ? 40 : 0;
+        c.two_sequences = context == 23;
+        check_case(entry, c, context == 23 ? Split::halves : Split::whole);
+      }
+    }
+  });
+}
+
+TEST("attention of blocks sees the first, the last and the neighbouring ones, and the first again",
+     "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [block, context] :
+         {std::pair(4u, 23u), std::pair(4u, 37u), std::pair(16u, 300u), std::pair(64u, 1100u)}) {
+      Case c{context == 1100 ? 200 : context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.two_sequences = context == 37;
+      c.block = block;
+      c.random_blocks = context == 300 ? 3 : 1;
+      check_case(entry, c, context == 300 ? Split::halves : Split::whole);
+    }
+  });
+}
+
+TEST("attention with a window on both sides sees global positions too", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [sides, context, globals] :
+         {std::tuple(1u, 1u, 1u), std::tuple(4u, 37u, 9u), std::tuple(4u, 129u, 200u),
+          std::tuple(3u, 300u, 290u), std::tuple(8u, 300u, 1000u), std::tuple(70u, 1100u, 450u)}) {
+      Case c{context == 1100 ? 200 : context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.sides = sides;
+      c.globals = globals;
+      check_case(entry, c, context == 300 ? Split::halves : Split::whole);
+    }
+  });
+}
+
+TEST("rows of global tokens attend as they do among others, which stay as they are", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const uint32_t context : {1u, 37u, 300u}) {
+      Case c{context, 2, 1, 12, context};
+      c.bidirectional = true;
+      Scene all(entry.b, c);
+      c.globals = 21;
+      c.global_queries = true;
+      Scene some(entry.b, c);
+      GuardedRows expected(context, all.out_width(), Edge::end), out(context, all.out_width(), Edge::end);
+      all.run(entry, expected);
+      out.fill([](size_t, size_t) { return 7.0f; });
+      some.run(entry, out, Split::halves);
+      for (size_t t = 0; t < context; ++t) {
+        for (size_t i = 0; i < all.out_width(); ++i)
+          TEST_ASSERT_EQUAL_FLOAT(some.is_global(some.position(t)) ? expected[t][i] : 7.0f, out[t][i]);
+      }
     }
   });
 }

@@ -26,6 +26,10 @@ double exact_norm(const Case& c, float eps, const float* v, size_t i, double wei
     mean += static_cast<double>(v[k]) / c.width;
     mean_abs += fabs(static_cast<double>(v[k])) / c.width;
   }
+  if (c.kind == NormKind::affine) {
+    *scale = fabs(weight * static_cast<double>(v[i])) + fabs(bias);
+    return weight * static_cast<double>(v[i]) + bias;
+  }
   if (c.kind != NormKind::layer) mean = 0;
   for (uint32_t k = 0; k < c.width; ++k) variance += pow(static_cast<double>(v[k]) - mean, 2) / c.width;
   const double e = static_cast<double>(eps);
@@ -98,7 +102,7 @@ void check_case(const KernelEntry& entry, const Case& c, Split split = Split::wh
 
 TEST("norm meets its formula at every width, kind and convention of eps", "[norm]") {
   each_kernel(Op::kNorm, [](const KernelEntry& entry) {
-    for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
+    for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2, NormKind::affine}) {
       for (const bool outside : {false, true}) {
         for (uint32_t width = 2; width <= 40; ++width) {
           check_case(entry, {kind, outside, 2, 1, width, width % 2 == 0, Edge::end});

@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kPositions = 11;
 
-void check(const KernelEntry& entry, uint32_t width, Edge edge, Split split) {
+void check(const KernelEntry& entry, uint32_t width, Edge edge, Split split, bool replaces = false) {
   INFO("width " << width);
   const size_t element_bytes = entry.b == DType::f32 ? 4 : 2;
   Random random(width);
@@ -23,13 +23,21 @@ void check(const KernelEntry& entry, uint32_t width, Edge edge, Split split) {
   const int32_t positions[] = {10, 0, 3, 3, 9};
   GuardedRows x(5, width, edge), expected(5, width, Edge::start);
   x.fill([&](size_t t, size_t) { return t == 2 ? NAN : random.uniform(-1.0f, 1.0f); });
-  expected.fill(
-      [&](size_t t, size_t i) { return x[t][i] + values[static_cast<size_t>(positions[t]) * width + i]; });
-  run_kernel(entry, PositionsArgs{table.data(), width, positions, x.view()}, 5, split);
+  expected.fill([&](size_t t, size_t i) {
+    const float own = values[static_cast<size_t>(positions[t]) * width + i];
+    return replaces ? own : x[t][i] + own;
+  });
+  run_kernel(entry, PositionsArgs{table.data(), width, positions, x.view(), replaces}, 5, split);
   check_same_bits(expected, x);
 }
 
 }  // namespace
+
+TEST("positions replaces rows by those of their positions, whatever they were", "[positions]") {
+  each_kernel(Op::kPositions, [](const KernelEntry& entry) {
+    for (uint32_t width = 1; width <= 40; ++width) check(entry, width, Edge::end, Split::whole, true);
+  });
+}
 
 TEST("positions adds the row of each token's position, at every width", "[positions]") {
   each_kernel(Op::kPositions, [](const KernelEntry& entry) {

@@ -2,7 +2,9 @@
 //
 // Operations over neighbouring rows of a sequence.
 #include <cmath>
+#include <complex>
 
+#include "kernels/recurrent_ops.h"
 #include "tests/support/kernel_test.h"
 
 namespace mote::test {
@@ -48,6 +50,35 @@ TEST("frames are a window's rows side by side, and zeros outside the sequence", 
           check_same_bits(expected, out);
         }
       }
+    }
+  });
+}
+
+TEST("gathered rows are those of the own sequence that the table has, and zeros where there are none",
+     "[gather_rows]") {
+  each_kernel(Op::kGatherRows, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 3, kTaps = 2, kTableRows = 2;
+    // Of the sequences' first groups and second ones; a number may be none of a row of this sequence, or of
+    // any.
+    const float table[] = {3, 4, 0, std::nanf("")};
+    for (const Split split : kSplits) {
+      GuardedRows in(kRows, kWidth, Edge::end), out(kGroups, kTaps * kWidth, Edge::end),
+          expected(kGroups, kTaps * kWidth, Edge::start);
+      in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
+      out.fill([](size_t, size_t) { return -1.0f; });
+      expected.fill([&](size_t t, size_t i) {
+        const auto position = static_cast<uint32_t>(kGroupPositions[t]);
+        const uint32_t begin = t < 3 ? 0 : 5, rows = t < 3 ? 5 : 4;
+        if (position >= kTableRows) return 0.0f;
+        const float number = table[position * kTaps + i / kWidth];
+        if (!(number < static_cast<float>(rows))) return 0.0f;
+        return in[begin + static_cast<uint32_t>(number)][i % kWidth];
+      });
+      run_kernel(entry,
+                 GatherRowsArgs{kWidth, table, kTableRows, window_of(kTaps, 0), in_one_lane(in.const_view()),
+                                out.view()},
+                 kGroups, split);
+      check_same_bits(expected, out);
     }
   });
 }
@@ -115,6 +146,85 @@ TEST("a norm over time takes the values of a sequence's rows together, by groups
             const double expected = value * double{weight[i]} + double{bias[i]};
             TEST_ASSERT_FLOAT_WITHIN(2e-7 * (1.0 + std::fabs(value)) * double{weight[i]}, expected,
                                      out[t][i]);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST("a Fourier transform takes the rows of each sequence together", "[fourier]") {
+  each_kernel(Op::kFourier, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 11, kCounts[] = {1, 2, 7, 20};
+    std::vector<int32_t> positions, last_seen;
+    for (const uint32_t count : kCounts) {
+      for (uint32_t p = 0; p < count; ++p) {
+        positions.push_back(static_cast<int32_t>(p));
+        last_seen.push_back(static_cast<int32_t>(count - 1));
+      }
+    }
+    const auto rows = static_cast<uint32_t>(positions.size());
+    GuardedRows in(rows, 2 * kWidth, Edge::end), out(rows, kWidth, Edge::end);
+    in.fill([](size_t t, size_t i) { return static_cast<float>((t * 7 + i * 5) % 13) - 6.0f; });
+    for (const Split split : kSplits) {
+      out.fill([](size_t, size_t) { return -1.0f; });
+      run_kernel(
+          entry,
+          FourierArgs{kWidth, positions.data(), last_seen.data(), in_one_lane(in.const_view()), out.view()},
+          rows, split);
+      for (size_t t = 0; t < rows; ++t) {
+        const size_t first = t - static_cast<size_t>(positions[t]),
+                     count = static_cast<size_t>(last_seen[t]) + 1;
+        for (size_t i = 0; i < kWidth; ++i) {
+          std::complex<double> sum = 0;
+          for (size_t p = 0; p < count; ++p) {
+            const double angle =
+                -2 * M_PI * static_cast<double>(p) * positions[t] / static_cast<double>(count);
+            sum += std::polar(1.0, angle) *
+                   std::complex<double>(double{in[first + p][i]}, double{in[first + p][kWidth + i]});
+          }
+          // Two products of values up to 6, each with a rounded factor and rounded itself, and their sums.
+          const double rounding = static_cast<double>(count) * (2 * 6 * 2 + 12 * static_cast<double>(count));
+          TEST_ASSERT_FLOAT_WITHIN(rounding * 0x1p-24, sum.real(), out[t][i]);
+        }
+      }
+    }
+  });
+}
+
+TEST("attention by as many landmarks as rows, of weights that are invertible, is attention", "[nystrom]") {
+  // Then Z is nearly the inverse of A, and softmax(q k^T) A^-1 A v is what attention gives.
+  each_kernel(Op::kNystrom, [](const KernelEntry& entry) {
+    constexpr uint32_t kHeads = 2, kDim = 6, kTokens = 6;
+    const uint32_t starts[] = {4, 10, 16};
+    GuardedRows q(2 * kTokens, kHeads * kDim, Edge::end), k(2 * kTokens, kHeads * kDim, Edge::start),
+        v(2 * kTokens, kHeads * kDim, Edge::end), out(2 * kTokens, kHeads * kDim, Edge::end);
+    const auto unit = [](size_t t, size_t i) {
+      return t % kTokens == i % kDim ? 3.0f : 0.01f * static_cast<float>(t % 5);
+    };
+    q.fill(unit);
+    k.fill(unit);
+    v.fill([](size_t t, size_t i) { return static_cast<float>((t * 7 + i * 5) % 13) - 6.0f; });
+    const NystromArgs args{kHeads,   kDim,           kTokens,        0.5f,           starts,    0,
+                           kOneLane, q.const_view(), k.const_view(), v.const_view(), out.view()};
+    for (const Split split : kSplits) {
+      run_kernel(entry, args, 2, split, static_cast<size_t>(nystrom_scratch_bytes(args)));
+      for (size_t t = 0; t < 2 * kTokens; ++t) {
+        for (size_t head = 0; head < kHeads; ++head) {
+          double weights[kTokens], sum = 0;
+          const size_t first = t / kTokens * kTokens;
+          for (size_t p = 0; p < kTokens; ++p) {
+            double dot = 0;
+            for (size_t e = 0; e < kDim; ++e)
+              dot += double{q[t][head * kDim + e]} * double{k[first + p][head * kDim + e]};
+            sum += weights[p] = std::exp(0.5 * dot);
+          }
+          for (size_t e = 0; e < kDim; ++e) {
+            double expected = 0;
+            for (size_t p = 0; p < kTokens; ++p)
+              expected += weights[p] / sum * double{v[first + p][head * kDim + e]};
+            // The inverse has converged to floats' precision; it multiplies values up to 6 six at a time.
+            TEST_ASSERT_FLOAT_WITHIN(1e-4, expected, out[t][head * kDim + e]);
           }
         }
       }

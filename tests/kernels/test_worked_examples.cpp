@@ -122,7 +122,16 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 nullptr,
                                 0,
                                 {},
-                                false};
+                                false,
+                                nullptr,
+                                nullptr,
+                                0,
+                                0,
+                                0.0f,
+                                0,
+                                nullptr,
+                                false,
+                                0};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);
 

@@ -15,8 +15,9 @@ using test::encode;
 using test::same_bits;
 using test::Sequences;
 
-const char* const kModels[] = {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence",
-                               "distilbert_classifier"};
+const char* const kModels[] = {
+    "bert",       "roberta_masked_lm", "albert_qa",           "mpnet_sentence", "distilbert_classifier",
+    "longformer", "fnet_classifier",   "perceiver_masked_lm", "xlnet"};
 
 /// Three sequences of a golden encoder's vocabulary.
 struct Texts {
@@ -243,6 +244,44 @@ TEST("token types change the outputs and the first type is what none means") {
       try_batch(session.get(), {ids.data(), types.data(), &length, 1, nullptr, 0, nullptr, {}}));
 }
 
+TEST("global tokens are those of their own sequence, for any threads, and change what others see") {
+  const test::OpenModel model(test::golden_file("longformer", "f32"));
+  const mote_output_info output = output_of(model);
+  const uint32_t lengths[] = {30, 9, 37, 12};
+  const std::vector<int32_t> ids = test::some_ids(88, 100);
+  std::vector<int32_t> types(ids.size());
+  for (const size_t global : {0, 29, 41, 75, 87}) types[global] = static_cast<int32_t>(output.global_type);
+  const auto run = [&](mote_session* session, size_t first, uint32_t count, const uint32_t* of,
+                       bool globals) {
+    const mote_batch batch{
+        ids.data() + first, globals ? types.data() + first : nullptr, of, count, nullptr, 0, nullptr, 0};
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, try_batch(session, batch));
+    std::vector<float> rows;
+    for (uint32_t row = 0; const float* values = mote_session_output(session, row); ++row)
+      rows.insert(rows.end(), values, values + output.width);
+    return rows;
+  };
+  for (const mote_isa isa : test::all_families()) {
+    CAPTURE(mote_isa_name(isa));
+    const test::ThreadPool pool(2);
+    mote_session_options options = options_for(model, 4);
+    options.chunk = options.logit_rows = 88;
+    options.isa = isa;
+    const test::OpenSession one(model, options);
+    options.platform = pool.platform();
+    options.threads = 2;
+    const test::OpenSession two(model, options);
+    const std::vector<float> together = run(two.get(), 0, 4, lengths, true);
+    TEST_ASSERT_FALSE(same_bits(together, run(one.get(), 0, 4, lengths, false)));
+    std::vector<float> alone;
+    for (size_t i = 0, first = 0; i < 4; first += lengths[i++]) {
+      const std::vector<float> rows = run(one.get(), first, 1, lengths + i, true);
+      alone.insert(alone.end(), rows.begin(), rows.end());
+    }
+    TEST_ASSERT_TRUE(same_bits(alone, together));
+  }
+}
+
 TEST("batches that make no sense are refused with a message") {
   const test::OpenModel model(test::golden_file("roberta_masked_lm", "f32"));
   mote_session_options options = options_for(model, 2);
@@ -263,7 +302,8 @@ TEST("batches that make no sense are refused with a message") {
   refused({wrong_ids, nullptr, &two, 1, none + 1, 1, nullptr, {}}, MOTE_INVALID_ARGUMENT);
   refused({ids.data(), nullptr, good, 2, far, 1, nullptr, {}}, MOTE_INVALID_ARGUMENT);
   refused({ids.data(), nullptr, good, 2, nullptr, 0, nullptr, {}},
-          MOTE_INVALID_ARGUMENT);  // 40 rows, room for 4
+          MOTE_INVALID_ARGUMENT);                                                       // 40 rows, room for 4
+  refused({ids.data(), nullptr, good, 2, good, 1, nullptr, 1}, MOTE_INVALID_ARGUMENT);  // it has no memory
   TEST_ASSERT_EQUAL_INT(MOTE_OK,
                         try_batch(session.get(), {ids.data(), nullptr, good, 2, good, 1, nullptr, {}}));
 }

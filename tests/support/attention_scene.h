@@ -22,8 +22,13 @@ struct AttentionCase {
   ScoreKind score = ScoreKind::scaled;
   bool sinks = false;
   uint32_t sides = 0;
-  bool row_bias = false;     // the bias is each row's own
-  bool by_position = false;  // the bias has a row for each position of a query
+  bool relative_keys = false, relative_queries = false;
+  uint32_t block = 0, random_blocks = 0;
+  uint32_t globals = 0;         // with `sides`: every so many positions there is one of a global token
+  bool global_queries = false;  // without `sides`: only rows of such positions attend
+  bool row_bias = false;        // the bias is each row's own
+  bool by_position = false;     // the bias has a row for each position of a query
+  uint32_t group = 0;           // with a bias by places in it
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -40,6 +45,8 @@ class AttentionScene {
         keys_(cache_bytes(c.key_dim), Edge::end),
         values_(cache_bytes(value_dim()), Edge::end),
         bias_(c.bias ? size_t{heads()} * (2 * size_t{c.context} - 1) * sizeof(float) : 0, Edge::end),
+        relative_keys_(c.relative_keys ? relative_bytes() : 0, Edge::end),
+        relative_queries_(c.relative_queries ? relative_bytes() : 0, Edge::start),
         slopes_(has_slopes() ? heads() * sizeof(float) : 0, Edge::end),
         sinks_(c.sinks ? heads() * sizeof(float) : 0, Edge::end) {
     for (uint32_t h = 0; h < heads(); ++h) {  // of 8 significant bits, as Falcon's
@@ -50,6 +57,10 @@ class AttentionScene {
     Random random(c.key_dim * 1000 + c.context);
     for (size_t i = 0; i < bias_.bytes() / sizeof(float); ++i)
       bias_.data<float>()[i] = random.uniform(-2.0f, 2.0f);
+    for (const GuardedBuffer* table : {&relative_keys_, &relative_queries_}) {
+      for (size_t i = 0; i < table->bytes() / sizeof(float); ++i)
+        table->data<float>()[i] = random.uniform(-1.0f, 1.0f);
+    }
     q_.resize(size_t{2} * c.context * heads() * c.key_dim);
     k_.resize(size_t{2} * c.context * c.kv_heads * c.key_dim);
     v_.resize(size_t{2} * c.context * c.kv_heads * value_dim());
@@ -82,16 +93,48 @@ class AttentionScene {
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
   uint32_t last_seen(size_t t) const { return case_.bidirectional ? case_.context - 1 : position(t); }
   uint32_t first_seen(size_t t) const {
+    if (case_.group != 0) return position(t) / case_.group * case_.group;
+    if (case_.globals != 0) return 0;
     if (case_.sides != 0) return position(t) > case_.sides ? position(t) - case_.sides : 0;
     return case_.window != 0 && last_seen(t) + 1 > case_.window ? last_seen(t) + 1 - case_.window : 0;
   }
   uint32_t seen(size_t t) const {
-    const uint32_t last = case_.sides == 0 ? UINT32_MAX : position(t) + case_.sides;
+    const bool to_end = case_.sides == 0 || case_.globals != 0;
+    uint32_t last = to_end ? UINT32_MAX : position(t) + case_.sides;
+    if (case_.group != 0) last = first_seen(t) + case_.group - 1;
     return std::min(last, last_seen(t)) + 1 - first_seen(t);
   }
   float bias(size_t t, uint32_t h, uint32_t p) const {
     if (!case_.bias) return 0.0f;
     return bias_.data<float>()[h * (2 * size_t{case_.context} - 1) + p + case_.context - 1 - position(t)];
+  }
+
+  /// The products that ScoreKind::relative adds before the scale.
+  double relative(size_t t, uint32_t h, uint32_t p) {
+    const size_t columns = 2 * size_t{case_.context} - 1, at = p + case_.context - 1 - position(t);
+    const float *q = query(t) + h * case_.key_dim, *key = k(sequence(t), p) + h / case_.ratio * case_.key_dim;
+    double sum = 0;
+    for (uint32_t e = 0; e < case_.key_dim; ++e) {
+      const size_t place = (size_t{h} * case_.key_dim + e) * columns + at;
+      if (case_.relative_keys)
+        sum += static_cast<double>(q[e]) * static_cast<double>(relative_keys_.data<float>()[place]);
+      if (case_.relative_queries)
+        sum += static_cast<double>(relative_queries_.data<float>()[place]) * static_cast<double>(key[e]);
+    }
+    return sum;
+  }
+
+  bool is_global(uint32_t p) const { return case_.globals != 0 && p % case_.globals == case_.globals / 2; }
+
+  /// How often the key at p counts, of a sparse kind of scores.
+  double times_seen(size_t t, uint32_t p) const {
+    if (case_.globals != 0) return is_global(p) || p + case_.sides - position(t) <= 2 * case_.sides ? 1 : 0;
+    const uint32_t own = position(t) / case_.block, last = last_seen(t) / case_.block,
+                   other = p / case_.block;
+    const bool all = last_seen(t) < (5 + 2 * case_.random_blocks) * case_.block || own == 0 || own == last;
+    if (all) return 1;
+    const bool next = other + 1 >= own && other <= own + 1;
+    return (other == 0 ? 1 + case_.random_blocks : other == last || next ? 1 : 0);
   }
 
   float* k(uint32_t s, uint32_t p) { return &k_[(s * case_.context + p) * case_.kv_heads * case_.key_dim]; }
@@ -176,6 +219,9 @@ class AttentionScene {
       last[t] = static_cast<int32_t>(last_seen(first + t));
       sequences[t] = static_cast<int32_t>(sequence(first + t));
     }
+    std::vector<int32_t> next(case_.context, kNoGlobal);
+    for (uint32_t p = case_.context; p-- > 0;)
+      next[p] = is_global(p) ? static_cast<int32_t>(p) : p + 1 < case_.context ? next[p + 1] : kNoGlobal;
     const KvCacheView cache = {keys_.data(),    values_.data(), pages_.data<uint32_t>(), tiles_,
                                page_positions_, case_.kv_heads, case_.key_dim,           value_dim()};
     AttentionArgs args = {cache,
@@ -192,13 +238,26 @@ class AttentionScene {
                           out.view(),
                           0,
                           nullptr,
-                          case_.bias ? ScoreKind::biased : case_.score,
+                          case_.block != 0 ? ScoreKind::blocks
+                          : is_near()      ? ScoreKind::globals
+                          : is_relative()  ? ScoreKind::relative
+                          : case_.bias     ? ScoreKind::biased
+                                           : case_.score,
                           case_.score == ScoreKind::capped ? kSoftcap : 0.0f,
                           has_slopes() ? slopes_.data<float>() : nullptr,
                           case_.sinks ? sinks_.data<float>() : nullptr,
                           case_.sides,
                           {},
-                          case_.by_position};
+                          case_.by_position,
+                          case_.relative_keys ? relative_keys_.data<float>() : nullptr,
+                          case_.relative_queries ? relative_queries_.data<float>() : nullptr,
+                          case_.context,
+                          case_.block,
+                          log1pf(static_cast<float>(case_.random_blocks)),
+                          (5 + 2 * case_.random_blocks) * case_.block,
+                          case_.globals == 0 ? nullptr : next.data() + position(first),
+                          case_.global_queries,
+                          case_.group};
     GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
     if (case_.row_bias) {
       own.fill([&](size_t, size_t i) { return bias_.data<float>()[i]; });
@@ -214,6 +273,15 @@ class AttentionScene {
           bias_.data<float>()[head * (2 * context - 1) + i % context + context - 1 - query];
     }
     if (case_.by_position) args.bias = square.data<float>();
+    GuardedBuffer grouped(case_.bias ? size_t{heads()} * context * case_.group * sizeof(float) : 0,
+                          Edge::end);
+    for (uint32_t i = 0; i < grouped.bytes() / sizeof(float); ++i) {
+      const uint32_t head = i / case_.group / context, query = i / case_.group % context;
+      const uint32_t key = query / case_.group * case_.group + i % case_.group;  // perhaps behind the last
+      grouped.data<float>()[i] =
+          key < context ? bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] : NAN;
+    }
+    if (case_.bias && case_.group != 0) args.bias = grouped.data<float>();
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);
@@ -232,6 +300,7 @@ class AttentionScene {
 
   /// What the scaled product of row t, query head h and the key at p becomes.
   double score(size_t t, uint32_t h, uint32_t p, double scaled) const {
+    if (case_.block != 0 || is_near()) return scaled + log(times_seen(t, p));
     if (case_.score == ScoreKind::capped) return kSoftcap * tanh(scaled / kSoftcap);
     if (!has_slopes()) return scaled + static_cast<double>(bias(t, h, p));
     const double slope = static_cast<double>(slopes_.data<float>()[h]);
@@ -249,6 +318,7 @@ class AttentionScene {
       double dot = 0;
       const float* key = k(sequence(t), first + p) + column;
       for (uint32_t e = 0; e < width; ++e) dot += static_cast<double>(q[e]) * static_cast<double>(key[e]);
+      if (is_relative()) dot += relative(t, h, first + p);
       weights[p] = score(t, h, first + p, dot * static_cast<double>(scale()));
     }
     if (case_.sinks) weights.push_back(static_cast<double>(sinks_.data<float>()[h]));
@@ -276,6 +346,11 @@ class AttentionScene {
 
  private:
   static constexpr float kSoftcap = 1.5f;
+  bool is_near() const { return case_.globals != 0 && !case_.global_queries; }
+  bool is_relative() const { return case_.relative_keys || case_.relative_queries; }
+  size_t relative_bytes() const {
+    return size_t{heads()} * case_.key_dim * (2 * size_t{case_.context} - 1) * sizeof(float);
+  }
   bool has_slopes() const { return case_.score == ScoreKind::alibi || case_.score == ScoreKind::alibi_bf16; }
 
   /// A key, value or query of a head as bytes.
@@ -354,7 +429,7 @@ class AttentionScene {
   AttentionCase case_;
   DType dtype_;
   uint32_t page_positions_, tiles_;
-  GuardedBuffer pages_, keys_, values_, bias_, slopes_, sinks_;
+  GuardedBuffer pages_, keys_, values_, bias_, relative_keys_, relative_queries_, slopes_, sinks_;
   std::vector<float> q_, k_, v_;
 };
 

@@ -96,14 +96,17 @@ TEST_CASE("forward: an encoder takes one input and generates nothing") {
   assert_fails(run("forward " + converted("bert", "f32") + once + " --generate 2"), 1, "generates nothing");
 }
 
-TEST_CASE("convert: a pooling makes a bare encoder give vectors, and decoders are refused") {
+TEST_CASE("convert: a pooling makes a bare encoder give vectors, and decoders of keys and values") {
   const std::string out = (scratch() / "pooled.mote").string();
   assert_works(run("convert " + golden("bert") + " -o " + out + " --pooling max --normalize"));
   TEST_ASSERT_TRUE(contains(assert_works(run("verify " + out)), "ok: self test"));
   const std::string operations = assert_works(run("inspect " + out + " --ops"));
   TEST_ASSERT_TRUE(contains(operations, "Pool"));
   TEST_ASSERT_TRUE(contains(operations, "layer.0.up.columns (f32 1 x "));
-  assert_fails(run("convert " + golden("llama") + " -o " + out + " --pooling mean"), 1, "decoder");
+  assert_works(run("convert " + golden("llama") + " -o " + out + " --pooling last"));
+  TEST_ASSERT_TRUE(contains(assert_works(run("verify " + out)), "ok: self test"));
+  assert_fails(run("convert " + golden("mamba") + " -o " + out + " --pooling mean"), 1,
+               "layers of this decoder");
   assert_fails(run("convert " + golden("bert") + " -o " + out + " --normalize"), 2, "--pooling");
 }
 
@@ -210,6 +213,33 @@ TEST_CASE("classify: fills each mask with the likeliest words") {
     TEST_ASSERT_TRUE(mask[0].at("probability").get<double>() >= mask[1].at("probability").get<double>());
   }
   assert_fails(run("classify " + with_tokenizer("roberta_masked_lm") + " --text hello"), 1, "<mask>");
+}
+
+TEST_CASE("classify: finds the mask where decoded words begin with a space, as WordPiece's do") {
+  const fs::path folder = scratch() / "wordpiece";
+  fs::copy(golden("roberta_masked_lm"), folder, fs::copy_options::recursive);
+  json added{{"id", 4},         {"content", "[MASK]"}, {"single_word", false}, {"lstrip", false},
+             {"rstrip", false}, {"normalized", false}, {"special", true}};
+  json vocab{{"[UNK]", 0}, {"the", 1}, {"cat", 2}, {"says", 3}, {"[MASK]", 4}};
+  const json tokenizer{{"version", "1.0"},
+                       {"truncation", nullptr},
+                       {"padding", nullptr},
+                       {"added_tokens", json::array({std::move(added)})},
+                       {"normalizer", nullptr},
+                       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                       {"post_processor", nullptr},
+                       {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
+                       {"model",
+                        {{"type", "WordPiece"},
+                         {"unk_token", "[UNK]"},
+                         {"continuing_subword_prefix", "##"},
+                         {"max_input_chars_per_word", 100},
+                         {"vocab", std::move(vocab)}}}};
+  write_text(folder / "tokenizer.json", tokenizer.dump());
+  const std::string file = (scratch() / "wordpiece.mote").string();
+  assert_works(run("convert " + folder.string() + " --type f32 -o " + file));
+  const json result = json_lines(run("classify " + file + " --json --text 'the cat says [MASK]'"))[0];
+  TEST_ASSERT_EQUAL_UINT64(1, result.at("masks").size());
 }
 
 TEST_CASE("eval: accuracy counts the labels that classify gives, and spearman ranks pairs") {

@@ -28,8 +28,13 @@ std::optional<Ids> read_like(const convert::SafetensorsFile& file, const std::st
   return array;
 }
 
-Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std::optional<Ids>& types,
-                       size_t row, const std::string& what) {
+/// What belongs to input_ids.
+struct Companions {
+  std::optional<Ids> mask, types, global;
+};
+
+Sequence read_sequence(const Ids& ids, const Companions& with, size_t row, const std::string& what) {
+  const auto& [mask, types, global] = with;
   Sequence sequence;
   const auto columns = static_cast<uint32_t>(ids.shape[1]);
   for (uint32_t column = 0; column < columns; ++column) {
@@ -42,6 +47,7 @@ Sequence read_sequence(const Ids& ids, const std::optional<Ids>& mask, const std
     if (id < 0 || id > INT32_MAX) convert::fail("{}: input_ids holds {}, which is no token id", what, id);
     sequence.ids.push_back(static_cast<int32_t>(id));
     sequence.columns.push_back(column);
+    if (global) sequence.global.push_back(global->values[at] != 0);
     if (!types) continue;
     const int64_t type = types->values[at];
     if (type < 0 || type > INT32_MAX) convert::fail("{}: token_type_ids holds {}", what, type);
@@ -59,12 +65,13 @@ Case read_case(const convert::SafetensorsFile& file, const std::string& prefix, 
   if (ids.shape.size() != 2 || ids.values.empty() || ids.values.size() > INT32_MAX) {
     convert::fail("{} must be [sequences, tokens], at least one of each", what);
   }
-  const auto mask = read_like(file, prefix + "attention_mask", ids, path);
-  const auto types = read_like(file, prefix + "token_type_ids", ids, path);
+  const Companions with{read_like(file, prefix + "attention_mask", ids, path),
+                        read_like(file, prefix + "token_type_ids", ids, path),
+                        read_like(file, prefix + "global_attention_mask", ids, path)};
   const auto positions = read_like(file, prefix + "position_ids", ids, path);
   Case item{prefix, static_cast<uint32_t>(ids.shape[1]), {}, {}, 0};
   for (size_t row = 0; row < ids.shape[0]; ++row)
-    item.sequences.push_back(read_sequence(ids, mask, types, row, what));
+    item.sequences.push_back(read_sequence(ids, with, row, what));
   if (positions) item.position_ids = positions->values;
   return item;
 }
@@ -75,6 +82,12 @@ uint32_t Case::longest() const {
   size_t most = 0;
   for (const Sequence& sequence : sequences) most = std::max(most, sequence.ids.size());
   return static_cast<uint32_t>(most);
+}
+
+bool Case::has_global_tokens() const {
+  return std::any_of(sequences.begin(), sequences.end(), [](const Sequence& sequence) {
+    return std::find(sequence.global.begin(), sequence.global.end(), true) != sequence.global.end();
+  });
 }
 
 void Outputs::write(const std::string& path) const {

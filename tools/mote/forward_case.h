@@ -18,6 +18,7 @@ namespace mote::cli {
 struct Sequence {
   std::vector<int32_t> ids;
   std::vector<int32_t> types;     // of the tokens, or empty
+  std::vector<bool> global;       // whether a token is global, or empty
   std::vector<uint32_t> columns;  // where each was in the row
   std::vector<float> values;      // rows of floats, of a program that takes them; ids are 0
 };
@@ -31,6 +32,7 @@ struct Case {
   uint32_t boxes = 0;                 // rows of a picture that a detector's outputs are of, the last ones
 
   uint32_t longest() const;
+  bool has_global_tokens() const;
 };
 
 template <class T>

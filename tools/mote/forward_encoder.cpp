@@ -54,7 +54,22 @@ bool is_of_sequences(std::string_view name) {
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
-void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_t width, size_t stride) {
+/// As many rows for each sequence, which are not of its tokens.
+void store_fixed(const Tracer& tracer, const char* name, const float* data, uint32_t rows, uint32_t width,
+                 size_t stride) {
+  const uint32_t each = rows / static_cast<uint32_t>(tracer.group->lengths.size());
+  Array<float>& array = tracer.outputs.rows[tracer.item.prefix + name];
+  array.shape = {tracer.item.sequences.size(), each, width};
+  array.values.resize(tracer.item.sequences.size() * each * size_t{width});
+  for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
+    for (size_t i = 0; i < each; ++i) {
+      std::copy_n(data + (row * each + i) * stride, width,
+                  array.values.begin() + static_cast<std::ptrdiff_t>((sequence * each + i) * width));
+    }
+  });
+}
+
+void on_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
   const auto& tracer = *static_cast<const Tracer*>(user);
   const std::string_view what = name;
   if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare && !what.ends_with("_logits")) return;
@@ -64,20 +79,26 @@ void on_trace(void* user, const char* name, const float* data, uint32_t, uint32_
     });
     return;
   }
+  if (rows != tracer.group->ids.size()) return store_fixed(tracer, name, data, rows, width, stride);
   for_each_token(tracer.item, *tracer.group, [&](size_t sequence, size_t token, uint32_t row) {
     store_row(tracer.outputs, tracer.item, name, sequence, token, data + row * stride, width);
   });
 }
 
-/// The next sequences that fit `most` tokens together, at least one.
-Group next_group(const Case& item, size_t first, uint32_t most) {
+/// The next sequences that fit `most` tokens together, at least one. Global tokens have types from
+/// `global_type` on.
+Group next_group(const Case& item, size_t first, uint32_t most, uint32_t global_type) {
   Group group{first, first, {}, {}, {}, {}};
   for (; group.end < item.sequences.size(); ++group.end) {
     const Sequence& sequence = item.sequences[group.end];
     if (!group.ids.empty() && group.ids.size() + sequence.ids.size() > most) break;
+    const size_t begin = group.ids.size();
     group.ids.insert(group.ids.end(), sequence.ids.begin(), sequence.ids.end());
     group.values.insert(group.values.end(), sequence.values.begin(), sequence.values.end());
     group.types.insert(group.types.end(), sequence.types.begin(), sequence.types.end());
+    if (!sequence.global.empty()) group.types.resize(group.ids.size());
+    for (size_t i = 0; i < sequence.global.size(); ++i)
+      group.types[begin + i] += sequence.global[i] ? static_cast<int32_t>(global_type) : 0;
     if (!sequence.ids.empty()) group.lengths.push_back(static_cast<uint32_t>(sequence.ids.size()));
   }
   return group;
@@ -136,6 +157,8 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
   mote_model_get_output(file.model(), &output);
   size_t tokens = 0;
   for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
+  if (output.global_type == 0 && item.has_global_tokens())
+    convert::fail("forward: {}global_attention_mask has global tokens, the model none", item.prefix);
   options.batch = static_cast<uint32_t>(item.sequences.size());
   options.chunk = static_cast<uint32_t>(std::clamp<size_t>(tokens, options.batch, kMostTokens));
   options.logit_rows = options.chunk;
@@ -146,7 +169,7 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
   options.trace_user = &tracer;
   Session session(file, options);
   for (Group group; group.end < item.sequences.size();) {
-    group = next_group(item, group.end, options.chunk);
+    group = next_group(item, group.end, options.chunk, output.global_type);
     if (group.ids.empty()) continue;
     tracer.group = &group;
     mote_batch batch{};

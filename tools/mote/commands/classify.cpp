@@ -104,11 +104,12 @@ class Classifier {
 
   std::string label(uint32_t index) const { return one_line(mote_model_label(file_.model(), index)); }
 
-  /// Tokens "[MASK]" or "<mask>".
+  /// Tokens "[MASK]" or "<mask>", perhaps with the space that decoded words begin with.
   std::vector<uint32_t> masks_of(const EncodedText& text) const {
     std::vector<uint32_t> masks;
     for (uint32_t i = 0; i < text.ids.size(); ++i) {
-      const std::string name = token(text.ids[i]);
+      std::string name = token(text.ids[i]);
+      if (name.starts_with(' ')) name.erase(0, 1);
       if (name == "[MASK]" || name == "<mask>") masks.push_back(i);
     }
     if (masks.empty()) convert::fail("\"{}\" has no [MASK] or <mask> to fill", one_line(text.text));
