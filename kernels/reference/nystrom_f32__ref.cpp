@@ -82,7 +82,8 @@ void invert(const NystromArgs& args, const NystromScratch& s, size_t head, float
   for (uint32_t step = 0; step < kNystromSteps; ++step) {
     multiply(s.az, a, s.z, m, m, m, 1.0f);
     for (size_t i = 0; i < m * m; ++i) s.inner[i] = s.az[i];
-    for (const float diagonal : {7.0f, 15.0f}) {
+    constexpr float kDiagonals[] = {7.0f, 15.0f};
+    for (const float diagonal : kDiagonals) {
       subtract(s.inner, m, diagonal);
       multiply(s.product, s.az, s.inner, m, m, m, 1.0f);
       for (size_t i = 0; i < m * m; ++i) s.inner[i] = s.product[i];
