@@ -114,6 +114,27 @@ void set_picture_pieces(const Source& source, const TemplateSetting& setting, co
   }
 }
 
+/// The format of conversations, and of the questions in them that have pictures; what sees has none.
+UnderstoodTemplate choose_chat_pieces(const ConvertOptions& options, Source& source,
+                                      const TokenizerSpec* tokenizer, Graph& graph) {
+  if (graph.picture.height != 0) return {};
+  UnderstoodTemplate chat = choose_chat_format(options, source, tokenizer, graph.sight.has_value());
+  if (graph.sight && chat.format) {
+    const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, true};
+    set_picture_pieces(source, setting, *chat.format, graph, source.notes);
+  }
+  return chat;
+}
+
+/// What makes pixel values of pictures, of the model or of its source.
+void prepare_pictures(Source& source, TransformerSpec& spec) {
+  if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
+  if (!spec.source || spec.source->picture.format.height == 0) return;
+  TransformerSpec seeing = *spec.source;
+  read_preprocessor(source, seeing, source.notes);
+  spec.source = std::make_shared<const TransformerSpec>(std::move(seeing));
+}
+
 /// The source's, and the end of the format's own turn.
 std::vector<int32_t> all_stop_ids(const Source& source, const std::optional<ChatFormat>& format,
                                   const TokenizerSpec* tokenizer) {
@@ -262,12 +283,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
-  if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
-  if (spec.source && spec.source->picture.format.height != 0) {
-    TransformerSpec seeing = *spec.source;
-    read_preprocessor(source, seeing, source.notes);
-    spec.source = std::make_shared<const TransformerSpec>(std::move(seeing));
-  }
+  prepare_pictures(source, spec);
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
@@ -278,15 +294,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
-  const UnderstoodTemplate chat =
-      graph.picture.height != 0
-          ? UnderstoodTemplate{}
-          : choose_chat_format(options, source, text ? &*text : nullptr, graph.sight.has_value());
-  if (graph.sight && chat.format) {
-    const TemplateSetting setting{special_token_texts(source, text ? &*text : nullptr), options.thinking,
-                                  true};
-    set_picture_pieces(source, setting, *chat.format, graph, source.notes);
-  }
+  const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);

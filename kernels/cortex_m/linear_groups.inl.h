@@ -95,15 +95,14 @@ static inline void linear_groups(const LinearArgs& args, Range panels, void* scr
     Weights::widen(in, columns, widened);
     ref::each_panel(args, panels, [&](uint32_t panel) {
       const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
-        const uint32_t output = panel * kPanelRows + first;
-        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
-        if (count == 0) return;
-        float acc[kBlock];
-        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
-        Weights::block_of_row(weight, first, in, widened, cells, plain != nullptr ? plain : acc);
-        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
-      }
+      const uint32_t output = panel * kPanelRows;
+      const uint32_t count = cortex_m::outputs_of(args, output, kPanelRows);
+      float acc[kPanelRows];
+      float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
+      float* out = plain != nullptr ? plain : acc;
+      for (uint32_t first = 0; first < count; first += kBlock)
+        Weights::block_of_row(weight, first, in, widened, cells, out + first);
+      if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
     });
   }
 }

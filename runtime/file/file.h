@@ -15,6 +15,7 @@
 namespace mote::file {
 struct Sound;
 struct Picture;
+struct Speech;
 #define OP(op, operation, types) struct op;
 #include "kernels/op_list.inc"
 }  // namespace mote::file
@@ -25,6 +26,7 @@ namespace flatbuffers {
   bool Verifier::VerifyTable<mote::file::Table>(const mote::file::Table* table);
 MOTE_VERIFY(Sound)
 MOTE_VERIFY(Picture)
+MOTE_VERIFY(Speech)
 #define OP(op, operation, types) MOTE_VERIFY(op)
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY
@@ -41,6 +43,7 @@ namespace flatbuffers {
   }
 MOTE_VERIFY_IF(Sound, mote::kHasMedia)
 MOTE_VERIFY_IF(Picture, mote::kHasMedia)
+MOTE_VERIFY_IF(Speech, mote::kHasMedia)
 #define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY_IF

@@ -126,7 +126,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   const bool own = is_own(*cache);
-  const bool across = own && crosses(q, *cache);
+  const bool across = kHasWholeSequences && own && crosses(q, *cache);
   if (across) {
     check(cache->bidirectional() && !has_distances(op) && op.sides() == 0 && !op.causal() &&
               op.block() == 0 && op.globals() == file::GlobalRole::none,
@@ -141,23 +141,29 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
-  check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
-  check(op.group() == 0 || (own && cache->bidirectional() && op.sides() == 0 && op.row_bias() == nullptr &&
-                            op.block() == 0 && op.globals() == file::GlobalRole::none &&
-                            cache->memory() == 0 && !op.causal() && !is_relative(op)),
-        "groups are of whole sequences, without another window");
-  check(op.group() <= kMaxWidth, "groups of ", op.group());
-  check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
-  check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
-        "blocks are of whole sequences without a window");
-  check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
-        op.random_blocks(), " random ones");
-  check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
-  if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+  if (kHasWholeSequences) {
+    check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+    check(op.group() == 0 || (own && cache->bidirectional() && op.sides() == 0 && op.row_bias() == nullptr &&
+                              op.block() == 0 && op.globals() == file::GlobalRole::none &&
+                              cache->memory() == 0 && !op.causal() && !is_relative(op)),
+          "groups are of whole sequences, without another window");
+    check(op.group() <= kMaxWidth, "groups of ", op.group());
+    check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
+    check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
+          "blocks are of whole sequences without a window");
+    check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
+          op.random_blocks(), " random ones");
+    check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
+    if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+    check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
+  } else {
+    check(op.sides() == 0 && op.group() == 0 && !op.causal() && op.block() == 0 &&
+              op.globals() == file::GlobalRole::none,
+          "attends as only whole sequences can");
+  }
   check(cache->memory() == 0 || (own && op.sides() == 0 && !op.causal() && op.block() == 0 &&
                                  op.globals() == file::GlobalRole::none && op.row_bias() == nullptr),
         "a memory is seen by all");
-  check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
@@ -185,6 +191,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     positions = places_.memory_positions;
     last_seen = places_.memory_last;
   }
+  const bool has_blocks = has_score(static_cast<uint32_t>(ScoreKind::blocks));
+  const float bonus = has_blocks ? log1pf(static_cast<float>(op.random_blocks())) : 0.0f;
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
   step->attention = {view,
@@ -212,7 +220,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      relative_queries,
                      relative_reach,
                      op.block(),
-                     log1pf(static_cast<float>(op.random_blocks())),
+                     bonus,
                      (5 + 2 * op.random_blocks()) * op.block(),
                      op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
                      op.globals() == file::GlobalRole::queries,

@@ -325,7 +325,7 @@ class Proofs {
   /// Null for none. The table covers every distance within the context; both have the same reach.
   const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
                               const char* what, uint32_t* reach) {
-    if (index == -1) return nullptr;
+    if (!has_score(static_cast<uint32_t>(ScoreKind::relative)) || index == -1) return nullptr;
     const file::Tensor* table = tensor(index, what);
     if (table == nullptr) return nullptr;
     const uint32_t columns = table->cols();

@@ -111,7 +111,8 @@ TEST_CASE("inspect --attention: a text that looks like markup stays text") {
       page(model_with_text("llama") + " --attention -p '</script><img onerror=alert(1)>&amp;'");
   TEST_ASSERT_FALSE(contains(html, "<img"));
   std::string joined;
-  for (const json& token : data_of(html).at("parts").at(0).at("rows")) joined += token.get<std::string>();
+  const json data = data_of(html);
+  for (const json& token : data.at("parts").at(0).at("rows")) joined += token.get<std::string>();
   TEST_ASSERT_TRUE(contains(joined, "</script>"));
 }
 

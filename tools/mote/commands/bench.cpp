@@ -357,6 +357,8 @@ void add_bench(CommandLine& line) {
         "Tokens decoded one by one (default: 128, with --tune 32); 0: no such test");
   count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
+  count("--beams", arguments->beams, "K", 1,
+        "Of a model with a source: decode by a search with K beams, one source after the other");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(command, arguments->session);
   Option ops =
