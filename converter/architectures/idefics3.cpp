@@ -126,7 +126,7 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
   sight.before = sight.whole_before;
   sight.after = "<fake_token_around_image>";
   sight.tile_before = "<fake_token_around_image><row_{row}_col_{column}>";
-  sight.line_after = "\n";
+  sight.line_after.assign(1, '\n');
   return spec;
 }
 
