@@ -5,7 +5,7 @@
     bench/attention_lengths.py [--mote build/mote] [--lengths 128,512,2048,8192] [--markdown FILE] [--svg FILE]
 
 The models have random weights, 2 layers of 256 columns and 4 heads, in 8 bits; a text is read at once by one thread. Time
-is that of a token of it, memory the whole session's. Needs numpy."""
+is that of a token of it in the fastest of some runs, memory the whole session's. Needs numpy."""
 import argparse
 import json
 import math
@@ -120,11 +120,12 @@ def write_directory(path, config, shapes):
 
 
 def measure(mote, file, length):
-    command = [mote, "bench", file, "--prompt", length, "--context", length, "--threads", 1, "--json"]
+    command = [mote, "bench", file, "--prompt", length, "--context", length, "--threads", 1, "--json",
+               "--repeat", max(3, min(15, 20000 // length))]
     if "block-sparse" not in file.name:
         command += ["--decode", 0]
     result = json.loads(subprocess.run([str(part) for part in command], check=True, capture_output=True).stdout)
-    return 1000 * result["prompt_ms"] / length, result["arena_bytes"]
+    return 1e6 / result["prompt_tokens_per_s_best"], result["arena_bytes"]
 
 
 def markdown(results, lengths):
