@@ -43,10 +43,15 @@ const void* state_written(const Step& step) {
   return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
 }
 
-/// Whether the steps can be in one fork of lanes.
+/// Whether its rows are of tokens and none of them reads another's operands.
+bool goes_by_tokens(const Step& step) {
+  const Traits traits = traits_of(step.op);
+  return step.kind == file::StreamKind::token && !traits.of_sequences() && traits.reads != Reads::tokens;
+}
+
+/// Whether the steps can be in one fork of lanes without a barrier.
 bool may_be_in_lanes(const Step& one, const Step& other) {
-  return one.kind == file::StreamKind::token && other.kind == file::StreamKind::token &&
-         !traits_of(one.op).of_sequences() && !traits_of(other.op).of_sequences();
+  return goes_by_tokens(one) && goes_by_tokens(other);
 }
 
 /// Whether rows of one step reach those of the other through a state: one writes what the other reads.

@@ -296,6 +296,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"apertus", "rope_parameters"},
       {"gemma4_text", "rope_parameters"},
       {"esm", "vocab_size"},
+      {"perceiver", "PerceiverForMaskedLM"},
       {"wav2vec2-conformer", "position_embeddings_type"},
       {"audio-spectrogram-transformer", "ASTForAudioClassification"},
       {"parakeet_ctc", "encoder_config"},

@@ -145,7 +145,9 @@ TEST("a batch of more rows than a pass has the bits of its sequences alone, whol
     mote_memory split{}, whole{};
     REQUIRE(mote_session_memory(model.get(), &options, &split, nullptr) == MOTE_OK);
     REQUIRE(mote_session_memory(model.get(), &traced, &whole, nullptr) == MOTE_OK);
-    TEST_ASSERT_TRUE(split.activations < whole.activations);
+    const bool remembers = std::string(name) == "xlnet";  // a model with a memory is never split
+    TEST_ASSERT_EQUAL(remembers, split.activations == whole.activations);
+    TEST_ASSERT_TRUE(split.activations <= whole.activations);
 
     std::vector<int32_t> ids;
     std::vector<uint32_t> lengths;
