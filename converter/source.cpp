@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "converter/error.h"
+#include "converter/onnx/onnx_file.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/ggml_blocks.h"
@@ -62,8 +63,8 @@ void read_ternary_row(const SourceTensor& tensor, uint64_t row, std::span<float>
         path.string());
   }
   fail(
-      "{} is not a model: expected a directory with config.json and model.safetensors or with CTranslate2's "
-      "model.bin, a .gguf file or a llama2.c .bin file",
+      "{} is not a model: expected a directory with config.json and model.safetensors or model.onnx, or with "
+      "CTranslate2's model.bin, a .gguf file, an .onnx file or a llama2.c .bin file",
       path.string());
 }
 
@@ -117,6 +118,7 @@ Source read_source(const std::filesystem::path& path) {
   if (path.filename() == "model.bin" && is_ctranslate2(bytes)) return read_ctranslate2(path.parent_path());
   Source source;
   if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
+  if (is_onnx(bytes)) return read_onnx_file(path);
   if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);
   } else {

@@ -198,7 +198,7 @@ void read_ffn(Config& config, std::vector<LayerSpec>& layers) {
   }
 }
 
-void read_kinds(Config& config, TransformerSpec& spec) {
+void read_layer_kinds(Config& config, TransformerSpec& spec) {
   const std::vector<bool> slides =
       read_sliding_layers(config, spec.layers.size(), [](uint32_t layer) { return (layer + 1) % 5 != 0; });
   const uint32_t window = config.size("sliding_window", 1, kMaxSize, 512);
@@ -254,7 +254,7 @@ TransformerSpec read_gemma3n_text(const Source& source, Config& config) {
   const std::string base = base_of(source, "model.");
   set_gemma4_names(base + "layers.{}.", spec.layers);
   read_ffn(config, spec.layers);
-  read_kinds(config, spec);
+  read_layer_kinds(config, spec);
   read_layer_inputs(config, base, spec);
   if (spec.per_layer.width == 0) config.refuse("hidden_size_per_layer_input is 0");
   read_altup(config, base, spec);

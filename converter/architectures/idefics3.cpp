@@ -95,6 +95,8 @@ TransformerSpec read_idefics3_vision(Config& config, uint32_t merge, uint32_t te
   return spec;
 }
 
+constexpr const char kWholePicture[] = "<fake_token_around_image><global-img>";
+
 }  // namespace
 
 TransformerSpec read_idefics3(const Source& source, Config& config) {
@@ -122,8 +124,8 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
   SightSpec& sight = *spec.sight;
   sight.rows = pictures.picture.format.patches() / (merge * merge);
   sight.token = "<image>";
-  sight.whole_before = std::string("<fake_token_around_image><global-img>");
-  sight.before = sight.whole_before;
+  sight.before = kWholePicture;
+  sight.whole_before = kWholePicture;
   sight.after = "<fake_token_around_image>";
   sight.tile_before = "<fake_token_around_image><row_{row}_col_{column}>";
   sight.line_after.assign(1, '\n');

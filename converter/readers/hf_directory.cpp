@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
-// weights in model.safetensors or pytorch_model.bin, or in shards that an index beside it lists.
+// weights in model.safetensors or pytorch_model.bin, in shards that an index beside it lists, or in an ONNX
+// file.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "converter/error.h"
+#include "converter/onnx/onnx_model.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
@@ -141,10 +143,22 @@ void read_weights(Source& source, const fs::path& directory, NamedTensors& packe
     if (is_there(index)) return read_shards(source, directory, index, packed);
   }
   fail(
-      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, "
-      "beside "
-      "config.json",
+      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, or "
+      "model.onnx, beside config.json",
       directory.string());
+}
+
+/// The ONNX file of a directory that has no other weights; empty: there is none.
+fs::path find_onnx(const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    if (is_there(directory / name) || is_there(directory / (std::string(name) + ".index.json"))) return {};
+  }
+  for (const fs::path& folder : {directory, directory / "onnx"}) {
+    for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx"}) {
+      if (is_there(folder / name)) return folder / name;
+    }
+  }
+  return {};
 }
 
 /// Gives each ternary matrix the scale that lies beside it. BitNet's first class divides by it.
@@ -230,7 +244,15 @@ void add_dense(Source& source, const SentenceModules& modules) {
 
 }  // namespace
 
-Source read_hf_directory(const fs::path& root) {
+Source read_onnx_file(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const fs::path above = folder / "..";
+  std::error_code error;
+  const bool in_onnx = fs::weakly_canonical(folder, error).filename() == "onnx";
+  return read_hf_directory(in_onnx && !is_there(folder / "config.json") ? above : folder, path);
+}
+
+Source read_hf_directory(const fs::path& root, const fs::path& onnx) {
   std::optional<SentenceModules> sentence;
   if (is_there(root / "modules.json")) sentence = read_sentence_modules(root);
   const fs::path directory = sentence ? sentence->transformer : root;
@@ -260,10 +282,12 @@ Source read_hf_directory(const fs::path& root) {
   source.ternary = format.method == PackedMethod::ternary;
   source.packed = format.method != PackedMethod::none && !source.ternary;
   NamedTensors packed;
-  read_weights(source, directory, packed);
+  const fs::path graph = onnx.empty() ? find_onnx(directory) : onnx;
+  if (graph.empty()) read_weights(source, directory, packed);
   take_scales(source, config);
   add_packed(source, format, packed);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
+  if (!graph.empty()) read_onnx(source, graph);
   return source;
 }
 

@@ -17,7 +17,10 @@
 
 namespace mote::convert {
 
-Source read_hf_directory(const std::filesystem::path& directory);
+/// `onnx`: the weights, whatever else is there; empty: those that are there.
+Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {});
+/// With the config.json beside it, or beside the folder "onnx" that it is in.
+Source read_onnx_file(const std::filesystem::path& path);
 
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {

@@ -88,10 +88,10 @@ mote_status resolve_kv(mote_session* session, mote_error* error) {
               " takes heads whose width is a multiple of ", kKvTypes[chosen].side_by_side, "; use f16");
 }
 
-/// Rows of floats may be few samples each, of which a sound has many.
+/// Rows of floats may be few samples each, of which a sound has many; an encoder reads a long text at once.
 uint32_t most_chunk(const mote_model& model) {
   for (const file::Program* program : *model.root->programs()) {
-    if (is_whole(*program) && input_width(*program) != 0) return kMaxFloatRows;
+    if (is_whole(*program) && (model.encoder || input_width(*program) != 0)) return kMaxFloatRows;
   }
   return kMaxChunk;
 }

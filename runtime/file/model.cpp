@@ -348,12 +348,13 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
   if ((flags & ~static_cast<uint32_t>(MOTE_OPEN_CHECK_HASHES)) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: unknown flags ", flags);
   }
-  mote_model opened{};
+  // In place: a model is a quarter of a microcontroller's stack.
+  memset(storage, 0, sizeof(mote_model));
+  auto* opened = static_cast<mote_model*>(storage);
   const mote_status status = mote::verify(static_cast<const uint8_t*>(data), bytes,
-                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, &opened, error);
+                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, opened, error);
   if (status != MOTE_OK) return status;
-  *model = static_cast<mote_model*>(storage);
-  **model = opened;
+  *model = opened;
   return MOTE_OK;
 }
 

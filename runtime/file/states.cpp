@@ -49,12 +49,10 @@ mote_status check_states(const file::Model& root, mote_error* error) {
     if ((state->ratio() == 0 && !state->bidirectional()) || state->ratio() > kMaxRatio) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->ratio(), " tokens of a position");
     }
-    const file::State* first = root.states()->Get(0);
-    if (state->memory() != 0 &&
-        (is_fixed(*state) || !state->bidirectional() || state->source() != -1 || state->ratio() != 1 ||
-         state->memory() > kMaxContext || (first->memory() != 0 && first->memory() != state->memory()))) {
+    const bool remembers = !is_fixed(*state) && state->bidirectional() && state->source() == -1 &&
+                           state->ratio() == 1 && state->memory() <= kMaxContext;
+    if (state->memory() != root.states()->Get(0)->memory() || (state->memory() != 0 && !remembers))
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, " has a memory of ", state->memory());
-    }
     if (is_fixed(*state) && !is_sound_fixed(*state)) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->heads(), " x ", state->rows(), " x ",
                   state->cols());

@@ -39,7 +39,7 @@ std::vector<float> embed(const test::OpenModel& model, const std::vector<int32_t
   mote_model_get_output(model.get(), &output);
   TEST_ASSERT_EQUAL_INT(MOTE_OUTPUT_EMBEDDING, output.kind);
   mote_session_options options = mote_session_options_default(model.get());
-  options.chunk = static_cast<uint32_t>(ids.size());
+  options.chunk = options.logit_rows = static_cast<uint32_t>(ids.size());
   const test::OpenSession session(model, options);
   return test::encode(session.get(), output, {ids});
 }
@@ -130,7 +130,7 @@ TEST("an embedder of Qwen3's kind: its prompt before a text, the end token's sta
 
   const std::string text = prompt + words(last.ids, prompt_words, text_end);
   mote_session_options session_options = mote_session_options_default(model.get());
-  session_options.chunk = static_cast<uint32_t>(last.ids.size());
+  session_options.chunk = session_options.logit_rows = static_cast<uint32_t>(last.ids.size());
   const test::OpenSession session(model, session_options);
   std::vector<int32_t> ids(last.ids.size());
   uint32_t count = 0;

@@ -150,7 +150,7 @@ void add_convert(CommandLine& line) {
   Command command = line.command("convert", "Convert a model to a .mote file");
   command
       .option("SRC", &arguments->source,
-              "A Hugging Face or CTranslate2 directory, a .gguf or a llama2.c .bin")
+              "A Hugging Face or CTranslate2 directory, an .onnx, a .gguf or a llama2.c .bin")
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
