@@ -23,7 +23,8 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   }
   const ProgramSteps& program = session->programs[call.program];
   const uint32_t width = program.input_width;
-  const bool given = call.values != nullptr, fits = given ? width != 0 : width == 0 || program.takes_ids;
+  const bool optional = program.takes_ids && session->model->root->sight() != nullptr;
+  const bool given = call.values != nullptr, fits = given ? width != 0 : width == 0 || optional;
   if (!fits || (call.value_stride != 0 && call.value_stride < width)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.file->name()->c_str(), " takes ", width,
                 " floats a row", width == 0 ? ", but ids" : "; give them as values");
