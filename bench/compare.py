@@ -11,13 +11,14 @@ Far into a text each round measures mote at depth 0, too.
 Process start and memory are those of whole processes: mote's command, and llama_generate.c, which is llama.cpp
 without Python. A peak is measured once, after a prompt that fills the context.
 
-Peers that are not installed are left out: llama-cpp-python; openvino_genai; and, whose models take torch and transformers
+Peers that are not installed are left out: llama-cpp-python; openvino_genai; of encoder-decoders ctranslate2 alone; and, whose models take torch and transformers
 to make, onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf) and ctranslate2.
 llama-cpp-python 0.3.36 crashes in prompts on CPUs with AMX where GCC 12 compiled it: there install it with CC=clang CXX=clang++,
 which leaves AMX out.
 
 Models are made once, in --work: random weights in the shapes of a 1 B llama and of BERT-base, and conversions of the real
-SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch."""
+SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch, and Whisper's that `scripts/get_model`
+does, with sentences that espeak-ng speaks (peer: faster-whisper)."""
 import argparse
 import gc
 import os
@@ -29,6 +30,7 @@ import report
 from models import ROOT, Models, installed
 
 SMOLLM2 = ROOT / "models" / "downloads" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+GEMMA = ROOT / "models" / "downloads" / "gemma-3-270m-q4_k_m.gguf"
 MINILM = ROOT / "models" / "downloads" / "all-MiniLM-L6-v2"
 CONTEXT = 2048
 START = {"context": CONTEXT, "tokens": 1, "text": "The capital of France is"}
@@ -68,6 +70,16 @@ def encoder_rows(title, directory, kind, models):
         yield Row(name, group, lambda: models.converted(directory(), kind), {"prompt": length, "batch": batch}, peers)
 
 
+def translator_rows(title, shape, models):
+    folder = lambda: models.translator(shape)
+    for beams in (1, 4):
+        for batch in (1, 8):
+            name = f"{title} int8, {'greedy' if beams == 1 else f'{beams} beams'}, batch {batch}"
+            work = {"prompt": 32, "decode": 32, "batch": batch, "beams": beams}
+            yield Row(name, "Encoder-decoders", lambda: models.converted(folder()), work,
+                      [(contenders.CTranslate2Translator, folder, "int8")], contenders.MoteTranslator)
+
+
 def all_rows(models):
     peaks = []
     for kind, weight in (("Q4_0", "q4g32"), ("Q8_0", "q8g32")):
@@ -75,9 +87,17 @@ def all_rows(models):
         file = lambda gguf=gguf: models.converted(gguf())
         yield from decoder_rows(f"1 B shape, {weight}", file, (contenders.LlamaCpp, gguf, kind))
         peaks.append(process_row(f"1 B shape, {weight}, peak memory", PEAK, file, gguf, kind, models, "MiB"))
-    gguf = lambda: models.random("smollm2-135m", "Q4_0")
-    yield from decoder_rows("SmolLM2 shape, q4g32", lambda: models.converted(gguf()),
-                            (contenders.LlamaCpp, gguf, "Q4_0"))
+    k_quants = lambda: models.q4_k_m("llama-1b")
+    yield from decoder_rows("1 B shape, Q4_K_M", lambda: models.converted(k_quants()),
+                            (contenders.LlamaCpp, k_quants, "Q4_K_M"))
+    for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"), ("lfm2-350m", "LFM2 350 M shape"),
+                         ("mixture-8b", "Mixture of 8.3 B, 1.1 B a token")):
+        gguf = lambda shape=shape: models.random(shape, "Q4_0")
+        yield from decoder_rows(f"{title}, q4g32", lambda gguf=gguf: models.converted(gguf()),
+                                (contenders.LlamaCpp, gguf, "Q4_0"))
+    if GEMMA.exists():
+        yield from decoder_rows("Gemma 3 270M, real Q4_K_M file", lambda: models.converted(GEMMA),
+                                (contenders.LlamaCpp, lambda: GEMMA, "Q4_K_M"))
     if SMOLLM2.exists():
         title, real = "SmolLM2, real Q4_1 file", lambda: SMOLLM2
         peer = (contenders.LlamaCpp, real, "Q4_1")
@@ -89,10 +109,18 @@ def all_rows(models):
         yield process_row(f"{title}, process start to first token", START, file, real, "Q4_1", models, "ms")
         yield process_row(f"{title}, peak memory", PEAK, file, real, "Q4_1", models, "MiB")
     yield from peaks
+    for name in ("whisper-tiny.en", "whisper-base"):
+        directory = ROOT / "models" / "downloads" / name
+        for kind, peer in (("q8c", "int8"), ("f32", "float32")) if directory.exists() else ():
+            yield Row(f"{name} {kind}, 30 s of speech", "Speech", lambda d=directory, k=kind: models.whisper(d, k),
+                      {"sound": models.speech}, [(contenders.FasterWhisper, lambda d=directory: d, peer)],
+                      contenders.MoteTranscribe)
     for kind in ("q8c", "f32"):
         if MINILM.exists():
             yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)
         yield from encoder_rows("BERT-base", lambda: models.random("bert-base"), kind, models)
+    yield from translator_rows("Marian-base", "marian-base", models)
+    yield from translator_rows("FLAN-T5-small", "flan-t5-small", models)
 
 
 def measure(row, arguments):

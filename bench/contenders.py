@@ -70,6 +70,22 @@ class MoteAtDepth(Mote):
         return deep
 
 
+class MoteTranslator(Mote):
+    """A batch of sources encoded and as many outputs decoded, greedily or by beams; the limit is that of decoding."""
+
+    def __init__(self, binary, file, work, threads):
+        work = {key: value for key, value in work.items() if key != "beams" or value > 1}
+        super().__init__(binary, file, work, threads)
+
+    def measure(self):
+        command = [*self.command, "--repeat", str(self.repeat)]
+        result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        self.isa = result["isa"]
+        self.shares.append(result["share_of_bandwidth"])
+        tokens = result["decode"] * result["batch"]
+        return result["prompt_ms"] + 1000 * tokens / result["decode_tokens_per_s"]
+
+
 class LlamaCpp:
     packages = ["llama_cpp"]
 
@@ -190,6 +206,26 @@ class CTranslate2:
         return median_ms(self.run)
 
 
+class CTranslate2Translator:
+    """Outputs of exactly as many tokens as mote decodes."""
+    packages = ["ctranslate2"]
+
+    def __init__(self, file, work, threads, name):
+        import ctranslate2
+        self.name = f"CTranslate2 {name}"
+        self.model = ctranslate2.Translator(str(file), compute_type=name, intra_threads=threads, inter_threads=1)
+        self.sources = [[f"t{3 + i}" for i in pseudo_ids(work["prompt"], 30000)]] * work["batch"]
+        self.options = {"beam_size": work["beams"], "max_decoding_length": work["decode"],
+                        "min_decoding_length": work["decode"], "max_batch_size": 0}
+        self.run()
+
+    def run(self):
+        self.model.translate_batch(self.sources, **self.options)
+
+    def measure(self):
+        return median_ms(self.run)
+
+
 # ---- A whole process ----
 
 # A process starts with the peak of the one that forked it, so that a small one must start those that are measured.
@@ -250,6 +286,30 @@ class MoteProcess(Process):
         if self.counts_memory:
             self.shares.append((self.file_bytes + result["arena_bytes"]) / (peak * 2**20))
         return milliseconds, peak, printed
+
+
+class MoteTranscribe(Process):
+    """`mote transcribe`, from the start of the process to the last word."""
+    name = "mote"
+    of_shallow = ()
+
+    def __init__(self, binary, file, work, threads):
+        super().__init__([binary, "transcribe", file, work["sound"](), "--json", "--language", "en", "--threads", threads], work)
+        self.tokens, self.shares = None, []
+        self.isa = os.environ.get("MOTE_ISA", "the best")
+
+
+class FasterWhisper:
+    """CTranslate2 with Whisper's loop around it. The model has been loaded, the sound not."""
+    packages = ["faster_whisper"]
+
+    def __init__(self, file, work, threads, name):
+        import faster_whisper
+        self.name, self.sound = f"CTranslate2 {name}", str(work["sound"]())
+        self.model = faster_whisper.WhisperModel(str(file), compute_type=name, cpu_threads=threads)
+
+    def measure(self):
+        return median_ms(lambda: list(self.model.transcribe(self.sound, beam_size=1, language="en")[0]))
 
 
 class LlamaCppProcess(Process):

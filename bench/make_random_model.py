@@ -4,6 +4,8 @@
 
     bench/make_random_model.py llama-1b OUT      1.24 B parameters, bf16, 2.3 GiB in two shards
     bench/make_random_model.py smollm2-135m OUT  134 M parameters
+    bench/make_random_model.py qwen3-0.6b OUT    596 M parameters, heads of 128 with norms
+    bench/make_random_model.py lfm2-350m OUT.gguf --gguf Q4_0    354 M parameters, short convolutions in 10 of 16 layers
     bench/make_random_model.py smollm2-layer OUT one layer of that with little but attention
     bench/make_random_model.py mixture-1g OUT    1.8 B parameters in 8 experts a layer, 2 of them chosen
     bench/make_random_model.py mixture-8b OUT    8.3 B parameters in 80 experts a layer, 8 of them chosen: 1.1 B
@@ -18,23 +20,30 @@ import struct
 
 import numpy
 
-# hidden_size, intermediate_size, layers, heads, kv_heads, vocab, rope_theta
+# hidden_size, intermediate_size, layers, heads, kv_heads, vocab, rope_theta, head_dim. Where head_dim is not
+# hidden_size / heads, the model is a Qwen3, whose heads have norms.
 SHAPES = {
-    "llama-1b": (2048, 8192, 16, 32, 8, 128256, 500000.0),
-    "smollm2-135m": (576, 1536, 30, 9, 3, 49152, 100000.0),
-    "smollm2-layer": (576, 64, 1, 9, 3, 256, 100000.0),
-    "mixture-1g": (1024, 3584, 20, 16, 4, 32000, 1000000.0),
-    "mixture-8b": (2048, 1024, 16, 16, 4, 32000, 1000000.0),
+    "llama-1b": (2048, 8192, 16, 32, 8, 128256, 500000.0, 64),
+    "smollm2-135m": (576, 1536, 30, 9, 3, 49152, 100000.0, 64),
+    "qwen3-0.6b": (1024, 3072, 28, 16, 8, 151936, 1000000.0, 128),
+    "lfm2-350m": (1024, 4608, 16, 16, 8, 65536, 1000000.0, 64),
+    "smollm2-layer": (576, 64, 1, 9, 3, 256, 100000.0, 64),
+    "mixture-1g": (1024, 3584, 20, 16, 4, 32000, 1000000.0, 64),
+    "mixture-8b": (2048, 1024, 16, 16, 4, 32000, 1000000.0, 128),
 }
+LFM2_ATTENTION = {"lfm2-350m": (2, 5, 8, 10, 12, 14)}  # layers; the others have short convolutions of 3 taps
 EXPERTS = {"mixture-1g": (8, 2), "mixture-8b": (80, 8)}  # in a layer, chosen for a token
 BERT = {"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
         "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2}
 SHARD_BYTES = 1 << 31
 
 
+def is_qwen3(shape):
+    return shape[7] != shape[0] // shape[3]
+
+
 def tensors(shape, experts=0):
-    width, ffn, layers, heads, kv_heads, vocab, _ = shape
-    head_dim = width // heads
+    width, ffn, layers, heads, kv_heads, vocab, _, head_dim = shape
     yield "model.embed_tokens.weight", (vocab, width)
     for i in range(layers):
         layer = f"model.layers.{i}."
@@ -43,6 +52,9 @@ def tensors(shape, experts=0):
         yield layer + "self_attn.k_proj.weight", (kv_heads * head_dim, width)
         yield layer + "self_attn.v_proj.weight", (kv_heads * head_dim, width)
         yield layer + "self_attn.o_proj.weight", (width, heads * head_dim)
+        if is_qwen3(shape):
+            yield layer + "self_attn.q_norm.weight", (head_dim,)
+            yield layer + "self_attn.k_norm.weight", (head_dim,)
         yield layer + "post_attention_layernorm.weight", (width,)
         if experts:
             yield layer + "block_sparse_moe.gate.weight", (experts, width)
@@ -128,6 +140,7 @@ def write_shard(path, members, random):
 GGUF_TYPES = {"Q4_0": (2, 18), "Q8_0": (8, 34)}  # number, bytes of a block of 32
 GGUF_NAMES = {"embed_tokens": "token_embd", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm",
               "q_proj": "attn_q", "k_proj": "attn_k", "v_proj": "attn_v", "o_proj": "attn_output",
+              "q_norm": "attn_q_norm", "k_norm": "attn_k_norm",
               "gate_proj": "ffn_gate", "up_proj": "ffn_up", "down_proj": "ffn_down",
               "gate": "ffn_gate_inp", "w1": "ffn_gate_exps", "w3": "ffn_up_exps", "w2": "ffn_down_exps"}
 
@@ -139,8 +152,35 @@ def gguf_name(name):
     return "output_norm.weight" if parts[1] == "norm" else GGUF_NAMES[parts[1]] + ".weight"
 
 
-def gguf_members(shape, experts):
+def lfm2_members(shape, attention):
+    width, ffn, layers, heads, kv_heads, vocab, _, head_dim = shape
+    yield "token_embd.weight", (vocab, width)
+    for i in range(layers):
+        layer = f"blk.{i}."
+        yield layer + "attn_norm.weight", (width,)
+        if i in attention:
+            yield layer + "attn_q.weight", (heads * head_dim, width)
+            yield layer + "attn_k.weight", (kv_heads * head_dim, width)
+            yield layer + "attn_v.weight", (kv_heads * head_dim, width)
+            yield layer + "attn_output.weight", (width, heads * head_dim)
+            yield layer + "attn_q_norm.weight", (head_dim,)
+            yield layer + "attn_k_norm.weight", (head_dim,)
+        else:
+            yield layer + "shortconv.in_proj.weight", (3 * width, width)
+            yield layer + "shortconv.conv.weight", (width, 3)
+            yield layer + "shortconv.out_proj.weight", (width, width)
+        yield layer + "ffn_norm.weight", (width,)
+        yield layer + "ffn_gate.weight", (ffn, width)
+        yield layer + "ffn_up.weight", (ffn, width)
+        yield layer + "ffn_down.weight", (width, ffn)
+    yield "token_embd_norm.weight", (width,)
+
+
+def gguf_members(shape, experts, attention):
     """Names and dims; the matrices of a layer's experts are one tensor."""
+    if attention:
+        yield from lfm2_members(shape, attention)
+        return
     for name, dims in tensors(shape, experts):
         if ".experts." not in name:
             yield gguf_name(name), dims
@@ -152,18 +192,26 @@ def gguf_text(text):
     return struct.pack("<Q", len(text)) + text.encode()
 
 
-def gguf_metadata(shape, experts, chosen):
-    width, ffn, layers, heads, kv_heads, vocab, theta = shape
-    texts = {"general.architecture": "llama", "general.name": "random", "tokenizer.ggml.model": "no_vocab"}
-    numbers = {"llama.vocab_size": vocab, "llama.context_length": 8192, "llama.embedding_length": width,
-               "llama.block_count": layers, "llama.feed_forward_length": ffn, "llama.attention.head_count": heads,
-               "llama.attention.head_count_kv": kv_heads, "llama.rope.dimension_count": width // heads}
+def gguf_metadata(shape, experts, chosen, attention):
+    width, ffn, layers, heads, kv_heads, vocab, theta, head_dim = shape
+    family = "lfm2" if attention else "qwen3" if is_qwen3(shape) else "llama"
+    texts = {"general.architecture": family, "general.name": "random", "tokenizer.ggml.model": "no_vocab"}
+    numbers = {"vocab_size": vocab, "context_length": 8192, "embedding_length": width, "block_count": layers,
+               "feed_forward_length": ffn, "attention.head_count": heads,
+               "attention.key_length": head_dim, "attention.value_length": head_dim, "rope.dimension_count": head_dim}
     if experts:
-        numbers |= {"llama.expert_count": experts, "llama.expert_used_count": chosen}
-    floats = {"llama.attention.layer_norm_rms_epsilon": 1e-5, "llama.rope.freq_base": theta}
+        numbers |= {"expert_count": experts, "expert_used_count": chosen}
+    floats = {"attention.layer_norm_rms_epsilon": 1e-5, "rope.freq_base": theta}
     items = [gguf_text(k) + struct.pack("<I", 8) + gguf_text(v) for k, v in texts.items()]
-    items += [gguf_text(k) + struct.pack("<II", 4, v) for k, v in numbers.items()]
-    items += [gguf_text(k) + struct.pack("<If", 6, v) for k, v in floats.items()]
+    items += [gguf_text(f"{family}.{k}") + struct.pack("<II", 4, v) for k, v in numbers.items()]
+    items += [gguf_text(f"{family}.{k}") + struct.pack("<If", 6, v) for k, v in floats.items()]
+    key = gguf_text(f"{family}.attention.head_count_kv")
+    if attention:
+        of_layers = [kv_heads if i in attention else 0 for i in range(layers)]
+        items.append(key + struct.pack(f"<IIQ{layers}i", 9, 5, layers, *of_layers))
+        items.append(gguf_text("lfm2.shortconv.l_cache") + struct.pack("<II", 4, 3))
+    else:
+        items.append(key + struct.pack("<II", 4, kv_heads))
     return items
 
 
@@ -177,18 +225,20 @@ def gguf_blocks(count, bytes_per_block, random):
         yield block.tobytes()
 
 
-def write_gguf(path, shape, kind, experts=0, chosen=0):
+def write_gguf(path, name, kind):
+    shape, attention = SHAPES[name], LFM2_ATTENTION.get(name, ())
+    experts, chosen = EXPERTS.get(name, (0, 0))
     number, bytes_per_block = GGUF_TYPES[kind]
     random = numpy.random.default_rng(1)
-    infos, offset, members = [], 0, list(gguf_members(shape, experts))
-    is_float = lambda name, dims: len(dims) == 1 or "ffn_gate_inp" in name
+    infos, offset, members = [], 0, list(gguf_members(shape, experts, attention))
+    is_float = lambda name, dims: len(dims) == 1 or "ffn_gate_inp" in name or "shortconv.conv" in name
     for name, dims in members:
         count = int(numpy.prod(dims))
         size = 4 * count if is_float(name, dims) else count // 32 * bytes_per_block
         infos.append(gguf_text(name) + struct.pack(f"<I{len(dims)}Q", len(dims), *reversed(dims)) +
                      struct.pack("<IQ", 0 if is_float(name, dims) else number, offset))
         offset += size + -size % 32
-    items = gguf_metadata(shape, experts, chosen)
+    items = gguf_metadata(shape, experts, chosen, attention)
     header = b"GGUF" + struct.pack("<IQQ", 3, len(members), len(items)) + b"".join(items) + b"".join(infos)
     with open(path, "wb") as out:
         out.write(header + b"\0" * (-len(header) % 32))
@@ -207,11 +257,13 @@ def write_gguf(path, shape, kind, experts=0, chosen=0):
 
 
 def llama_config(shape):
-    width, ffn, layers, heads, kv_heads, vocab, theta = shape
+    width, ffn, layers, heads, kv_heads, vocab, theta, head_dim = shape
     return {
-        "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": width, "intermediate_size": ffn,
+        "architectures": ["Qwen3ForCausalLM" if is_qwen3(shape) else "LlamaForCausalLM"],
+        "model_type": "qwen3" if is_qwen3(shape) else "llama", "hidden_size": width,
+        "intermediate_size": ffn,
         "num_hidden_layers": layers, "num_attention_heads": heads, "num_key_value_heads": kv_heads,
-        "head_dim": width // heads, "vocab_size": vocab, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5,
+        "head_dim": head_dim, "vocab_size": vocab, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5,
         "rope_theta": theta, "tie_word_embeddings": True, "hidden_act": "silu", "torch_dtype": "bfloat16",
     }
 
@@ -251,10 +303,12 @@ def main():
     arguments = parser.parse_args()
     if arguments.gguf and arguments.shape == "bert-base":
         parser.error("--gguf is for decoders")
+    if not arguments.gguf and arguments.shape in LFM2_ATTENTION:
+        parser.error(f"{arguments.shape} is made as a GGUF alone: give --gguf")
     if arguments.shape == "bert-base":
         write_directory(arguments.out, bert_config(), bert_tensors())
     elif arguments.gguf:
-        write_gguf(arguments.out, SHAPES[arguments.shape], arguments.gguf, *EXPERTS.get(arguments.shape, (0, 0)))
+        write_gguf(arguments.out, arguments.shape, arguments.gguf)
     elif arguments.shape in EXPERTS:
         shape, (experts, chosen) = SHAPES[arguments.shape], EXPERTS[arguments.shape]
         write_directory(arguments.out, mixture_config(shape, experts, chosen), tensors(shape, experts))

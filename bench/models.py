@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import wave
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CALIBRATION_TEXTS = 16
@@ -52,11 +53,44 @@ class Models:
         command = [sys.executable, ROOT / "bench" / "make_random_model.py", shape]
         return self.make(name, lambda out: run_quietly([*command, out, *(["--gguf", kind] if kind else [])]))
 
+    def q4_k_m(self, shape):
+        """Random weights in 8 bits, quantized again by llama.cpp."""
+        def build(out):
+            import ctypes
+            import llama_cpp
+            options = llama_cpp.llama_model_quantize_default_params()
+            options.ftype, options.allow_requantize = llama_cpp.LLAMA_FTYPE_MOSTLY_Q4_K_M, True
+            source = str(self.random(shape, "Q8_0")).encode()
+            if llama_cpp.llama_model_quantize(source, str(out).encode(), ctypes.byref(options)) != 0:
+                raise RuntimeError(f"llama.cpp did not quantize {shape}")
+        return self.make(f"{shape}-Q4_K_M.gguf", build)
+
     def converted(self, source, kind=None):
         """A GGUF keeps its types; an encoder gets `kind` and, as its peers, no pooling."""
         name = f"{source.stem}{'' if kind is None else '-' + kind}.mote"
         options = ["--type", kind, "--pooling", "none"] if kind else []
         return self.make(name, lambda out: run_quietly([self.mote, "convert", source, "-o", out, *options]))
+
+    def whisper(self, directory, kind):
+        return self.make(f"{directory.name}-{kind}.mote",
+                         lambda out: run_quietly([self.mote, "convert", directory, "-o", out, "--type", kind]))
+
+    def speech(self):
+        """Half a minute of sentences, spoken by espeak-ng."""
+        def build(out):
+            from speech import SENTENCES
+            run_quietly(["espeak-ng", "-v", "en-us", "-s", "150", "-w", out, " ".join(SENTENCES[:16])])
+            with wave.open(str(out)) as sound:
+                parameters, frames = sound.getparams(), sound.readframes(30 * sound.getframerate())
+            with wave.open(str(out), "wb") as sound:
+                sound.setparams(parameters)
+                sound.writeframes(frames)
+        return self.make("speech.wav", build)
+
+    def translator(self, shape):
+        """A folder of CTranslate2's, in int8."""
+        command = [sys.executable, ROOT / "bench" / "make_random_translator.py", shape]
+        return self.make(f"{shape}-ctranslate2-int8", lambda out: run_quietly([*command, out]))
 
     def onnx(self, directory):
         return self.make(f"{directory.name}.onnx", lambda out: export_onnx(directory, out))

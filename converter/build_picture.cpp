@@ -14,44 +14,50 @@ constexpr float kSmallestNorm = 1e-12f;  // of vectors that get length 1
 
 }  // namespace
 
+std::vector<float> TransformerBuilder::position_rows() {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  const uint32_t patches = spec_.context - format.before - format.after, width = x_.width;
+  if (picture.table.rows == 0) {
+    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
+    const std::vector<float> table = tensors_.table(picture.positions, 1, count * width);
+    if (picture.position_order.empty()) return table;
+    std::vector<float> ordered;
+    for (const uint32_t row : picture.position_order)
+      ordered.insert(ordered.end(), table.begin() + row * width, table.begin() + (row + 1) * width);
+    return ordered;
+  }
+  const uint32_t first = picture.positions_of_patches ? 0 : format.before * width;
+  const uint32_t last = picture.positions_of_patches ? 0 : format.after * width;
+  const uint32_t stored = picture.table.rows * picture.table.columns * width;
+  const std::vector<float> all = tensors_.table(picture.positions, 1, first + stored + last);
+  const PatchGrid grid{format.height / format.patch, format.width / format.patch};
+  std::vector<float> rows(all.begin(), all.begin() + first);
+  for (const float value :
+       resize_positions(std::span(all).subspan(first, stored), picture.table, grid, width))
+    rows.push_back(value);
+  rows.insert(rows.end(), all.end() - last, all.end());
+  return rows;
+}
+
 void TransformerBuilder::embed_picture() {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
-  const uint32_t width = spec_.width;
-  const uint32_t patches = spec_.context - format.before - format.after;
+  const uint32_t width = spec_.embedding_width != 0 ? spec_.embedding_width : spec_.width;
   const View row = new_value(format.row_width(), Unit::token);
   const View patch = columns(row, 0, format.pixels_of_row());
   add(InputNode{row});
-  const std::string projection = picture.projection + ".weight";
-  WeightPart part = format.channels_last
-                        ? tensors_.matrix(projection, width, patch.width, false)
-                        : tensors_.kernels(projection, width, {format.channels, format.patch, format.patch});
+  x_ = new_value(width, Unit::token);
+  WeightPart part = patch_projection();
   const DType dtype = policy_.dtype(Role::positions, *part.tensor);
   const int32_t weight = add_matrix("patch_embedding", dtype, false, patch.width, {std::move(part)});
-  x_ = new_value(width, Unit::token);
   // The rows of learned ones are 0 in the input, so the projection's bias is added with the positions.
-  add(LinearNode{weight, -1, Activation::none, patch, x_, std::nullopt});
-
-  std::vector<float> rows;
-  const auto append = [&](const std::vector<float>& more) {
-    rows.insert(rows.end(), more.begin(), more.end());
-  };
   const std::vector<float> bias =
       picture.bias ? tensors_.vector(picture.projection + ".bias", width) : std::vector<float>(width, 0.0f);
-  for (const LearnedRows& learned : picture.before)
-    append(tensors_.table(learned.name, 1, learned.rows * width));
-  for (uint32_t i = 0; i < patches; ++i) append(bias);
-  for (const LearnedRows& learned : picture.after)
-    append(tensors_.table(learned.name, 1, learned.rows * width));
+  const int32_t own_bias = picture.bias_of_linear ? add_vector("patch_embedding.bias", bias) : -1;
+  add(LinearNode{weight, own_bias, Activation::none, patch, x_, std::nullopt});
+  if (!picture.bias_of_linear) add_picture_rows(bias);
   const uint32_t side = format.positions_side;
-  if (!picture.positions.empty() && side == 0) {
-    const uint32_t first = picture.positions_of_patches ? format.before : 0;
-    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
-    const std::vector<float> positions = tensors_.table(picture.positions, 1, count * width);
-    for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];
-  }
-  const uint32_t count = static_cast<uint32_t>(rows.size() / width);
-  add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
   if (side != 0) {
     WeightPart table = tensors_.matrix(picture.positions, width, side * side, true);
     const DType type = policy_.dtype(Role::positions, *table.tensor);
@@ -67,6 +73,39 @@ void TransformerBuilder::embed_picture() {
     rope_tables_.push_back(columns(row, patch.width, format.rope_width));
   }
   graph_.picture = format;
+}
+
+WeightPart TransformerBuilder::patch_projection() {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  const uint32_t width = x_.width;
+  const std::string name = picture.projection + ".weight";
+  if (format.channels_last) return tensors_.matrix(name, width, format.pixels_of_row(), false);
+  if (format.frames == 1) return tensors_.kernels(name, width, {format.channels, format.patch, format.patch});
+  return tensors_.kernels(name, width, {format.channels, format.frames, format.patch, format.patch});
+}
+
+/// The projection's bias, learned rows and positions.
+void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  const uint32_t width = x_.width, patches = spec_.context - format.before - format.after;
+  std::vector<float> rows;
+  const auto append = [&](const std::vector<float>& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  };
+  for (const LearnedRows& learned : picture.before)
+    append(tensors_.table(learned.name, 1, learned.rows * width));
+  for (uint32_t i = 0; i < patches; ++i) append(bias);
+  for (const LearnedRows& learned : picture.after)
+    append(tensors_.table(learned.name, 1, learned.rows * width));
+  if (!picture.positions.empty() && format.positions_side == 0) {
+    const uint32_t first = picture.positions_of_patches ? format.before : 0;
+    const std::vector<float> positions = position_rows();
+    for (size_t i = 0; i < positions.size(); ++i) rows[size_t{first} * width + i] += positions[i];
+  }
+  const uint32_t count = static_cast<uint32_t>(rows.size() / width);
+  add(PositionsNode{add_weight({"positions", DType::f32, true, count, width, {}, std::move(rows)}), x_});
 }
 
 /// The query is the same for every picture, and attention has one for each row: a norm of weight 0 whose bias
@@ -134,7 +173,8 @@ void TransformerBuilder::picture_head() {
   graph_.probabilities = head.probabilities;
   graph_.labels = head.labels;
   if (head.kind == OutputKind::hidden) {
-    graph_.output = new_value(spec_.width, Unit::selected);
+    if (picture.finish) picture.finish(*this);
+    graph_.output = new_value(x_.width, Unit::selected);
     return add(SelectNode{x_, graph_.output});
   }
   if (head.kind == OutputKind::boxes) {

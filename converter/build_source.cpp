@@ -50,19 +50,37 @@ uint32_t TransformerBuilder::keep_source(const LayerSpec& cross, BlockInput& in)
   linears(prefix_of(cross), in, std::move(projections), both, Activation::none, std::nullopt);
   Cache state{attention.kv_heads, attention.head_dim, 0, true, attention.value_width()};
   state.source = kSourceProgram;
+  state.ratio = row_tokens_;
   const uint32_t index = add_state(state);
   add(KvStoreNode{index, columns(both, 0, k_width), columns(both, k_width, v_width)});
   return index;
 }
 
+View TransformerBuilder::attended_source() {
+  const WeightNames& names = spec_.names;
+  View rows = x_;
+  if (!names.source_positions.empty()) {
+    rows = new_value(x_.width, Unit::token);
+    add(ScaleRowsNode{x_, rows});
+    const uint32_t count = spec_.most_layer_rows();
+    std::vector<float> table = tensors_.table(names.source_positions + ".weight", count, x_.width);
+    add(PositionsNode{
+        add_weight({"source_positions", DType::f32, true, count, x_.width, {}, std::move(table)}), rows});
+  }
+  if (names.source_projection.empty()) return rows;
+  const View projected = new_value(spec_.output_width, Unit::token);
+  linear("source_projection", names.source_projection, Role::matrix, rows, projected, Activation::none, false);
+  return projected;
+}
+
 TransformerBuilder::Source TransformerBuilder::build_source(const TransformerSpec& decoder) {
   embed_and_layers();
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
-  x_ = project_output(x_);
   probe(fmt::format("hidden.{}", spec_.layers.size()), x_);
+  x_ = project_output(x_);
   Source source;
   source.states.assign(decoder.layers.size(), kNone);
-  BlockInput in{x_};
+  BlockInput in{attended_source()};
   for (size_t i = 0; i < decoder.layers.size(); ++i) {
     if (!decoder.layers[i].cross) continue;
     LayerSpec cross = *decoder.layers[i].cross;

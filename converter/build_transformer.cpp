@@ -88,7 +88,7 @@ void TransformerBuilder::norm(NormKind kind, const std::string& label, const std
                               uint32_t groups, View in, View out) {
   const uint32_t width = in.width / groups;
   if (source == kUnweighted) return add(NormNode{kind, spec_.norm_eps, groups, -1, -1, in, out});
-  std::vector<float> values = tensors_.vector(source + ".weight", width);
+  std::vector<float> values = tensors_.vector(source + spec_.norm_weight, width);
   for (float& value : values) value = (value + (spec_.norm_plus_one ? 1.0f : 0.0f)) * spec_.norm_multiplier;
   const int32_t weight = add_vector(label, std::move(values));
   const bool has_bias = (kind == NormKind::layer || kind == NormKind::affine) && spec_.norm_bias;
@@ -193,6 +193,7 @@ void TransformerBuilder::embed() {
     x_ = spec_.stem(*this);
   } else {
     embed_ids();
+    if (spec_.sight) embed_sight();
   }
   const View embedded = x_;
   if (spec_.expand) x_ = spec_.expand(*this, x_);
@@ -296,12 +297,14 @@ void TransformerBuilder::add_tables() {
   for (const RopeSpec& rope : spec_.ropes) {
     const std::string name = numbered("rope_frequencies", rope_tables_.size());
     const int32_t frequencies = add_vector(name, rope.frequencies);
-    rope_tables_.push_back(new_value(2 * static_cast<uint32_t>(rope.frequencies.size()), Unit::token));
-    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every});
+    const auto count = static_cast<uint32_t>(rope.frequencies.size());
+    const std::optional<View> shifts = rope_shifts(count);
+    rope_tables_.push_back(new_value(2 * count, Unit::token));
+    add(RopeTableNode{frequencies, rope.scale, rope_tables_.back(), rope.growth, rope.growth_every, shifts});
   }
   for (const std::vector<float>& bias : spec_.attention_biases) {
     const std::string name = numbered("attention_bias", attention_biases_.size());
-    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.context - 1;
+    const uint32_t cols = spec_.biases_by_position ? spec_.context : 2 * spec_.most_layer_rows() - 1;
     const uint32_t rows = static_cast<uint32_t>(bias.size() / cols);
     attention_biases_.push_back(add_weight({name, DType::f32, true, rows, cols, {}, bias}));
   }
@@ -324,6 +327,7 @@ void TransformerBuilder::embed_and_layers() {
       layer(spec);
     }
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
+    add_deep_rows(i);
   }
   if (spec_.before_head) x_ = spec_.before_head(*this);
 }
@@ -334,6 +338,7 @@ Graph TransformerBuilder::build() {
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
   if (!spec_.source) graph_.sound = spec_.sound;
+  if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();
   head();
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);

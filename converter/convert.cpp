@@ -24,6 +24,7 @@
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
+#include "converter/speech_tokens.h"
 #include "converter/tied_head.h"
 #include "runtime/file/xxh64.h"
 
@@ -54,7 +55,7 @@ uint64_t reserve_metadata(Metadata metadata, const SelfTestPlan& plan) {
   metadata.has_self_test = true;
   metadata.self_test = {std::vector<int32_t>(plan.prompt), std::vector<int32_t>(plan.continuation),
                         std::vector<float>(metadata.graph->output.width), 0.0f,
-                        std::vector<float>(size_t{plan.prompt} * plan.input_width)};
+                        std::vector<float>(plan.values())};
   return build_metadata(metadata).size();
 }
 
@@ -83,9 +84,9 @@ void write_weights(OutputFile& output, uint64_t segment, Metadata& metadata, Cal
 
 /// The format by name, or what the model's template is understood as; with what is to be said about it.
 UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Source& source,
-                                      const TokenizerSpec* tokenizer) {
+                                      const TokenizerSpec* tokenizer, bool sighted) {
   if (source.chat_template.empty() && options.thinking) fail("--thinking: the model has no chat template");
-  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking};
+  const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, sighted};
   if (options.chat_format.empty()) {
     return source.chat_template.empty() ? UnderstoodTemplate{}
                                         : understand_template(source.chat_template, setting);
@@ -97,6 +98,41 @@ UnderstoodTemplate choose_chat_format(const ConvertOptions& options, const Sourc
     chosen.remark = fmt::format("it is not {}: {}", options.chat_format, *difference);
   }
   return chosen;
+}
+
+/// What a question with pictures begins with.
+void set_picture_pieces(const Source& source, const TemplateSetting& setting, const ChatFormat& format,
+                        Graph& graph, std::vector<std::string>& notes) {
+  SightSpec& sight = *graph.sight;
+  const PictureMarks marks{sight.token, sight.before, sight.after, !sight.tile_before.empty()};
+  const auto before = before_pictures(source.chat_template, setting, format, marks);
+  if (before) {
+    sight.user_before = *before;
+  } else {
+    notes.emplace_back(
+        "its chat template puts pictures otherwise than mote chat does: before a question's text");
+  }
+}
+
+/// The format of conversations, and of the questions in them that have pictures; what sees has none.
+UnderstoodTemplate choose_chat_pieces(const ConvertOptions& options, Source& source,
+                                      const TokenizerSpec* tokenizer, Graph& graph) {
+  if (graph.picture.height != 0) return {};
+  UnderstoodTemplate chat = choose_chat_format(options, source, tokenizer, graph.sight.has_value());
+  if (graph.sight && chat.format) {
+    const TemplateSetting setting{special_token_texts(source, tokenizer), options.thinking, true};
+    set_picture_pieces(source, setting, *chat.format, graph, source.notes);
+  }
+  return chat;
+}
+
+/// What makes pixel values of pictures, of the model or of its source.
+void prepare_pictures(Source& source, TransformerSpec& spec) {
+  if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
+  if (!spec.source || spec.source->picture.format.height == 0) return;
+  TransformerSpec seeing = *spec.source;
+  read_preprocessor(source, seeing, source.notes);
+  spec.source = std::make_shared<const TransformerSpec>(std::move(seeing));
 }
 
 /// The source's, and the end of the format's own turn.
@@ -125,10 +161,10 @@ void leave_out_types(TokenizerSpec& spec) {
   spec.plain_pair_types = {0, 0};
 }
 
-std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec,
-                                                 const Graph& graph) {
+std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSpec>& spec, const Graph& graph,
+                                                 bool small) {
   if (!spec) return std::nullopt;
-  std::optional<TokenizerTables> tables(*spec);
+  std::optional<TokenizerTables> tables(std::in_place, *spec, small);
   if (tables->tokens() > graph.vocab) {
     fail(
         "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
@@ -197,6 +233,15 @@ std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Gr
   });
 }
 
+/// How a model with a source of ids searches by default. The file's start token becomes the graph's.
+void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& options, const Source& source,
+                        Graph& graph, Metadata& metadata) {
+  if (!spec.source || spec.source->names.embedding.empty()) return;
+  metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
+  if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
+  for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
+}
+
 /// What is known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
@@ -230,7 +275,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(options.ignored_keys);
+  config.ignore(keys_of_config(options.ignored_keys));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
@@ -238,16 +283,18 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   config.check_ignored();
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
+  prepare_pictures(source, spec);
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  if (graph.picture.height != 0) read_preprocessor(source, graph.picture, source.notes);
   std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
                                           ? std::nullopt
                                           : read_tokenizer(source, spec.is_encoder() || spec.source);
   if (text && spec.globals) leave_out_types(*text);
-  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph);
-  const UnderstoodTemplate chat = choose_chat_format(options, source, text ? &*text : nullptr);
+  const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
+  if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
+    graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
+  const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);
@@ -272,6 +319,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     tokenizer ? &*tokenizer : nullptr};
   metadata.prompts = source.prompts;
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
+  take_beam_defaults(spec, options, source, graph, metadata);
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (calibration) report.notes.push_back(calibration->describe());

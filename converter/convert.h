@@ -34,6 +34,8 @@ struct ConvertOptions {
   std::vector<std::string> ignored_keys = {};
   /// Leaves the tokenizer out of the file, understood or not.
   bool no_tokenizer = false;
+  /// The tokenizer's table of characters takes a fifth of the bytes and ten steps a character: for firmware.
+  bool small_tables = false;
   /// A text file by which a decoder's roundings are calibrated; empty: none.
   std::filesystem::path calibration_text = {};
   /// Adapters to be merged, in order: "DIR" or "DIR=SCALE".

@@ -30,7 +30,7 @@ void TransformerBuilder::grouped_linear(const std::string& label, const std::str
 }
 
 void add_fused_ffn(TransformerBuilder& builder, const LayerSpec& layer, const std::string& source,
-                   FusedHalf activated) {
+                   FusedHalf activated, bool bias) {
   const uint32_t width = layer.ffn.width;
   const auto of_layer = [&](const std::string& name) {
     return fmt::format(fmt::runtime(name), layer.weights);
@@ -41,7 +41,7 @@ void add_fused_ffn(TransformerBuilder& builder, const LayerSpec& layer, const st
   const bool is_first = activated == FusedHalf::first;
   builder.linears(of_layer(layer.names.label), in,
                   {builder.projection(is_first ? "gate+up" : "up+gate", of_layer(source), 2 * width,
-                                      in.f32.width, Role::matrix, false)},
+                                      in.f32.width, Role::matrix, bias)},
                   both, Activation::none, std::nullopt);
   const View first = columns(both, 0, width), second = columns(both, width, width);
   const View gate = is_first ? first : second, up = is_first ? second : first;

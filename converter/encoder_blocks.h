@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks of layers that several encoders have and decoders do not, for LayerSpec::build.
+// Blocks of layers that several architectures have beside the common ones, for LayerSpec::build.
 #pragma once
 
 #include <string>
@@ -12,9 +12,9 @@ namespace mote::convert {
 /// Which half of a fused matrix's rows the activation is of.
 enum class FusedHalf : uint8_t { first, second };
 
-/// The branch of a gated feed-forward whose gate and up are one matrix without bias, `source`. The norms and
-/// `down` are the layer's; "{}" in a name stands for the layer's weights.
+/// The branch of a gated feed-forward whose gate and up are one matrix, `source`, with a bias if `bias` says
+/// so. The norms and `down` are the layer's; "{}" in a name stands for the layer's weights.
 void add_fused_ffn(TransformerBuilder& builder, const LayerSpec& layer, const std::string& source,
-                   FusedHalf activated);
+                   FusedHalf activated, bool bias = false);
 
 }  // namespace mote::convert

@@ -134,8 +134,9 @@ struct RopeTableNode {
   View out;
   float growth = 0.0f;
   uint32_t growth_every = 1;
+  std::optional<View> shifts = std::nullopt;
 
-  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every); }
+  auto fields(auto&& f) const { return f(frequencies, scale, out, growth, growth_every, shifts); }
 };
 struct RopeNode {
   RopeKind kind;
@@ -166,10 +167,11 @@ struct AttentionNode {
   bool causal = false;
   uint32_t block = 0, random_blocks = 0;
   GlobalRole globals = GlobalRole::none;
+  uint32_t group = 0;  // 0: none
 
   auto fields(auto&& f) const {
     return f(cache, heads, scale, q, out, bias, softcap, slopes, slopes_in_bf16, sinks, sides, row_bias,
-             relative_keys, relative_queries, causal, block, random_blocks, globals);
+             relative_keys, relative_queries, causal, block, random_blocks, globals, group);
   }
 };
 struct GateNode {
@@ -268,6 +270,15 @@ struct LinearAttentionNode {
 
   auto fields(auto&& f) const { return f(map, state, heads, projection, q, k, v, out); }
 };
+struct ShawAttentionNode {
+  uint32_t heads;
+  float scale;
+  bool beyond;
+  int32_t keys, values;
+  View q, k, v, out;
+
+  auto fields(auto&& f) const { return f(heads, scale, beyond, keys, values, q, k, v, out); }
+};
 struct SinesNode {
   int32_t frequencies;
   bool halves;
@@ -347,6 +358,13 @@ struct FramesNode {
   View in, out;
 
   auto fields(auto&& f) const { return f(taps, before, in, out); }
+};
+struct GatherRowsNode {
+  uint32_t taps;
+  int32_t table;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(taps, table, in, out); }
 };
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;
@@ -438,6 +456,9 @@ struct ProgramGraph {
   }
 };
 
+/// The schema's.
+enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel };
+
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {
   bool waveform = true;
@@ -447,6 +468,29 @@ struct SoundSpec {
   int32_t blank = -1;
   uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
+  SoundFeatures features = SoundFeatures::none;
+  uint32_t fft = 0, hop = 0;
+  float scale = 0.0f;
+};
+
+/// The schema's: ids of a decoder of speech that are no text, -1 for none.
+struct SpeechSpec {
+  std::vector<std::string> languages;
+  std::vector<int32_t> language_ids;
+  int32_t transcribe = -1, translate = -1, no_timestamps = -1, first_timestamp = -1, previous = -1,
+          no_speech = -1;
+  std::vector<int32_t> suppressed, suppressed_first;
+  std::vector<uint32_t> durations;
+};
+
+/// The schema's: what a model that reads texts takes of pictures.
+struct SightSpec {
+  int32_t image_id = -1;
+  uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
+  bool mrope = false;
+  uint32_t rows = 0;
+  std::string token = {};  // image_id's, of the chat template
+  std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
 };
 
 /// The schema's: which tokens are global.
@@ -468,6 +512,8 @@ struct Graph : ProgramGraph {
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
   std::optional<GlobalSpec> globals = std::nullopt;
+  std::optional<SightSpec> sight = std::nullopt;
+  std::optional<SpeechSpec> speech = std::nullopt;
 };
 
 }  // namespace mote::convert

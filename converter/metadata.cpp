@@ -151,11 +151,42 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.crop_height, picture.crop_width, picture.rescale,
       picture.mean.empty() ? nullptr : &picture.mean, picture.std.empty() ? nullptr : &picture.std,
       picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
-      picture.rope_base, picture.positions_side, picture.channels_last);
+      picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
+      picture.angles_by_place, picture.positions_by_corners, picture.least_pixels, picture.most_pixels,
+      picture.longest, picture.tile, picture.frames);
+}
+
+Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {
+  if (!sight) return 0;
+  const auto text = [](const std::string& value) { return value.empty() ? nullptr : value.c_str(); };
+  return file::CreateSightDirect(builder, sight->image_id, sight->features, sight->mrope, sight->rows,
+                                 sight->before.c_str(), sight->after.c_str(), text(sight->tile_before),
+                                 text(sight->line_after), text(sight->whole_before),
+                                 text(sight->user_before));
+}
+
+Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optional<SpeechSpec>& speech) {
+  if (!speech) return 0;
+  std::vector<Offset<flatbuffers::String>> languages;
+  for (const std::string& language : speech->languages) languages.push_back(builder.CreateString(language));
+  return file::CreateSpeechDirect(builder, &languages, &speech->language_ids, speech->transcribe,
+                                  speech->translate, speech->no_timestamps, speech->first_timestamp,
+                                  speech->previous, speech->no_speech, &speech->suppressed,
+                                  &speech->suppressed_first, &speech->durations);
+}
+
+Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::optional<BeamDefaults>& beams) {
+  if (!beams) return 0;
+  return file::CreateBeamSearchDirect(builder, beams->beams, beams->length_penalty, beams->stop,
+                                      beams->max_tokens, beams->min_tokens, beams->forced_first_id,
+                                      beams->forced_last_id,
+                                      beams->suppressed_ids.empty() ? nullptr : &beams->suppressed_ids,
+                                      beams->no_repeat_ngram, beams->repetition_penalty);
 }
 
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
+  if (graph.sight) features |= file::Feature::ids_and_floats;
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
       features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
@@ -165,6 +196,7 @@ file::Feature required_features(const Graph& graph) {
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;
       const auto* positions = std::get_if<PositionsNode>(&node);
       if (positions != nullptr && positions->replaces) features |= file::Feature::replaces;
+      if (table != nullptr && table->shifts) features |= file::Feature::rope_shifts;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
@@ -172,7 +204,8 @@ file::Feature required_features(const Graph& graph) {
       if (attention->bias != -1) {
         const Weight& bias = graph.weights[static_cast<size_t>(attention->bias)];
         features |= file::Feature::attention_bias;
-        if (bias.rows == attention->heads * bias.cols) features |= file::Feature::bias_by_position;
+        if (attention->group == 0 && bias.rows == attention->heads * bias.cols)
+          features |= file::Feature::bias_by_position;
       }
       if (attention->row_bias.has_value()) features |= file::Feature::row_bias;
       if (attention->softcap != 0.0f) features |= file::Feature::softcap;
@@ -184,6 +217,7 @@ file::Feature required_features(const Graph& graph) {
       if (attention->causal) features |= file::Feature::causal;
       if (attention->block != 0) features |= file::Feature::blocks;
       if (attention->globals != GlobalRole::none) features |= file::Feature::globals;
+      if (attention->group != 0) features |= file::Feature::attention_group;
     }
   };
   add_program(graph);
@@ -211,7 +245,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     const uint32_t value_dim = cache.value_dim == 0 ? cache.key_dim : cache.value_dim;
     states.push_back(file::CreateState(builder, static_cast<file::StateKind>(cache.kind), cache.kv_heads,
                                        cache.key_dim, value_dim, cache.window, cache.bidirectional,
-                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols, cache.memory));
+                                       cache.ratio, cache.source, cache.heads, cache.rows, cache.cols,
+                                       cache.memory));
   }
   std::vector<Offset<file::SourceFile>> sources;
   for (const SourceRecord& source : metadata.sources) {
@@ -235,8 +270,10 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   if (graph.sound) {
     const auto kind = graph.sound->waveform ? file::SoundKind::waveform : file::SoundKind::spectrum;
     const SoundSpec& spec = *graph.sound;
-    sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
-                              spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before);
+    sound =
+        file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
+                          spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
+                          static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;
@@ -245,12 +282,17 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
                                   static_cast<file::GlobalDefault>(graph.globals->by_default),
                                   graph.globals->separator);
   }
+  const auto speech = write_speech(builder, graph.speech);
+  const auto beams = write_beams(builder, metadata.beams);
+  file::Feature features = required_features(graph);
+  if (metadata.tokenizer != nullptr && metadata.tokenizer->has_class_ranges())
+    features |= file::Feature::class_ranges;
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
-      labels.empty() ? nullptr : &labels, graph.token_types, required_features(graph),
-      prompts.empty() ? nullptr : &prompts, metadata.default_prompt, sound, picture, globals);
+      labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
+      metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

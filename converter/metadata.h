@@ -8,6 +8,7 @@
 #include "converter/chat_formats/chat_format.h"
 #include "converter/graph.h"
 #include "converter/planner/memory_plan.h"
+#include "converter/readers/generation_config.h"
 #include "converter/tokenizers/tables.h"
 
 namespace mote::convert {
@@ -44,6 +45,7 @@ struct Metadata {
   const TokenizerTables* tokenizer = nullptr;  // null: the file gets none
   std::vector<Prompt> prompts = {};
   int32_t default_prompt = -1;
+  std::optional<BeamDefaults> beams = {};  // of a model with a source of ids
 
   /// Bytes of the segment: the weights, then the tokenizer's tables.
   uint64_t weight_bytes() const { return tensors.empty() ? 0 : tensors.back().offset + tensors.back().bytes; }

@@ -19,10 +19,13 @@ struct PictureFormat {
   float rope_base = 0.0f;
   uint32_t positions_side = 0;
   bool channels_last = false;
+  uint32_t merge = 1, frames = 1;
+  bool angles_by_place = false, positions_by_corners = false;
+  uint32_t least_pixels = 0, most_pixels = 0, longest = 0, tile = 0;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }
-  uint32_t pixels_of_row() const { return channels * patch * patch; }
+  uint32_t pixels_of_row() const { return channels * frames * patch * patch; }
   uint32_t row_width() const { return pixels_of_row() + rope_width + positions_side * positions_side; }
 };
 

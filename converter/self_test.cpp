@@ -48,8 +48,8 @@ BestTwo best_two(std::span<const float> logits) {
   return {static_cast<int32_t>(best), logits[best] - second};
 }
 
-/// Tokens that make `rows` rows of every group of the graph.
-uint64_t tokens_for(const Graph& graph, uint64_t rows) {
+/// Tokens that make `rows` rows of every group of the program.
+uint64_t tokens_for(const ProgramGraph& graph, uint64_t rows) {
   uint64_t most = rows;
   for (size_t i = 0; i < graph.groups.size(); ++i) {
     if (graph.groups[i].fixed != 0) continue;
@@ -64,19 +64,31 @@ uint64_t tokens_for(const Graph& graph, uint64_t rows) {
   return most;
 }
 
+/// Floats of a row; 0: the program takes ids.
+uint32_t input_width_of(const ProgramGraph& program) {
+  for (const Node& node : program.nodes)
+    if (const auto* input = std::get_if<InputNode>(&node)) return input->out.width;
+  return 0;
+}
+
 }  // namespace
 
 SelfTestPlan plan_self_test(const Graph& graph) {
   uint64_t per_token = 1;
-  uint32_t input_width = 0;
+  const uint32_t input_width = input_width_of(graph);
   for (const Node& node : graph.nodes) {
-    if (const auto* input = std::get_if<InputNode>(&node)) input_width = input->out.width;
     const LinearNode* linear = std::get_if<LinearNode>(&node);
     if (linear != nullptr) per_token += uint64_t{linear->in.width} * linear->out.width;
   }
   uint64_t most = std::min<uint64_t>(kMostTokens, graph.context);
-  for (const ProgramGraph& program : graph.more_programs)
-    if (program.context != 0) most = std::min<uint64_t>(most, program.context);
+  uint32_t source_rows = 0, source_width = 0;
+  for (const ProgramGraph& program : graph.more_programs) {
+    if (program.context == 0) continue;
+    source_width = input_width_of(program);
+    if (source_width == 0) most = std::min<uint64_t>(most, program.context);
+    const uint64_t rows = program.groups.empty() ? kMostTokens : tokens_for(program, kFewGroups);
+    if (source_width != 0) source_rows = static_cast<uint32_t>(std::min<uint64_t>(rows, program.context));
+  }
   const uint32_t tokens =
       static_cast<uint32_t>(std::clamp<uint64_t>(kMultiplyAccumulates / per_token, 1, most));
   if (!graph.groups.empty()) {
@@ -84,9 +96,10 @@ SelfTestPlan plan_self_test(const Graph& graph) {
     return {static_cast<uint32_t>(least), 0, input_width};
   }
   if (is_encoder(graph.output_kind)) return {tokens, 0, input_width};
+  if (input_width != 0 && !graph.sight) return {tokens, 0, input_width};
   const uint32_t prompt = std::max(1u, tokens * 2 / 3);
   // The first id of the continuation comes with the prompt.
-  return {prompt, std::min(tokens - prompt + 1, graph.context - prompt)};
+  return {prompt, std::min(tokens - prompt + 1, graph.context - prompt), 0, source_rows, source_width};
 }
 
 OpenedModel::OpenedModel(const std::filesystem::path& path)
@@ -99,10 +112,10 @@ OpenedModel::OpenedModel(const std::filesystem::path& path)
 
 namespace {
 
-/// Floats from -1 to 1 for the rows of prompt `index`; none where it has ids.
+/// Floats from -1 to 1 for the rows of prompt `index`, or of the source; none where they are ids.
 std::vector<float> values_of(const SelfTestPlan& plan, uint32_t index) {
   std::vector<float> values;
-  const uint64_t count = uint64_t{plan.prompt} * plan.input_width, first = index * count;
+  const uint64_t count = plan.values(), first = index * count;
   for (uint64_t i = first; i < first + count; ++i) {
     const uint64_t mixed = (i + 1) * 0x9E3779B97F4A7C15u;
     values.push_back(static_cast<float>((mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9u >> 40) * 0x1p-23f - 1.0f);
@@ -118,7 +131,8 @@ class ReferenceRun {
       : all_rows_(trace == nullptr) {
     mote_session_options options = mote_session_options_default(model);
     options.context = plan.prompt + plan.continuation;
-    options.chunk = options.logit_rows = plan.prompt;
+    options.logit_rows = plan.prompt;
+    options.chunk = std::max(plan.prompt, plan.source_rows);
     options.isa = MOTE_ISA_REF;
     options.kv_dtype = kv_dtype;
     options.trace = trace;
@@ -129,17 +143,30 @@ class ReferenceRun {
     mote_model_get_output(model, &output_);
     mote_program_info source;
     mote_model_get_program(model, 1, &source);
-    lacks_source_ = source.whole != 0 && source.input_width == 0;
+    lacks_source_ = source.whole != 0;
+    mote_program_info first;
+    mote_model_get_program(model, 0, &first);
+    if (first.whole == 0 && plan.input_width != 0) floats_of_token_ = first.input_width;
+    source_width_ = source.input_width;
   }
   /// Logits after the ids, or an encoder's outputs for them, or for floats in their place; valid until the
-  /// next call. Traced, one row of outputs is computed.
+  /// next call. A source is encoded once: the first ids, or the floats. Traced, one row of outputs is
+  /// computed.
   std::span<const float> compute(const std::vector<int32_t>& ids, const std::vector<float>& values = {}) {
     const uint32_t count = static_cast<uint32_t>(ids.size());
-    if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
+    if (floats_of_token_ != 0) {
+      compute_rows(ids, values);
+    } else if (output_.kind == MOTE_OUTPUT_NEXT_TOKEN) {
       if (std::exchange(lacks_source_, false)) {
         mote_batch source{};
-        source.ids = ids.data();
-        source.lengths = &count;
+        const uint32_t rows =
+            source_width_ == 0 ? count : static_cast<uint32_t>(values.size() / source_width_);
+        if (source_width_ == 0) {
+          source.ids = ids.data();
+        } else {
+          source.values = values.data();
+        }
+        source.lengths = &rows;
         source.count = 1;
         check(mote_encode(session_, &source, &error_), error_, "encode with");
       }
@@ -156,6 +183,17 @@ class ReferenceRun {
       outputs_.insert(outputs_.end(), output, output + output_.width);
     return outputs_;
   }
+  /// Tokens that come with floats, one after the other.
+  void compute_rows(const std::vector<int32_t>& ids, const std::vector<float>& values) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const mote_row row = {0, ids[i], 0, i + 1 == ids.size()};
+      mote_rows call{};
+      call.rows = &row;
+      call.count = 1;
+      call.values = values.data() + i * floats_of_token_;
+      check(mote_compute(session_, &call, &error_), error_, "run");
+    }
+  }
   const float* row_of_outputs(uint32_t row) const { return mote_session_output(session_, row); }
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
@@ -166,7 +204,9 @@ class ReferenceRun {
   mote_output_info output_{};
   std::vector<float> outputs_;  // of the last call
   bool all_rows_;
-  bool lacks_source_ = false;  // which the first prompt is, too
+  bool lacks_source_ = false;
+  uint32_t floats_of_token_ = 0;
+  uint32_t source_width_ = 0;  // floats of a row of the source; 0: the first prompt is the source, too
 };
 
 std::vector<int32_t> prompt_of(uint32_t first, uint32_t count, uint32_t vocab) {

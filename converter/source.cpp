@@ -6,7 +6,9 @@
 #include <system_error>
 
 #include "converter/error.h"
+#include "converter/onnx/onnx_file.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/ctranslate2.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/readers.h"
 
@@ -61,10 +63,19 @@ void read_ternary_row(const SourceTensor& tensor, uint64_t row, std::span<float>
         path.string());
   }
   fail(
-      "{} is not a model: expected a directory with config.json and model.safetensors, a .gguf file or a "
-      "llama2.c "
-      ".bin file",
+      "{} is not a model: expected a directory with config.json and model.safetensors or model.onnx, or with "
+      "CTranslate2's model.bin, a .gguf file, an .onnx file or a llama2.c .bin file",
       path.string());
+}
+
+/// Weights in Hugging Face's files come first.
+bool holds_ctranslate2(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (const char* other : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"}) {
+    if (std::filesystem::exists(directory / other, error)) return false;
+  }
+  const std::filesystem::path path = directory / "model.bin";
+  return std::filesystem::is_regular_file(path, error) && is_ctranslate2(MappedFile(path).bytes());
 }
 
 }  // namespace
@@ -99,11 +110,15 @@ void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
 
 Source read_source(const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return read_hf_directory(path);
+  if (std::filesystem::is_directory(path, error)) {
+    return holds_ctranslate2(path) ? read_ctranslate2(path) : read_hf_directory(path);
+  }
   auto file = std::make_unique<MappedFile>(path);
   const auto bytes = file->bytes();
+  if (path.filename() == "model.bin" && is_ctranslate2(bytes)) return read_ctranslate2(path.parent_path());
   Source source;
   if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
+  if (is_onnx(bytes)) return read_onnx_file(path);
   if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);
   } else {

@@ -127,9 +127,9 @@ struct Prompt {
 };
 
 struct Source {
-  std::string format;                 // "hf", "gguf" or "llama2c", for messages
+  std::string format;                 // "hf", "gguf", "llama2c" or "ctranslate2", for messages
   std::string name;                   // of the model
-  std::filesystem::path directory;    // of "hf"
+  std::filesystem::path directory;    // of "hf" and "ctranslate2"
   std::filesystem::path config_path;  // of config.json; empty where the config is part of the file of weights
   std::shared_ptr<const nlohmann::json>
       config;                     // config.json's keys; of GGUF and llama2.c made of the header
@@ -138,6 +138,7 @@ struct Source {
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
   std::string tower;        // "vision" or "text", of models that have both; the user's choice
+  std::string base;         // of a part of a model: starts the names of its weights
   bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none
@@ -149,7 +150,7 @@ struct Source {
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };
 
-/// Reads a directory, a .gguf or a llama2.c .bin, told apart by content. Throws Error.
+/// Reads a directory of Hugging Face or CTranslate2, a .gguf or a llama2.c .bin, told apart by content. Throws Error.
 Source read_source(const std::filesystem::path& path);
 
 }  // namespace mote::convert

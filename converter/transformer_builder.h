@@ -124,6 +124,10 @@ class TransformerBuilder {
   /// Sequences have at least so many tokens.
   void require_tokens(uint32_t tokens) { graph_.add_groups(Unit::token, tokens, tokens); }
   Unit rows() const { return rows_; }
+  /// Groups of the rows that new values have, who keep theirs.
+  Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
+  /// For PictureSpec::finish: what the rows of outputs are taken of.
+  void put_out(View out) { x_ = out; }
   /// What the layers begin with where there is no stem: embeddings of ids, with positions and types.
   void embed_ids();
 
@@ -178,16 +182,28 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed_and_layers();
+  /// Of a source: what the decoder's layers attend to.
+  View attended_source();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.
   uint32_t keep_source(const LayerSpec& cross, BlockInput& in);
   /// `rows` rows of the matrix `name`, or, where queries, keys and values are fused, those from `first` on.
   Projection cross_projection(const LayerSpec& cross, const char* label, const std::string& name,
                               uint32_t first, uint32_t rows, uint32_t cols);
   void embed();
-  void add_to_embedding();
-  void project_embedding();
+  /// Positions of all rows, or of those of patches.
+  std::vector<float> position_rows();
   /// Rows of the caller's floats, positions and learned rows (build_picture.cpp).
   void embed_picture();
+  WeightPart patch_projection();
+  void add_picture_rows(const std::vector<float>& bias);
+  /// What rows of the caller's floats put in place of embeddings (TransformerSpec::sight).
+  void embed_sight();
+  /// Adds a picture's further vectors behind layer `index`.
+  void add_deep_rows(size_t index);
+  /// Of each frequency what a row's position differs by in its direction.
+  std::optional<View> rope_shifts(uint32_t frequencies);
+  void add_to_embedding();
+  void project_embedding();
   /// Adds rows [first, first + rows) of a table of `source_rows`, repeated `times` times, to x_, by index.
   void add_rows(const std::string& label, const std::string& source, uint32_t source_rows, uint32_t first,
                 uint32_t rows, RowIndex index, uint32_t times = 1);
@@ -233,6 +249,7 @@ class TransformerBuilder {
   std::vector<uint32_t> layer_caches_;     // [layers]
   std::vector<uint32_t> source_states_;    // [layers], those that `cross` attends to
   View per_layer_{};                       // [layers, width of PerLayerSpec]
+  View sight_{};                           // the rows of TransformerSpec::sight
   std::vector<View> rope_tables_;          // by TransformerSpec::ropes
   std::vector<int32_t> attention_biases_;  // by TransformerSpec::attention_biases, weights
   int32_t table_ = -1;                     // the embedding

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch.h"
 
+#include <type_traits>
+
 #include "kernels/of_model.h"
 
 // Other build systems than CMake name no architecture.
@@ -58,6 +60,8 @@ namespace mote {
 // MOTE_SCRATCH_<scratch>(text) is its text where the kernel states its scratch.
 #define MOTE_SCRATCH_scratch(...) __VA_ARGS__
 #define MOTE_SCRATCH_none(...)
+#define MOTE_SCRATCH_OR_NULL_scratch(function) &function
+#define MOTE_SCRATCH_OR_NULL_none(function) nullptr
 
 #define MOTE_DECLARE(op, function, isa, scratch)                                    \
   MOTE_BUILT_##isa(namespace isa {                                                  \
@@ -80,10 +84,55 @@ namespace isa_of {
                                helium = Isa::kHelium;
 }
 
-#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                                      \
-  MOTE_KERNEL_OF_MODEL(function, MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
-                                                   reinterpret_cast<AnyKernel>(&isa::function),           \
-                                                   MOTE_SCRATCH_##scratch(&isa::function##_scratch)}, ))
+#ifdef MOTE_MODEL_CONFIG
+// Firmware never chooses among families: of each kernel it has the fastest.
+struct Fastest {
+  Op op;
+  DType a, b;
+  Isa isa;
+};
+
+#define MOTE_LISTED(op, function, a, b, isa) \
+  MOTE_KERNEL_OF_MODEL(function, MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa}, ))
+#define KERNEL(op, operation, a, b, isa, scratch) MOTE_LISTED(op, operation##_##a##_##b, a, b, isa)
+#define KERNEL1(op, operation, a, isa, scratch) MOTE_LISTED(op, operation##_##a, a, a, isa)
+constexpr Fastest kListed[] = {
+#include "kernels/kernel_list.inc"
+};
+#undef KERNEL
+#undef KERNEL1
+#undef MOTE_LISTED
+
+constexpr bool is_fastest(const Fastest& kernel) {
+  for (const Fastest& other : kListed) {
+    if (other.op == kernel.op && other.a == kernel.a && other.b == kernel.b) return other.isa == kernel.isa;
+  }
+  return true;
+}
+
+template <auto kPointer>
+struct Constant {
+  static constexpr auto kValue = kPointer;
+};
+struct None {
+  static constexpr AnyKernel kValue = nullptr;
+};
+template <bool kHas, class Some>
+using If = std::conditional_t<kHas, Some, None>;
+
+// Only constants are initializers without code.
+#define MOTE_RUN(op, function, a, b, isa) \
+  reinterpret_cast<AnyKernel>(            \
+      If<is_fastest({Op::k##op, DType::a, DType::b, isa_of::isa}), Constant<&isa::function>>::kValue)
+#else
+#define MOTE_RUN(op, function, a, b, isa) reinterpret_cast<AnyKernel>(&isa::function)
+#endif
+
+#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                            \
+  MOTE_KERNEL_OF_MODEL(function,                                                                \
+                       MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
+                                         MOTE_RUN(op, function, a, b, isa),                     \
+                                         MOTE_SCRATCH_OR_NULL_##scratch(isa::function##_scratch)}, ))
 #define KERNEL(op, operation, a, b, isa, scratch) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa, scratch)
 #define KERNEL1(op, operation, a, isa, scratch) MOTE_ENTRY(op, operation##_##a, a, a, isa, scratch)
 
@@ -100,7 +149,8 @@ const KernelEntry* kernel_list(uint32_t* count) {
 
 const KernelEntry* find_kernel(Op op, DType a, DType b, Isa chosen) {
   for (const KernelEntry& kernel : kKernels) {
-    if (kernel.op == op && kernel.a == a && kernel.b == b && runs_on(kernel.isa, chosen)) return &kernel;
+    const bool fits = kernel.op == op && kernel.a == a && kernel.b == b && runs_on(kernel.isa, chosen);
+    if (fits && kernel.run != nullptr) return &kernel;
   }
   return nullptr;
 }

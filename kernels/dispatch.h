@@ -23,7 +23,7 @@ struct KernelEntry {
   Isa isa;  // the family whose features it needs
   const char* name;
   AnyKernel run;
-  ScratchBytes scratch = nullptr;  // null: none
+  ScratchBytes scratch;  // null: none
 
   uint64_t scratch_bytes(const ScratchShape& shape) const { return scratch == nullptr ? 0 : scratch(shape); }
 };

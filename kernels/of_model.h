@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote for the model; it
-// defines for each kernel and operation whether it is part of the build, and what the tokenizer needs. Without it all
-// is. A model that needs more is refused when it is opened or its session is made.
+// What firmware for one model holds. MOTE_MODEL_CONFIG names the header that `mote export-c` wrote for the
+// model; it defines for each kernel and operation whether it is part of the build, what the tokenizer needs,
+// and which parts of the runtime there are. Without it all is. A model that needs more is refused when it is
+// opened or its session made.
 #pragma once
 
 #ifdef MOTE_MODEL_CONFIG
@@ -17,4 +18,52 @@
 #define MOTE_TEXT_WORDPIECE 1
 #define MOTE_TEXT_UNIGRAM 1
 #define MOTE_TEXT_NORMALIZERS 1
+#define MOTE_PART_WHOLE_SEQUENCES 1
+#define MOTE_PART_FIXED_STATES 1
+#define MOTE_PART_MEDIA 1
+#define MOTE_PART_THREADS 1
+#define MOTE_PART_BACKENDS 1
+#define MOTE_PART_TRACES 1
+#define MOTE_PART_SENTENCES 1
+#define MOTE_ACTIVATIONS 0xFFFFFFFF
+#define MOTE_SCORES 0xFFFFFFFF
 #endif
+
+// Where errors have no sentences, a function that gets their words is inlined, so that these are not in the
+// build.
+#if MOTE_PART_SENTENCES
+#define MOTE_GETS_WORDS
+#else
+#define MOTE_GETS_WORDS __attribute__((always_inline))
+#endif
+
+namespace mote {
+
+// What depends on one of these is left out where it is false.
+inline constexpr bool kHasWholeSequences = MOTE_PART_WHOLE_SEQUENCES;  // programs of them: encoders, sources
+inline constexpr bool kHasFixedStates = MOTE_PART_FIXED_STATES;        // states of a fixed size
+inline constexpr bool kHasMedia = MOTE_PART_MEDIA;      // what a file says of sound and pictures
+inline constexpr bool kHasThreads = MOTE_PART_THREADS;  // more than one
+inline constexpr bool kHasBackends = MOTE_PART_BACKENDS;
+inline constexpr bool kHasTraces = MOTE_PART_TRACES;
+inline constexpr bool kHasSentences = MOTE_PART_SENTENCES;  // of errors, beside their status
+
+/// Whether the build has the activation or the kind of score, an enumerator's number.
+constexpr bool has_activation(unsigned kind) { return kind < 32 && (MOTE_ACTIVATIONS >> kind & 1) != 0; }
+constexpr bool has_score(unsigned kind) { return kind < 32 && (MOTE_SCORES >> kind & 1) != 0; }
+
+/// A bool that is false where the build lacks the part that it is about.
+template <bool kHasPart>
+class PartFlag {
+ public:
+  constexpr PartFlag& operator=(bool value) {
+    value_ = value;
+    return *this;
+  }
+  constexpr operator bool() const { return kHasPart && value_; }
+
+ private:
+  bool value_;
+};
+
+}  // namespace mote

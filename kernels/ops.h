@@ -197,6 +197,7 @@ struct RopeTableArgs {
   uint32_t growth_every;     // at least 1
   const int32_t* positions;  // [T]
   Rows out;                  // [T, R]
+  ConstRows shifts;          // [T, R / 2], added to p for each frequency; data null for none
 };
 
 /// x[t][2 i] += sin(p f[i]), x[t][2 i + 1] += cos(p f[i]), p = positions[t], the product rounded to f32
@@ -292,7 +293,7 @@ constexpr uint32_t attention_partial_floats(uint32_t value_dim) { return value_d
 ///   scaled      s
 ///   biased      s + bias[h][p - t + bias_reach - 1], of the row's own bias where there is row_bias; by
 ///   position
-///               s + bias[h][t][p]
+///               s + bias[h][t][p], of a group's positions alone where there are groups
 ///   capped      softcap * tanh(s / softcap) (Gemma 2)
 ///   alibi       s + slopes[h] * -|p - t| (Press et al. 2021)
 ///   alibi_bf16  s + scale * (slopes[h] * p rounded to bf16) (Falcon)
@@ -316,9 +317,10 @@ inline constexpr float kUnseenScore = -1e6f;
 
 /// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
 /// sequence, l = last_seen[t], window 0 for all; or, where `sides` is not 0, over those of 0..l that are at
-/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020). Query head h reads KV head h / (H /
-/// G). Where there are sinks, exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al.
-/// 2023).
+/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020); or, where `group` is not 0, over
+/// those of 0..l in the same group of `group` positions from a multiple of it on (Liu et al. 2021). Query
+/// head h reads KV head h / (H / G). Where there are sinks, exp(sinks[h]) is added to the sum that the
+/// softmax divides by (Xiao et al. 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
 /// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
@@ -338,9 +340,9 @@ struct AttentionArgs {
   uint32_t heads;   // H, a multiple of G
   uint32_t window;  // 0: none
   float scale;
-  const float* bias;         // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach], or null
-  uint32_t bias_reach;       // above every position
-  uint32_t rows;             // T
+  const float* bias;    // [H, 2 * bias_reach - 1], by position [H, bias_reach, bias_reach or group], or null
+  uint32_t bias_reach;  // above every position
+  uint32_t rows;        // T
   const int32_t* positions;  // [T]
   const int32_t* last_seen;  // [T], of causal attention the positions
   const int32_t* sequences;  // [T]
@@ -363,7 +365,8 @@ struct AttentionArgs {
   uint32_t all_up_to;
   const int32_t* next_global;  // [T] the first position of a global token from the row's own on, or
                                // kNoGlobal; rows of a sequence lie one after the other. Null: there are none
-  bool global_queries;  // only rows of global tokens attend; `out` of the others stays
+  bool global_queries;         // only rows of global tokens attend; `out` of the others stays
+  uint32_t group;              // of the positions that a row sees; 0: none
 };
 using AttentionMergeArgs = AttentionArgs;
 
@@ -404,7 +407,7 @@ struct PoolArgs {
   uint32_t skip;  // where a sequence has no more rows, its last is taken
 };
 
-/// out[t] = rows[t]: the caller's floats. Unit: a row.
+/// out[t] = rows[t]: the caller's floats; zeros where rows[t] is null. Unit: a row.
 struct InputArgs {
   uint32_t width;
   const float* const* rows;  // [T], each [width]

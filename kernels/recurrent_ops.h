@@ -177,6 +177,28 @@ struct RecurrentCellArgs {
   uint32_t units_of_sequence() const { return 1; }
 };
 
+/// Attention with relative positions (Shaw et al. 2018), of whole sequences: those from `first` on, of rows
+/// starts[s] - starts[first] and on. For each head, rows i and j of a sequence, r = reach + j - i, clipped to
+/// 0 and 2 reach if `beyond`, else without terms where it lies outside:
+///   score(i, j) = scale (q[i] . k[j] + q[i] . keys[r])
+///   out[i] = the sum over j of softmax_j(score(i, j)) (v[j] + values[r])
+/// Products and sums are in order, from 0; the weights of one r are summed before they are multiplied.
+/// Unit: a head of a sequence.
+struct ShawAttentionArgs {
+  Lanes lanes;
+  const uint32_t* starts;
+  uint32_t first;
+  uint32_t heads, key_dim, value_dim;
+  float scale;
+  bool beyond;
+  uint32_t reach;
+  const float* keys;    // [2 reach + 1, key_dim]
+  const float* values;  // [2 reach + 1, value_dim]
+  ConstRows q, k;       // [T, heads * key_dim]
+  ConstRows v;          // [T, heads * value_dim]
+  Rows out;             // [T, heads * value_dim]
+};
+
 enum class FeatureMap : uint8_t { elu_plus_one = 0, exponential = 1 };
 
 /// Linear attention. For each head, with the state [M, F + 1], S with the column n behind it, row t gives

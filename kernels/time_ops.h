@@ -39,6 +39,18 @@ struct FramesArgs {
   Rows out;             // [T, taps * width]
 };
 
+/// out[t] = the rows of t's sequence in `in` side by side whose numbers row i of the table has, i =
+/// positions[t]; zeros for numbers that are none of 0..rows of the sequence - 1 and for i from `table_rows`
+/// on. Unit: an output row.
+struct GatherRowsArgs {
+  uint32_t width;
+  const float* table;  // [table_rows, taps]
+  uint32_t table_rows;
+  TimeWindow window;    // its taps; before is 0
+  ConstRowsInLanes in;  // [rows, width]
+  Rows out;             // [T, taps * width]; not in
+};
+
 /// A depthwise convolution over time and, where a row has several places of `channels` columns, over those:
 /// out[t][p][c] = activation(bias[c] + sum of weight[k][j][c] * in[own - before + k][p * step - back +
 /// j][c]), summed in the order of k, then j. Places outside the row count as 0. Unit: an output row.

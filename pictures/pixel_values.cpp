@@ -5,6 +5,7 @@
 #include <array>
 
 #include "converter/error.h"
+#include "pictures/fitted.h"
 #include "pictures/resample.h"
 
 namespace mote::pictures {
@@ -15,14 +16,14 @@ bool begins(std::span<const std::byte> file, std::initializer_list<uint8_t> byte
                                                    [](uint8_t a, std::byte b) { return std::byte{a} == b; });
 }
 
+Filter filter_of(const mote_picture_info& info) {
+  if (info.resample == static_cast<uint32_t>(Filter::lanczos)) return Filter::lanczos;
+  return info.resample == static_cast<uint32_t>(Filter::bicubic) ? Filter::bicubic : Filter::bilinear;
+}
+
 Shape shape_of(const mote_picture_info& info) {
-  return {info.resize_height,
-          info.resize_width,
-          info.crop_height,
-          info.crop_width,
-          info.height,
-          info.width,
-          info.resample == 3 ? Filter::bicubic : Filter::bilinear};
+  return {info.resize_height, info.resize_width, info.crop_height, info.crop_width,
+          info.height,        info.width,        filter_of(info)};
 }
 
 }  // namespace
@@ -33,22 +34,29 @@ void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& s
   convert::fail("is neither a PNG nor a JPEG");
 }
 
-std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
-                                const mote_picture_info& info, const Limits& limits) {
+namespace {
+
+void check_steps(const mote_picture_info& info) {
   if (info.rescale == 0.0f) {
     convert::fail(
         "the file does not say how pictures become pixel values: it was converted without a "
         "preprocessor_config.json of a known kind");
   }
   if (info.channels != kColours) convert::fail("the model takes {} colours, pictures have 3", info.channels);
-  Resampler resampler(shape_of(info), limits);
+}
+
+void read_into(std::span<const std::byte> file, const std::string& name, const Limits& limits,
+               RowSink& sink) {
   try {
-    read_rows(file, limits, resampler);
+    read_rows(file, limits, sink);
   } catch (const convert::Error& error) {
     convert::fail("{}: {}", name, error.what());
   }
-  const std::vector<uint8_t> bytes = resampler.result();
-  const size_t plane = size_t{info.height} * info.width;
+}
+
+/// Of a picture [height, width, 3], [3, height, width].
+std::vector<float> values_of(const Raster& picture, const mote_picture_info& info) {
+  const size_t plane = size_t{picture.height} * picture.width;
   std::vector<float> values(plane * kColours);
   for (size_t colour = 0; colour < kColours; ++colour) {
     std::array<float, 256> value_of{};
@@ -56,9 +64,56 @@ std::vector<float> pixel_values(std::span<const std::byte> file, const std::stri
       const float scaled = static_cast<float>(byte) * info.rescale;
       value_of[byte] = (scaled - info.mean[colour]) / info.deviation[colour];
     }
-    for (size_t i = 0; i < plane; ++i) values[colour * plane + i] = value_of[bytes[i * kColours + colour]];
+    for (size_t i = 0; i < plane; ++i)
+      values[colour * plane + i] = value_of[picture.pixels[i * kColours + colour]];
   }
   return values;
+}
+
+/// What the model sees of a tile that begins at a place of the picture: less than the tile where that is no
+/// multiple of the patch.
+Raster cut(const Raster& picture, const mote_picture_info& info, uint32_t top, uint32_t left) {
+  Raster tile{info.height, info.width, {}};
+  for (uint32_t y = 0; y < info.height; ++y) {
+    const auto row = picture.pixels.begin() + (size_t{top + y} * picture.width + left) * kColours;
+    tile.pixels.insert(tile.pixels.end(), row, row + size_t{info.width} * kColours);
+  }
+  return tile;
+}
+
+}  // namespace
+
+std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
+                                const mote_picture_info& info, const Limits& limits) {
+  check_steps(info);
+  Resampler resampler(shape_of(info), limits);
+  read_into(file, name, limits, resampler);
+  return values_of({info.height, info.width, resampler.result()}, info);
+}
+
+PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
+                           const mote_picture_info& info, const Limits& limits) {
+  if (info.tile == 0 && info.most_pixels == 0)
+    return {info.height, info.width, 0, 0, {pixel_values(file, name, info, limits)}};
+  check_steps(info);
+  FittedResampler fitted(info, filter_of(info), limits);
+  read_into(file, name, limits, fitted);
+  Raster whole = fitted.result();
+  if (info.tile == 0) return {whole.height, whole.width, 0, 0, {values_of(whole, info)}};
+  const uint32_t side = info.tile;
+  whole = resized_to(whole, tiled_sides(whole.height, whole.width, side), filter_of(info), limits);
+  PictureParts parts{info.height, info.width, 0, 0, {}};
+  if (whole.height > side || whole.width > side) {
+    parts.lines = whole.height / side;
+    parts.columns = whole.width / side;
+    for (uint32_t line = 0; line < parts.lines; ++line) {
+      for (uint32_t column = 0; column < parts.columns; ++column)
+        parts.values.push_back(values_of(cut(whole, info, line * side, column * side), info));
+    }
+    whole = resized_to(whole, {side, side}, filter_of(info), limits);
+  }
+  parts.values.push_back(values_of(cut(whole, info, 0, 0), info));
+  return parts;
 }
 
 }  // namespace mote::pictures

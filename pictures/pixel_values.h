@@ -15,4 +15,16 @@ namespace mote::pictures {
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
                                 const mote_picture_info& info, const Limits& limits = {});
 
+/// What a model takes of one picture: tiles from left to right and then down, and the whole behind them, or
+/// the whole alone.
+struct PictureParts {
+  uint32_t height, width;                  // of each
+  uint32_t lines, columns;                 // of tiles; 0: there are none
+  std::vector<std::vector<float>> values;  // [3, height, width] of each
+};
+
+/// The same of models that take pictures of any ratio, or tiles of them.
+PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
+                           const mote_picture_info& info, const Limits& limits = {});
+
 }  // namespace mote::pictures

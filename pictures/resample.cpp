@@ -3,13 +3,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "converter/error.h"
 
 namespace mote::pictures {
 namespace {
 
+double sinc(double x) { return x == 0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }
+
+/// Pixels that a filter reaches to either side.
+double reach_of(Filter filter) {
+  return filter == Filter::lanczos ? 3.0 : filter == Filter::bicubic ? 2.0 : 1.0;
+}
+
 double weight_at(Filter filter, double x) {
+  if (filter == Filter::lanczos) return -3.0 <= x && x < 3.0 ? sinc(x) * sinc(x / 3) : 0.0;
   x = std::fabs(x);
   if (filter == Filter::bilinear) return x < 1.0 ? 1.0 - x : 0.0;
   constexpr double kA = -0.5;
@@ -36,7 +45,7 @@ Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
 
 Weights::Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint32_t count) {
   const double scale = static_cast<double>(from) / to, stretch = std::max(scale, 1.0);
-  const double support = (filter == Filter::bilinear ? 1.0 : 2.0) * stretch;
+  const double support = reach_of(filter) * stretch;
   std::vector<double> row;
   for (uint32_t i = first; i < first + count; ++i) {
     const double center = (i + 0.5) * scale;
@@ -54,6 +63,12 @@ Weights::Weights(Filter filter, uint32_t from, uint32_t to, uint32_t first, uint
       weights_.push_back(static_cast<int32_t>(fixed < 0 ? fixed - 0.5 : fixed + 0.5));
     }
   }
+}
+
+uint32_t Weights::most() const {
+  uint32_t most = 0;
+  for (const Span& span : spans_) most = std::max(most, span.count);
+  return most;
 }
 
 uint32_t Weights::end() const { return spans_.back().begin + spans_.back().count; }
@@ -75,33 +90,33 @@ void Resampler::begin(uint32_t width, uint32_t height) {
                       first(full.width, shape_.width), shape_.width);
   along_.emplace_back(shape_.filter, height, static_cast<uint32_t>(full.height),
                       first(full.height, shape_.height), shape_.height);
-  const uint64_t bytes = uint64_t{along_[1].end() - along_[1].begin()} * shape_.width * kColours;
-  if (bytes > limits_.bytes)
+  const uint64_t rows_kept = uint64_t{shape_.height} + along_[1].most();
+  if (rows_kept * shape_.width * kColours > limits_.bytes)
     convert::fail("a picture of {} x {} pixels takes too much memory", width, height);
   kept_.clear();
-  kept_.reserve(bytes);
+  made_.clear();
+  made_.reserve(size_t{shape_.height} * shape_.width * kColours);
+  first_kept_ = along_[1].begin();
   next_ = 0;
 }
 
 void Resampler::row(const uint8_t* pixels) {
   const uint32_t index = next_++;
   if (index < along_[1].begin() || index >= along_[1].end()) return;
+  std::vector<uint8_t> resampled;
+  resampled.reserve(size_t{shape_.width} * kColours);
   for (uint32_t x = 0; x < along_[0].count(); ++x) {
     for (size_t colour = 0; colour < kColours; ++colour)
-      kept_.push_back(along_[0].sum(x, [&](uint32_t at) { return pixels[at * kColours + colour]; }));
+      resampled.push_back(along_[0].sum(x, [&](uint32_t at) { return pixels[at * kColours + colour]; }));
   }
-}
-
-std::vector<uint8_t> Resampler::result() const {
-  const size_t row_bytes = shape_.width * kColours;
-  std::vector<uint8_t> picture;
-  picture.reserve(shape_.height * row_bytes);
-  for (uint32_t y = 0; y < along_[1].count(); ++y) {
+  kept_.push_back(std::move(resampled));
+  const size_t row_bytes = size_t{shape_.width} * kColours;
+  for (uint32_t made = static_cast<uint32_t>(made_.size() / row_bytes);
+       made < along_[1].count() && along_[1].end_of(made) == index + 1; ++made) {
+    for (; first_kept_ < along_[1].begin_of(made); ++first_kept_) kept_.pop_front();
     for (size_t i = 0; i < row_bytes; ++i)
-      picture.push_back(
-          along_[1].sum(y, [&](uint32_t at) { return kept_[(at - along_[1].begin()) * row_bytes + i]; }));
+      made_.push_back(along_[1].sum(made, [&](uint32_t at) { return kept_[at - first_kept_][i]; }));
   }
-  return picture;
 }
 
 }  // namespace mote::pictures

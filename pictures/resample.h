@@ -5,13 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <utility>
 #include <vector>
 
 #include "pictures/rows.h"
 
 namespace mote::pictures {
 
-enum class Filter : uint8_t { bilinear = 2, bicubic = 3 };  // Pillow's numbers
+enum class Filter : uint8_t { lanczos = 1, bilinear = 2, bicubic = 3 };  // Pillow's numbers
 
 /// The weights of one direction for new pixels [first, first + count) of `to` made of `from` ones.
 class Weights {
@@ -22,6 +24,10 @@ class Weights {
   /// Old pixels [begin, end) that the new ones are made of.
   uint32_t begin() const { return spans_.front().begin; }
   uint32_t end() const;
+  uint32_t begin_of(uint32_t index) const { return spans_[index].begin; }
+  uint32_t end_of(uint32_t index) const { return spans_[index].begin + spans_[index].count; }
+  /// The most that a new one is made of.
+  uint32_t most() const;
   /// New pixel `index` of values at at(old pixel).
   template <class At>
   uint8_t sum(uint32_t index, At&& at) const {
@@ -50,7 +56,8 @@ struct Shape {
   Filter filter = Filter::bilinear;
 };
 
-/// Makes a picture of the wanted shape of rows as they come: keeps their resampled part alone.
+/// Makes a picture of the wanted shape of rows as they come: keeps those alone that rows of the result still
+/// need, resampled.
 class Resampler : public RowSink {
  public:
   Resampler(const Shape& shape, const Limits& limits) : shape_(shape), limits_(limits) {}
@@ -59,14 +66,15 @@ class Resampler : public RowSink {
   void row(const uint8_t* pixels) override;
 
   /// [height, width, 3] of the shape, after the last row.
-  std::vector<uint8_t> result() const;
+  std::vector<uint8_t> result() const { return made_; }
 
  private:
   Shape shape_;
   Limits limits_;
-  std::vector<Weights> along_;  // rows, then columns
-  std::vector<uint8_t> kept_;   // [rows kept, width, 3]
-  uint32_t next_ = 0;
+  std::vector<Weights> along_;             // rows, then columns
+  std::deque<std::vector<uint8_t>> kept_;  // rows [width, 3] that are still needed, from first_kept_ on
+  uint32_t first_kept_ = 0, next_ = 0;
+  std::vector<uint8_t> made_;  // rows of the result
 };
 
 }  // namespace mote::pictures

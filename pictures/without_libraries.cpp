@@ -7,7 +7,8 @@ namespace {
 
 [[noreturn]] void refuse() {
   convert::fail(
-      "this build reads no pictures: install libpng and libjpeg-turbo (scripts/install_packages pictures) and "
+      "this build reads no pictures: install libpng and libjpeg-turbo (scripts/install_packages pictures) "
+      "and "
       "build again");
 }
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/of_model.h"
 #include "mote/status.h"
 
 namespace mote {
@@ -37,9 +38,14 @@ class ErrorText {
   size_t left_;
 };
 
+/// What a failure is where errors have no sentences.
+mote_status fail_without_text(mote_error* error, mote_status code, int32_t op);
+
 /// Returns `code` and, unless `error` is null, writes the pieces (strings and integers) as its text.
 template <class... Pieces>
-mote_status fail_at(mote_error* error, mote_status code, int32_t op, Pieces... pieces) {
+MOTE_GETS_WORDS inline mote_status fail_at(mote_error* error, mote_status code, int32_t op,
+                                           Pieces... pieces) {
+  if constexpr (!kHasSentences) return fail_without_text(error, code, op);
   if (error != nullptr) {
     error->code = code;
     error->op = op;
@@ -50,7 +56,7 @@ mote_status fail_at(mote_error* error, mote_status code, int32_t op, Pieces... p
 }
 
 template <class... Pieces>
-mote_status fail(mote_error* error, mote_status code, Pieces... pieces) {
+MOTE_GETS_WORDS inline mote_status fail(mote_error* error, mote_status code, Pieces... pieces) {
   return fail_at(error, code, -1, pieces...);
 }
 

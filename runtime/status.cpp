@@ -3,7 +3,21 @@
 
 #include "kernels/families.h"
 #include "mote/platform.h"
+#include "runtime/error.h"
 #include "runtime/isa.h"
+
+namespace mote {
+
+mote_status fail_without_text(mote_error* error, mote_status code, int32_t op) {
+  if (error != nullptr) {
+    error->code = code;
+    error->op = op;
+    error->text[0] = '\0';
+  }
+  return code;
+}
+
+}  // namespace mote
 
 extern "C" {
 

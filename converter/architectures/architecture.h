@@ -92,6 +92,7 @@ struct BertDefaults {
   const char* activation = "gelu";
   uint32_t context = 512, token_types = 2;
   double eps = 1e-12;
+  uint32_t layers = 12;
 };
 
 /// The keys and names that BERT's relatives share: sizes, layer norms after each block, learned positions, a

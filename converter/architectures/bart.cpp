@@ -2,9 +2,10 @@
 //
 // BART (Lewis et al. 2019) and its relatives mBART, Marian, Pegasus and M2M-100 (NLLB too): an encoder and a
 // decoder of layers with biases everywhere. They differ in where norms stand and in the positions.
+#include "converter/architectures/bart.h"
+
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
 #include "converter/architectures/encoder_decoder.h"
 #include "converter/error.h"
 
@@ -38,8 +39,8 @@ constexpr BartLike kBartLike[] = {
 
 constexpr uint32_t kLearnedOffset = 2;
 
-/// [rows, width]: row r has the sines of first + r times each of the frequencies, then the cosines; the
-/// angles are of the type that the original computes them in.
+}  // namespace
+
 template <class Angle>
 std::vector<float> bart_sines(uint32_t first, uint32_t rows, uint32_t width, double log_step) {
   const uint32_t half = width / 2, sines = width - half;
@@ -55,12 +56,15 @@ std::vector<float> bart_sines(uint32_t first, uint32_t rows, uint32_t width, dou
   }
   return table;
 }
+template std::vector<float> bart_sines<float>(uint32_t, uint32_t, uint32_t, double);
+
+namespace {
 
 void set_bart_positions(const Source& source, Config& config, const BartLike& bart, const std::string& side,
                         TransformerSpec& spec) {
   const std::string table = side + "embed_positions";
   const bool stored = source.tensors.count(table + ".weight") != 0;
-  if (bart.positions == BartPositions::learned || (bart.positions == BartPositions::sines && stored)) {
+  if (bart.positions == BartPositions::learned || stored) {
     spec.first_position = bart.positions == BartPositions::learned ? kLearnedOffset : 0;
     spec.position_rows = spec.context + spec.first_position;
     spec.names.positions = table;
@@ -88,13 +92,16 @@ void name_bart_attention(const std::string& prefix, const std::string& name, boo
   (before ? names.attention_norms.before : names.attention_norms.sum) = prefix + name + "_layer_norm";
 }
 
-LayerSpec bart_layer(Config& config, const BartLike& bart, const std::string& base, const std::string& side,
+}  // namespace
+
+LayerSpec bart_layer(Config& config, const BartLayer& bart, const std::string& base, const std::string& side,
                      uint32_t width) {
   const std::string heads_key = side + "_attention_heads", prefix = base + side + ".layers.{}.";
   LayerSpec layer;
-  layer.attention = equal_heads(config, width, config.size(heads_key, 1, kMaxSize, 16), "d_model", heads_key);
+  layer.attention =
+      equal_heads(config, width, config.size(heads_key, 1, kMaxSize, bart.heads), "d_model", heads_key);
   layer.ffn = {Ffn::plain, read_activation(config, "activation_function", bart.activation),
-               config.size(side + "_ffn_dim", 1, kMaxSize, 4096), true};
+               config.size(side + "_ffn_dim", 1, kMaxSize, bart.ffn_width), true};
   name_bart_attention(prefix, "self_attn", bart.norms_before, layer.names);
   if (side == "decoder") {
     LayerSpec cross = layer;
@@ -108,6 +115,8 @@ LayerSpec bart_layer(Config& config, const BartLike& bart, const std::string& ba
   return layer;
 }
 
+namespace {
+
 TransformerSpec bart_side(const Source& source, Config& config, const BartLike& bart, const std::string& base,
                           const std::string& side) {
   TransformerSpec spec{};
@@ -117,7 +126,7 @@ TransformerSpec bart_side(const Source& source, Config& config, const BartLike& 
   spec.norm = NormKind::layer;
   spec.norm_eps = 1e-5f;
   spec.norm_bias = true;
-  spec.repeat(bart_layer(config, bart, base, side, spec.width),
+  spec.repeat(bart_layer(config, {bart.norms_before, bart.activation}, base, side, spec.width),
               config.size(side + "_layers", 1, kMaxLayers, 12));
   if (config.flag("scale_embedding", bart.scaled))
     spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
@@ -167,9 +176,7 @@ TransformerSpec read_bart(const Source& source, Config& config) {
   encoder.names.embedding = spec.names.embedding;
   if (source.tensors.count("final_logits_bias") != 0) spec.head.output_bias = "final_logits_bias";
   spec.names.ignored.emplace_back("embed_tokens.weight");
-  set_encoder(config, std::move(encoder), spec);
-  if (!config.has("decoder_start_token_id") && bart.start_id < static_cast<int32_t>(spec.vocab))
-    spec.bos_id = bart.start_id;
+  set_encoder(config, std::move(encoder), spec, bart.start_id);
   return spec;
 }
 

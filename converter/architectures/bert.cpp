@@ -70,7 +70,7 @@ TransformerSpec read_bert_like(const Source& source, Config& config, const std::
   spec.vocab = config.size("vocab_size", 1, kMaxSize, defaults.vocab);
   spec.width = config.size("hidden_size", 1, kMaxSize, defaults.width);
   spec.repeat(read_bert_layer(config, spec.width, base, defaults),
-              config.size("num_hidden_layers", 1, kMaxLayers, 12));
+              config.size("num_hidden_layers", 1, kMaxLayers, defaults.layers));
   set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, defaults.context), 0,
                 spec);
   const std::string positions = config.optional_text("position_embedding_type").value_or("absolute");

@@ -176,9 +176,13 @@ void read_convolution(Config& config, const std::string& base, TransformerSpec& 
 
 TransformerSpec read_deberta_v2(const Source& source, Config& config) {
   const std::string base = base_of(source, "deberta.");
-  if (!config.has("num_hidden_layers")) config.refuse("num_hidden_layers is missing");
-  const BertDefaults defaults{
-      .vocab = 128100, .width = 1536, .heads = 24, .ffn_width = 6144, .token_types = 0, .eps = 1e-7};
+  const BertDefaults defaults{.vocab = 128100,
+                              .width = 1536,
+                              .heads = 24,
+                              .ffn_width = 6144,
+                              .token_types = 0,
+                              .eps = 1e-7,
+                              .layers = 24};
   TransformerSpec spec = read_bert_like(source, config, base, defaults);
   if (config.size("embedding_size", 1, kMaxSize, spec.width) != spec.width)
     config.refuse("embedding_size is not hidden_size");

@@ -47,7 +47,10 @@ TransformerSpec read_dinov3_vit(const Source&, Config& config) {
   picture.projection = "embeddings.patch_embeddings";
   picture.before = {{"embeddings.cls_token"}};
   const uint32_t registers = config.size("num_register_tokens", 0, 4096, 0);
-  if (registers != 0) picture.before.push_back(LearnedRows{"embeddings.register_tokens", registers});
+  if (registers != 0) {
+    picture.before.emplace_back();
+    picture.before.back() = {"embeddings.register_tokens", registers};
+  }
   spec.names.ignored = {"embeddings.mask_token", "rope_embeddings.inv_freq"};
   spec.head.kind = OutputKind::embedding;
   spec.head.probabilities = Probabilities::none;

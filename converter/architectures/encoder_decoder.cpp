@@ -13,12 +13,13 @@ void set_cross(LayerSpec cross, LayerSpec& layer) {
   layer.cross = std::make_shared<const LayerSpec>(std::move(cross));
 }
 
-void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decoder) {
+void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decoder, int32_t start_id) {
   require_flag(config, "is_encoder_decoder", true);
   for (const char* of_training : {"dropout_rate", "classifier_dropout_rate", "initializer_factor"})
     config.value(of_training);
   encoder.head.kind = OutputKind::hidden;
-  decoder.bos_id = config.token_id("decoder_start_token_id", decoder.vocab);
+  const bool known = config.has("decoder_start_token_id") || start_id >= static_cast<int64_t>(decoder.vocab);
+  decoder.bos_id = known ? config.token_id("decoder_start_token_id", decoder.vocab) : start_id;
   decoder.source = std::make_shared<const TransformerSpec>(std::move(encoder));
 }
 

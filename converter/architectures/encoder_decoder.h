@@ -14,8 +14,8 @@ namespace mote::convert {
 void set_cross(LayerSpec cross, LayerSpec& layer);
 
 /// `encoder` becomes the decoder's source, which starts at decoder_start_token_id. Throws Error where the
-/// config says that the model is none of both.
-void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decoder);
+/// config says that the model is none of both. `start_id`: where the key is absent.
+void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decoder, int32_t start_id = -1);
 
 /// The first of the names whose weight the source has, else the first.
 std::string first_tensor(const Source& source, std::initializer_list<const char*> names);

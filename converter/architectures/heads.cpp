@@ -123,6 +123,7 @@ void read_labels_head(const Source& source, Config& config, const std::string& o
 }
 
 std::string base_of(const Source& source, const std::string& base) {
+  if (!source.base.empty()) return source.base;
   const auto first = source.tensors.lower_bound(base);
   return first != source.tensors.end() && first->first.starts_with(base) ? base : "";
 }

@@ -74,7 +74,7 @@ Landmarks read_landmarks(Config& config, TransformerSpec& spec) {
   if (landmarks.tokens > spec.context)
     config.refuse("segment_means_seq_len {} of {} positions", landmarks.tokens, spec.context);
   spec.context = landmarks.tokens;
-  spec.notes.push_back(
+  spec.notes.emplace_back(
       "texts have exactly segment_means_seq_len tokens, as the original's; each is computed by itself, where "
       "the "
       "original's landmarks depend on the other texts of a batch");

@@ -2,12 +2,13 @@
 //
 // Parakeet for CTC (Rekesh et al. 2023: Fast Conformer): convolutions that leave an eighth of the frames,
 // then Conformer blocks whose attention knows distances as Transformer-XL does (Dai et al. 2019).
+#include "converter/architectures/parakeet.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
 #include "converter/error.h"
 #include "converter/sound_stem.h"
 
@@ -279,13 +280,13 @@ ParakeetSizes read_parakeet_sizes(Config& encoder) {
 
 }  // namespace
 
-TransformerSpec read_parakeet_ctc(const Source&, Config& config) {
+TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab) {
   const nlohmann::json* inner = config.value("encoder_config");
   if (inner == nullptr || !inner->is_object()) config.refuse_value("encoder_config", inner, "an object");
   Config encoder = config.inner(*inner, "encoder_config.");
   const ParakeetSizes sizes = read_parakeet_sizes(encoder);
   TransformerSpec spec;
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 1025);
+  spec.vocab = vocab;
   spec.width = sizes.width;
   spec.context = sizes.reach;
   for (uint32_t i = 0; i < sizes.convs; ++i) spec.context *= sizes.stride;
@@ -295,7 +296,12 @@ TransformerSpec read_parakeet_ctc(const Source&, Config& config) {
   spec.tied_embedding = false;
   spec.sound = SoundSpec{};
   spec.sound->waveform = false;
-  spec.sound->blank = config.token_id("pad_token_id", spec.vocab, spec.vocab - 1);
+  spec.sound->features = SoundFeatures::normalized_log_mel;
+  spec.sound->bins = sizes.mels;
+  spec.sound->fft = 512;
+  spec.sound->hop = 160;
+  spec.sound->window = 400;
+  spec.sound->scale = 0.97f;
   spec.stem = [sizes](TransformerBuilder& builder) { return build_subsampling(builder, sizes); };
   LayerSpec layer;
   layer.attention = equal_heads(encoder, sizes.width, encoder.size("num_attention_heads", 1, kMaxSize, 8),
@@ -317,6 +323,12 @@ TransformerSpec read_parakeet_ctc(const Source&, Config& config) {
   for (const char* key : {"activation_dropout", "dropout", "dropout_positions", "layerdrop"})
     encoder.value(key);
   encoder.finish();
+  return spec;
+}
+
+TransformerSpec read_parakeet_ctc(const Source&, Config& config) {
+  TransformerSpec spec = read_parakeet_encoder(config, config.size("vocab_size", 1, kMaxSize, 1025));
+  spec.sound->blank = config.token_id("pad_token_id", spec.vocab, spec.vocab - 1);
   for (const char* key : {"architectures", "ctc_loss_reduction", "ctc_zero_infinity"}) config.value(key);
   spec.head.kind = OutputKind::token_labels;
   spec.head.output = "ctc_head";

@@ -32,18 +32,20 @@ Sides read_sides(Config& config, const std::string& key, uint32_t fallback) {
 
 }  // namespace
 
-PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size) {
+PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size, bool fills_up) {
   const Sides image = read_sides(config, "image_size", image_size);
   const Sides patch = read_sides(config, "patch_size", patch_size);
   if (patch.height != patch.width) config.refuse("patch_size: patches that are no squares are not supported");
   PictureFormat format;
   format.patch = patch.height;
-  // Pixels at the right and lower edge that fill no patch have no part in the original's result either.
-  if (image.height % format.patch != 0 || image.width % format.patch != 0)
-    config.refuse("image_size {} x {} is no multiple of patch_size {}", image.height, image.width,
-                  format.patch);
-  format.height = image.height;
-  format.width = image.width;
+  if (image.height < format.patch || image.width < format.patch)
+    config.refuse("image_size {} x {} is less than patch_size {}", image.height, image.width, format.patch);
+  if (fills_up && (image.height % format.patch != 0 || image.width % format.patch != 0))
+    config.refuse("image_size {} x {} would be filled up to patches of {}, which is not supported",
+                  image.height, image.width, format.patch);
+  // Pixels at the right and lower edge that fill no patch have no part in the original's result (YOLOS).
+  format.height = image.height / format.patch * format.patch;
+  format.width = image.width / format.patch * format.patch;
   format.channels = config.size("num_channels", 1, 4, 3);
   if (uint64_t{format.height / format.patch} * (format.width / format.patch) > kMaxSize)
     config.refuse("image_size {} x {} has too many patches", image.height, image.width);

@@ -9,8 +9,10 @@
 
 namespace mote::convert {
 
-/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels.
-PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size);
+/// The size of pictures and of patches, by the config's image_size, patch_size and num_channels. Of a
+/// model that `fills_up` the last patches, whole ones alone are supported; others leave pixels out.
+PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
+                                  bool fills_up = false);
 
 /// Rows before and behind those of patches: fills the format's numbers and the context, which has all of
 /// them.
@@ -28,8 +30,8 @@ void set_layer_norms(Config& config, double eps, TransformerSpec& spec);
 /// [rows, cols] of a tensor, whatever its shape; for what the config's reader computes with.
 std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count);
 
-/// How preprocessor_config.json, if the source has one, makes pixel values; throws Error for what is not
-/// supported.
-void read_preprocessor(const Source& source, PictureFormat& format, std::vector<std::string>& notes);
+/// How preprocessor_config.json, if the source has one, makes pixel values. Their size is the model's, or
+/// where it resizes its positions, becomes the model's; throws Error for what is not supported.
+void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<std::string>& notes);
 
 }  // namespace mote::convert

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "converter/architectures/pictures.h"
 #include "converter/error.h"
@@ -15,7 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kPreprocessorDepth = 16;
-constexpr uint32_t kBilinear = 2, kBicubic = 3;  // Pillow's numbers
+constexpr uint32_t kMaxPixels = 1u << 30;
+constexpr uint32_t kLanczos = 1, kBilinear = 2, kBicubic = 3;  // Pillow's numbers
 
 /// Of kinds of processors whose configs may leave keys out, by the start of the name.
 struct Processor {
@@ -26,8 +29,10 @@ struct Processor {
 constexpr Processor kProcessors[] = {
     {"ViT", kBilinear, false},    {"DeiT", kBicubic, false},        {"Beit", kBicubic, false},
     {"CLIP", kBicubic, true},     {"SiglipImage", kBicubic, false}, {"Bit", kBicubic, true},
-    {"DINOv3", kBilinear, false}, {"Yolos", kBilinear, false},
+    {"DINOv3", kBilinear, false},
 };
+constexpr Processor kIdefics3Processors[] = {{"Idefics3", kLanczos, true}, {"SmolVLM", kLanczos, true}};
+constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
 
 struct Size {
   uint32_t height, width;  // width 0: of the shorter side
@@ -39,19 +44,14 @@ class Preprocessor {
 
   /// Nothing of a kind that is not known.
   bool read(PictureFormat& format) {
-    const Processor* known = kind();
-    if (known == nullptr) return false;
-    const Processor& processor = *known;
-    if (flag("do_resize", true)) {
-      const Size size = size_of("size", processor.shorter_side);
-      format.resize_height = size.height;
-      format.resize_width = size.width;
-      format.resample = resample(processor);
-    }
-    if (flag("do_center_crop", values_.contains("crop_size") && values_.contains("do_center_crop"))) {
-      const Size size = size_of("crop_size", false);
-      format.crop_height = size.height;
-      format.crop_width = size.width;
+    if (const Processor* tiles = kind(kIdefics3Processors)) {
+      read_tiles(*tiles, format);
+    } else if (const Processor* sides = kind(kQwenProcessors)) {
+      read_pixels(*sides, format);
+    } else if (const Processor* known = kind(kProcessors)) {
+      read_size(*known, format);
+    } else {
+      return false;
     }
     format.rescale = 1.0f;
     if (flag("do_rescale", true)) format.rescale = static_cast<float>(number("rescale_factor", 1.0 / 255));
@@ -67,6 +67,67 @@ class Preprocessor {
   }
 
  private:
+  void read_size(const Processor& processor, PictureFormat& format) {
+    if (flag("do_resize", true)) {
+      const Size size = size_of("size", processor.shorter_side);
+      format.resize_height = size.height;
+      format.resize_width = size.width;
+      format.resample = resample(processor);
+    }
+    if (flag("do_center_crop", values_.contains("crop_size") && values_.contains("do_center_crop"))) {
+      const Size size = size_of("crop_size", false);
+      format.crop_height = size.height;
+      format.crop_width = size.width;
+    }
+  }
+  /// Idefics3's: the longer side of a picture, then of tiles.
+  void read_tiles(const Processor& processor, PictureFormat& format) {
+    for (const char* key : {"do_resize", "do_image_splitting"}) {
+      if (!flag(key, true)) file_.refuse("{} false is not supported", key);
+    }
+    flag("do_pad", true);
+    format.resample = resample(processor);
+    format.longest = edge_of("size", "longest_edge", 4 * 364);
+    format.tile = edge_of("max_image_size", "longest_edge", 364);
+    const uint32_t seen = format.tile / format.patch * format.patch;  // the model leaves the rest out
+    if (seen != format.height || seen != format.width || format.longest < format.tile) {
+      file_.refuse("tiles of {} pixels, longest_edge {}: the model takes pictures of {} x {}", format.tile,
+                   format.longest, format.width, format.height);
+    }
+  }
+  /// Qwen2-VL's: pixels of both sides together.
+  void read_pixels(const Processor& processor, PictureFormat& format) {
+    if (!flag("do_resize", true)) file_.refuse("do_resize false is not supported");
+    format.resample = resample(processor);
+    format.least_pixels = edge_of("size", "shortest_edge", 56 * 56);
+    format.most_pixels = edge_of("size", "longest_edge", 28 * 28 * 1280);
+    const json *least = find("min_pixels"), *most = find("max_pixels");
+    if (least != nullptr)
+      format.least_pixels = static_cast<uint32_t>(file_.size(*least, "min_pixels", kMaxPixels));
+    if (most != nullptr)
+      format.most_pixels = static_cast<uint32_t>(file_.size(*most, "max_pixels", kMaxPixels));
+    if (format.least_pixels == 0 || format.least_pixels > format.most_pixels)
+      file_.refuse("pictures of {} to {} pixels", format.least_pixels, format.most_pixels);
+    const std::pair<const char*, uint32_t> of_model[] = {
+        {"patch_size", format.patch}, {"merge_size", format.merge}, {"temporal_patch_size", format.frames}};
+    for (const auto& [key, expected] : of_model) {
+      const json* value = find(key);
+      if (value != nullptr && file_.size(*value, key, kMaxSize) != expected)
+        file_.refuse("{} is {}, the model's is {}", key, value->dump(), expected);
+    }
+  }
+  uint32_t edge_of(const std::string& key, const char* edge, uint32_t fallback) {
+    const json* value = find(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_object()) file_.refuse_value(key, value, "an object");
+    for (const auto& [name, number] : value->items()) {
+      if (name != "longest_edge" && name != "shortest_edge" && name != "min_pixels" && name != "max_pixels")
+        file_.refuse("{}.{} is not understood", key, name);
+    }
+    if (!value->contains(edge) || (*value)[edge].is_null()) return fallback;
+    return static_cast<uint32_t>(file_.size((*value)[edge], key, kMaxPixels));
+  }
+
   const json* find(const std::string& key) {
     known_.insert(key);
     return file_.find(values_, key);
@@ -93,13 +154,13 @@ class Preprocessor {
     return numbers;
   }
 
-  const Processor* kind() {
+  const Processor* kind(std::span<const Processor> processors) {
     std::string name;
     for (const char* key : {"image_processor_type", "feature_extractor_type"}) {
       const json* value = find(key);
       if (name.empty() && value != nullptr && value->is_string()) name = value->get<std::string>();
     }
-    for (const Processor& processor : kProcessors) {
+    for (const Processor& processor : processors) {
       if (name.starts_with(processor.name)) return &processor;
     }
     return nullptr;
@@ -130,8 +191,8 @@ class Preprocessor {
   uint32_t resample(const Processor& processor) {
     const json* value = find("resample");
     const uint64_t filter = value == nullptr ? processor.resample : file_.size(*value, "resample");
-    if (filter != kBilinear && filter != kBicubic)
-      file_.refuse("resample {} is not supported, 2 (bilinear) and 3 (bicubic) are", filter);
+    if (filter < kLanczos || filter > kBicubic)
+      file_.refuse("resample {} is not supported, 1 (Lanczos), 2 (bilinear) and 3 (bicubic) are", filter);
     return static_cast<uint32_t>(filter);
   }
   void finish() {
@@ -154,7 +215,8 @@ class Preprocessor {
 
 }  // namespace
 
-void read_preprocessor(const Source& source, PictureFormat& format, std::vector<std::string>& notes) {
+void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<std::string>& notes) {
+  PictureFormat& format = spec.picture.format;
   const std::filesystem::path path = source.directory / "preprocessor_config.json";
   std::error_code ignored;
   if (source.directory.empty() || !std::filesystem::exists(path, ignored)) {
@@ -166,15 +228,27 @@ void read_preprocessor(const Source& source, PictureFormat& format, std::vector<
     notes.emplace_back("its image processor is not known: the file takes pixel values, but no pictures");
     return;
   }
+  if (format.tile != 0) return;
+  if (format.most_pixels != 0) {
+    const uint32_t rows = format.most_pixels / (format.patch * format.patch);
+    spec.context = std::clamp(rows, format.rows(), spec.context);
+    return;
+  }
   const bool crops = format.crop_height != 0;
   const uint32_t height = crops ? format.crop_height : format.resize_height;
   const uint32_t width = crops ? format.crop_width : format.resize_width;
-  if (height != format.height || width != format.width) {
+  if (height == format.height && width == format.width) return;
+  if (!spec.picture.resizes_positions || width == 0 || height % format.patch != 0 ||
+      width % format.patch != 0) {
     fail(
         "{}: pictures become {} x {} pixels, the model takes {} x {}; positions of another size are not "
         "supported",
         path.string(), width, height, format.width, format.height);
   }
+  spec.picture.table = {format.height / format.patch, format.width / format.patch};
+  format.height = height;
+  format.width = width;
+  spec.context = format.rows();
 }
 
 }  // namespace mote::convert

@@ -48,8 +48,8 @@ void check_attention(const TransformerSpec& spec, uint32_t index, const Attentio
     if (attention.bias >= spec.attention_biases.size())
       fail("layer {} has attention bias {} of {}", index, attention.bias, spec.attention_biases.size());
     const size_t values = spec.attention_biases[attention.bias].size();
-    const uint64_t context = spec.context;
-    const uint64_t expected = heads * (spec.biases_by_position ? context * context : 2 * context - 1);
+    const uint64_t context = spec.context, rows = spec.most_layer_rows();
+    const uint64_t expected = heads * (spec.biases_by_position ? context * context : 2 * rows - 1);
     if (values != expected)
       fail("layer {}: attention bias {} has {} values, expected {}", index, attention.bias, values, expected);
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/graph.h"
+#include "converter/resize_positions.h"
 
 namespace mote::convert {
 
@@ -52,6 +53,9 @@ enum class HeadNorm : uint8_t {
 struct WeightNames {
   std::string embedding, positions, token_types, embedding_norm, embedding_projection, final_norm,
       output_projection, head;
+  // Of a source: learned positions that are added to its last hidden states, and a matrix that they pass,
+  // before the decoder attends to them.
+  std::string source_positions, source_projection;
   std::vector<std::string> ignored;  // ends of names of tensors that hold no weights (masks, cached tables)
   std::vector<std::string> ignored_starts;  // of tensors of heads that are not wanted
 };
@@ -207,17 +211,25 @@ struct PictureSpec {
   bool bias = true;        // of the projection
   std::vector<LearnedRows> before, after;
   std::string positions;              // whole; empty: there are none
+  bool resizes_positions = false;     // to the size that the source's steps give
+  PatchGrid table;                    // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
-  std::string pooled_norm;            // of the vector of the sequence
-  uint32_t pool_skip = 0;             // rows that the pooling leaves out
-  std::string attention_pool;         // starts the names of SigLIP's pooling head
-  std::string boxes;                  // starts the names of what makes boxes of rows (YOLOS)
-  DenseSpec second;                   // labels of the second row, averaged with the head's (DeiT)
-  std::string probe;                  // the name of the output's vectors in the original
+  std::vector<uint32_t> position_order =
+      {};               // of each row of the program, the row of the table; empty: the same
+  bool bias_of_linear = false;  // the projection's bias is not in the table of positions
+  /// Makes the rows of outputs of x, behind final_norm (OutputKind::hidden). Null: they are x.
+  std::function<void(TransformerBuilder&)> finish = nullptr;
+  std::string pooled_norm;     // of the vector of the sequence
+  uint32_t pool_skip = 0;      // rows that the pooling leaves out
+  std::string attention_pool;  // starts the names of SigLIP's pooling head
+  std::string boxes;           // starts the names of what makes boxes of rows (YOLOS)
+  DenseSpec second;            // labels of the second row, averaged with the head's (DeiT)
+  std::string probe;           // the name of the output's vectors in the original
 };
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
+  uint32_t layer_rows = 0;     // the most that layers of groups have of a sequence; 0: the context
   Stem stem = nullptr;         // null: rows are of ids
   Stem before_head = nullptr;  // makes the head's rows of those of the last layer; null: they are the same
   std::optional<SoundSpec> sound = std::nullopt;
@@ -227,6 +239,7 @@ struct TransformerSpec {
   bool norm_eps_outside_root = false;  // they divide by the deviation + norm_eps
   float norm_multiplier = 1.0f;        // of their weights
   bool norm_plus_one = false;          // norms multiply by 1 + their weight
+  std::string norm_weight = ".weight";  // ends the names of their weights
   uint32_t embedding_width = 0;        // 0: width, else the embedding is projected to width
   uint32_t output_width = 0;           // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
@@ -245,7 +258,7 @@ struct TransformerSpec {
   // What is projected is the embedding of the token behind, the own and the one before side by side.
   bool trigrams = false;
   std::vector<RopeSpec> ropes;
-  // Each [heads, 2 context - 1], by key - query; see biases_by_position.
+  // Each [heads, 2 most_layer_rows() - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
   // Of layers that build themselves over more columns than `width`: makes their rows of the embedding, and a
@@ -253,6 +266,8 @@ struct TransformerSpec {
   Remake expand = nullptr, collapse = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};
+  std::optional<SightSpec> sight = std::nullopt;  // of a decoder
+  std::vector<uint32_t> rope_axes = {};           // of each frequency of the first rope (interleaved_axes)
   // Where attention_biases are by position, [heads * context, context].
   bool biases_by_position = false;
   // The original rounds the inputs of its matrices to 8 bits by rows, as q8c does, whatever the type asked
@@ -267,12 +282,15 @@ struct TransformerSpec {
   bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none
   /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
   std::shared_ptr<const TransformerSpec> source = nullptr;
+  std::vector<uint32_t> durations = {};  // of a transducer, the last columns of its logits
   std::string label = {};               // starts the weights' names in the file
   bool shares_embedding = false;        // an encoder's is that of the decoder
   std::vector<std::string> notes = {};  // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;
+
+  uint32_t most_layer_rows() const { return layer_rows != 0 ? layer_rows : context; }
 
   /// Sets `count` layers that are as `layer`, each with weights of its own.
   void repeat(const LayerSpec& layer, uint32_t count);

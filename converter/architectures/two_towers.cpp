@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/pictures.h"
+#include "converter/architectures/vision_language.h"
 #include "converter/error.h"
 
 namespace mote::convert {
@@ -34,14 +34,6 @@ std::vector<float> causal_bias(uint32_t heads, uint32_t context) {
     for (uint32_t key = 0; key < context; ++key) bias.push_back(key <= row % context ? 0.0f : kMasked);
   }
   return bias;
-}
-
-/// An object of the config, empty where it is absent.
-const nlohmann::json& tower_keys(Config& config, const std::string& key) {
-  static const nlohmann::json none = nlohmann::json::object();
-  const nlohmann::json* value = config.value(key);
-  if (value != nullptr && !value->is_object()) config.refuse_value(key, value, "an object");
-  return value == nullptr ? none : *value;
 }
 
 void set_embedding(TransformerSpec& spec) {
@@ -150,8 +142,8 @@ TransformerSpec read_two_towers(const Source& source, Config& config, const Towe
     config.refuse("{} has a tower of pictures and one of texts: choose --tower vision or --tower text",
                   towers.siglip ? "SigLIP" : "CLIP");
   const bool vision = source.tower == "vision";
-  Config text = config.inner(tower_keys(config, "text_config"), "text_config.");
-  Config pictures = config.inner(tower_keys(config, "vision_config"), "vision_config.");
+  Config text = config.inner(object_of_config(config, "text_config"), "text_config.");
+  Config pictures = config.inner(object_of_config(config, "vision_config"), "vision_config.");
   Config& own = vision ? pictures : text;
   know(own, {"attention_dropout", "dropout", "initializer_factor", "projection_dim", "projection_size"});
   TransformerSpec spec =

@@ -122,6 +122,7 @@ TransformerSpec read_dinov2(const Source& source, Config& config) {
     }
   }
   spec.picture.positions = base + "embeddings.position_embeddings";
+  spec.picture.resizes_positions = spec.picture.format.height == spec.picture.format.width;
   read_picture_head(source, config, base, spec);
   if (spec.head.kind == OutputKind::sequence_labels) spec.head.more_pools = {PoolKind::mean};
   know(config, {"layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "out_features",

@@ -26,20 +26,6 @@ struct WaveformStem {
   std::string first_norm;                           // of what the first layer reads; empty: none
 };
 
-std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
-                                      const std::vector<uint32_t>& fallback) {
-  const nlohmann::json* value = config.value(key);
-  if (value == nullptr) return fallback;
-  std::vector<uint32_t> sizes;
-  for (const nlohmann::json& item : value->is_array() ? *value : nlohmann::json::array()) {
-    const bool fits =
-        item.is_number_unsigned() && item.get<uint64_t>() >= 1 && item.get<uint64_t>() <= kMaxSize;
-    if (!fits) config.refuse_value(key, value, "a list of sizes");
-    sizes.push_back(item.get<uint32_t>());
-  }
-  return sizes;
-}
-
 WaveformStem read_waveform_stem(Config& config, const std::string& base) {
   WaveformStem stem;
   stem.base = base;
@@ -168,6 +154,20 @@ LayerNames wav2vec2_layer_names(const std::string& base, bool pre_norm) {
 }
 
 }  // namespace
+
+std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
+                                      const std::vector<uint32_t>& fallback) {
+  const nlohmann::json* value = config.value(key);
+  if (value == nullptr) return fallback;
+  std::vector<uint32_t> sizes;
+  for (const nlohmann::json& item : value->is_array() ? *value : nlohmann::json::array()) {
+    const bool fits =
+        item.is_number_unsigned() && item.get<uint64_t>() >= 1 && item.get<uint64_t>() <= kMaxSize;
+    if (!fits) config.refuse_value(key, value, "a list of sizes");
+    sizes.push_back(item.get<uint32_t>());
+  }
+  return sizes;
+}
 
 void read_unused_wav2vec2_keys(Config& config) {
   for (const char* key : {"activation_dropout",

@@ -12,6 +12,10 @@ namespace mote::convert {
 /// Keys of training, of heads that are not wanted and of dropouts, which leave the results alone.
 void read_unused_wav2vec2_keys(Config& config);
 
+/// The key's list of sizes, or, where it is absent, `fallback`.
+std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
+                                      const std::vector<uint32_t>& fallback);
+
 /// Whether the source has the model below a head.
 std::string wav2vec2_base(const Source& source);
 

@@ -265,7 +265,7 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
   spec.names.ignored_starts.insert(spec.names.ignored_starts.end(),
                                    {"lm_loss.", "sequence_summary.", "logits_proj."});
   if (config.optional_size("mem_len", 0, kMaxSize).value_or(0) == 0) {
-    spec.notes.push_back(
+    spec.notes.emplace_back(
         "each text is read by itself: config.json has no mem_len, and a memory of all texts before it has no "
         "end");
   }

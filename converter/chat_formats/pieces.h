@@ -13,6 +13,7 @@ namespace mote::convert {
 struct ChatMessage {
   std::string role;  // system, user, assistant; a system message is the first
   std::string text;
+  bool picture = false;  // one stands before the text
 };
 
 std::string render_pieces(const ChatFormat& format, const std::vector<ChatMessage>& messages, bool answer);

@@ -49,7 +49,13 @@ std::optional<std::string> ProbedTemplate::render_at(const std::vector<ChatMessa
                                                      const jinja::Time& now) const {
   Conversation conversation;
   for (const ChatMessage& message : messages) {
-    conversation.messages.push_back({{"role", message.role}, {"content", message.text}});
+    nlohmann::ordered_json content = message.text;
+    if (setting_.parts) {
+      content = nlohmann::ordered_json::array();
+      if (message.picture) content.push_back({{"type", "image"}});
+      content.push_back({{"type", "text"}, {"text", message.text}});
+    }
+    conversation.messages.push_back({{"role", message.role}, {"content", std::move(content)}});
   }
   conversation.answer = answer;
   conversation.now = now;

@@ -143,6 +143,27 @@ UnderstoodTemplate understand_template(const std::string& chat_template, const T
   }
 }
 
+std::optional<std::string> before_pictures(const std::string& chat_template, const TemplateSetting& setting,
+                                           const ChatFormat& format, const PictureMarks& marks) {
+  try {
+    const ProbedTemplate probed(chat_template, setting);
+    const std::string plain = around(rendered(probed, {{"user", kUser}}, false), kUser).before;
+    const std::string start = without_end(plain, format.user_before, "");
+    const std::string text = rendered(probed, {{"user", kUser, true}}, false);
+    const std::string marked = without_start(around(text, kUser).before, start, "");
+    const Around picture = around(marked, marks.token);
+    if (marks.completed && picture.after.empty()) return picture.before;
+    if (picture.after != marks.after) return std::nullopt;
+    return without_end(picture.before, marks.before, "");
+  } catch (const NoPieces&) {
+    return std::nullopt;
+  } catch (const jinja::Unsupported&) {
+    return std::nullopt;
+  } catch (const jinja::Refusal&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<std::string> difference_to(const ChatFormat& format, const std::string& chat_template,
                                          const TemplateSetting& setting) {
   try {

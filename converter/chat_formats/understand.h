@@ -18,6 +18,7 @@ namespace mote::convert {
 struct TemplateSetting {
   std::vector<std::pair<std::string, std::string>> tokens = {};  // bos_token, eos_token ...
   std::optional<bool> thinking = {};                             // the variable enable_thinking
+  bool parts = false;  // contents are lists of parts, as processors of pictures give them
 };
 
 struct UnderstoodTemplate {
@@ -32,5 +33,15 @@ UnderstoodTemplate understand_template(const std::string& chat_template, const T
 /// How a format's text differs from the template's, or nothing.
 std::optional<std::string> difference_to(const ChatFormat& format, const std::string& chat_template,
                                          const TemplateSetting& setting);
+
+/// What stands before a question that begins with a picture, whose token is `token`; around this the template
+/// or, where `completed`, the processor puts `before` and `after`. Nothing where the template has it
+/// otherwise.
+struct PictureMarks {
+  std::string token, before, after;
+  bool completed;
+};
+std::optional<std::string> before_pictures(const std::string& chat_template, const TemplateSetting& setting,
+                                           const ChatFormat& format, const PictureMarks& marks);
 
 }  // namespace mote::convert

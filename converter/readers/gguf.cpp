@@ -4,113 +4,20 @@
 // tensor that no table has might change the results, and is refused by name.
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/gguf_families.h"
-#include "converter/readers/gguf_file.h"
+#include "converter/readers/gguf_keys.h"
 #include "converter/readers/readers.h"
 
 namespace mote::convert {
 namespace {
 
-/// The metadata, with a record of what was read. Keys are given without the architecture.
-class GgufKeys {
- public:
-  GgufKeys(const GgufFile& file, const std::string& where, std::string_view architecture)
-      : file_(file), where_(where), prefix_(std::string(architecture) + ".") {}
-
-  const GgufValue* find(const std::string& key) {
-    read_.insert(prefix_ + key);
-    return find_exact(prefix_ + key);
-  }
-
-  const GgufValue* find_exact(const std::string& key) const {
-    const auto found = file_.metadata.find(key);
-    return found == file_.metadata.end() ? nullptr : &found->second;
-  }
-
-  std::optional<double> number(const std::string& key) {
-    const GgufValue* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    if (const auto* list = std::get_if<GgufArray>(value)) {
-      if (const auto same = same_number(*list)) return same;
-    }
-    if (const auto* integer = std::get_if<int64_t>(value)) return static_cast<double>(*integer);
-    if (const auto* real = std::get_if<double>(value); real != nullptr && std::isfinite(*real)) return *real;
-    fail("{}: {}{} is not one finite number (models whose layers differ are not read)", where_, prefix_, key);
-  }
-
-  /// A whole number below 2^31, if there.
-  std::optional<uint32_t> size(const std::string& key) {
-    const auto value = number(key);
-    if (value &&
-        !(*value >= 0 && *value <= std::numeric_limits<int32_t>::max() && *value == std::floor(*value))) {
-      fail("{}: {}{} is {}, expected a size", where_, prefix_, key, *value);
-    }
-    return value ? std::optional(static_cast<uint32_t>(*value)) : std::nullopt;
-  }
-
-  std::string text(const std::string& key, const char* fallback) {
-    const GgufValue* value = find(key);
-    if (value == nullptr) return fallback;
-    if (const auto* text = std::get_if<std::string_view>(value)) return std::string(*text);
-    fail("{}: {}{} is not a string", where_, prefix_, key);
-  }
-
-  /// A token id, unless absent or -1 in any width.
-  std::optional<int32_t> token(const std::string& key) const {
-    const GgufValue* value = find_exact("tokenizer.ggml." + key);
-    const auto* id = value == nullptr ? nullptr : std::get_if<int64_t>(value);
-    if (id == nullptr || *id < 0 || *id > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    return static_cast<int32_t>(*id);
-  }
-
-  /// Fails for a key of the architecture that was not read, unless its value is known to change nothing.
-  void finish() const {
-    static const std::map<std::string, double> kNeutral = {{"expert_count", 0},
-                                                           {"expert_used_count", 0},
-                                                           {"attention.causal", 1},
-                                                           {"attention.sliding_window", 0}};
-    static const std::set<std::string> kIgnored = {"tensor_data_layout", "rope.scaling.finetuned"};
-    for (const auto& [full_key, value] : file_.metadata) {
-      if (full_key.compare(0, prefix_.size(), prefix_) != 0 || read_.count(full_key)) continue;
-      const std::string key = full_key.substr(prefix_.size());
-      if (kIgnored.count(key)) continue;
-      const auto neutral = kNeutral.find(key);
-      if (neutral != kNeutral.end() && is_equal(value, neutral->second)) continue;
-      fail("{}: metadata key {} is not understood and may change the results", where_, shown(full_key));
-    }
-  }
-
- private:
-  /// Of a list with a number for each layer, all of them equal.
-  static std::optional<double> same_number(const GgufArray& list) {
-    constexpr uint32_t kU32 = 4, kI32 = 5;
-    if ((list.type != kU32 && list.type != kI32) || list.count == 0) return std::nullopt;
-    const auto first = load<int32_t>(list.bytes.data());
-    for (uint64_t i = 1; i < list.count; ++i) {
-      if (load<int32_t>(list.bytes.data() + i * sizeof first) != first) return std::nullopt;
-    }
-    return first;
-  }
-
-  static bool is_equal(const GgufValue& value, double expected) {
-    if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer) == expected;
-    if (const auto* flag = std::get_if<bool>(&value)) return (*flag ? 1 : 0) == expected;
-    return false;
-  }
-
-  const GgufFile& file_;
-  const std::string& where_;
-  std::string prefix_;
-  std::set<std::string> read_;
-};
+constexpr uint32_t kMaxGgufLayers = 1u << 12;
 
 const Family& family_of(const GgufFile& file, const std::string& where) {
   const auto text = [&](const char* key) {
@@ -180,6 +87,24 @@ void read_bert(const GgufFile& file, GgufKeys& metadata, nlohmann::json& config,
   config["type_vocab_size"] = types == file.tensors.end() ? 0 : types->second.rows();
 }
 
+/// Which layers are short convolutions: those without heads of keys.
+void read_lfm2(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
+  const uint32_t layers = config["num_hidden_layers"].get<uint32_t>();
+  if (layers > kMaxGgufLayers) fail("{}: lfm2.block_count is {}", where, layers);
+  config["layer_types"] = nlohmann::json::array();
+  uint32_t kv_heads = 0;
+  for (const uint32_t heads : metadata.sizes("attention.head_count_kv", layers)) {
+    config["layer_types"].push_back(heads == 0 ? "conv" : "full_attention");
+    if (heads == 0) continue;
+    if (kv_heads != 0 && heads != kv_heads)
+      fail("{}: layers have {} and {} heads of keys", where, kv_heads, heads);
+    kv_heads = heads;
+  }
+  if (kv_heads == 0) fail("{}: no layer has attention", where);
+  config["num_key_value_heads"] = kv_heads;
+  config["block_auto_adjust_ff_dim"] = false;
+}
+
 /// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
 /// by the width that a head would have of the model's.
 void set_gemma_scale(nlohmann::json& config) {
@@ -230,7 +155,8 @@ bool has_experts(const Family& family, GgufKeys& metadata) {
 nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
                            const std::string& where) {
   const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
-  nlohmann::json config = {{"model_type", type}, {family.activation_key, family.activation}};
+  nlohmann::json config = {{"model_type", type}};
+  if (family.activation_key != nullptr) config[family.activation_key] = family.activation;
   read_keys(family, family.keys, metadata, config, where);
   if (has_experts(family, metadata)) {
     config["model_type"] = family.experts.model_type;
@@ -245,6 +171,7 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
     config[key] = id ? nlohmann::json(*id) : nlohmann::json();
   }
   if (family.name == "bert") read_bert(file, metadata, config, where);
+  if (family.name == "lfm2") read_lfm2(metadata, config, where);
   if (!family.has_rope) return config;
 
   read_heads(metadata, config, where);

@@ -63,6 +63,50 @@ inline constexpr TensorRule kMixtralTensors[] = {
     {"blk.{}.ffn_up_exps", "model.layers.{}.block_sparse_moe.experts.[].w3"},
     {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].w2"}};
 
+inline constexpr KeyRule kGraniteKeys[] = {
+    {"embedding_length", "hidden_size"},
+    {"block_count", "num_hidden_layers"},
+    {"feed_forward_length", "intermediate_size"},
+    {"context_length", "max_position_embeddings"},
+    {"attention.head_count", "num_attention_heads"},
+    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
+    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
+    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional},
+    {"attention.scale", "attention_multiplier", KeyKind::real},
+    {"embedding_scale", "embedding_multiplier", KeyKind::real},
+    {"residual_scale", "residual_multiplier", KeyKind::real},
+    {"logit_scale", "logits_scaling", KeyKind::real}};
+
+// attention.head_count_kv has a number for each layer, 0 for a short convolution's (gguf.cpp).
+inline constexpr KeyRule kLfm2Keys[] = {{"embedding_length", "hidden_size"},
+                                        {"block_count", "num_hidden_layers"},
+                                        {"feed_forward_length", "block_ff_dim"},
+                                        {"context_length", "max_position_embeddings"},
+                                        {"attention.head_count", "num_attention_heads"},
+                                        {"attention.layer_norm_rms_epsilon", "norm_eps", KeyKind::real},
+                                        {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional},
+                                        {"shortconv.l_cache", "conv_L_cache"}};
+inline constexpr TensorRule kLfm2Tensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    {"token_embd_norm", "model.embedding_norm"},  // older files' name of the next
+    {"output_norm", "model.embedding_norm"},
+    {"output", "lm_head"},
+    {"blk.{}.attn_norm", "model.layers.{}.operator_norm"},
+    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+    {"blk.{}.attn_output", "model.layers.{}.self_attn.out_proj"},
+    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_layernorm"},
+    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_layernorm"},
+    {"blk.{}.shortconv.in_proj", "model.layers.{}.conv.in_proj"},
+    {"blk.{}.shortconv.out_proj", "model.layers.{}.conv.out_proj"},
+    {"blk.{}.shortconv.conv", "model.layers.{}.conv.conv"},
+    {"blk.{}.ffn_norm", "model.layers.{}.ffn_norm"},
+    {"blk.{}.ffn_gate", "model.layers.{}.feed_forward.w1"},
+    {"blk.{}.ffn_up", "model.layers.{}.feed_forward.w3"},
+    {"blk.{}.ffn_down", "model.layers.{}.feed_forward.w2"}};
+
 inline constexpr KeyRule kQwenMoeKeys[] = {
     {"expert_count", "num_experts"},
     {"expert_used_count", "num_experts_per_tok"},
@@ -154,8 +198,8 @@ inline constexpr TensorRule kBertTensors[] = {
     {"blk.{}.layer_output_norm", "encoder.layer.{}.output.LayerNorm"}};
 
 struct Family {
-  std::string_view name;  // general.architecture
-  const char* activation_key;
+  std::string_view name;       // general.architecture
+  const char* activation_key;  // null: there is none
   const char* activation;
   std::span<const KeyRule> keys;
   std::span<const TensorRule> tensors;
@@ -200,6 +244,8 @@ inline constexpr Family kFamilies[] = {
      false,
      "",
      {"qwen3_moe", kQwenMoeKeys, kQwenMoeTensors, true}},
+    {"granite", "hidden_act", "silu", kGraniteKeys, kLlamaTensors, true, true},
+    {"lfm2", nullptr, nullptr, kLfm2Keys, kLfm2Tensors, true, false},
     {"olmo2", "hidden_act", "silu", kLlamaKeys, kSandwichTensors, true, false},
     {"gemma", "hidden_act", "gelu_pytorch_tanh", kGemmaKeys, kLlamaTensors, true, false},
     {"gemma2", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false},

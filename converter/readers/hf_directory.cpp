@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A directory as Hugging Face's libraries save it: config.json, perhaps generation_config.json, and the
-// weights in model.safetensors or pytorch_model.bin, or in shards that an index beside it lists.
+// weights in model.safetensors or pytorch_model.bin, in shards that an index beside it lists, or in an ONNX
+// file.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "converter/error.h"
+#include "converter/onnx/onnx_model.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
@@ -141,10 +143,22 @@ void read_weights(Source& source, const fs::path& directory, NamedTensors& packe
     if (is_there(index)) return read_shards(source, directory, index, packed);
   }
   fail(
-      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, "
-      "beside "
-      "config.json",
+      "{} has no weights: expected model.safetensors or pytorch_model.bin, or the index of its shards, or "
+      "model.onnx, beside config.json",
       directory.string());
+}
+
+/// The ONNX file of a directory that has no other weights; empty: there is none.
+fs::path find_onnx(const fs::path& directory) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) {
+    if (is_there(directory / name) || is_there(directory / (std::string(name) + ".index.json"))) return {};
+  }
+  for (const fs::path& folder : {directory, directory / "onnx"}) {
+    for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx"}) {
+      if (is_there(folder / name)) return folder / name;
+    }
+  }
+  return {};
 }
 
 /// Gives each ternary matrix the scale that lies beside it. BitNet's first class divides by it.
@@ -165,13 +179,8 @@ void take_scales(Source& source, const json& config) {
   std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
-/// From chat_template.jinja or tokenizer_config.json, where it is a text or a list of named ones.
-std::string chat_template(const fs::path& directory) {
-  const fs::path jinja = directory / "chat_template.jinja", config = directory / "tokenizer_config.json";
-  if (is_there(jinja)) {
-    const MappedFile file(jinja);
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-  }
+/// Of the file's key, a text or a list of named ones; "" for none.
+std::string chat_template_of(const fs::path& config) {
   if (!is_there(config)) return "";
   const nlohmann::json values = read_json_object(config, kConfigDepth);
   const JsonFile file(config.string());
@@ -185,6 +194,17 @@ std::string chat_template(const fs::path& directory) {
     if (file.text(named, "name") == "default") return file.text(named, "template");
   }
   return "";
+}
+
+/// From chat_template.jinja, tokenizer_config.json or, as processors of pictures have it, chat_template.json.
+std::string chat_template(const fs::path& directory) {
+  const fs::path jinja = directory / "chat_template.jinja";
+  if (is_there(jinja)) {
+    const MappedFile file(jinja);
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  }
+  const std::string text = chat_template_of(directory / "tokenizer_config.json");
+  return text.empty() ? chat_template_of(directory / "chat_template.json") : text;
 }
 
 void take_modules(Source& source, const SentenceModules& modules) {
@@ -224,7 +244,15 @@ void add_dense(Source& source, const SentenceModules& modules) {
 
 }  // namespace
 
-Source read_hf_directory(const fs::path& root) {
+Source read_onnx_file(const fs::path& path) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  const fs::path above = folder / "..";
+  std::error_code error;
+  const bool in_onnx = fs::weakly_canonical(folder, error).filename() == "onnx";
+  return read_hf_directory(in_onnx && !is_there(folder / "config.json") ? above : folder, path);
+}
+
+Source read_hf_directory(const fs::path& root, const fs::path& onnx) {
   std::optional<SentenceModules> sentence;
   if (is_there(root / "modules.json")) sentence = read_sentence_modules(root);
   const fs::path directory = sentence ? sentence->transformer : root;
@@ -254,10 +282,12 @@ Source read_hf_directory(const fs::path& root) {
   source.ternary = format.method == PackedMethod::ternary;
   source.packed = format.method != PackedMethod::none && !source.ternary;
   NamedTensors packed;
-  read_weights(source, directory, packed);
+  const fs::path graph = onnx.empty() ? find_onnx(directory) : onnx;
+  if (graph.empty()) read_weights(source, directory, packed);
   take_scales(source, config);
   add_packed(source, format, packed);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
+  if (!graph.empty()) read_onnx(source, graph);
   return source;
 }
 

@@ -17,7 +17,10 @@
 
 namespace mote::convert {
 
-Source read_hf_directory(const std::filesystem::path& directory);
+/// `onnx`: the weights, whatever else is there; empty: those that are there.
+Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {});
+/// With the config.json beside it, or beside the folder "onnx" that it is in.
+Source read_onnx_file(const std::filesystem::path& path);
 
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {
@@ -38,6 +41,9 @@ Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& p
 Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
 /// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
 Source read_gguf_parts(std::unique_ptr<MappedFile> file);
+
+/// A directory with CTranslate2's model.bin.
+Source read_ctranslate2(const std::filesystem::path& directory);
 
 /// Whether the bytes start with a header that llama2.c could have written.
 bool is_llama2c(std::span<const std::byte> file);

@@ -229,6 +229,8 @@ CharClasses::CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& c
   std::vector<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
   for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
   const std::vector<uint32_t> class_of = tell_apart(sets);
+  for (uint32_t c = 0; c < kCodePoints; ++c)
+    if (c == 0 || class_of[c] != class_of[c - 1]) ranges.push_back(c << kRangeClassBits | class_of[c]);
   std::map<std::array<uint8_t, kClassBlockSize>, uint16_t> known;
   for (uint32_t begin = 0; begin < kCodePoints; begin += kClassBlockSize) {
     std::array<uint8_t, kClassBlockSize> block;

@@ -26,7 +26,7 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     const MappedFile& file = *source.files.front();
     return read_gguf_tokenizer(file.bytes(), file.path().string());
   }
-  if (source.format != "hf") return std::nullopt;
+  if (source.format != "hf" && source.format != "ctranslate2") return std::nullopt;
   std::error_code ignored;
   const std::filesystem::path path = source.directory / "tokenizer.json";
   const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;

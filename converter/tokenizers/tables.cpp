@@ -54,7 +54,8 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
   return nodes;
 }
 
-TokenizerTables::TokenizerTables(const TokenizerSpec& spec) : spec_(spec) {
+TokenizerTables::TokenizerTables(const TokenizerSpec& spec, bool class_ranges)
+    : spec_(spec), small_classes_(class_ranges) {
   check_normalization();
   add_tokens();
   add_symbols();
@@ -197,8 +198,12 @@ void TokenizerTables::add_splits() {
   const CharClasses classes(expressions, find_cuts(spec_.normalizers));
   classes_ = classes.count();
   class_flags_ = bytes_.add(classes.flags());
-  class_blocks_ = bytes_.add(classes.blocks);
-  class_table_ = bytes_.add(classes.table);
+  if (small_classes_) {
+    class_ranges_ = bytes_.add(classes.ranges);
+  } else {
+    class_blocks_ = bytes_.add(classes.blocks);
+    class_table_ = bytes_.add(classes.table);
+  }
   for (const SplitSpec& split : spec_.splits) {
     const Dfa dfa = build_dfa(split.regex, classes);
     splitters_.push_back({dfa.states, bytes_.add(dfa.transitions), split.keep_matches, split.keep_rest});
@@ -254,7 +259,7 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       moved(whole_words_, offset),   moved(class_flags_, offset),   moved(class_blocks_, offset),
       moved(class_table_, offset),   moved(added_, offset),         moved(raw_trie_, offset),
       moved(normal_trie_, offset),   moved(combining_, offset),     moved(compositions_, offset),
-      moved(pieces_, offset),        moved(scores_, offset)};
+      moved(pieces_, offset),        moved(scores_, offset),        moved(class_ranges_, offset)};
   return file::CreateTokenizerDirect(
       builder, static_cast<file::TokenModel>(spec_.model), unicode_version(), tokens(), &blobs[0], &blobs[1],
       &blobs[2], &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5],
@@ -265,7 +270,7 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       &blobs[13], &blobs[14], spec_.prefix_depth, &spec_.last_byte_ids, &blobs[15],
       spec_.continuing_prefix.c_str(), spec_.word_characters, &blobs[16], spec_.unknown_score,
       &spec_.pair.before, &spec_.pair.between, &spec_.pair.after, &spec_.single.types, &spec_.pair.types,
-      &spec_.plain_pair_types, spec_.no_pairs);
+      &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr);
 }
 
 }  // namespace mote::convert

@@ -57,11 +57,13 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts);
 
 class TokenizerTables {
  public:
-  /// Throws Error where the runtime could not hold it.
-  explicit TokenizerTables(const TokenizerSpec& spec);
+  /// Throws Error where the runtime could not hold it. `class_ranges`: of characters' classes, ranges in
+  /// place of the larger table of blocks.
+  explicit TokenizerTables(const TokenizerSpec& spec, bool class_ranges = false);
 
   /// What goes into the segment, a multiple of 64 bytes.
   std::span<const std::byte> bytes() const { return bytes_.bytes(); }
+  bool has_class_ranges() const { return class_ranges_.bytes() != 0; }
   uint32_t tokens() const { return static_cast<uint32_t>(spec_.tokens.size()); }
 
   /// The metadata, where `offset`, a multiple of 64, is the place of bytes() in the segment.
@@ -78,9 +80,10 @@ class TokenizerTables {
   std::vector<std::string> normalized(const std::vector<std::string>& texts) const;
 
   TokenizerSpec spec_;
+  bool small_classes_;
   TableBytes bytes_;
   file::Blob token_offsets_, token_text_, token_flags_, characters_, merge_offsets_, merges_, whole_words_;
-  file::Blob class_flags_, class_blocks_, class_table_, added_, raw_trie_, normal_trie_;
+  file::Blob class_flags_, class_blocks_, class_table_, class_ranges_, added_, raw_trie_, normal_trie_;
   file::Blob pieces_, scores_, combining_, compositions_;
   uint32_t classes_ = 0;
   uint32_t longest_normal_ = 0;

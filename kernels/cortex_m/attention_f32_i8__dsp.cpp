@@ -29,6 +29,15 @@ struct Quads {
     for (uint32_t i = 0; i < 4; ++i) dots[i] = sums[i];
   }
 
+  static inline float weigh(float* scores, uint32_t count, float maximum) {
+    float sum = 0.0f;
+    for (float* end = scores + count; scores != end; ++scores) {
+      *scores = cortex_m::exp_not_large(*scores - maximum);
+      sum += *scores;
+    }
+    return sum;
+  }
+
   static inline void add(const float (&weights)[4], const KvQuad* values, uint32_t columns, float* out) {
     const float w0 = weights[0], w1 = weights[1], w2 = weights[2], w3 = weights[3];
     for (uint32_t e = 0; e < columns; ++e) {

@@ -3,9 +3,8 @@
 // A gather takes a byte of each of four quads: of keys a column of four positions, of values four columns of
 // a position. Vectors of floats take subnormals as 0, which scores and outputs lose.
 #if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
-
 #include "kernels/cortex_m/attention_i8.inl.h"
+#include "kernels/cortex_m/floats_helium.inl.h"
 
 namespace mote::helium {
 namespace {
@@ -23,6 +22,17 @@ struct Quads {
       }
     }
     vst1q_f32(dots, sums);
+  }
+
+  static inline float weigh(float* scores, uint32_t count, float maximum) {
+    float32x4_t sums = vdupq_n_f32(0.0f);
+    for (uint32_t i = 0; i < count; i += 4) {
+      const mve_pred16_t some = vctp32q(count - i);
+      const float32x4_t weights = exp_not_large(vsubq_n_f32(vld1q_z_f32(scores + i, some), maximum));
+      vst1q_p_f32(scores + i, weights, some);
+      sums = vaddq_m_f32(sums, sums, weights, some);
+    }
+    return sum_lanes(sums);
   }
 
   static inline void add(const float (&weights)[4], const KvQuad* values, uint32_t columns, float* out) {

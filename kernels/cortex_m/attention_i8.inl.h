@@ -5,11 +5,17 @@
 // bytes by the scale first: each score and each weight is rounded once more or less.
 #pragma once
 
+#include "kernels/cortex_m/elementary.inl.h"
 #include "kernels/reference/attention.inl.h"
 
 namespace mote::cortex_m {
 
 inline constexpr uint32_t kAttentionPositions = 4;  // at a time, from a multiple of it on
+
+// Quads of a processor:
+//   dots(q, keys, columns, dots)          the products of a query with four keys
+//   weigh(scores, count, maximum)         scores become exp(score - maximum); returns their sum
+//   add(weights, values, columns, out)    adds four weighted values to out
 
 /// The scores of the positions [begin, end) of a tile; the largest of them and of `maximum`.
 template <class Quads>
@@ -33,26 +39,22 @@ static inline float scores_of(const AttentionArgs& args, const ref::Query& query
   return maximum;
 }
 
-/// Adds the weighted values of the positions [begin, end) of a tile to out; the sum of weights, from `sum`
-/// on.
+/// Adds the weighted values of the positions [begin, end) of a tile to out.
 template <class Quads>
-static inline float add_values(const AttentionArgs& args, const ref::Query& query, uint32_t begin,
-                               uint32_t end, float maximum, float sum, const float* scores, float* out) {
+static inline void add_values(const AttentionArgs& args, const ref::Query& query, uint32_t begin,
+                              uint32_t end, const float* weights, float* out) {
   const uint32_t value_dim = args.cache.value_dim;
   for (uint32_t group = begin / kAttentionPositions * kAttentionPositions; group < end;
        group += kAttentionPositions) {
     const ref::Value<KvQuad> value = ref::value_at<KvQuad>(args.cache, query.sequence, query.kv_head, group);
-    float weights[kAttentionPositions] = {};
+    float scaled[kAttentionPositions] = {};
     for (uint32_t i = 0; i < kAttentionPositions; ++i) {
       const uint32_t p = group + i;
       if (p < begin || p >= end) continue;
-      const float weight = expf(scores[p - begin] - maximum);
-      sum += weight;
-      weights[i] = weight * ref::load_scale(value.block[value.place + i]);
+      scaled[i] = weights[p - begin] * ref::load_scale(value.block[value.place + i]);
     }
-    Quads::add(weights, value.block + 16 + value.place / 4 * value_dim, value_dim, out);
+    Quads::add(scaled, value.block + 16 + value.place / 4 * value_dim, value_dim, out);
   }
-  return sum;
 }
 
 /// What ref::attend is, of i8. Out of line: it is called in three places.
@@ -69,10 +71,11 @@ template <class Quads>
     const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
     const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
     const float new_maximum = scores_of<Quads>(args, query, begin, end, maximum, scores);
-    const float rescale = expf(maximum - new_maximum);
+    const float rescale = exp_not_large(maximum - new_maximum);
     maximum = new_maximum;
     for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
-    sum = add_values<Quads>(args, query, begin, end, maximum, sum * rescale, scores, out);
+    sum = sum * rescale + Quads::weigh(scores, end - begin, maximum);
+    add_values<Quads>(args, query, begin, end, scores, out);
     begin = end;
   }
   *result.max = maximum;

@@ -24,32 +24,9 @@ inline constexpr uint32_t kBlock = 4;  // outputs at a time
   "ldrd %[x0], %[x1], [%[x]], #8\n\t" MOTE_DSP_BYTES_OF_ROW("%[d0]") MOTE_DSP_BYTES_OF_ROW("%[d1]") \
       MOTE_DSP_BYTES_OF_ROW("%[d2]") MOTE_DSP_BYTES_OF_ROW("%[d3]") "add %[w], %[w], #48\n\t"
 
-#define MOTE_DSP_NIBBLES_OF_ROW(dot)          \
-  "ldr %[word], [%[w]], #4\n\t"               \
-  "and %[pair], %[low], %[word]\n\t"          \
-  "smlad " dot ", %[pair], %[x0], " dot       \
-  "\n\t"                                      \
-  "and %[pair], %[low], %[word], lsr #4\n\t"  \
-  "smlad " dot ", %[pair], %[x1], " dot       \
-  "\n\t"                                      \
-  "and %[pair], %[low], %[word], lsr #8\n\t"  \
-  "smlad " dot ", %[pair], %[x2], " dot       \
-  "\n\t"                                      \
-  "and %[pair], %[low], %[word], lsr #12\n\t" \
-  "smlad " dot ", %[pair], %[x3], " dot "\n\t"
-#define MOTE_DSP_OCTET                                                                                  \
-  "ldrd %[x0], %[x1], [%[x]], #8\n\t"                                                                   \
-  "ldrd %[x2], %[x3], [%[x]], #8\n\t" MOTE_DSP_NIBBLES_OF_ROW("%[d0]") MOTE_DSP_NIBBLES_OF_ROW("%[d1]") \
-      MOTE_DSP_NIBBLES_OF_ROW("%[d2]") MOTE_DSP_NIBBLES_OF_ROW("%[d3]") "add %[w], %[w], #48\n\t"
-
 /// Adds to dot the products of a group of 4 rows of 8 bits, whose first word is *w; w and x become the next
 /// group's.
 struct Bytes {
-  using Supercell = SupercellQ8;
-  static const void* words(const SupercellQ8& cell) { return cell.q; }
-  static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_quads(q, columns, pairs); }
-  static int32_t start(int32_t) { return 0; }
-
   [[gnu::always_inline]] static inline void dots(const uint32_t*& w, const uint32_t*& x,
                                                  int32_t (&dot)[kBlock]) {
     uint32_t word, pair, x0, x1;
@@ -60,25 +37,6 @@ struct Bytes {
           [x] "+r"(x), [word] "=&r"(word), [pair] "=&r"(pair), [x0] "=&r"(x0), [x1] "=&r"(x1)
         :
         : "memory");
-  }
-};
-
-/// The same of 4 bits, stored with an offset of 8.
-struct Nibbles {
-  using Supercell = SupercellQ4;
-  static const void* words(const SupercellQ4& cell) { return cell.nibbles; }
-  static void widen(const int8_t* q, uint32_t columns, uint32_t* pairs) { widen_octets(q, columns, pairs); }
-  static int32_t start(int32_t sum) { return -8 * sum; }
-
-  [[gnu::always_inline]] static inline void dots(const uint32_t*& w, const uint32_t*& x,
-                                                 int32_t (&dot)[kBlock]) {
-    uint32_t word, pair, x0, x1, x2, x3;
-    __asm__ volatile(MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET MOTE_DSP_OCTET
-                     : [d0] "+r"(dot[0]), [d1] "+r"(dot[1]), [d2] "+r"(dot[2]), [d3] "+r"(dot[3]),
-                       [w] "+r"(w), [x] "+r"(x), [word] "=&r"(word), [pair] "=&r"(pair), [x0] "=&r"(x0),
-                       [x1] "=&r"(x1), [x2] "=&r"(x2), [x3] "=&r"(x3)
-                     : [low] "r"(0x000F000F)
-                     : "memory");
   }
 };
 
@@ -94,52 +52,57 @@ struct Sums {
   }
 };
 
-/// Outputs [first, first + kBlock) of a panel from one row of activations. Words of the groups of a cell
-/// follow each other behind its scales.
-template <class Weights>
-[[gnu::noinline]] static void block_of_row(const typename Weights::Supercell* panel, uint32_t first,
-                                           const ref::QuantizedRow& in, const uint32_t* pairs, size_t groups,
-                                           float* out) {
-  const uint16_t* scales = &panel->scale[0][first];
-  const auto* words = reinterpret_cast<const uint32_t*>(Weights::words(*panel)) + first;
-  const float* scale = in.scale;
-  const int32_t* sum = in.sum;
-  Sums sums;
-  for (size_t group = 0; group < groups; ++group) {
-    const int32_t start = Weights::start(*sum++);
-    int32_t dot[kBlock] = {start, start, start, start};
-    Weights::dots(words, pairs, dot);
-    sums.add(dot, *scale++, scales);
-    scales += kPanelRows;
-    if (group % 2 == 0) continue;
-    words += sizeof panel->scale / sizeof *words;
-    scales += (sizeof *panel - sizeof panel->scale) / sizeof *scales;
+/// Weights of 8 bits. The scratch has a row's pairs.
+struct ByteGroups {
+  using Supercell = SupercellQ8;
+  static uint64_t scratch_bytes(uint64_t inputs) { return pairs_bytes(inputs); }
+  static void widen(const ref::QuantizedRow& in, uint32_t columns, uint32_t* pairs) {
+    widen_quads(in.q, columns, pairs);
   }
-  out[0] = sums.s0;
-  out[1] = sums.s1;
-  out[2] = sums.s2;
-  out[3] = sums.s3;
-}
+
+  /// Outputs [first, first + kBlock) of a panel from one row of activations. Words of the groups of a cell
+  /// follow each other behind its scales.
+  [[gnu::noinline]] static void block_of_row(const SupercellQ8* panel, uint32_t first,
+                                             const ref::QuantizedRow& in, const uint32_t* pairs, size_t cells,
+                                             float* out) {
+    const uint16_t* scales = &panel->scale[0][first];
+    const auto* words = reinterpret_cast<const uint32_t*>(panel->q) + first;
+    const float* scale = in.scale;
+    Sums sums;
+    for (size_t group = 0; group < 2 * cells; ++group) {
+      int32_t dot[kBlock] = {};
+      Bytes::dots(words, pairs, dot);
+      sums.add(dot, *scale++, scales);
+      scales += kPanelRows;
+      if (group % 2 == 0) continue;
+      words += sizeof panel->scale / sizeof *words;
+      scales += (sizeof *panel - sizeof panel->scale) / sizeof *scales;
+    }
+    out[0] = sums.s0;
+    out[1] = sums.s1;
+    out[2] = sums.s2;
+    out[3] = sums.s3;
+  }
+};
 
 template <class Weights>
 static inline void linear_groups(const LinearArgs& args, Range panels, void* scratch) {
-  auto* pairs = static_cast<uint32_t*>(scratch);
+  auto* widened = static_cast<uint32_t*>(scratch);
   const auto columns = static_cast<uint32_t>(activation_padded(args.inputs));
   const size_t cells = columns / kSupercellColumns;
   for (uint32_t t = 0; t < args.rows; ++t) {
     const ref::QuantizedRow in = ref::quantized_row(args, t);
-    Weights::widen(in.q, columns, pairs);
+    Weights::widen(in, columns, widened);
     ref::each_panel(args, panels, [&](uint32_t panel) {
       const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
-        const uint32_t output = panel * kPanelRows + first;
-        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
-        if (count == 0) return;
-        float acc[kBlock];
-        float* plain = cortex_m::plain_outputs(args, t, output, count == kBlock);
-        block_of_row<Weights>(weight, first, in, pairs, 2 * cells, plain != nullptr ? plain : acc);
-        if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
-      }
+      const uint32_t output = panel * kPanelRows;
+      const uint32_t count = cortex_m::outputs_of(args, output, kPanelRows);
+      float acc[kPanelRows];
+      float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
+      float* out = plain != nullptr ? plain : acc;
+      for (uint32_t first = 0; first < count; first += kBlock)
+        Weights::block_of_row(weight, first, in, widened, cells, out + first);
+      if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
     });
   }
 }

@@ -92,13 +92,25 @@ template <class Weights, bool vectors>
   }
 }
 
-template <class Weights>
+/// As cortex_m::finish_outputs; a whole panel to which at most a residual is added, by vectors.
+static inline void finish_panel(const LinearArgs& args, uint32_t row, uint32_t first, uint32_t count,
+                                const float* dots) {
+  const bool adds = args.bias == nullptr && args.activation == Activation::none &&
+                    args.residual.data != nullptr && count == kPanelRows;
+  if (!adds) return cortex_m::finish_outputs(args, row, first, count, dots);
+  float* out = args.out[row] + first;
+  const float* residual = args.residual[row] + first;
+  for (uint32_t i = 0; i < kPanelRows; i += 4)
+    vst1q_f32(out + i, vaddq_f32(vld1q_f32(dots + i), vld1q_f32(residual + i)));
+}
+
+/// `kPanel`: what panel_of_row of the weights computes, by vectors.
+template <class Weights, auto kPanel = &panel_of_row<Weights, true>>
 static inline void linear_groups(const LinearArgs& args, Range panels) {
   const auto cells = static_cast<size_t>(activation_padded(args.inputs) / kSupercellColumns);
   for (uint32_t t = 0; t < args.rows; ++t) {
     const ref::QuantizedRow in = ref::quantized_row(args, t);
-    const auto run =
-        vectors_do(in.scale, 2 * cells) ? panel_of_row<Weights, true> : panel_of_row<Weights, false>;
+    const auto run = vectors_do(in.scale, 2 * cells) ? kPanel : &panel_of_row<Weights, false>;
     ref::each_panel(args, panels, [&](uint32_t panel) {
       const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
       const uint32_t output = panel * kPanelRows;
@@ -106,7 +118,7 @@ static inline void linear_groups(const LinearArgs& args, Range panels) {
       float acc[kPanelRows];
       float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
       run(weight, (count + kBlock - 1) / kBlock, in, cells, plain != nullptr ? plain : acc);
-      if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
+      if (plain == nullptr) finish_panel(args, t, output, count, acc);
     });
   }
 }

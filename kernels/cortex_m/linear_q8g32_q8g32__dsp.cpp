@@ -5,10 +5,12 @@
 namespace mote::dsp {
 
 void linear_q8g32_q8g32(const LinearArgs& args, Range panels, void* scratch) {
-  linear_groups<Bytes>(args, panels, scratch);
+  linear_groups<ByteGroups>(args, panels, scratch);
 }
 
-uint64_t linear_q8g32_q8g32_scratch(const ScratchShape& shape) { return pairs_bytes(shape.inputs); }
+uint64_t linear_q8g32_q8g32_scratch(const ScratchShape& shape) {
+  return ByteGroups::scratch_bytes(shape.inputs);
+}
 
 }  // namespace mote::dsp
 #endif

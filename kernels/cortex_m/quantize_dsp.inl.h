@@ -24,21 +24,44 @@ static inline int32_t rounded(float value) {
   return result;
 }
 
-/// n columns, then zeros up to `padded`.
+/// Of n columns; `columns`: a factor for each, or null.
+static inline ref::GroupScale group_scale(const float* x, const float* columns, uint32_t n) {
+  uint32_t largest = 0;  // without the sign, times 2
+  if (columns == nullptr) {
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t magnitude = bits_from_f32(x[i]) << 1;
+      largest = magnitude > largest ? magnitude : largest;
+    }
+  } else {
+    for (uint32_t i = 0; i < n; ++i) {
+      const uint32_t magnitude = bits_from_f32(x[i] * columns[i]) << 1;
+      largest = magnitude > largest ? magnitude : largest;
+    }
+  }
+  return scale_of_magnitude(largest >> 1);
+}
+
+/// n columns, then zeros up to `padded`. In a file q may overlap x; then x may have changed after its scale
+/// was computed, and q is anything.
 static inline void quantize_columns(const float* x, const float* columns, uint32_t n, uint32_t padded,
                                     int8_t* q, float* scale, int32_t* sum) {
-  uint32_t largest = 0;
-  for (uint32_t i = 0; i < n; ++i) {
-    const uint32_t magnitude = bits_from_f32(columns == nullptr ? x[i] : x[i] * columns[i]) & 0x7FFFFFFFu;
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  const ref::GroupScale group = scale_of_magnitude(largest);
+  const ref::GroupScale group = group_scale(x, columns, n);
   const uint32_t used = group.inverse == 0.0f ? 0 : n;
   int32_t total = 0;
-  for (uint32_t i = 0; i < used; ++i) {
-    // In a file out may overlap in; then x may have changed since, and q is anything.
-    q[i] = static_cast<int8_t>(rounded((columns == nullptr ? x[i] : x[i] * columns[i]) * group.inverse));
-    total += q[i];
+  if (columns == nullptr) {
+#pragma GCC unroll 4
+    for (uint32_t i = 0; i < used; ++i) {
+      const int32_t value = rounded(x[i] * group.inverse);
+      q[i] = static_cast<int8_t>(value);
+      total += value;
+    }
+  } else {
+    for (uint32_t i = 0; i < used; ++i) {
+      const int32_t value = rounded(x[i] * columns[i] * group.inverse);
+      q[i] = static_cast<int8_t>(value);
+      total += value;
+    }
   }
   for (uint32_t i = used; i < padded; ++i) q[i] = 0;
   *scale = group.scale;

@@ -4,29 +4,18 @@
 // subnormals as 0, which quantize to 0 in a group whose scale is not 0; products with columns could become
 // another scale, so they are left to scalars, as a group is that has fewer than 32 columns.
 #if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
-
-#include "kernels/cortex_m/quantize_dsp.inl.h"
+#include "kernels/cortex_m/floats_helium.inl.h"
 
 namespace mote::helium {
 namespace {
 
 void quantize_group(const float* x, int8_t* q, float* scale, int32_t* sum) {
-  uint32x4_t magnitudes = vdupq_n_u32(0);
-  for (uint32_t i = 0; i < kGroupColumns; i += 4) {
-    const uint32x4_t bits = vld1q_u32(reinterpret_cast<const uint32_t*>(x + i));
-    magnitudes = vmaxq_u32(magnitudes, vandq_u32(bits, vdupq_n_u32(0x7FFFFFFFu)));
-  }
-  const ref::GroupScale group = dsp::scale_of_magnitude(vmaxvq_u32(0, magnitudes));
+  const ref::GroupScale group = group_scale(x, kGroupColumns);
   int32_t total = 0;
-  if (group.inverse == 0.0f) {
-    for (uint32_t i = 0; i < kGroupColumns; i += 16) vst1q_s8(q + i, vdupq_n_s8(0));
-  } else {
-    for (uint32_t i = 0; i < kGroupColumns; i += 4) {
-      const int32x4_t rounded = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i), group.inverse));
-      vstrbq_s32(q + i, rounded);
-      total = vaddvaq_s32(total, rounded);
-    }
+  for (uint32_t i = 0; i < kGroupColumns; i += 4) {
+    const int32x4_t rounded = quantized(x + i, group.inverse);
+    vstrbq_s32(q + i, rounded);
+    total = vaddvaq_s32(total, rounded);
   }
   *scale = group.scale;
   *sum = total;

@@ -13,25 +13,30 @@
 
 #include <math.h>
 
+#include "kernels/of_model.h"
 #include "kernels/ops.h"
 
 namespace mote::ref {
 
 static inline float activate(Activation activation, float x) {
+  const auto built = [](Activation kind) { return has_activation(static_cast<unsigned>(kind)); };
   switch (activation) {
     case Activation::none:
       return x;
     case Activation::silu:
       return x / (1.0f + expf(-x));
     case Activation::gelu:
+      if (!built(Activation::gelu)) break;
       return 0.5f * x * (1.0f + erff(x * 0.70710678f));
     case Activation::gelu_tanh:
+      if (!built(Activation::gelu_tanh)) break;
       return 0.5f * x * (1.0f + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
     case Activation::relu:
       return x < 0.0f ? 0.0f : x;
     case Activation::quick_gelu:
       return x / (1.0f + expf(-1.702f * x));
     case Activation::tanh:
+      if (!built(Activation::tanh)) break;
       return tanhf(x);
     case Activation::sigmoid:
       return 1.0f / (1.0f + expf(-x));

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "kernels/of_model.h"
 #include "kernels/reference/attention_segments.inl.h"
 #include "kernels/reference/element.inl.h"
 #include "kernels/reference/kv_cache.inl.h"
@@ -46,21 +47,28 @@ template <class Element>
 static inline float score_of(const AttentionArgs& args, const Query& query, const Key<Element>& key,
                              uint32_t p, float scaled) {
   const int32_t position = args.positions[query.row];
+  const auto built = [](ScoreKind kind) { return has_score(static_cast<unsigned>(kind)); };
   switch (args.score) {
     case ScoreKind::scaled:
       return scaled;
     case ScoreKind::biased:
+      if (!built(ScoreKind::biased)) break;
       return scaled + bias_of_head(args, query.head, query.row)[p];
     case ScoreKind::capped:
+      if (!built(ScoreKind::capped)) break;
       return args.softcap * tanhf(scaled / args.softcap);
     case ScoreKind::alibi:
+      if (!built(ScoreKind::alibi)) break;
       return scaled + alibi(args.slopes[query.head], static_cast<int32_t>(p) - position);
     case ScoreKind::alibi_bf16:
+      if (!built(ScoreKind::alibi_bf16)) break;
       return scaled + args.scale * alibi_bf16(args.slopes[query.head], static_cast<int32_t>(p));
     case ScoreKind::blocks:
     case ScoreKind::globals:
+      if (!built(ScoreKind::blocks) && !built(ScoreKind::globals)) break;
       return scaled + sparse_bias(args, sparse_row(args, query.row), p);
     case ScoreKind::relative:
+      if (!built(ScoreKind::relative)) break;
       scaled += args.scale * relative_product(args, query, key, p);
       return args.bias == nullptr ? scaled : scaled + bias_of_head(args, query.head, query.row)[p];
   }

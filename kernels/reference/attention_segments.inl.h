@@ -34,6 +34,10 @@ static inline const int32_t* globals_of_sequence(const AttentionArgs& args, size
 /// Of a sparse kind from the first position that is seen to the last.
 static inline PositionRange seen_by(const AttentionArgs& args, size_t row) {
   const uint32_t end = static_cast<uint32_t>(args.last_seen[row]) + 1;
+  if (args.group != 0) {
+    const uint32_t begin = static_cast<uint32_t>(args.positions[row]) / args.group * args.group;
+    return {begin, begin + args.group < end ? begin + args.group : end};
+  }
   if (args.sides == 0) return {args.window != 0 && end > args.window ? end - args.window : 0, end};
   PositionRange seen = seen_nearby(args, row, end);
   if (args.score != ScoreKind::globals) return seen;
@@ -75,6 +79,8 @@ static inline SoftmaxStart start_of(const AttentionArgs& args, size_t head, bool
 static inline const float* bias_of_head(const AttentionArgs& args, size_t head, size_t t) {
   const float* bias = args.row_bias.data == nullptr ? args.bias : args.row_bias[static_cast<uint32_t>(t)];
   const size_t reach = args.bias_reach, position = static_cast<uint32_t>(args.positions[t]);
+  if (args.group != 0)
+    return args.bias + (head * reach + position) * args.group - position / args.group * args.group;
   if (args.by_position) return args.bias + (head * reach + position) * reach;
   const uint32_t to_zero = args.bias_reach - 1 - static_cast<uint32_t>(args.positions[t]);
   return bias + head * (2 * static_cast<size_t>(args.bias_reach) - 1) + to_zero;

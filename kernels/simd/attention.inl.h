@@ -212,6 +212,12 @@ static void pack_queries(const AttentionArgs& args, const RowBlock<V>& block, ui
   }
 }
 
+/// Whether a row is of the same group as the one before it, or there are no groups.
+static inline bool is_same_group(const AttentionArgs& args, uint32_t row) {
+  const auto group = [&](uint32_t at) { return static_cast<uint32_t>(args.positions[at]) / args.group; };
+  return args.group == 0 || group(row) == group(row - 1);
+}
+
 /// What any row of a run and another one, of the same sequence, sees.
 static inline SparseRow joint(const SparseRow& run, const SparseRow& row) {
   return {run.all || row.all,
@@ -234,7 +240,7 @@ static void take_rows(const AttentionArgs& args, const UnitRows& rows, RowBlock<
     const SparseRow sparse = is_sparse(args.score) ? sparse_row(args, row) : SparseRow{};
     const bool follows = row != rows.begin && args.sides == 0 && !args.global_queries &&
                          args.sequences[row] == args.sequences[row - 1] &&
-                         args.last_seen[row] == args.last_seen[row - 1];
+                         args.last_seen[row] == args.last_seen[row - 1] && is_same_group(args, row);
     if (follows) {
       RowRun& run = block->runs[block->run_count - 1];
       run.end = row + 1;

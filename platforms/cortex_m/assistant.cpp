@@ -87,7 +87,7 @@ mote_status start(Assistant& a) {
 }
 
 mote_status begin_answer(Assistant& a) {
-  const mote_message message = {MOTE_ROLE_USER, a.line.text, a.line.bytes};
+  const mote_message message = {MOTE_ROLE_USER, a.line.text, a.line.bytes, 0};
   char rendered[kPromptBytes];
   mote_status status = mote_session_truncate(a.session, 0, 0, &error);
   if (status != MOTE_OK) return status;

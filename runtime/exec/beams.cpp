@@ -9,6 +9,8 @@
 #include "mote/mote.h"
 #include "runtime/error.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/beam_rules.h"
+#include "runtime/exec/history.h"
 #include "runtime/exec/session.h"
 
 namespace mote {
@@ -57,12 +59,15 @@ bool has_id(const int32_t* ids, uint32_t count, int32_t id) {
   return false;
 }
 
-bool ends_beam(const BeamSearch& search, int32_t id) {
+bool is_stop(const BeamSearch& search, int32_t id) {
   const mote_beam_options& options = search.options;
-  if (search.produced + 1 == options.max_tokens) return true;
   if (has_id(options.stop_ids, options.stop_count, id)) return true;
   const auto* model = search.session->model->root->stop_ids();
   return options.ignore_model_stops == 0 && model != nullptr && has_id(model->data(), model->size(), id);
+}
+
+bool ends_beam(const BeamSearch& search, int32_t id) {
+  return search.produced + 1 == search.options.max_tokens || is_stop(search, id);
 }
 
 /// The only token of this step, or -1.
@@ -72,10 +77,22 @@ int32_t forced_id(const BeamSearch& search) {
   return search.produced == 0 ? options.forced_first_id : -1;
 }
 
+BeamTokens tokens_of(const BeamSearch& search, uint32_t beam) {
+  const uint32_t sequence = search.produced == 0 ? 0 : beam;
+  return {history_of(*search.session, sequence), search.session->lengths[sequence]};
+}
+
+bool may_choose(const BeamSearch& search, uint32_t beam, int32_t id) {
+  const mote_beam_options& options = search.options;
+  if (has_id(options.suppressed_ids, options.suppressed_count, id)) return false;
+  if (search.produced < options.min_tokens && is_stop(search, id)) return false;
+  return !repeats_ngram(tokens_of(search, beam), options.no_repeat_ngram, id);
+}
+
 /// Keeps it if it is among the best; of equals the first one.
 void offer(BeamSearch& search, float score, uint32_t beam, int32_t id) {
   if (search.found == search.kept && !(score > search.best[search.kept - 1].score)) return;
-  if (has_id(search.options.suppressed_ids, search.options.suppressed_count, id)) return;
+  if (!may_choose(search, beam, id)) return;
   uint32_t at = search.found < search.kept ? search.found++ : search.kept - 1;
   for (; at > 0 && search.best[at - 1].score < score; --at) search.best[at] = search.best[at - 1];
   search.best[at] = {score, beam, id, false};
@@ -88,8 +105,28 @@ float log_sum(const float* logits, uint32_t vocab, float largest) {
   return logf(static_cast<float>(sum));
 }
 
-void find_best(BeamSearch& search) {
+/// The continuations of one beam, not forced. The penalty is of log-probabilities, but where there is one
+/// beam, which is a greedy search, of logits.
+void offer_all(BeamSearch& search, uint32_t beam) {
+  const mote_beam_options& options = search.options;
   const uint32_t vocab = search.session->model->root->vocab();
+  const float* const logits = mote_session_logits(search.session, search.produced == 0 ? 0 : beam);
+  float largest = -INFINITY;
+  for (uint32_t i = 0; i < vocab; ++i) largest = logits[i] > largest ? logits[i] : largest;
+  const float sum = log_sum(logits, vocab, largest);
+  const bool penalized = has_penalty(options), greedy = options.beams == 1;
+  const BeamTokens tokens = tokens_of(search, beam);
+  for (uint32_t i = 0; i < vocab; ++i) {
+    const auto id = static_cast<int32_t>(i);
+    float logit = logits[i];
+    if (penalized && greedy) logit = penalize_repetition(tokens, options.repetition_penalty, id, logit);
+    float score = logit - largest - sum;
+    if (penalized && !greedy) score = penalize_repetition(tokens, options.repetition_penalty, id, score);
+    offer(search, score + search.sums[beam], beam, id);
+  }
+}
+
+void find_best(BeamSearch& search) {
   const int32_t forced = forced_id(search);
   search.found = 0;
   for (uint32_t beam = 0; beam < search.options.beams; ++beam) {
@@ -97,12 +134,7 @@ void find_best(BeamSearch& search) {
       search.best[search.found++] = {search.sums[beam], beam, forced, false};
       continue;
     }
-    const float* logits = mote_session_logits(search.session, search.produced == 0 ? 0 : beam);
-    float largest = -INFINITY;
-    for (uint32_t i = 0; i < vocab; ++i) largest = logits[i] > largest ? logits[i] : largest;
-    const float sum = log_sum(logits, vocab, largest);
-    for (uint32_t i = 0; i < vocab; ++i)
-      offer(search, logits[i] - largest - sum + search.sums[beam], beam, static_cast<int32_t>(i));
+    offer_all(search, beam);
   }
   for (uint32_t i = 0; i < search.found; ++i) search.best[i].ends = ends_beam(search, search.best[i].id);
 }
@@ -219,6 +251,9 @@ mote_status check_beams(const mote_session* session, const mote_beam_options& op
   if (!isfinite(options.length_penalty)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "the length penalty is no number");
   }
+  if (!isfinite(options.repetition_penalty) || options.repetition_penalty < 0) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "the repetition penalty is not above 0");
+  }
   for (const int32_t id : {options.forced_first_id, options.forced_last_id}) {
     if (id >= 0 && static_cast<uint32_t>(id) >= vocab)
       return fail(error, MOTE_INVALID_ARGUMENT, "forced id ", id, ", this model has 0 to ", vocab - 1);
@@ -279,6 +314,26 @@ mote_beam_options mote_beam_options_default(void) {
   return options;
 }
 
+mote_beam_options mote_model_beam_options(const mote_model* model) {
+  mote_beam_options options = mote_beam_options_default();
+  const mote::file::BeamSearch* search = model->root->beam_search();
+  if (search == nullptr) return options;
+  options.beams = search->beams();
+  options.max_tokens = search->max_tokens();
+  options.length_penalty = search->length_penalty();
+  options.early_stopping = static_cast<mote_beam_stop>(search->stop());
+  options.forced_first_id = search->forced_first_id();
+  options.forced_last_id = search->forced_last_id();
+  options.min_tokens = search->min_tokens();
+  options.no_repeat_ngram = search->no_repeat_ngram();
+  options.repetition_penalty = search->repetition_penalty();
+  if (const auto* ids = search->suppressed_ids()) {
+    options.suppressed_ids = ids->data();
+    options.suppressed_count = ids->size();
+  }
+  return options;
+}
+
 size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options) {
   if (options == nullptr || mote::check_beams(session, *options, nullptr) != MOTE_OK) return 0;
   mote::BeamSearch search{};
@@ -293,7 +348,7 @@ mote_status mote_beam_search(mote_session* session, const mote_beam_options* opt
                              size_t memory_bytes, mote_beam* beams, mote_error* error) {
   if (options == nullptr || memory == nullptr || beams == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status == MOTE_OK) status = mote::check_beams(session, *options, error);
   if (status != MOTE_OK) return status;
   if (memory_bytes < mote_beam_bytes(session, options))

@@ -23,7 +23,8 @@ mote_status check_program(const mote_session* session, const mote_rows& call, mo
   }
   const ProgramSteps& program = session->programs[call.program];
   const uint32_t width = program.input_width;
-  if ((width != 0) != (call.values != nullptr) || (call.value_stride != 0 && call.value_stride < width)) {
+  const bool given = call.values != nullptr, fits = given ? width != 0 : width == 0 || program.takes_ids;
+  if (!fits || (call.value_stride != 0 && call.value_stride < width)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "program ", program.file->name()->c_str(), " takes ", width,
                 " floats a row", width == 0 ? ", but ids" : "; give them as values");
   }
@@ -59,6 +60,23 @@ mote_status check_rows(const mote_session* session, const mote_row* rows, uint32
 
 }  // namespace
 
+mote_status check_decoder(const mote_session* session, mote_error* error) {
+  if (!session->model->encoder) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
+}
+
+mote_status check_ids_alone(const mote_session* session, mote_error* error) {
+  const mote_status status = check_decoder(session, error);
+  if (status != MOTE_OK || session->programs[0].input_width == 0) return status;
+  return fail(error, MOTE_WRONG_STATE, "this model's tokens come with ", session->programs[0].input_width,
+              " floats each: use mote_compute");
+}
+
+mote_status check_encoder(const mote_session* session, mote_error* error) {
+  if (session->model->encoder || session->model->sources) return MOTE_OK;
+  return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
+}
+
 mote_status check_ids(const mote_session* session, const int32_t* ids, uint32_t n, mote_error* error) {
   const uint32_t vocab = session->model->root->vocab();
   for (uint32_t i = 0; i < n; ++i) {
@@ -92,8 +110,8 @@ void begin_rows(mote_session* session, const RowSource& rows, uint32_t count) {
   begin_run(session, rows.program);
   for (uint32_t i = 0; i < count; ++i) {
     const mote_row row = rows[i];
-    if (rows.values != nullptr) set_input(session, rows.values + i * rows.stride);
-    add_row(session, row.sequence, row.id, row.wants_output != 0);
+    const float* values = rows.values == nullptr ? nullptr : rows.values + i * rows.stride;
+    add_row(session, row.sequence, row.id, row.wants_output != 0, values);
   }
   hold_pages(session);
 }
@@ -122,6 +140,7 @@ void mote_model_get_program(const mote_model* model, uint32_t program, mote_prog
   info->output_width = of.output()->width();
   info->whole = mote::is_whole(of) ? 1 : 0;
   info->context = mote::context_of(*model->root, of);
+  info->ids = mote::takes_ids(of) ? 1 : 0;
 }
 
 mote_status mote_compute_begin(mote_session* session, const mote_rows* rows, mote_error* error) {
@@ -165,7 +184,7 @@ mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_erro
 mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t* ids, uint32_t n,
                          mote_logits logits, mote_error* error) {
   if (ids == nullptr || n == 0) return fail(error, MOTE_INVALID_ARGUMENT, "prefill takes at least one token");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status != MOTE_OK) return status;
   if (sequence >= session->options.batch) {
     return fail(error, MOTE_INVALID_ARGUMENT, "sequence ", sequence, " of ", session->options.batch);
@@ -188,7 +207,7 @@ mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t
 mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* error) {
   const uint32_t batch = session->options.batch;
   if (ids == nullptr) return fail(error, MOTE_INVALID_ARGUMENT, "decode takes an id for each sequence");
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status != MOTE_OK) return status;
   uint32_t rows = 0;
   for (uint32_t sequence = 0; sequence < batch; ++sequence) {

@@ -112,8 +112,8 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
       return fail(error, MOTE_INVALID_ARGUMENT, "this model's outputs are of ",
                   groups ? "groups" : "sequences", ", not of tokens: rows must be null");
     }
-    uint32_t outputs = 0;
-    for (uint32_t i = 0; groups && i < batch.count; ++i)
+    uint32_t outputs = 0;  // none of a source's
+    for (uint32_t i = 0; groups && !session->model->sources && i < batch.count; ++i)
       outputs += groups_of_sequence(session, program, batch.lengths[i]);
     return outputs > session->options.logit_rows ? fail_room(session, outputs, error) : MOTE_OK;
   }

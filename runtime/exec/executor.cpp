@@ -21,7 +21,7 @@ namespace {
 // thread could gain one, and loses many where it has no core of its own.
 constexpr uint64_t kParallelWork = 1u << 17;
 
-bool last_pass(const Run& run) { return run.end_sequence == run.sequences; }
+bool last_pass(const Run& run) { return !kHasWholeSequences || run.end_sequence == run.sequences; }
 
 /// Rows of the run, or of tokens and groups those of its pass, in a stream of its program.
 uint32_t rows_of(const mote_session& session, uint32_t stream) {
@@ -34,6 +34,7 @@ uint32_t rows_of(const mote_session& session, uint32_t stream) {
     case file::StreamKind::sequence:
       return run.sequences;
     case file::StreamKind::group: {
+      if (!kHasWholeSequences) break;
       const uint32_t* starts = session.places.streams[stream].starts;
       return starts[run.end_sequence] - starts[run.first_sequence];
     }
@@ -43,11 +44,13 @@ uint32_t rows_of(const mote_session& session, uint32_t stream) {
 
 /// Threads of the run.
 uint32_t run_threads(const mote_session& session) {
+  if (!kHasThreads) return 1;
   return session.run.longest == 1 ? session.options.decode_threads : session.options.threads;
 }
 
 /// Rows of each lane, 0 where the run is not in lanes: a lane is for each thread that the session has.
 uint32_t lane_rows(const mote_session& session) {
+  if (!kHasThreads) return 0;
   const uint32_t rows = session.run.rows, threads = session.options.threads;
   if (rows / threads < session.least_lane || run_threads(session) != threads) return 0;
   return rows_of_lane(rows, threads);
@@ -78,7 +81,7 @@ Extent prepare(const RunRows& run, uint32_t rows, Step* step) {
 }
 
 void finish(const Step& step) {
-  if (step.merge == nullptr) return;
+  if (!kHasThreads || step.merge == nullptr) return;
   visit_step(step, [&](auto operation, const auto& args) { operation.finish(args, step.merge); });
 }
 
@@ -113,7 +116,7 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
   const bool of_tokens = first.stream == kTokens;
   if (!has_positions(first.kind) && !traits_of(first.op).leaves_tokens && !last_pass(session->run))
     return index + 1;
-  const bool lanes = run.lane_rows != 0;
+  const bool lanes = kHasThreads && run.lane_rows != 0;
   if (lanes && of_tokens && !traits_of(first.op).of_sequences())
     return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
@@ -125,10 +128,10 @@ uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, ui
     extent.work += prepare(run, rows, &steps[fork.end++]).work;
   }
   if (extent.units == 0) return fork.end;
-  if (extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
+  if (kHasThreads && extent.work >= kParallelWork && extent.units <= Share::kMostUnits) {
     fork.parts = extent.units < run.threads ? extent.units : run.threads;
   }
-  if (fork.parts == 1) {
+  if (!kHasThreads || fork.parts == 1) {
     run_alone(fork);
   } else {
     run_together(&fork, extent.work);
@@ -167,7 +170,7 @@ void commit(mote_session* session) {
     if (session->added[sequence] == 0) continue;
     session->lengths[sequence] += session->added[sequence];
     slide_pages(session, sequence);
-    swap_fixed_states(session, sequence);
+    if (kHasFixedStates) swap_fixed_states(session, sequence);
   }
 }
 
@@ -196,13 +199,14 @@ void begin_run(mote_session* session, uint32_t program) {
   session->logit_count = 0;
 }
 
-void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits) {
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits, const float* values) {
   Run& run = session->run;
-  link_row(session, sequence, run.rows);
+  if (kHasFixedStates) link_row(session, sequence, run.rows);
   const uint32_t position = session->lengths[sequence] + session->added[sequence]++;
   if (session->added[sequence] > run.longest) run.longest = session->added[sequence];
   session->ids[run.rows] = id;
-  history_of(*session, sequence)[position] = current(*session).input_width == 0 ? id : kNoId;
+  if (session->inputs != nullptr) session->inputs[run.rows] = values;
+  history_of(*session, sequence)[position] = current(*session).takes_ids ? id : kNoId;
   session->positions[run.rows] = static_cast<int32_t>(position);
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;
@@ -313,7 +317,7 @@ void begin_pass(mote_session* session) {
 
 bool continue_run(mote_session* session, uint32_t max_ops) {
   Run& run = session->run;
-  const bool tracing = session->options.trace != nullptr;
+  const bool tracing = kHasTraces && session->options.trace != nullptr;
   for (uint32_t left = max_ops == 0 ? UINT32_MAX : max_ops;;) {
     const uint32_t last = current(*session).end, steps = last - run.next_op;
     const uint32_t end = run.next_op + (left < steps ? left : steps);
@@ -323,6 +327,7 @@ bool continue_run(mote_session* session, uint32_t max_ops) {
       const uint32_t op = run.next_op;
       run.next_op = run_steps(session, rows, op, tracing ? op + 1 : end);
       if (tracing) trace(session, op);
+      if (session->maps.take != nullptr) show_attention_map(*session, op);
     }
     if (end != last) return false;
     if (last_pass(run)) break;

@@ -11,9 +11,11 @@ namespace mote {
 void begin_run(mote_session* session, uint32_t program = 0);
 
 /// Adds the next token of a sequence; `wants_logits` selects its row, as the next public row of logits.
-void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits);
+/// `values`: its floats, valid until the run ends, or null.
+void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits,
+             const float* values = nullptr);
 
-/// Floats in the id's place, of the row added next; valid until the run ends.
+/// The floats of the token of a whole sequence that is added next; valid until the run ends.
 void set_input(mote_session* session, const float* values);
 
 /// Begins the next sequence of a program of whole ones; then its `length` tokens are added. Without sources

@@ -72,7 +72,7 @@ struct Piece {
 
 /// A part's equal share of the kernels' units.
 Range equal_part(const Fork& fork, uint32_t part) {
-  if (fork.parts == 1) return {0, fork.units};
+  if (!kHasThreads || fork.parts == 1) return {0, fork.units};
   return {static_cast<uint32_t>(uint64_t{fork.units} * part / fork.parts),
           static_cast<uint32_t>(uint64_t{fork.units} * (part + 1) / fork.parts)};
 }
@@ -188,6 +188,7 @@ void run_backend(const Fork& fork, const Piece& piece) {
 Range units_of(const Fork& fork, uint32_t part, uint32_t step) {
   switch (fork.kind) {
     case ForkKind::lanes:
+      if (!kHasThreads) break;
       return lane_units(fork, part, step);
     case ForkKind::streams:
       return stream_units(fork, part);
@@ -206,10 +207,12 @@ void run(const Fork& fork, const Piece& piece) {
     case ForkKind::panels:
       return run_panels(fork, piece);
     case ForkKind::lanes:
+      if (!kHasThreads) return;
       return run_lane(fork, piece);
     case ForkKind::streams:
       return run_streams(fork, piece);
     case ForkKind::backend:
+      if (!kHasBackends) return;
       return run_backend(fork, piece);
   }
 }
@@ -269,7 +272,7 @@ void run_part(void* context, uint32_t index) {
 }  // namespace
 
 ForkKind fork_kind(const Step& step, uint32_t rows) {
-  if (step.on_backend) return ForkKind::backend;
+  if (kHasBackends && step.on_backend) return ForkKind::backend;
   switch (traits_of(step.op).unit) {
     case WorkUnit::panel:
       return rows == 1 ? ForkKind::streams : ForkKind::panels;

@@ -83,7 +83,7 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
   }
   const char* problem = mote::sampling_problem(generation->sampling);
   if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);
-  mote_status status = mote::check_decoder(session, error);
+  mote_status status = mote::check_ids_alone(session, error);
   if (status == MOTE_OK) status = mote::check_ids(session, ids, n, error);
   if (status == MOTE_OK) status = mote::check_room(session, 0, n, error);
   if (status != MOTE_OK) return status;

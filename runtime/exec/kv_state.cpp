@@ -24,7 +24,7 @@ uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tok
 
 /// The most positions of a sequence.
 uint32_t most_positions(const mote_session& s, const CacheKind& kind) {
-  if (kind.appends()) return s.options.context;
+  if (!kHasWholeSequences || kind.appends()) return s.options.context;
   uint32_t rows = 0;
   const auto* programs = s.model->root->programs();
   for (uint32_t i = 0; i < programs->size(); ++i) {
@@ -260,7 +260,7 @@ void drop_sources(mote_session* s) {
 mote_status check_sources(const mote_session* s, uint32_t program, const uint32_t* counts,
                           mote_error* error) {
   const uint32_t sources = s->programs[program].sources;
-  if (sources == 0) return MOTE_OK;
+  if (!kHasWholeSequences || sources == 0) return MOTE_OK;
   for (uint32_t p = 0; p < s->pool_count; ++p) {
     const PagePool& pool = s->pools[p];
     if (pool.kind.source == -1 || (sources >> pool.kind.source & 1) == 0) continue;

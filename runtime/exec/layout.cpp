@@ -28,6 +28,7 @@ void choose_passes(mote_session* s) {
 void choose_lanes(mote_session* s) {
   const mote_session_options& options = s->options;
   s->least_lane = UINT32_MAX;
+  if (!kHasThreads) return;
   const Tuning& tuning = *family(s->isa).tuning;
   const bool whole = options.backend != nullptr || options.trace != nullptr;
   if (!tuning.lanes || whole || options.chunk > kMaxChunk) return;
@@ -39,7 +40,7 @@ void choose_lanes(mote_session* s) {
   if (options.threads > 1 && s->token_rows / options.threads >= least) s->least_lane = least;
 }
 
-bool has_lanes(const mote_session& s) { return s.least_lane != UINT32_MAX; }
+bool has_lanes(const mote_session& s) { return kHasThreads && s.least_lane != UINT32_MAX; }
 
 /// The rows that the program's stream can have at once.
 uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
@@ -65,6 +66,7 @@ uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t
 /// A bit for each program of whose rows this one, which appends, reads what was kept.
 uint32_t sources_of(const mote_model& model, const file::Program& program) {
   uint32_t sources = 0;
+  if (!kHasWholeSequences) return sources;
   for (const file::Op* op : *program.ops()) {
     const auto* attention = op->args_as_Attention();
     if (attention == nullptr || is_whole(program)) continue;
@@ -91,6 +93,7 @@ void take_programs(Arena& arena, mote_session* s) {
                       first,
                       s->step_count,
                       input_width(program),
+                      takes_ids(program),
                       sources_of(*s->model, program),
                       keeps,
                       selected_of(program),
@@ -107,6 +110,7 @@ bool takes_floats(const mote_model& model) {
 
 /// What the rows of groups are; those of tokens have the session's tables.
 void take_groups(Arena& arena, mote_session* s) {
+  if (!kHasWholeSequences) return;
   uint32_t rows[kMaxStreams] = {};
   bool fixed = false;
   for (const file::Program* program : *s->model->root->programs()) {
@@ -158,7 +162,7 @@ void take_tables(Arena& arena, mote_session* s) {
   take_groups(arena, s);
   take_history(arena, s);
   take_pools(arena, s);
-  take_fixed_tables(arena, s);
+  if (kHasFixedStates) take_fixed_tables(arena, s);
 }
 
 void take_activations(Arena& arena, mote_session* s) {
@@ -197,7 +201,7 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
   Step step;
   const mote_status status = bind(*s.model, nowhere, index, &step, error);
   if (status != MOTE_OK) return status;
-  const mote_backend* backend = s.options.backend;
+  const mote_backend* backend = kHasBackends ? s.options.backend : nullptr;
   const uint32_t rows = most_rows(s, program, step.stream);
   uint64_t bytes = scratch_bytes(step, rows);
   if (backend != nullptr && &program == s.model->program && is_for_backend(*s.model, index))
@@ -206,7 +210,7 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
   if (step.op != Op::kAttention) return MOTE_OK;
 
   const AttentionArgs& args = step.attention;
-  const bool splits = segments > 1 && args.window == 0;
+  const bool splits = kHasThreads && segments > 1 && args.window == 0;
   const auto units = [&](uint64_t of_rows) {
     return (of_rows + kAttentionRowBlock - 1) / kAttentionRowBlock * args.cache.kv_heads;
   };
@@ -224,7 +228,7 @@ mote_status add_needs(const mote_session& s, const file::Program& program, uint3
 
 mote_status take_scratch(Arena& arena, mote_session* s, mote_error* error) {
   const mote_session_options& options = s->options;
-  const bool shares_positions = options.threads > 1 && !s->model->encoder;
+  const bool shares_positions = kHasThreads && options.threads > 1 && !s->model->encoder;
   uint64_t longest = options.context;
   for (const file::Program* program : *s->model->root->programs()) {
     if (!shares_positions || !is_whole(*program)) continue;
@@ -269,7 +273,7 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
   part(&memory->scratch);
   take_caches(arena, s);
   part(&memory->kv_cache);
-  take_fixed_states(arena, s);
+  if (kHasFixedStates) take_fixed_states(arena, s);
   part(&memory->states);
   s->sampler.candidates = arena.take<Candidate>(s->model->encoder ? 0 : s->model->root->vocab());
   s->sampler.recent = arena.take<int32_t>(s->model->encoder ? 0 : MOTE_REPETITION_WINDOW);

@@ -37,18 +37,46 @@ mote_status replay_encode(mote_session* session, const file::SelfTest& test, mot
   return MOTE_OK;
 }
 
+/// Tokens that come with floats: the last one's logits.
+mote_status replay_rows(mote_session* session, const file::SelfTest& test, mote_self_test* result,
+                        mote_error* error) {
+  const uint32_t width = session->programs[0].input_width, count = test.ids()->size();
+  mote_status status = MOTE_OK;
+  for (uint32_t i = 0; i < count && status == MOTE_OK; ++i) {
+    const mote_row row = {0, test.ids()->Get(i), 0, i + 1 == count};
+    mote_rows call{};
+    call.rows = &row;
+    call.count = 1;
+    call.values = test.values()->data() + size_t{i} * width;
+    status = mote_compute(session, &call, error);
+  }
+  if (status != MOTE_OK) return status;
+  result->largest_difference = largest_difference(mote_session_logits(session, 0), *test.expected_logits());
+  return MOTE_OK;
+}
+
+/// Of floats, or of the prompt's tokens.
+mote_status replay_source(mote_session* session, const file::SelfTest& test, mote_error* error) {
+  uint32_t length = test.ids()->size();
+  mote_batch source{};
+  if (test.values() == nullptr) {
+    source.ids = test.ids()->data();
+  } else {
+    source.values = test.values()->data();
+    length = test.values()->size() / session->programs[whole_program(*session->model)].input_width;
+  }
+  source.lengths = &length;
+  source.count = 1;
+  return mote_encode(session, &source, error);
+}
+
 mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_test* result,
                    mote_error* error) {
+  if (session->programs[0].input_width != 0 && test.values() != nullptr)
+    return replay_rows(session, test, result, error);
   const mote_sampling greedy = mote_sampling_default();
   mote_status status = mote_sampler_init(session, &greedy, error);
-  if (status == MOTE_OK && session->programs[0].sources != 0) {  // the prompt is the source, too
-    const uint32_t length = test.ids()->size();
-    mote_batch source{};
-    source.ids = test.ids()->data();
-    source.lengths = &length;
-    source.count = 1;
-    status = mote_encode(session, &source, error);
-  }
+  if (status == MOTE_OK && session->programs[0].sources != 0) status = replay_source(session, test, error);
   if (status == MOTE_OK) {
     status = mote_prefill(session, 0, test.ids()->data(), test.ids()->size(), MOTE_LOGITS_LAST, error);
   }

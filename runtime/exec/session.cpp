@@ -28,6 +28,7 @@ constexpr uint32_t kMaxThreads = 256;
 
 mote_status check_backend(const mote_model* model, const mote_backend* backend, mote_error* error) {
   if (backend == nullptr) return MOTE_OK;
+  if (!kHasBackends) return fail(error, MOTE_INVALID_ARGUMENT, "this build takes no backends");
   if (backend->model != model) {
     return fail(error, MOTE_INVALID_ARGUMENT, "the backend was made for another model");
   }
@@ -126,9 +127,10 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
     return fail(error, MOTE_INVALID_ARGUMENT, "text_bytes of ", options.text_bytes, ", at most ",
                 kMaxTextBytes);
   }
-  const uint32_t available = options.platform.parallel_for == nullptr || options.platform.threads == 0
-                                 ? 1
-                                 : options.platform.threads;
+  const uint32_t available =
+      !kHasThreads || options.platform.parallel_for == nullptr || options.platform.threads == 0
+          ? 1
+          : options.platform.threads;
   if (options.threads == 0) options.threads = available;
   if (options.threads > available || options.threads > kMaxThreads) {
     return fail(error, MOTE_INVALID_ARGUMENT, options.threads, " threads, the platform offers ", available);
@@ -140,6 +142,8 @@ mote_status resolve(const mote_model* model, const mote_session_options* given, 
   }
   const mote_status backend = check_backend(model, options.backend, error);
   if (backend != MOTE_OK) return backend;
+  if (!kHasTraces && options.trace != nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "this build calls no trace");
 
   const mote_isa isa = options.isa != MOTE_ISA_AUTO ? options.isa : options.platform.isa;
   session->isa = best_isa();
@@ -177,7 +181,7 @@ mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* err
   set_program(*s, *program->file, &s->places);
   const uint32_t count = program->end - program->first;
   mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
-  if (status == MOTE_OK && s->least_lane != UINT32_MAX) {
+  if (status == MOTE_OK && kHasThreads && s->least_lane != UINT32_MAX) {
     Places first_lane = s->places;
     first_lane.streams[kTokens].rows = rows_of_lane(s->token_rows, s->options.threads);
     status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
@@ -219,16 +223,6 @@ mote_status bind_all(mote_session* s, mote_error* error) {
 
 const float* next_token_logits(const mote_session& session, uint32_t row) {
   return is_whole(*current(session).file) ? nullptr : mote_session_output(&session, row);
-}
-
-mote_status check_decoder(const mote_session* session, mote_error* error) {
-  if (!session->model->encoder) return MOTE_OK;
-  return fail(error, MOTE_WRONG_STATE, "this model is an encoder, which keeps no tokens: use mote_encode");
-}
-
-mote_status check_encoder(const mote_session* session, mote_error* error) {
-  if (session->model->encoder || session->model->sources) return MOTE_OK;
-  return fail(error, MOTE_WRONG_STATE, "this model is a decoder: use mote_prefill and mote_decode");
 }
 
 }  // namespace mote

@@ -5,6 +5,7 @@
 
 #include "mote/mote.h"
 #include "runtime/exec/arena.h"
+#include "runtime/exec/attention_maps.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/pages.h"
 #include "runtime/exec/sampler.h"
@@ -37,6 +38,7 @@ struct ProgramSteps {
   const file::Program* file;
   uint32_t first, end;
   uint32_t input_width;  // floats of a row; 0: ids
+  bool takes_ids;        // besides floats, or alone
   uint32_t sources;      // a bit for each program whose rows it attends to
   bool keeps;            // sequences keep its rows as their source
   uint32_t selects;      // the stream whose rows have outputs, where sequences have none
@@ -116,6 +118,7 @@ struct mote_session {
   mote::Share* shares;  // [threads]
   float* partials;      // of attention for a decoding step's rows; null with one thread
 
+  mote::AttentionMaps maps;
   mote::Sampler sampler;
   mote::TextScratch text;
 
@@ -134,6 +137,8 @@ const float* next_token_logits(const mote_session& session, uint32_t row);
 
 /// MOTE_WRONG_STATE for a model whose first program, or all of whose programs, are of the other kind.
 mote_status check_decoder(const mote_session* session, mote_error* error);
+/// That, and whether the first program's rows are ids alone.
+mote_status check_ids_alone(const mote_session* session, mote_error* error);
 mote_status check_encoder(const mote_session* session, mote_error* error);
 
 }  // namespace mote

@@ -4,4 +4,48 @@
 #pragma once
 
 #define FLATBUFFERS_ASSERT(condition) static_cast<void>(0)
+#include "kernels/of_model.h"
+#ifndef MOTE_MODEL_CONFIG
 #include "schema/mote_generated.h"
+#else
+
+// Of tables that the build never reads, because it refuses a file that needs them, nothing is verified.
+#include <flatbuffers/flatbuffers.h>
+
+namespace mote::file {
+struct Sound;
+struct Picture;
+struct Speech;
+#define OP(op, operation, types) struct op;
+#include "kernels/op_list.inc"
+}  // namespace mote::file
+
+namespace flatbuffers {
+#define MOTE_VERIFY(Table) \
+  template <>              \
+  bool Verifier::VerifyTable<mote::file::Table>(const mote::file::Table* table);
+MOTE_VERIFY(Sound)
+MOTE_VERIFY(Picture)
+MOTE_VERIFY(Speech)
+#define OP(op, operation, types) MOTE_VERIFY(op)
+#include "kernels/op_list.inc"
+#undef MOTE_VERIFY
+}  // namespace flatbuffers
+
+#include "schema/mote_generated.h"
+
+namespace flatbuffers {
+#define MOTE_VERIFY_IF(Table, has)                                                       \
+  template <>                                                                            \
+  inline bool Verifier::VerifyTable<mote::file::Table>(const mote::file::Table* table) { \
+    if constexpr (has) return table == nullptr || table->Verify(*this);                  \
+    return true;                                                                         \
+  }
+MOTE_VERIFY_IF(Sound, mote::kHasMedia)
+MOTE_VERIFY_IF(Picture, mote::kHasMedia)
+MOTE_VERIFY_IF(Speech, mote::kHasMedia)
+#define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
+#include "kernels/op_list.inc"
+#undef MOTE_VERIFY_IF
+}  // namespace flatbuffers
+#endif

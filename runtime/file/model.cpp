@@ -5,6 +5,7 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/file/parts.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -75,6 +76,10 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
     return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
+  }
+  const file::BeamSearch* search = root.beam_search();
+  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
+    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
   }
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
@@ -207,7 +212,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
-    uses.add(step);
+    if (kHasFixedStates) uses.add(step);
     if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
       return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
@@ -225,7 +230,9 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
       found_linear = true;
     }
   }
-  if (!is_whole(program)) {
+  if (is_whole(program) && inputs != 0 && takes_ids(program))
+    return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
+  if (kHasFixedStates && !is_whole(program)) {
     const mote_status used = uses.check(program.name()->c_str(), error);
     if (used != MOTE_OK) return used;
   }
@@ -247,21 +254,6 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   return MOTE_OK;
 }
 
-mote_status check_self_test(const mote_model& model, mote_error* error) {
-  const file::Model& root = *model.root;
-  const file::SelfTest* test = root.self_test();
-  if (test == nullptr) return MOTE_OK;
-  bool in_range = test->ids()->size() > 0 &&
-                  test->expected_logits()->size() == model.program->output()->width() &&
-                  uint64_t{test->ids()->size()} + test->expected_ids()->size() <= root.context();
-  for (const auto* ids : {test->ids(), test->expected_ids()}) {
-    for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
-  }
-  const uint64_t values = uint64_t{test->ids()->size()} * input_width(*model.program);
-  in_range = in_range && (test->values() == nullptr ? 0 : test->values()->size()) == values;
-  return in_range ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "the self test does not fit the model");
-}
-
 /// Which kinds of programs there are.
 mote_status check_kinds(mote_model* model, mote_error* error) {
   const auto* programs = model->root->programs();
@@ -270,6 +262,10 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
     if (program->kind() > file::ProgramKind::MAX || (model->encoder && !is_whole(*program))) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "program ", program->name()->c_str(),
                   " is of an unknown kind, or appends rows but is not the first");
+    }
+    if (!kHasWholeSequences && program->kind() != file::ProgramKind::append) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no programs of whole sequences");
     }
     model->sources = model->sources || (!model->encoder && is_whole(*program));
   }
@@ -289,6 +285,10 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, programs->size(), " programs");
   }
   model->program = programs->Get(0);
+  for (const file::Program* program : *programs) {
+    const mote_status known = check_operations(*program, error);
+    if (known != MOTE_OK) return known;
+  }
   mote_status status = check_kinds(model, error);
   model->in_passes = model->encoder;
   for (const file::State* state : *model->root->states())
@@ -311,9 +311,8 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   }
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
-  if (status == MOTE_OK) status = check_sound(*model, error);
+  if (status == MOTE_OK) status = check_media(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
-  if (status == MOTE_OK) status = check_picture(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
     const Segment segment{model->segment, model->root->segment_bytes()};
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
@@ -323,24 +322,6 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
 }
 
 }  // namespace
-
-uint32_t context_of(const file::Model& root, const file::Program& program) {
-  return program.context() == 0 ? root.context() : program.context();
-}
-
-uint32_t whole_program(const mote_model& model) {
-  uint32_t i = 0;
-  while (!is_whole(*model.root->programs()->Get(i))) ++i;
-  return i;
-}
-
-uint32_t input_width(const file::Program& program) {
-  for (const file::Op* op : *program.ops()) {
-    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
-  }
-  return 0;
-}
-
 }  // namespace mote
 
 using mote::fail;
@@ -367,12 +348,13 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
   if ((flags & ~static_cast<uint32_t>(MOTE_OPEN_CHECK_HASHES)) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: unknown flags ", flags);
   }
-  mote_model opened{};
+  // In place: a model is a quarter of a microcontroller's stack.
+  memset(storage, 0, sizeof(mote_model));
+  auto* opened = static_cast<mote_model*>(storage);
   const mote_status status = mote::verify(static_cast<const uint8_t*>(data), bytes,
-                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, &opened, error);
+                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, opened, error);
   if (status != MOTE_OK) return status;
-  *model = static_cast<mote_model*>(storage);
-  **model = opened;
+  *model = opened;
   return MOTE_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "kernels/of_model.h"
 #include "kernels/ops.h"
 #include "mote/mote.h"
 #include "runtime/file/file.h"
@@ -13,9 +14,10 @@
 
 struct mote_model {
   const mote::file::Model* root;
-  const mote::file::Program* program;  // the first: what generation and encoding run
-  bool encoder;                        // all programs take whole sequences
-  bool sources;  // some do, beside the first, which appends to sequences that have them as their sources
+  const mote::file::Program* program;                // the first: what generation and encoding run
+  mote::PartFlag<mote::kHasWholeSequences> encoder;  // all programs take whole sequences
+  // Some do, beside the first, which appends to sequences that have them as their sources:
+  mote::PartFlag<mote::kHasWholeSequences> sources;
   const uint8_t* segment;
   bool in_passes;            // encoders: runs of all programs may be split (passes.h)
   mote::DType first_linear;  // weight types of the first and last: they decide the default cache type
@@ -45,12 +47,15 @@ inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxPools = 64;  // of keys and values
 inline constexpr uint32_t kMaxRowBytes = 1u << 30;
 inline constexpr uint32_t kMaxPictureChannels = 4;
+inline constexpr uint32_t kMaxPictureMerge = 16;
 inline constexpr uint32_t kMaxPositionsSide = 1u << 8;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
 inline constexpr uint32_t kFormatVersion = 1;
 
-inline bool is_whole(const file::Program& program) { return program.kind() == file::ProgramKind::whole; }
+inline bool is_whole(const file::Program& program) {
+  return kHasWholeSequences && program.kind() == file::ProgramKind::whole;
+}
 
 /// What states have in common whose pages are one pool.
 struct CacheKind {
@@ -105,9 +110,15 @@ uint32_t selected_of(const file::Program& program);
 
 /// Proves what the model says of sound.
 mote_status check_sound(const mote_model& model, mote_error* error);
+mote_status check_speech(const mote_model& model, mote_error* error);
+
+/// Proves that the stored self test fits the model, if there is one.
+mote_status check_self_test(const mote_model& model, mote_error* error);
 
 /// Whether a state is as large for any number of tokens: of every kind but keys and values.
-inline bool is_fixed(const file::State& state) { return state.kind() != file::StateKind::kv; }
+inline bool is_fixed(const file::State& state) {
+  return kHasFixedStates && state.kind() != file::StateKind::kv;
+}
 
 inline bool has_kv(const file::Model& root) {
   for (const file::State* state : *root.states()) {
@@ -118,8 +129,12 @@ inline bool has_kv(const file::Model& root) {
 
 /// Floats that a row of the program is given; 0: it is given an id.
 uint32_t input_width(const file::Program& program);
+/// Whether it looks them up; it may take floats besides.
+bool takes_ids(const file::Program& program);
 
 /// Whether a picture's rows are those that the first program takes.
 mote_status check_picture(const mote_model& model, mote_error* error);
+/// Whether what it says of rows of floats is what the first program takes.
+mote_status check_sight(const mote_model& model, mote_error* error);
 
 }  // namespace mote

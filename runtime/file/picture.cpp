@@ -11,17 +11,29 @@ namespace mote {
 mote_status check_picture(const mote_model& model, mote_error* error) {
   const file::Picture* picture = model.root->picture();
   if (picture == nullptr) return MOTE_OK;
+  if (!model.encoder && !model.sources)
+    return fail(error, MOTE_CORRUPT_FILE, "it takes pictures, but no whole sequences");
+  const file::Program& program = *model.root->programs()->Get(whole_program(model));
   const uint64_t patch = picture->patch(), channels = picture->channels();
   bool fits = patch != 0 && patch <= kMaxWidth && channels != 0 && channels <= kMaxPictureChannels;
-  fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % patch == 0;
-  fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % patch == 0;
+  fits = fits && picture->merge() != 0 && picture->merge() <= kMaxPictureMerge;
+  const uint64_t unit = patch * picture->merge();
+  fits = fits && picture->height() != 0 && picture->height() <= kMaxWidth && picture->height() % unit == 0;
+  fits = fits && picture->width() != 0 && picture->width() <= kMaxWidth && picture->width() % unit == 0;
+  const uint32_t tile = picture->tile();
+  fits = fits && (tile == 0 || (tile >= picture->height() && tile - picture->height() < patch &&
+                                tile >= picture->width() && tile - picture->width() < patch &&
+                                picture->longest() >= tile && picture->longest() <= kMaxWidth));
+  fits = fits && (picture->least_pixels() == 0 ||
+                  (picture->any_size() && picture->least_pixels() <= picture->most_pixels()));
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
   fits = fits && picture->positions_side() <= kMaxPositionsSide;
   const uint64_t side = picture->positions_side(), behind = picture->rope_width() + side * side;
-  fits = fits && channels * patch * patch + behind == input_width(*model.program);
+  fits = fits && picture->frames() != 0 && picture->frames() <= kMaxPictureMerge;
+  fits = fits && channels * picture->frames() * patch * patch + behind == input_width(program);
   if (fits) {
     const uint64_t patches = (picture->height() / patch) * (picture->width() / patch);
-    fits = picture->before() + patches + picture->after() <= model.root->context();
+    fits = picture->before() + patches + picture->after() <= context_of(*model.root, program);
   }
   for (const auto* values : {picture->mean(), picture->std()}) {
     fits = fits && (picture->rescale() == 0.0f || (values != nullptr && values->size() == channels));
@@ -38,9 +50,11 @@ void copy_patch(const mote_picture_info& info, const float* pixels, size_t y, si
     for (size_t line = 0; line < patch; ++line) {
       const float* from = pixels + channel * plane + (y * patch + line) * info.width + x * patch;
       for (size_t i = 0; i < patch; ++i) {
-        const size_t last = (line * patch + i) * channels + channel,
-                     first = (channel * patch + line) * patch + i;
-        out[info.channels_last != 0 ? last : first] = from[i];
+        for (size_t frame = 0; frame < info.frames; ++frame) {
+          const size_t place = line * patch + i, plane_of_row = channel * info.frames + frame;
+          out[info.channels_last != 0 ? place * channels * info.frames + plane_of_row
+                                      : plane_of_row * patch * patch + place] = from[i];
+        }
       }
     }
   }
@@ -55,7 +69,29 @@ float weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t at) {
   return weight < 0.0f ? 0.0f : weight;
 }
 
+/// Of position `at`, for a place on a side whose ends are those of the table, steps counted from the nearer
+/// one.
+float corner_weight_of(uint32_t side, uint32_t patches, size_t place, uint32_t at) {
+  const float last = static_cast<float>(side - 1);
+  float middle = 0;
+  if (patches > 1) {
+    const float step = last / static_cast<float>(patches - 1);
+    middle = place < patches / 2 ? step * static_cast<float>(place)
+                                 : last - step * static_cast<float>(patches - 1 - place);
+  }
+  const float weight = 1.0f - fabsf(static_cast<float>(at) - middle);
+  return weight < 0.0f ? 0.0f : weight;
+}
+
 void write_positions(const mote_picture_info& info, size_t y, size_t x, float* out) {
+  const uint32_t across_patches = info.width / info.patch, down_patches = info.height / info.patch;
+  if (info.positions_by_corners != 0) {
+    const uint32_t table = info.positions_side;
+    for (uint32_t i = 0; i < table * table; ++i)
+      out[i] = corner_weight_of(table, down_patches, y, i / table) *
+               corner_weight_of(table, across_patches, x, i % table);
+    return;
+  }
   const uint32_t side = info.positions_side, down = info.height / info.patch,
                  across = info.width / info.patch;
   float rows = 0, columns = 0;
@@ -74,7 +110,9 @@ void write_angles(const mote_picture_info& info, bool of_patch, size_t y, size_t
     const size_t place = i < half ? y : x, patches = (i < half ? info.height : info.width) / info.patch;
     const float middle = (static_cast<float>(place) + 0.5f) / static_cast<float>(patches);
     const float exponent = static_cast<float>(4 * (i % half)) / static_cast<float>(info.rope_width);
-    const float angle = 6.28318530718f * (2.0f * middle - 1.0f) / powf(info.rope_base, exponent);
+    const float turns =
+        info.angles_by_place != 0 ? static_cast<float>(place) : 6.28318530718f * (2.0f * middle - 1.0f);
+    const float angle = turns / powf(info.rope_base, exponent);
     out[i] = of_patch ? cosf(angle) : 1.0f;
     out[angles + i] = of_patch ? sinf(angle) : 0.0f;
   }
@@ -98,11 +136,19 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->before = picture->before();
   info->after = picture->after();
   info->rows = info->before + (info->height / info->patch) * (info->width / info->patch) + info->after;
-  info->row_width = info->channels * info->patch * info->patch + picture->rope_width() +
+  info->frames = picture->frames();
+  info->row_width = info->channels * info->frames * info->patch * info->patch + picture->rope_width() +
                     picture->positions_side() * picture->positions_side();
   info->positions_side = picture->positions_side();
   info->channels_last = picture->channels_last() ? 1 : 0;
   info->any_size = picture->any_size() ? 1 : 0;
+  info->merge = picture->merge();
+  info->angles_by_place = picture->angles_by_place() ? 1 : 0;
+  info->positions_by_corners = picture->positions_by_corners() ? 1 : 0;
+  info->least_pixels = picture->least_pixels();
+  info->most_pixels = picture->most_pixels();
+  info->longest = picture->longest();
+  info->tile = picture->tile();
   info->rope_width = picture->rope_width();
   info->rope_base = picture->rope_base();
   info->resize_height = picture->resize_height();
@@ -131,25 +177,27 @@ mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint3
     return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
                 " pixels; this model takes ", native_width, " x ", native_height);
   }
-  const uint32_t patch = info->patch, context = model->root->context();
+  const uint32_t patch = info->patch, context = model->root->context(), unit = patch * info->merge;
   const uint64_t patches = uint64_t{height / patch} * (width / patch);
   const uint64_t rows = patches + info->before + info->after;
-  if (patches == 0 || height % patch != 0 || width % patch != 0 || rows > context) {
+  if (patches == 0 || height % unit != 0 || width % unit != 0 || rows > context) {
     return fail(error, MOTE_INVALID_ARGUMENT, "a picture of ", width, " x ", height,
-                " pixels; sides are multiples of ", patch, ", and there are at most ", context, " rows");
+                " pixels; sides are multiples of ", unit, ", and there are at most ", context, " rows");
   }
   info->rows = static_cast<uint32_t>(rows);
   return MOTE_OK;
 }
 
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows) {
-  const size_t pixels_of_row = size_t{info->channels} * info->patch * info->patch;
+  const size_t pixels_of_row = size_t{info->channels} * info->frames * info->patch * info->patch;
   memset(rows, 0, sizeof(float) * info->rows * info->row_width);
   for (uint32_t row = 0; row < info->rows; ++row) {
     float* out = rows + size_t{row} * info->row_width;
     const bool of_patch = row >= info->before && row < info->rows - info->after;
-    const size_t place = of_patch ? row - info->before : 0, across = info->width / info->patch;
-    const size_t y = place / across, x = place % across;
+    const size_t place = of_patch ? row - info->before : 0, merge = info->merge, square = merge * merge;
+    const size_t across = info->width / info->patch / merge, inside = place % square;
+    const size_t y = place / square / across * merge + inside / merge;
+    const size_t x = place / square % across * merge + inside % merge;
     if (of_patch) mote::copy_patch(*info, pixels, y, x, out);
     mote::write_angles(*info, of_patch, y, x, out + pixels_of_row);
     if (of_patch) mote::write_positions(*info, y, x, out + pixels_of_row + info->rope_width);

@@ -2,6 +2,7 @@
 #include "runtime/file/rows.h"
 
 #include "runtime/error.h"
+#include "runtime/file/model.h"
 
 namespace mote {
 namespace {
@@ -163,6 +164,30 @@ uint32_t selected_of(const file::Program& program) {
     return program.buffers()->Get(select->in()->buffer())->stream();
   }
   return 0;
+}
+
+uint32_t context_of(const file::Model& root, const file::Program& program) {
+  return program.context() == 0 ? root.context() : program.context();
+}
+
+uint32_t whole_program(const mote_model& model) {
+  uint32_t i = 0;
+  while (!is_whole(*model.root->programs()->Get(i))) ++i;
+  return i;
+}
+
+uint32_t input_width(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Input() != nullptr) return op->args_as_Input()->out()->width();
+  }
+  return 0;
+}
+
+bool takes_ids(const file::Program& program) {
+  for (const file::Op* op : *program.ops()) {
+    if (op->args_as_Embed() != nullptr) return true;
+  }
+  return false;
 }
 
 }  // namespace mote

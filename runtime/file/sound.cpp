@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a model that hears takes of sound.
+#include "mote/sound.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
 
@@ -18,12 +19,32 @@ bool fits_squares(const mote_model& model, const file::Sound& sound) {
          sound.frames() <= kMaxContext && sound.bins() <= kMaxContext && sound.before() <= kMaxContext;
 }
 
+/// Whether features can be computed as it is said, and are as wide as a row.
+bool fits_features(const mote_model& model, const file::Sound& sound) {
+  const uint32_t width = input_width(*model.root->programs()->Get(whole_program(model)));
+  const bool sized =
+      sound.kind() == file::SoundKind::spectrum && sound.hop() > 0 && sound.hop() <= kMaxContext;
+  switch (sound.features()) {
+    case file::SoundFeatures::none:
+      return true;
+    case file::SoundFeatures::log_mel:
+      return sized && sound.bins() == width && sound.fft() >= 2 && sound.fft() <= MOTE_MOST_FFT &&
+             sound.fft() % 2 == 0;
+    case file::SoundFeatures::normalized_log_mel:
+      return sized && sound.bins() == width && sound.fft() >= 2 && sound.fft() <= MOTE_MOST_FFT &&
+             sound.fft() % 2 == 0 && sound.window() >= 2 && sound.window() <= sound.fft();
+    case file::SoundFeatures::compressed_frames:
+      return sized && sound.hop() == width && sound.scale() > 0.0f;
+  }
+  return false;
+}
+
 }  // namespace
 
 mote_status check_sound(const mote_model& model, mote_error* error) {
   const file::Sound* sound = model.root->sound();
   if (sound == nullptr) return MOTE_OK;
-  if (sound->kind() > file::SoundKind::MAX) {
+  if (sound->kind() > file::SoundKind::MAX || sound->features() > file::SoundFeatures::MAX) {
     return fail(error, MOTE_UNSUPPORTED_FILE, "sound is of an unknown kind; a newer mote made this file");
   }
   const bool whole = model.encoder || model.sources;
@@ -34,7 +55,7 @@ mote_status check_sound(const mote_model& model, mote_error* error) {
       blank == -1 || (blank >= 0 && labels != nullptr && static_cast<uint32_t>(blank) < labels->size());
   const bool sized = sound->rate() > 0 && sound->rate() <= kMaxContext && sound->window() <= kMaxContext &&
                      (sound->kind() != file::SoundKind::waveform || sound->window() > 0);
-  if (heard && named && sized && fits_squares(model, *sound)) return MOTE_OK;
+  if (heard && named && sized && fits_squares(model, *sound) && fits_features(model, *sound)) return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "the sound is not what the model takes");
 }
 
@@ -58,6 +79,10 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
   info->frames = sound->frames();
   info->bins = sound->bins();
   info->before = sound->before();
+  info->features = static_cast<mote_sound_features>(sound->features());
+  info->fft = sound->fft();
+  info->hop = sound->hop();
+  info->scale = sound->scale();
 }
 
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {

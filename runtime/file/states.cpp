@@ -38,6 +38,10 @@ mote_status check_states(const file::Model& root, mote_error* error) {
       return fail(error, MOTE_UNSUPPORTED_FILE, "state ", i,
                   " is of an unknown kind; a newer mote made this file");
     }
+    if (!kHasFixedStates && state->kind() != file::StateKind::kv) {
+      return fail(error, MOTE_UNSUPPORTED_FILE,
+                  "the build, for another model, has no states of a fixed size");
+    }
     if (!is_fixed(*state) && !is_sound_kv(*state)) {
       return fail(error, MOTE_CORRUPT_FILE, "state ", i, ": ", state->kv_heads(), " heads of ",
                   state->key_dim(), " and ", state->value_dim());

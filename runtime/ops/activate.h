@@ -20,7 +20,7 @@ struct Activate : RowMap<ActivateArgs, 8> {
 inline void Binder::bind(const file::Activate& op, Step* step) {
   const auto [in, out] = in_out(op);
   if (status_ != MOTE_OK) return;
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   step->activate = {static_cast<Activation>(op.activation()), in.width, in.const_rows(), out.rows()};
   set_rows(step, in);
   kernel(step, Op::kActivate, DType::f32, DType::f32);

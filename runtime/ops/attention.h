@@ -39,7 +39,8 @@ struct Attention : Operation {
   static Extent prepare(AttentionArgs& args, const RunRows& run, Extent extent) {
     args.rows = extent.units;
     const uint32_t last = last_position(args, run);
-    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : args.window;
+    const uint32_t near = args.group != 0 ? args.group : args.window;
+    const uint32_t window = args.sides != 0 ? 2 * args.sides + 1 : near;
     const bool windowed = window != 0 && window <= last;
     const uint32_t whole = args.block != 0 && last / 2 > kAttentionSegment ? 2 * kAttentionSegment : last + 1;
     const uint32_t seen = windowed ? window : whole, all = units(args, args.rows);
@@ -77,6 +78,7 @@ struct Attention : Operation {
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());
     if (op.sides() != 0) to.detail("window of ", op.sides(), " on both sides");
+    if (op.group() != 0) to.detail("groups of ", op.group());
     if (cache.bidirectional()) to.detail("bidirectional");
     if (cache.source() != -1) to.detail("of program ", static_cast<uint32_t>(cache.source()));
     if (op.softcap() != 0.0f) to.detail("softcap ", op.softcap());
@@ -98,7 +100,7 @@ struct Attention : Operation {
  private:
   /// The largest of last_seen.
   static uint32_t last_position(const AttentionArgs& args, const RunRows& run) {
-    if (args.last_seen == args.positions) return run.last_position;
+    if (!kHasWholeSequences || args.last_seen == args.positions) return run.last_position;
     int32_t last = 0;
     for (uint32_t i = 0; i < args.rows; ++i) last = args.last_seen[i] > last ? args.last_seen[i] : last;
     return static_cast<uint32_t>(last);
@@ -108,8 +110,9 @@ struct Attention : Operation {
   static uint32_t split_positions(const AttentionArgs& args, const RunRows& run, uint32_t last,
                                   uint32_t units) {
     const uint32_t segments = last / kAttentionSegment + 1;
-    const bool few = args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
-    const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.next_global == nullptr;
+    const bool few = kHasThreads && args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
+    const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.group == 0 &&
+                       args.next_global == nullptr;
     return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
 };
@@ -123,7 +126,7 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
   const bool own = is_own(*cache);
-  const bool across = own && crosses(q, *cache);
+  const bool across = kHasWholeSequences && own && crosses(q, *cache);
   if (across) {
     check(cache->bidirectional() && !has_distances(op) && op.sides() == 0 && !op.causal() &&
               op.block() == 0 && op.globals() == file::GlobalRole::none,
@@ -138,18 +141,29 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   }
   same_stream(q, out, "out");
   finite(op.scale(), "scale");
-  check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
-  check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
-  check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
-        "blocks are of whole sequences without a window");
-  check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
-        op.random_blocks(), " random ones");
-  check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
-  if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+  if (kHasWholeSequences) {
+    check(op.sides() == 0 || (own && cache->bidirectional()), "a window on both sides is of whole sequences");
+    check(op.group() == 0 || (own && cache->bidirectional() && op.sides() == 0 && op.row_bias() == nullptr &&
+                              op.block() == 0 && op.globals() == file::GlobalRole::none &&
+                              cache->memory() == 0 && !op.causal() && !is_relative(op)),
+          "groups are of whole sequences, without another window");
+    check(op.group() <= kMaxWidth, "groups of ", op.group());
+    check(!op.causal() || (own && cache->bidirectional()), "what is causal of whole sequences is of others");
+    check(op.block() == 0 || (own && cache->bidirectional() && !op.causal() && op.sides() == 0),
+          "blocks are of whole sequences without a window");
+    check(op.block() <= kMaxWidth && op.random_blocks() <= kMaxRandomBlocks, "blocks of ", op.block(), ", ",
+          op.random_blocks(), " random ones");
+    check(op.sides() <= kMaxWidth, "a window of ", op.sides(), " on both sides");
+    if (op.globals() != file::GlobalRole::none) of_tokens(q, "q");
+    check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
+  } else {
+    check(op.sides() == 0 && op.group() == 0 && !op.causal() && op.block() == 0 &&
+              op.globals() == file::GlobalRole::none,
+          "attends as only whole sequences can");
+  }
   check(cache->memory() == 0 || (own && op.sides() == 0 && !op.causal() && op.block() == 0 &&
                                  op.globals() == file::GlobalRole::none && op.row_bias() == nullptr),
         "a memory is seen by all");
-  check_globals(op, own && cache->bidirectional() && !op.causal() && op.block() == 0);
   if (!check(op.heads() > 0 && op.heads() <= kMaxWidth && op.heads() % cache->kv_heads() == 0, op.heads(),
              " heads over ", cache->kv_heads(), " KV heads")) {
     return;
@@ -161,9 +175,10 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
       relative_table(op, op.relative_keys(), *cache, "relative keys", &relative_reach);
   const float* relative_queries =
       relative_table(op, op.relative_queries(), *cache, "relative queries", &relative_reach);
-  const float* bias = attention_bias(op, *cache, &reach);
+  const float* bias = attention_bias(op, q, *cache, &reach);
   ConstRows row_bias{};
-  if (op.row_bias() != nullptr) row_bias = this->row_bias(op, q, &reach);
+  if (has_score(static_cast<uint32_t>(ScoreKind::biased)) && op.row_bias() != nullptr)
+    row_bias = this->row_bias(op, q, &reach);
   if (status_ != MOTE_OK) return;
   const StreamPlace& rows = place(q);
   const int32_t *positions = rows.positions, *last_seen = rows.positions;
@@ -176,6 +191,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     positions = places_.memory_positions;
     last_seen = places_.memory_last;
   }
+  const bool has_blocks = has_score(static_cast<uint32_t>(ScoreKind::blocks));
+  const float bonus = has_blocks ? log1pf(static_cast<float>(op.random_blocks())) : 0.0f;
   const float* slopes = optional_vector(op.slopes(), op.heads(), "slopes");
   const float* sinks = optional_vector(op.sinks(), op.heads(), "sinks");
   step->attention = {view,
@@ -198,18 +215,19 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      sinks,
                      op.sides(),
                      row_bias,
-                     bias != nullptr && is_by_position(op),
+                     bias != nullptr && op.group() == 0 && is_by_position(op),
                      relative_keys,
                      relative_queries,
                      relative_reach,
                      op.block(),
-                     log1pf(static_cast<float>(op.random_blocks())),
+                     bonus,
                      (5 + 2 * op.random_blocks()) * op.block(),
                      op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
-                     op.globals() == file::GlobalRole::queries};
+                     op.globals() == file::GlobalRole::queries,
+                     op.group()};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
-  step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
+  if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }
 
 }  // namespace mote

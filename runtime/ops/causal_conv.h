@@ -41,7 +41,7 @@ inline void Binder::bind(const file::CausalConv& op, Step* step) {
   shape(state, 1, state.rows, in.width);
   const uint32_t taps = state.rows + 1;
   check(taps <= kMaxTaps, taps, " taps, at most ", kMaxTaps);
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   step->causal_conv = {state,
                        places_.by_sequence,
                        kOneLane,

@@ -47,7 +47,7 @@ inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
     return;
   check(reach >= 1 && reach <= kMaxRatio && op.back() < reach && op.step() >= 1 && op.step() <= kMaxRatio,
         "windows of ", reach, " places, ", op.back(), " of them before, ", op.step(), " apart");
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   check(op.in()->buffer() != op.out()->buffer(), "out is in");
   if (status_ != MOTE_OK) return;
   step->depthwise_conv = {channels,

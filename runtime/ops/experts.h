@@ -121,7 +121,7 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
         in.width);
   check(!by_slot || !quantized || inputs % kSupercellColumns == 0, "slots of ", inputs,
         " columns are not a multiple of ", kSupercellColumns);
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   same_stream(in, out, "out");
   if (op.routes() != nullptr) same_stream(in, routes, "routes");
   if (op.residual() != nullptr) {

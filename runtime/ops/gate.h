@@ -38,7 +38,7 @@ inline void Binder::bind(const file::Gate& op, Step* step) {
   if (!check(gate.width > 0 && up.width % gate.width == 0, "up has ", up.width, " columns for ", gate.width,
              " gates"))
     return;
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   step->gate = {static_cast<Activation>(op.activation()),
                 up.width,
                 gate.width,

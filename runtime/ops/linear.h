@@ -82,7 +82,7 @@ inline void Binder::bind(const file::Linear& op, Step* step) {
         " columns, q8c has at most ", kMaxColumnsQ8c);
   check(weight->cols() == in.width, "weight columns ", weight->cols(), " != input width ", in.width);
   check(weight->rows() == out.width, "weight rows ", weight->rows(), " != output width ", out.width);
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   same_stream(in, out, "out");
   if (op.residual() != nullptr) {
     same_stream(in, residual, "residual");
@@ -103,8 +103,8 @@ inline void Binder::bind(const file::Linear& op, Step* step) {
   if (op.residual() == nullptr) step->linear.residual = {nullptr, 0};
   set_rows(step, in);
   kernel(step, Op::kLinear, in.dtype, dtype);
-  step->on_backend =
-      places_.backend != nullptr && places_.program == model_.program && is_for_backend(model_, op_);
+  step->on_backend = kHasBackends && places_.backend != nullptr && places_.program == model_.program &&
+                     is_for_backend(model_, op_);
 }
 
 }  // namespace mote

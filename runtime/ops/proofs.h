@@ -39,13 +39,20 @@ class Proofs {
   mote_status status() const { return status_; }
 
   template <class... Pieces>
-  bool check(bool holds, Pieces... pieces) {
+  MOTE_GETS_WORDS inline bool check(bool holds, Pieces... pieces) {
+    if constexpr (!kHasSentences) return check_without_text(holds);
     if (!holds && status_ == MOTE_OK) {
       const char* name = file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type());
       status_ = fail_at(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_), "op ", op_, " ", name, ": ",
                         pieces...);
     }
     return holds;
+  }
+
+  /// An activation that there is, here too.
+  void known(file::Activation activation) {
+    check(activation <= file::Activation::MAX, "unknown activation");
+    built(has_activation(static_cast<uint32_t>(activation)), "its activation");
   }
 
   /// `what` names the operand in messages.
@@ -101,8 +108,9 @@ class Proofs {
     const uint32_t context = context_of(*model_.root, *places_.program), types = model_.root->token_types();
     check(kind <= file::RowIndex::MAX, "unknown index");
     if (kind == file::RowIndex::position) {
+      if (!of_positions(rows, "x")) return nullptr;
       const uint32_t most = rows_of_sequence(*places_.program, rows.stream, context);
-      check(table->rows() >= most, "table has ", table->rows(), " rows for ", most, " positions");
+      check(table->rows() >= most, "table has ", table->rows(), " rows for sequences of ", most);
       return place(rows).positions;
     }
     check(is_whole(*places_.program), "only programs of whole sequences know token types");
@@ -182,6 +190,12 @@ class Proofs {
     of_tokens(a, what);
     width(a, columns, what);
   }
+  /// Of parts that a build for another model lacks.
+  void built(bool is, const char* what) {
+    if (is || status_ != MOTE_OK) return;
+    status_ = fail_at(error_, MOTE_UNSUPPORTED_FILE, static_cast<int32_t>(op_), "op ", op_,
+                      ": the build, for another model, lacks ", what);
+  }
   void finite(float value, const char* what) { check(isfinite(value), what, " is not finite"); }
 
   const file::State* cache(uint32_t index, KvCacheView* view) {
@@ -259,22 +273,32 @@ class Proofs {
     return table->rows() == uint64_t{op.heads()} * table->cols();
   }
   /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, const file::State& cache, uint32_t* reach) {
-    if (op.bias() == -1) return nullptr;
+  const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
+                              uint32_t* reach) {
+    constexpr bool kHasBias = has_score(static_cast<uint32_t>(ScoreKind::biased)) ||
+                              has_score(static_cast<uint32_t>(ScoreKind::relative));
+    if (!kHasBias || op.bias() == -1) return nullptr;  // of another kind of scores, which is refused
     const file::Tensor* table = tensor(op.bias(), "bias");
     if (table == nullptr) return nullptr;
     check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
           "bias is not f32 in rows");
-    const uint32_t context = context_of(*model_.root, *places_.program) + cache.memory();
+    const uint32_t tokens = context_of(*model_.root, *places_.program);
+    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
+    if (op.group() != 0) {
+      *reach = table->rows() / op.heads();
+      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
+            table->rows(), " x ", table->cols(), " for groups of ", op.group());
+      return static_cast<const float*>(data(table));
+    }
     if (is_by_position(op)) {
       *reach = table->cols();
-      check(*reach >= context, "bias has ", *reach, " columns for a context of ", context);
+      check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
       return static_cast<const float*>(data(table));
     }
     check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
     *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= context, "bias has ", table->cols(),
-          " columns for a context of ", context);
+    check(table->cols() % 2 == 1 && *reach >= rows, "bias has ", table->cols(), " columns for sequences of ",
+          rows);
     return static_cast<const float*>(data(table));
   }
 
@@ -301,7 +325,7 @@ class Proofs {
   /// Null for none. The table covers every distance within the context; both have the same reach.
   const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
                               const char* what, uint32_t* reach) {
-    if (index == -1) return nullptr;
+    if (!has_score(static_cast<uint32_t>(ScoreKind::relative)) || index == -1) return nullptr;
     const file::Tensor* table = tensor(index, what);
     if (table == nullptr) return nullptr;
     const uint32_t columns = table->cols();
@@ -328,6 +352,15 @@ class Proofs {
     check(!has_distances(op) && op.softcap() == 0.0f, "has another kind of scores beside global tokens");
   }
 
+  static ScoreKind kind_of_scores(const file::Attention& op) {
+    if (op.block() != 0) return ScoreKind::blocks;
+    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
+    if (is_relative(op)) return ScoreKind::relative;
+    if (op.bias() != -1 || op.row_bias() != nullptr) return ScoreKind::biased;
+    if (op.softcap() != 0.0f) return ScoreKind::capped;
+    if (op.slopes() == -1) return ScoreKind::scaled;
+    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+  }
   /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
   ScoreKind score_kind(const file::Attention& op) {
     check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
@@ -341,16 +374,18 @@ class Proofs {
               (!is_relative(op) && op.bias() == -1 && !by_row && op.slopes() == -1 && op.softcap() == 0),
           "has another kind of scores beside blocks");
     check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
-    if (op.block() != 0) return ScoreKind::blocks;
-    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
-    if (is_relative(op)) return ScoreKind::relative;
-    if (op.bias() != -1 || by_row) return ScoreKind::biased;
-    if (op.softcap() != 0.0f) return ScoreKind::capped;
-    if (op.slopes() == -1) return ScoreKind::scaled;
-    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
+    const ScoreKind kind = kind_of_scores(op);
+    built(has_score(static_cast<uint32_t>(kind)), "its kind of scores");
+    return kind;
   }
 
  protected:
+  bool check_without_text(bool holds) {
+    if (!holds && status_ == MOTE_OK)
+      status_ = fail_without_text(error_, MOTE_CORRUPT_FILE, static_cast<int32_t>(op_));
+    return holds;
+  }
+
   static bool is_f32(const file::Tensor& tensor, uint32_t rows, uint32_t cols) {
     return tensor.dtype() == file::DType::f32 && tensor.packing() == file::Packing::rows &&
            tensor.rows() == rows && tensor.cols() == cols;

@@ -10,6 +10,7 @@ struct RopeTable : Operation {
   template <class F>
   static void operands(RopeTableArgs& args, F&& f) {
     rows_of(f, args.out, args.rotary_width);
+    rows_of(f, args.shifts, args.rotary_width / 2);
   }
   static uint64_t work_per_row(const RopeTableArgs& args) { return 20 * uint64_t{args.rotary_width}; }
 
@@ -17,6 +18,7 @@ struct RopeTable : Operation {
   static void describe(const file::RopeTable& op, To& to) {
     to.kind(op.out()->width());
     to.from("positions");
+    if (op.shifts() != nullptr) to.reads(op.shifts());
     to.writes(op.out());
     to.tensor(op.frequencies());
     if (op.scale() != 1.0f) to.detail("scale ", op.scale());
@@ -34,13 +36,22 @@ inline void Binder::bind(const file::RopeTable& op, Step* step) {
   check(out.width % 2 == 0, "odd width ", out.width);
   finite(op.growth(), "growth");
   check(op.growth_every() > 0, "the scale grows every 0 positions");
+  ConstRows shifts{};
+  if (op.shifts() != nullptr) {
+    const Operand of_rows = f32_slice(op.shifts(), "shifts");
+    if (status_ != MOTE_OK) return;
+    same_stream(of_rows, out, "shifts");
+    width(of_rows, out.width / 2, "shifts");
+    shifts = of_rows.const_rows();
+  }
   step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"),
                       out.width,
                       op.scale(),
                       op.growth(),
                       op.growth_every(),
                       place(out).positions,
-                      out.rows()};
+                      out.rows(),
+                      shifts};
   set_rows(step, out);
   kernel(step, Op::kRopeTable, DType::f32, DType::f32);
 }

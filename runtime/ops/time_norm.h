@@ -34,7 +34,7 @@ inline void Binder::bind(const file::TimeNorm& op, Step* step) {
   check(in.kind == file::StreamKind::group, "in is not per group");
   finite(op.eps(), "eps");
   check(op.eps() >= 0.0f, "eps is negative");
-  check(op.activation() <= file::Activation::MAX, "unknown activation");
+  known(op.activation());
   if (!check(op.groups() > 0 && in.width % op.groups() == 0, in.width, " columns in ", op.groups(),
              " groups"))
     return;

@@ -26,16 +26,22 @@ Text text_of(const mote_message& message, bool trim) {
 
 class Walk {
  public:
-  Walk(const file::ChatFormat& format, const ChatSink& sink) : format_(format), sink_(sink) {}
+  Walk(const mote_model& model, const ChatSink& sink)
+      : format_(*model.root->chat_format()), model_(model), sink_(sink) {}
 
   void markup(const flatbuffers::String* piece) {
     sink_.piece(sink_.user, piece->c_str(), piece->size(), true);
   }
 
   /// A message between its role's pieces; `system` stands inside it, before its text.
-  void message(mote_role role, Text text, const Text* system) {
-    markup(role == MOTE_ROLE_USER ? format_.user_before() : format_.assistant_before());
+  void message(mote_role role, Text text, const Text* system, uint32_t pictures) {
+    const flatbuffers::String* before =
+        role == MOTE_ROLE_USER ? format_.user_before() : format_.assistant_before();
+    if (pictures != 0 && model_.root->sight()->user_before() != nullptr)
+      before = model_.root->sight()->user_before();
+    markup(before);
     if (system != nullptr) this->system(*system);
+    for (; pictures != 0; --pictures) picture();
     said(text);
     markup(role == MOTE_ROLE_USER ? format_.user_after() : format_.assistant_after());
   }
@@ -46,13 +52,22 @@ class Walk {
   }
 
  private:
+  void picture() {
+    const file::Sight& sight = *model_.root->sight();
+    size_t bytes = 0;
+    const char* token = mote_token_text(&model_, sight.image_id(), &bytes);
+    markup(sight.before());
+    if (token != nullptr) sink_.piece(sink_.user, token, bytes, true);
+    markup(sight.after());
+  }
   void said(Text text) { sink_.piece(sink_.user, text.data, text.bytes, false); }
 
   const file::ChatFormat& format_;
+  const mote_model& model_;
   const ChatSink& sink_;
 };
 
-mote_status check(const mote_message* messages, uint32_t count, mote_error* error) {
+mote_status check(const mote_model* model, const mote_message* messages, uint32_t count, mote_error* error) {
   if (messages == nullptr || count == 0)
     return fail(error, MOTE_INVALID_ARGUMENT, "a conversation without messages");
   for (uint32_t i = 0; i < count; ++i) {
@@ -62,6 +77,10 @@ mote_status check(const mote_message* messages, uint32_t count, mote_error* erro
     const int role = static_cast<int>(messages[i].role);
     if (role < MOTE_ROLE_SYSTEM || role > MOTE_ROLE_ASSISTANT) {
       return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has an unknown role");
+    }
+    if (messages[i].pictures != 0 && (role != MOTE_ROLE_USER || model->root->sight() == nullptr)) {
+      return fail(error, MOTE_INVALID_ARGUMENT, "message ", i, " has pictures",
+                  role != MOTE_ROLE_USER ? " but is not the user's" : "; this model takes none");
     }
     if (role == MOTE_ROLE_SYSTEM && i != 0) {
       return fail(error, MOTE_INVALID_ARGUMENT, "message ", i,
@@ -78,9 +97,9 @@ mote_status walk_chat(const mote_model* model, const mote_message* messages, uin
   const file::ChatFormat* format = model->root->chat_format();
   if (format == nullptr)
     return fail(error, MOTE_WRONG_STATE, "the file holds no chat format; give the prompt as text");
-  const mote_status status = check(messages, count, error);
+  const mote_status status = check(model, messages, count, error);
   if (status != MOTE_OK) return status;
-  Walk walk(*format, sink);
+  Walk walk(*model, sink);
   walk.markup(format->opening());
 
   const bool has_system = messages[0].role == MOTE_ROLE_SYSTEM;
@@ -101,7 +120,8 @@ mote_status walk_chat(const mote_model* model, const mote_message* messages, uin
   }
   for (uint32_t i = first; i < count; ++i) {
     const bool inside = pending && messages[i].role == MOTE_ROLE_USER;
-    walk.message(messages[i].role, text_of(messages[i], format->trim()), inside ? &system : nullptr);
+    walk.message(messages[i].role, text_of(messages[i], format->trim()), inside ? &system : nullptr,
+                 messages[i].pictures);
     pending = pending && !inside;
   }
   if (answer) walk.markup(format->answer());

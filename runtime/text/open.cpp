@@ -30,15 +30,31 @@ void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, To
   }
 }
 
+void open_class_ranges(Opener* opener, const Tokenizer& t) {
+  const Table<uint32_t>& ranges = t.class_ranges;
+  opener->expect(ranges[0] >> kRangeClassBits == 0, "class_ranges", "do not begin with the first character");
+  for (uint32_t i = 0; i < ranges.count; ++i) {
+    const bool ascends = i == 0 || ranges[i - 1] >> kRangeClassBits < ranges[i] >> kRangeClassBits;
+    const uint32_t character_class = ranges[i] & ((1u << kRangeClassBits) - 1);
+    if (!opener->expect(ascends && character_class < t.classes, "class_ranges",
+                        "not ascending or no such class"))
+      return;
+  }
+}
+
 void open_classes(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   t->classes = root.classes();
   if (!opener->table(root.class_flags(), "class_flags", &t->class_flags) ||
-      !opener->table(root.class_blocks(), "class_blocks", &t->class_blocks) ||
-      !opener->table(root.class_table(), "class_table", &t->class_table)) {
+      !opener->table(root.class_ranges(), "class_ranges", &t->class_ranges)) {
     return;
   }
   opener->expect(t->classes > 0 && t->classes <= kMaxClasses && t->class_flags.count == t->classes, "classes",
                  "impossible number");
+  if (t->class_ranges.count != 0) return open_class_ranges(opener, *t);
+  if (!opener->table(root.class_blocks(), "class_blocks", &t->class_blocks) ||
+      !opener->table(root.class_table(), "class_table", &t->class_table)) {
+    return;
+  }
   opener->expect(t->class_blocks.count == kClassBlocks, "class_blocks", "not one for each 256 code points");
   const uint32_t blocks = t->class_table.count / kClassBlockSize;
   for (uint32_t i = 0; i < t->class_blocks.count; ++i) {
@@ -111,6 +127,30 @@ void open_splitter(const file::Splitter& splitter, Opener* opener, const Tokeniz
     if (!opener->expect((transitions[i] & kDfaState) < states, "transitions", "no such state")) return;
   }
   *view = {transitions.data, splitter.keep_matches(), splitter.keep_rest()};
+}
+
+uint32_t Tokenizer::class_in_ranges(uint32_t code_point) const {
+  uint32_t low = 0;  // the last range that begins at the code point or before is from low on
+  for (uint32_t high = class_ranges.count; high - low > 1;) {
+    const uint32_t middle = low + (high - low) / 2;
+    (class_ranges[middle] >> kRangeClassBits <= code_point ? low : high) = middle;
+  }
+  return class_ranges[low] & ((1u << kRangeClassBits) - 1);
+}
+
+Table<uint8_t> Opener::bytes_of(const file::Blob* blob, const char* name, uint32_t element) {
+  if (status_ != MOTE_OK || blob == nullptr || blob->bytes() == 0) return {nullptr, 0};
+  if (blob->offset() % kAlignment != 0 || blob->bytes() % element != 0 || blob->bytes() > kMaxTableBytes ||
+      blob->bytes() > segment_.bytes || blob->offset() > segment_.bytes - blob->bytes()) {
+    refuse(name, "lies outside the file");
+    return {nullptr, 0};
+  }
+  const uint8_t* data = segment_.data + blob->offset();
+  if (hashes_ && xxh64(data, static_cast<size_t>(blob->bytes())) != blob->xxh64()) {
+    refuse(name, "hash differs; copy or download the file again");
+    return {nullptr, 0};
+  }
+  return {data, static_cast<uint32_t>(blob->bytes())};
 }
 
 /// A node's children lie behind it, so every walk from the root ends.

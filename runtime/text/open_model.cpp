@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/of_model.h"
 #include "runtime/text/opener.h"
 #include "runtime/text/trie.h"
 
@@ -93,12 +94,12 @@ void open_scores(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
 void open_model(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   open_symbols(root, opener, t);
   if (opener->status() != MOTE_OK) return;
-  if (t->model == file::TokenModel::bpe) {
+  if (MOTE_TEXT_BPE && t->model == file::TokenModel::bpe) {
     open_merges(root, opener, t);
     if (opener->status() == MOTE_OK) open_whole_words(root, opener, t);
-  } else {
+  } else if (MOTE_TEXT_WORDPIECE || MOTE_TEXT_UNIGRAM) {
     open_pieces(root, opener, t);
-    if (t->model == file::TokenModel::unigram) open_scores(root, opener, t);
+    if (MOTE_TEXT_UNIGRAM && t->model == file::TokenModel::unigram) open_scores(root, opener, t);
   }
 }
 

@@ -108,8 +108,9 @@ void open_normalizer(const file::Normalizer& step, Opener* opener, const Tokeniz
 
 void open_normalization(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   open_texts(root, opener, t);
+  if (!MOTE_TEXT_NORMALIZERS) return;
   open_canonical(root, opener, t);
-  if (!MOTE_TEXT_NORMALIZERS || root.normalizers() == nullptr || opener->status() != MOTE_OK) return;
+  if (root.normalizers() == nullptr || opener->status() != MOTE_OK) return;
   t->normalizer_count = root.normalizers()->size();
   if (!opener->expect(t->normalizer_count <= kMaxNormalizers, "normalizers", "too many")) return;
   for (uint32_t i = 0; i < t->normalizer_count && opener->status() == MOTE_OK; ++i) {

@@ -24,30 +24,30 @@ class Opener {
   /// False after a failure.
   template <class T>
   bool table(const file::Blob* blob, const char* name, Table<T>* out) {
-    *out = {nullptr, 0};
-    if (status_ != MOTE_OK || blob == nullptr || blob->bytes() == 0) return status_ == MOTE_OK;
-    if (blob->offset() % kAlignment != 0 || blob->bytes() % sizeof(T) != 0 ||
-        blob->bytes() > kMaxTableBytes || blob->bytes() > segment_.bytes ||
-        blob->offset() > segment_.bytes - blob->bytes()) {
-      return refuse(name, "lies outside the file");
-    }
-    const uint8_t* data = segment_.data + blob->offset();
-    if (hashes_ && xxh64(data, static_cast<size_t>(blob->bytes())) != blob->xxh64()) {
-      return refuse(name, "hash differs; copy or download the file again");
-    }
-    *out = {reinterpret_cast<const T*>(data), static_cast<uint32_t>(blob->bytes() / sizeof(T))};
-    return true;
+    const Table<uint8_t> bytes = bytes_of(blob, name, sizeof(T));
+    *out = {reinterpret_cast<const T*>(bytes.data), bytes.count / static_cast<uint32_t>(sizeof(T))};
+    return status_ == MOTE_OK;
   }
 
-  bool refuse(const char* name, const char* what) {
+  MOTE_GETS_WORDS inline bool refuse(const char* name, const char* what) {
+    if constexpr (!kHasSentences) return expect_without_text(false);
     if (status_ == MOTE_OK) status_ = fail(error_, MOTE_CORRUPT_FILE, "tokenizer: ", name, ": ", what);
     return false;
   }
-  bool expect(bool condition, const char* name, const char* what) {
+  MOTE_GETS_WORDS inline bool expect(bool condition, const char* name, const char* what) {
+    if constexpr (!kHasSentences) return expect_without_text(condition);
     return condition ? status_ == MOTE_OK : refuse(name, what);
   }
 
  private:
+  bool expect_without_text(bool condition) {
+    if (!condition && status_ == MOTE_OK) status_ = fail_without_text(error_, MOTE_CORRUPT_FILE, -1);
+    return condition && status_ == MOTE_OK;
+  }
+
+  /// A table of elements of so many bytes; none after a failure.
+  Table<uint8_t> bytes_of(const file::Blob* blob, const char* name, uint32_t element);
+
   Segment segment_;
   bool hashes_;
   mote_error* error_;

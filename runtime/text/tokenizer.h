@@ -84,6 +84,7 @@ struct Tokenizer {
   uint32_t classes;
   Table<uint8_t> class_flags, class_table;
   Table<uint16_t> class_blocks;
+  Table<uint32_t> class_ranges;  // in place of class_blocks and class_table, or none
   SplitterView splitters[kMaxSplitters];
   uint32_t splitter_count;
 
@@ -112,9 +113,11 @@ struct Tokenizer {
     return {token_text.data + token_offsets[id], token_offsets[id + 1] - token_offsets[id]};
   }
   uint32_t class_of(uint32_t code_point) const {
+    if (class_ranges.count != 0) return class_in_ranges(code_point);
     return class_table[size_t{class_blocks[code_point / kClassBlockSize]} * kClassBlockSize +
                        code_point % kClassBlockSize];
   }
+  uint32_t class_in_ranges(uint32_t code_point) const;
 };
 
 /// The segment of a file, for tables that lie in it.

@@ -299,6 +299,8 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"wav2vec2-conformer", "position_embeddings_type"},
       {"audio-spectrogram-transformer", "ASTForAudioClassification"},
       {"parakeet_ctc", "encoder_config"},
+      {"parakeet_tdt", "encoder_config"},
+      {"moonshine_streaming", "encoder_config"},
       {"yolos", "architectures"},
       {"clip", "--tower"},
       {"siglip", "--tower"},
@@ -312,7 +314,9 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"lstm", "vocab_size"},
       {"gru", "vocab_size"},
       {"linear_attention", "vocab_size"},
-      {"performer", "vocab_size"}};
+      {"performer", "vocab_size"},
+      {"idefics3", "image_size"},
+      {"smolvlm", "image_size"}};
   for (const std::string& type : architecture_names()) {
     CAPTURE(type);
     const auto key =

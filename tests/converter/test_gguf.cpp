@@ -146,6 +146,43 @@ TEST("gguf: mixtures of Qwen have keys of their own, the third's weights are nor
   }
 }
 
+TEST("gguf: lfm2 has short convolutions where a layer has no heads of keys") {
+  const auto lfm2 = [](std::vector<uint32_t> heads) {
+    GgufBuilder builder;
+    builder.key("general.architecture", "lfm2").key("lfm2.embedding_length", 8u).key("lfm2.block_count", 3u);
+    builder.key("lfm2.feed_forward_length", 12u).key("lfm2.context_length", 64u);
+    builder.key("lfm2.attention.head_count", 2u).key("lfm2.attention.layer_norm_rms_epsilon", 1e-5f);
+    std::string list = raw(uint32_t{5}) + raw(uint64_t{heads.size()});
+    for (const uint32_t of_layer : heads) list += raw(of_layer);
+    return builder.key("lfm2.attention.head_count_kv", 9, list).key("lfm2.shortconv.l_cache", 3u);
+  };
+  const std::string file = lfm2({0, 1, 0}).matrix("blk.0.shortconv.conv.weight", 8, 3, counted(24)).bytes();
+  const Source source = read(file);
+  const nlohmann::json& config = *source.config;
+  TEST_ASSERT_EQUAL_STRING(R"(["conv","full_attention","conv"])", config.at("layer_types").dump());
+  TEST_ASSERT_EQUAL_INT(1, config.at("num_key_value_heads").get<int>());
+  TEST_ASSERT_EQUAL_INT(12, config.at("block_ff_dim").get<int>());
+  TEST_ASSERT_FALSE(config.at("block_auto_adjust_ff_dim").get<bool>());
+  TEST_ASSERT_FALSE(config.contains("hidden_act"));
+  TEST_ASSERT_TRUE(source.tensors.count("model.layers.0.conv.conv.weight") == 1);
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 1})).c_str(), "no whole number for each of 3 layers"));
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 0, 0})).c_str(), "no layer has attention"));
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(lfm2({0, 1, 2})).c_str(), "layers have 1 and 2 heads of keys"));
+}
+
+TEST("gguf: granite's multipliers must be there") {
+  const auto granite =
+      keys_of("granite").key("granite.attention.scale", 0.5f).key("granite.embedding_scale", 6.0f);
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(granite).c_str(), "no metadata key granite.residual_scale"));
+  auto whole = granite;
+  const std::string file =
+      whole.key("granite.residual_scale", 0.25f).key("granite.logit_scale", 2.0f).bytes();
+  const Source source = read(file);
+  TEST_ASSERT_EQUAL_FLOAT(0.5f, source.config->at("attention_multiplier").get<float>());
+  TEST_ASSERT_EQUAL_FLOAT(0.25f, source.config->at("residual_multiplier").get<float>());
+  TEST_ASSERT_EQUAL_FLOAT(2.0f, source.config->at("logits_scaling").get<float>());
+}
+
 TEST("gguf: gemma has norms on both sides, and a scale that follows from its size") {
   for (const std::string architecture : {"gemma2", "gemma3"}) {
     CAPTURE(architecture);

@@ -41,6 +41,10 @@ int main(void) {
   RUN_TEST(linear_equals_the_reference_with_tiny_zero_and_nan_scales);
   RUN_TEST(quantize_equals_the_reference);
   RUN_TEST(attention_is_near_the_reference);
+  RUN_TEST(norm_is_near_the_reference);
+  RUN_TEST(gate_is_near_the_reference);
+  RUN_TEST(rope_table_is_near_the_reference);
+  RUN_TEST(kv_store_equals_the_reference);
   RUN_TEST(the_self_test_of_the_model_passes);
   RUN_TEST(the_same_ids_come_of_any_chunk_and_any_step);
   RUN_TEST(a_saved_session_goes_on_where_it_was);

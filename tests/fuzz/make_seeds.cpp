@@ -12,6 +12,7 @@
 #include "tests/fuzz/restore_choices.h"
 #include "tests/support/any_file.h"
 #include "tests/support/checkpoint.h"
+#include "tests/support/ct2_builder.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
@@ -172,10 +173,10 @@ void make_models(const fs::path& out) {
 
 /// A checkpoint, and its pickle by itself.
 void make_pytorch(const fs::path& out) {
-  const std::string pickle = test::pickled_dict(
-      {{"w", test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1})},
-       {"part", test::pickled_tensor("HalfStorage", "0", 4, {2}, {1})},
-       {"step", test::pickled(uint8_t{9})}});
+  const std::string pickle =
+      test::pickled_dict({{"w", test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1})},
+                          {"part", test::pickled_tensor("HalfStorage", "0", 4, {2}, {1})},
+                          {"step", test::pickled(uint8_t{9})}});
   write_text(folder(out, "pytorch") / "pickle", pickle);
   write_text(folder(out, "pytorch") / "archive", test::checkpoint(pickle));
 }
@@ -191,6 +192,14 @@ void make_safetensors(const fs::path& out) {
   mote::convert::write_safetensors(folder(out, "safetensors") / "tensors", tensors);
 }
 
+/// Of the first and the last version.
+void make_ctranslate2(const fs::path& out) {
+  for (const uint32_t version : {2u, 6u}) {
+    write_text(folder(out, "ctranslate2") / ("marian" + std::to_string(version)),
+               mote::test::small_ct2_marian(version).bytes());
+  }
+}
+
 void make_pictures(const fs::path& out) {
   const fs::path files = fs::path(MOTE_SOURCE_DIR) / "tests/pictures/files";
   for (const auto& file : fs::directory_iterator(files)) {
@@ -198,6 +207,45 @@ void make_pictures(const fs::path& out) {
     if (kind == ".png" || kind == ".jpg")
       fs::copy_file(file.path(), folder(out, "picture") / file.path().filename(),
                     fs::copy_options::overwrite_existing);
+const std::vector<int64_t> kPackedShape = {8, 32};
+
+/// Configs, each with the tensors of its layout.
+void make_packed(const fs::path& out) {
+  const std::vector<uint32_t> words(64, 0x76543210u);
+  const std::vector<float> scales(16, 0.5f);
+  const auto integers = [&](std::vector<uint64_t> shape, size_t count, const char* dtype = "I32") {
+    return mote::convert::NamedTensor{dtype, std::move(shape),
+                                      std::as_bytes(std::span(words)).first(4 * count)};
+  };
+  const auto scale = [&](std::vector<uint64_t> shape, size_t count) {
+    return mote::convert::f32_tensor(std::move(shape), std::span(scales).first(count));
+  };
+  const std::tuple<const char*, const char*, mote::convert::NamedTensors> seeds[] = {
+      {"gptq",
+       R"({"quant_method": "gptq", "bits": 4, "group_size": -1})",
+       {{"a.qweight", integers({4, 8}, 32)},
+        {"a.qzeros", integers({1, 1}, 1)},
+        {"a.scales", scale({1, 8}, 8)}}},
+      {"awq",
+       R"({"quant_method": "awq", "bits": 4, "group_size": 32})",
+       {{"a.qweight", integers({32, 1}, 32)},
+        {"a.qzeros", integers({1, 1}, 1)},
+        {"a.scales", scale({1, 8}, 8)}}},
+      {"compressed",
+       R"({"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {"g": {"weights":
+          {"num_bits": 4, "strategy": "channel"}}}})",
+       {{"a.weight_packed", integers({8, 4}, 32)},
+        {"a.weight_shape", mote::convert::i64_tensor({2}, kPackedShape)},
+        {"a.weight_scale", scale({8, 1}, 8)}}},
+      {"fp8",
+       R"({"quant_method": "fp8", "weight_block_size": [3, 16]})",
+       {{"a.weight", integers({4, 32}, 32, "F8_E4M3")}, {"a.weight_scale_inv", scale({2, 2}, 4)}}}};
+  for (const auto& [name, quantization, tensors] : seeds) {
+    const fs::path path = folder(out, "packed") / name;
+    mote::convert::write_safetensors(path, tensors);
+    const std::string file = mote::test::read_text(path);
+    write_text(path,
+               std::string(R"({"quantization_config": )") + quantization + "}" + std::string(1, '\0') + file);
   }
 }
 
@@ -292,7 +340,9 @@ int main(int argc, char** argv) {
     make_models(argv[1]);
     make_safetensors(argv[1]);
     make_pytorch(argv[1]);
+    make_ctranslate2(argv[1]);
     make_pictures(argv[1]);
+    make_packed(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
     make_snapshots(argv[1]);

@@ -3,6 +3,7 @@
 // Every encoder-decoder in tests/golden/models: sources, logits over them, greedy ids and beams as the
 // original implementation has them.
 #include "converter/readers/safetensors.h"
+#include "mote/sound.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -10,19 +11,21 @@ namespace {
 using mote::convert::SafetensorsFile;
 using Rows = std::vector<std::vector<int32_t>>;
 
-constexpr uint32_t kMostTokens = 64, kBeams = 3, kBeamTokens = 12;
+constexpr uint32_t kMostTokens = 128, kBeams = 3, kBeamTokens = 12;
 
 SafetensorsFile golden_of(const std::string& name) {
   return SafetensorsFile(test::golden_folder() / name / "golden.safetensors");
 }
 
-/// Those whose sources are ids.
+/// Those whose sources are ids, sound or a picture.
 std::vector<std::string> source_names() {
   std::vector<std::string> names;
   for (const char* family : {"encoder_decoder", "classic"}) {
     for (const std::string& name : test::golden_names(family)) {
       const SafetensorsFile golden = golden_of(name);
-      if (golden.has("input_ids") && golden.has("decoder_input_ids")) names.push_back(name);
+      const bool has_source = golden.has("input_ids") || golden.has("input_features") ||
+                              golden.has("input_values") || golden.has("pixel_values");
+      if (has_source && golden.has("decoder_input_ids")) names.push_back(name);
     }
   }
   return names;
@@ -49,33 +52,77 @@ mote_session_options source_options(const test::OpenModel& model, mote_isa isa, 
   return options;
 }
 
-/// Encodes the sources; the output rows of all their tokens.
-std::vector<float> encode_sources(mote_session* session, const test::OpenModel& model, const Rows& sources) {
-  std::vector<int32_t> ids;
-  std::vector<uint32_t> lengths, rows;
-  for (const std::vector<int32_t>& source : sources) {
-    ids.insert(ids.end(), source.begin(), source.end());
-    lengths.push_back(static_cast<uint32_t>(source.size()));
+/// Rows of each source: ids, or floats where the model hears.
+struct Sources {
+  Rows ids;
+  std::vector<float> values;
+};
+
+/// What the model takes of a waveform, or of features [frames, bins] or, Whisper's, [bins, frames].
+std::vector<float> heard_rows(const SafetensorsFile& golden, const mote_model* model, uint32_t width) {
+  mote_sound_info sound;
+  mote_model_get_sound(model, &sound);
+  std::vector<float> values = golden.f32(golden.has("input_values") ? "input_values" : "input_features");
+  const size_t rows = values.size() / width;
+  if (sound.waveform != 0) {
+    values.resize(size_t{mote_sound_rows(model, values.size())} * width);
+  } else if (sound.features == MOTE_FEATURES_COMPRESSED_FRAMES) {
+    mote_compress_frames(values.data(), static_cast<uint32_t>(rows), width, sound.scale, values.data());
+  } else if (sound.frames != 0) {
+    const std::vector<float> bins_first = values;
+    for (size_t i = 0; i < values.size(); ++i) values[i] = bins_first[i % width * rows + i / width];
   }
-  for (uint32_t row = 0; row < ids.size(); ++row) rows.push_back(row);
-  mote_batch batch{};
-  batch.ids = ids.data();
-  batch.lengths = lengths.data();
-  batch.count = static_cast<uint32_t>(sources.size());
-  batch.rows = rows.data();
-  batch.row_count = static_cast<uint32_t>(rows.size());
+  return values;
+}
+
+/// Of the only picture.
+std::vector<float> seen_rows(const SafetensorsFile& golden, const mote_model* model) {
+  mote_picture_info picture;
+  REQUIRE(mote_model_get_picture(model, &picture, nullptr) == MOTE_OK);
+  const std::vector<float> pixels = golden.f32("pixel_values");
+  REQUIRE(pixels.size() == size_t{picture.channels} * picture.height * picture.width);
+  std::vector<float> rows(size_t{picture.rows} * picture.row_width);
+  mote_picture_rows(&picture, pixels.data(), rows.data());
+  return rows;
+}
+
+Sources read_sources(const SafetensorsFile& golden, const std::string& prefix, const test::OpenModel& model) {
+  if (golden.has(prefix + "input_ids"))
+    return {read_rows(golden, prefix + "input_ids", prefix + "attention_mask"), {}};
+  mote_program_info program;
+  mote_model_get_program(model.get(), 1, &program);
+  std::vector<float> values = golden.has("pixel_values")
+                                  ? seen_rows(golden, model.get())
+                                  : heard_rows(golden, model.get(), program.input_width);
+  return {Rows{std::vector<int32_t>(values.size() / program.input_width)}, std::move(values)};
+}
+
+/// Encodes the sources; the output rows of all their tokens or groups.
+std::vector<float> encode_sources(mote_session* session, const test::OpenModel& model,
+                                  const Sources& sources) {
+  std::vector<mote_row> rows;
+  uint32_t outputs = 0;
+  for (uint32_t i = 0; i < sources.ids.size(); ++i) {
+    for (const int32_t id : sources.ids[i]) rows.push_back({i, id, 0, 1});
+    outputs += mote_model_output_rows(model.get(), static_cast<uint32_t>(sources.ids[i].size()));
+  }
+  mote_rows call{};
+  call.rows = rows.data();
+  call.count = static_cast<uint32_t>(rows.size());
+  call.program = 1;
+  call.values = sources.values.empty() ? nullptr : sources.values.data();
   mote_error error{};
-  const mote_status status = mote_encode(session, &batch, &error);
+  const mote_status status = mote_compute(session, &call, &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
   mote_program_info program;
   mote_model_get_program(model.get(), 1, &program);
-  std::vector<float> outputs;
-  for (const uint32_t row : rows) {
+  std::vector<float> hidden;
+  for (uint32_t row = 0; row < outputs; ++row) {
     const float* values = mote_session_output(session, row);
-    outputs.insert(outputs.end(), values, values + program.output_width);
+    hidden.insert(hidden.end(), values, values + program.output_width);
   }
-  return outputs;
+  return hidden;
 }
 
 /// What the file has of a case, without the rows of padding.
@@ -103,9 +150,10 @@ void check_case(const std::string& name, const std::string& prefix, const test::
                 mote_isa isa) {
   const SafetensorsFile golden = golden_of(name);
   CAPTURE(name, prefix, mote_isa_name(isa));
-  const Rows sources = read_rows(golden, prefix + "input_ids", prefix + "attention_mask");
+  const Sources sources = read_sources(golden, prefix, model);
   const Rows targets = read_rows(golden, prefix + "decoder_input_ids", "none");
-  const test::OpenSession session(model, source_options(model, isa, static_cast<uint32_t>(sources.size())));
+  const test::OpenSession session(model,
+                                  source_options(model, isa, static_cast<uint32_t>(sources.ids.size())));
   expect_near(name, expected_hidden(golden, prefix), encode_sources(session.get(), model, sources));
   const uint32_t vocab = model.info().vocab;
   std::vector<float> logits;
@@ -129,7 +177,7 @@ std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& na
 
 TEST("every golden encoder-decoder gives the stored hidden states and logits, padded sources too") {
   const std::vector<std::string> names = source_names();
-  TEST_ASSERT_GREATER_OR_EQUAL(12u, names.size());
+  TEST_ASSERT_GREATER_OR_EQUAL(16u, names.size());
   for (const std::string& name : names) {
     const SafetensorsFile golden = golden_of(name);
     const test::OpenModel model(test::golden_file(name, "f32"));
@@ -140,12 +188,33 @@ TEST("every golden encoder-decoder gives the stored hidden states and logits, pa
   }
 }
 
+TEST("golden models in CTranslate2's files give the stored hidden states and logits") {
+  const std::filesystem::path folder = test::golden_folder() / "../ctranslate2";
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.is_directory() || entry.path().extension() == ".int8") continue;
+    const std::string name = entry.path().stem();
+    CAPTURE(name);
+    const std::filesystem::path file = test::temporary_folder() / (name + ".ct2.mote");
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    mote::convert::convert(entry.path(), file, options);
+    const test::AlignedBytes bytes = test::read_file(file);
+    const test::OpenModel model(bytes);
+    check_case(name, "", model, MOTE_ISA_AUTO);
+    TEST_ASSERT_EQUAL_INT32(test::OpenModel(test::golden_file(name, "f32")).info().bos_id,
+                            model.info().bos_id);
+    ++count;
+  }
+  TEST_ASSERT_EQUAL_UINT64(4, count);
+}
+
 TEST("encoder-decoders choose the stored greedy ids after their start token") {
   for (const std::string& name : source_names()) {
     const SafetensorsFile golden = golden_of(name);
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, 1));
-    encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
+    encode_sources(session.get(), model, read_sources(golden, "", model));
     mote_generation generation = mote_generation_default();
     const std::vector<int32_t> expected = ids_of(golden, "greedy_ids");
     generation.max_tokens = static_cast<uint32_t>(expected.size());
@@ -168,7 +237,7 @@ TEST("beam search finds the stored hypotheses with their scores") {
     if (!golden.has("beam_ids")) continue;
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, kBeams));
-    encode_sources(session.get(), model, read_rows(golden, "input_ids", "none"));
+    encode_sources(session.get(), model, read_sources(golden, "", model));
     const int32_t start = model.info().bos_id, stop = ids_of(golden, "beam_stop_id").at(0);
     REQUIRE(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
     mote_beam_options options = mote_beam_options_default();

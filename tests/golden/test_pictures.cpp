@@ -37,6 +37,17 @@ class Runs {
       trace(&arrays_, "output", values, 1, output_.width, output_.width);
   }
 
+  /// Of pixel values [channels, height, width].
+  void see(const mote_picture_info& picture, const float* pixels) {
+    std::vector<float> rows(size_t{picture.rows} * picture.row_width);
+    mote_picture_rows(&picture, pixels, rows.data());
+    mote_batch batch{};
+    batch.values = rows.data();
+    batch.lengths = &picture.rows;
+    batch.count = 1;
+    encode(batch);
+  }
+
   const Arrays& arrays() const { return arrays_; }
 
  private:
@@ -63,14 +74,8 @@ Arrays see(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& go
   const size_t pictures = shape[0], size = pixels.size() / pictures;
   REQUIRE(size == size_t{picture.channels} * picture.height * picture.width);
   Runs runs(model, isa, picture.rows);
-  std::vector<float> rows(size_t{picture.rows} * picture.row_width);
   for (size_t i = 0; i < pictures; ++i) {
-    mote_picture_rows(&picture, pixels.data() + i * size, rows.data());
-    mote_batch batch{};
-    batch.values = rows.data();
-    batch.lengths = &picture.rows;
-    batch.count = 1;
-    runs.encode(batch);
+    runs.see(picture, pixels.data() + i * size);
   }
   return runs.arrays();
 }
@@ -97,13 +102,7 @@ Arrays see_patches(const test::OpenModel& model, const SafetensorsFile& golden) 
         pixels[(channel * picture.height + y) * picture.width + x] = *from;
       }
     }
-    std::vector<float> rows(size_t{picture.rows} * picture.row_width);
-    mote_picture_rows(&picture, pixels.data(), rows.data());
-    mote_batch batch{};
-    batch.values = rows.data();
-    batch.lengths = &picture.rows;
-    batch.count = 1;
-    runs.encode(batch);
+    runs.see(picture, pixels.data());
   }
   return runs.arrays();
 }

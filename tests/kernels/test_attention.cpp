@@ -174,6 +174,19 @@ TEST("a bias by both positions is added as one by their distance is", "[attentio
   });
 }
 
+TEST("attention within groups sees the positions of its own alone, whose bias is by place", "[attention]") {
+  each_attention([](const KernelEntry& entry) {
+    for (const auto& [group, context] : {std::pair(1u, 5u), std::pair(4u, 23u), std::pair(49u, 147u),
+                                         std::pair(100u, 300u), std::pair(129u, 270u), std::pair(64u, 40u)}) {
+      AttentionCase c{context, 2, 1, 12, context};
+      c.bidirectional = true;
+      c.group = group;
+      c.bias = group != 4;
+      check_case(entry, c, group == 49 ? Split::halves : Split::whole);
+    }
+  });
+}
+
 TEST("attention with a window on both sides sees its positions alone", "[attention]") {
   each_attention([](const KernelEntry& entry) {
     for (const auto& [sides, context] : {std::pair(1u, 1u), std::pair(1u, 23u), std::pair(4u, 129u),

@@ -236,6 +236,83 @@ TEST(
   });
 }
 
+TEST("attention by distances is within its roundings of a plain loop, with terms beyond the reach or none",
+     "[shaw_attention]") {
+  constexpr uint32_t kHeads = 2, kKeys = 5, kValues = 3;
+  each_kernel(Op::kShawAttention, [](const KernelEntry& entry) {
+    for (const uint32_t reach : {0u, 2u, 20u}) {
+      for (const bool beyond : {false, true}) {
+        CAPTURE(reach, beyond);
+        Random random(reach + 7);
+        const uint32_t rows = 2 * reach + 1;
+        const std::vector<float> keys = uniform_numbers(random, size_t{rows} * kKeys, 1.0f),
+                                 values = uniform_numbers(random, size_t{rows} * kValues, 1.0f);
+        GuardedRows q(kTexts, kHeads * kKeys, Edge::end), k(kTexts, kHeads * kKeys, Edge::end),
+            v(kTexts, kHeads * kValues, Edge::end), out(kTexts, kHeads * kValues, Edge::end);
+        for (GuardedRows* one : {&q, &k, &v}) {
+          one->fill([&](size_t, size_t) { return random.uniform(-1.5f, 1.5f); });
+        }
+        const uint32_t starts[] = {0, 2, kTexts};  // two sequences
+        const float scale = 0.5f;
+        const auto term = [&](int64_t i, int64_t j) {
+          const int64_t r = reach + j - i, last = rows - 1;
+          return beyond ? std::clamp<int64_t>(r, 0, last) : r < 0 || r > last ? -1 : r;
+        };
+        BoundedRows exact(kTexts, std::vector<Bounded>(kHeads * kValues));
+        for (uint32_t i = 0; i < kTexts; ++i) {
+          const uint32_t begin = i < 2 ? 0 : 2, end = i < 2 ? 2 : kTexts;
+          for (uint32_t h = 0; h < kHeads; ++h) {
+            std::vector<Bounded> scores;
+            double most = -INFINITY;
+            for (uint32_t j = begin; j < end; ++j) {
+              const auto key_of = [&](int64_t r, uint32_t e) {
+                return Bounded(keys[static_cast<size_t>(r) * kKeys + e]);
+              };
+              Bounded dot, of_distance;
+              for (uint32_t e = 0; e < kKeys; ++e) {
+                const Bounded one = q[i][h * kKeys + e];
+                dot = dot + one * Bounded(k[j][h * kKeys + e]);
+                if (term(i, j) >= 0) of_distance = of_distance + one * key_of(term(i, j), e);
+              }
+              scores.push_back(Bounded(scale) * (dot + of_distance));
+              most = std::max(most, scores.back().value);
+            }
+            Bounded sum;
+            std::vector<Bounded> weights, of_distances(rows), sums(kValues);
+            for (const Bounded& score : scores) weights.push_back(exponential(score - Bounded(most)));
+            for (uint32_t j = begin; j < end; ++j) {
+              const Bounded weight = weights[j - begin];
+              sum = sum + weight;
+              if (term(i, j) >= 0) {
+                Bounded& all = of_distances[static_cast<size_t>(term(i, j))];
+                all = all + weight;
+              }
+              for (uint32_t e = 0; e < kValues; ++e)
+                sums[e] = sums[e] + weight * Bounded(v[j][h * kValues + e]);
+            }
+            for (uint32_t r = 0; r < rows; ++r) {
+              for (uint32_t e = 0; e < kValues; ++e)
+                sums[e] = sums[e] + of_distances[r] * Bounded(values[size_t{r} * kValues + e]);
+            }
+            // The largest score's own error moves all weights alike, their sum too.
+            for (uint32_t e = 0; e < kValues; ++e) exact[i][h * kValues + e] = sums[e] / sum;
+          }
+        }
+        ScratchShape shape{};
+        shape.rows = kTexts, shape.inputs = rows;
+        for (const Split split : kSplits) {
+          const ShawAttentionArgs args{
+              kOneLane,       starts,         0,         kHeads,      kKeys,         kValues,
+              scale,          beyond,         reach,     keys.data(), values.data(), q.const_view(),
+              k.const_view(), v.const_view(), out.view()};
+          run_kernel(entry, args, 2 * kHeads, split, static_cast<size_t>(entry.scratch_bytes(shape)));
+          check_bounded(out, exact);
+        }
+      }
+    }
+  });
+}
+
 TEST("sines and cosines of the position are added in pairs or in halves", "[sines]") {
   each_kernel(Op::kSines, [](const KernelEntry& entry) {
     const int32_t positions[] = {0, 1, 77, 4000, 100000};

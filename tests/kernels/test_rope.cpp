@@ -64,8 +64,8 @@ TEST("rope table holds cosines and sines of position times frequency", "[rope]")
           return powf(10000.0f, -static_cast<float>(i) / static_cast<float>(half));
         });
         const float scale = 1.25f;
-        run_kernel(entry, RopeTableArgs{frequencies[0], 2 * half, scale, 0.0f, 1, positions, out.view()}, 5,
-                   split);
+        run_kernel(entry, RopeTableArgs{frequencies[0], 2 * half, scale, 0.0f, 1, positions, out.view(), {}},
+                   5, split);
         check_within(
             out,
             [&](size_t t, size_t i) {
@@ -79,12 +79,37 @@ TEST("rope table holds cosines and sines of position times frequency", "[rope]")
   });
 }
 
+TEST("shifts of a rope table are added to the position, each for its frequency", "[rope]") {
+  each_kernel(Op::kRopeTable, [](const KernelEntry& entry) {
+    const int32_t positions[] = {0, 7, 131071};
+    const float frequencies[] = {1.0f, 0.25f};
+    GuardedRows shifts(3, 2, Edge::end), out(3, 4, Edge::end), expected(1, 4, Edge::end);
+    shifts.fill([](size_t t, size_t i) {
+      return t == 0 ? 3.0f - 3.0f * static_cast<float>(i) : i == 0 ? 3.0f : -2.0f;
+    });
+    const auto args = [&](const int32_t* at, const GuardedRows& to, ConstRows by) {
+      return RopeTableArgs{frequencies, 4, 1.0f, 0.0f, 1, at, to.view(), by};
+    };
+    run_kernel(entry, args(positions, out, shifts.const_view()), 3);
+    for (size_t t = 0; t < 3; ++t) {
+      for (size_t i = 0; i < 2; ++i) {  // what the position that it comes to has
+        const int32_t place = t == 0   ? (i == 0 ? 3 : 0)
+                              : t == 1 ? (i == 0 ? 10 : 5)
+                                       : positions[2] + (i == 0 ? 3 : -2);
+        run_kernel(entry, args(&place, expected, {}), 1);
+        TEST_ASSERT_EQUAL_FLOAT(expected[0][i], out[t][i]);
+        TEST_ASSERT_EQUAL_FLOAT(expected[0][2 + i], out[t][2 + i]);
+      }
+    }
+  });
+}
+
 TEST("the scale of a rope table grows with the logarithm of the position", "[rope]") {
   each_kernel(Op::kRopeTable, [](const KernelEntry& entry) {
     const int32_t positions[] = {0, 15, 16, 47, 1000000};
     const float frequencies[] = {0.0f};  // whose cosine is 1
     GuardedRows out(5, 2, Edge::end);
-    run_kernel(entry, RopeTableArgs{frequencies, 2, 1.5f, 0.5f, 16, positions, out.view()}, 5);
+    run_kernel(entry, RopeTableArgs{frequencies, 2, 1.5f, 0.5f, 16, positions, out.view(), {}}, 5);
     for (size_t t = 0; t < 5; ++t) {
       const double steps = floor(positions[t] / 16.0), expected = 1.5 * (1.0 + 0.5 * log(1.0 + steps));
       TEST_ASSERT_FLOAT_WITHIN(expected * 0x1p-22, expected, out[t][0]);

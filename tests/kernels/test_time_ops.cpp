@@ -54,6 +54,35 @@ TEST("frames are a window's rows side by side, and zeros outside the sequence", 
   });
 }
 
+TEST("gathered rows are those of the own sequence that the table has, and zeros where there are none",
+     "[gather_rows]") {
+  each_kernel(Op::kGatherRows, [](const KernelEntry& entry) {
+    constexpr uint32_t kWidth = 3, kTaps = 2, kTableRows = 2;
+    // Of the sequences' first groups and second ones; a number may be none of a row of this sequence, or of
+    // any.
+    const float table[] = {3, 4, 0, std::nanf("")};
+    for (const Split split : kSplits) {
+      GuardedRows in(kRows, kWidth, Edge::end), out(kGroups, kTaps * kWidth, Edge::end),
+          expected(kGroups, kTaps * kWidth, Edge::start);
+      in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
+      out.fill([](size_t, size_t) { return -1.0f; });
+      expected.fill([&](size_t t, size_t i) {
+        const auto position = static_cast<uint32_t>(kGroupPositions[t]);
+        const uint32_t begin = t < 3 ? 0 : 5, rows = t < 3 ? 5 : 4;
+        if (position >= kTableRows) return 0.0f;
+        const float number = table[position * kTaps + i / kWidth];
+        if (!(number < static_cast<float>(rows))) return 0.0f;
+        return in[begin + static_cast<uint32_t>(number)][i % kWidth];
+      });
+      run_kernel(entry,
+                 GatherRowsArgs{kWidth, table, kTableRows, window_of(kTaps, 0), in_one_lane(in.const_view()),
+                                out.view()},
+                 kGroups, split);
+      check_same_bits(expected, out);
+    }
+  });
+}
+
 TEST("a depthwise convolution sums a channel's own values over rows and places", "[depthwise_conv]") {
   each_kernel(Op::kDepthwiseConv, [](const KernelEntry& entry) {
     constexpr uint32_t kChannels = 2, kPlaces = 5, kOut = 3, kTaps = 3, kReach = 3;

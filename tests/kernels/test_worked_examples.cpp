@@ -130,7 +130,8 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 0.0f,
                                 0,
                                 nullptr,
-                                false};
+                                false,
+                                0};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);
 

@@ -85,6 +85,9 @@ TEST("pictures become larger and smaller byte for byte as Pillow makes them", "[
       {200, 3, 24, 24, Filter::bilinear, 0x3e3baa5f04b85b81},
       {61, 47, 61, 47, Filter::bicubic, 0xd565b28cf6a2c481},
       {640, 480, 56, 56, Filter::bicubic, 0x4ac30f291b7ef40f},
+      {61, 47, 24, 24, Filter::lanczos, 0x3c9dee22064858a7},
+      {20, 9, 50, 31, Filter::lanczos, 0xa51585ba2d1a2c33},
+      {300, 200, 7, 5, Filter::lanczos, 0xf1769cb742014e70},
   };
   for (const Case& one : cases) {
     CAPTURE(one.width, one.height, one.to_width, one.to_height);

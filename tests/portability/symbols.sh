@@ -8,7 +8,7 @@ need readelf test
 core=$build_dir/libmote_core.a
 
 allowed='mem(cpy|move|set|cmp|chr)|str(len|cmp|ncmp)'
-allowed+='|(exp|exp2|expm1|log|log10|log1p|log2|sqrt|pow|fma|sin|cos|sincos|tanh|erf|rint|lrint|floor|ceil|fabs|fmin|fmax|round|ldexp)f?'
+allowed+='|(asinh|exp|exp2|expm1|log|log10|log1p|log2|sqrt|pow|fma|sin|cos|sincos|tanh|erf|rint|lrint|floor|ceil|fabs|fmin|fmax|round|ldexp)f?'
 allowed+='|mote_platform_default'
 allowed+='|_GLOBAL_OFFSET_TABLE_|__cpu_model|__cpu_indicator_init|__stack_chk_fail'  # of the compiler
 

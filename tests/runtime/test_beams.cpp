@@ -3,6 +3,7 @@
 // Beam search, against one that computes every beam anew, and what limits it.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "tests/support/source_model.h"
 #include "tests/support/test_model.h"
@@ -84,6 +85,24 @@ std::vector<float> log_probabilities(mote_session* session, const Ids& ids) {
   return values;
 }
 
+/// What a rule does to the score of a token after `beam`; nothing for one that may not follow.
+std::optional<float> ruled_score(const mote_beam_options& options, const Ids& beam, int32_t id, float score) {
+  Ids all = {kStart};
+  all.insert(all.end(), beam.begin(), beam.end());
+  const size_t n = options.no_repeat_ngram;
+  Ids last(all);
+  last.push_back(id);
+  for (size_t i = 0; n != 0 && i + n <= all.size(); ++i) {
+    if (std::equal(all.begin() + static_cast<std::ptrdiff_t>(i),
+                   all.begin() + static_cast<std::ptrdiff_t>(i + n),
+                   last.end() - static_cast<std::ptrdiff_t>(n)))
+      return std::nullopt;
+  }
+  if (beam.size() < options.min_tokens && id == options.stop_ids[0]) return std::nullopt;
+  const bool seen = std::count(all.begin(), all.end(), id) != 0;
+  return seen && options.repetition_penalty != 0 ? score * options.repetition_penalty : score;
+}
+
 /// The same search with lists that are sorted as a whole.
 std::vector<Found> plain_search(mote_session* session, const mote_beam_options& options) {
   std::vector<Found> running = {{{}, 0}}, ended;
@@ -93,9 +112,11 @@ std::vector<Found> plain_search(mote_session* session, const mote_beam_options& 
     for (const Found& beam : running) {
       const std::vector<float> of_beam = log_probabilities(session, beam.ids);
       for (int32_t id = 0; id < static_cast<int32_t>(test::kSourceVocab); ++id) {
+        const auto score = ruled_score(options, beam.ids, id, of_beam[static_cast<size_t>(id)]);
+        if (!score) continue;
         Found next = beam;
         next.ids.push_back(id);
-        next.score += of_beam[static_cast<size_t>(id)];
+        next.score += *score;
         all.push_back(std::move(next));
       }
     }
@@ -162,6 +183,59 @@ TEST("beam search finds what a search that computes every beam anew finds", "[be
   }
 }
 
+TEST("beams that may not end early or repeat themselves are those of the plain search", "[beams]") {
+  const test::OpenSession session(beam_model(), beam_session(kBatch)),
+      plain(beam_model(), beam_session(kBatch));
+  const int32_t stop = 9;
+  const std::vector<Found> free = search(session.get(), some_options(&stop, 4));
+  size_t changed = 0;
+  for (const uint32_t least : {0u, 4u}) {
+    for (const uint32_t ngram : {0u, 1u, 2u}) {
+      for (const float penalty : {0.0f, 1.6f}) {
+        mote_beam_options options = some_options(&stop, 4);
+        options.min_tokens = least;
+        options.no_repeat_ngram = ngram;
+        options.repetition_penalty = penalty;
+        const std::vector<Found> found = search(session.get(), options);
+        const std::vector<Found> expected = plain_search(plain.get(), options);
+        CAPTURE(least, ngram, penalty);
+        TEST_ASSERT_EQUAL_UINT32(expected.size(), found.size());
+        for (size_t i = 0; i < found.size(); ++i) {
+          REQUIRE(found[i].ids == expected[i].ids);
+          TEST_ASSERT_FLOAT_WITHIN(1e-4f * std::max(1.0f, std::fabs(expected[i].score)), expected[i].score,
+                                   found[i].score);
+        }
+        changed += found[0].ids != free[0].ids ? 1 : 0;
+      }
+    }
+  }
+  TEST_ASSERT_GREATER_THAN(3u, changed);
+}
+
+TEST("one beam that stops early is a greedy search, whose penalty is of logits", "[beams]") {
+  const test::OpenSession session(beam_model(), beam_session(kBatch));
+  const int32_t stop = 9;
+  for (const float penalty : {1.0f, 1.8f}) {
+    mote_beam_options options = some_options(&stop, 1);
+    options.early_stopping = MOTE_STOP_EARLY;
+    options.repetition_penalty = penalty;
+    const std::vector<Found> found = search(session.get(), options);
+    begin(session.get());
+    Ids all = {kStart};
+    while (all.size() <= options.max_tokens && all.back() != stop) {
+      std::vector<float> logits = test::logits_of(session.get(), test::kSourceVocab, 0);
+      for (size_t id = 0; id < logits.size(); ++id) {
+        if (std::count(all.begin(), all.end(), static_cast<int32_t>(id)) == 0) continue;
+        logits[id] = logits[id] < 0 ? logits[id] * penalty : logits[id] / penalty;
+      }
+      all.push_back(static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+      REQUIRE(mote_prefill(session.get(), 0, &all.back(), 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
+    }
+    CAPTURE(penalty);
+    REQUIRE(found[0].ids == Ids(all.begin() + 1, all.end()));
+  }
+}
+
 TEST("beams begin and end with forced tokens and never have suppressed ones", "[beams]") {
   const test::OpenSession session(beam_model(), beam_session(kBatch));
   const int32_t stop = 2;
@@ -208,6 +282,9 @@ TEST("beam search refuses what it has no room for and what has no logits", "[bea
   REQUIRE(run(options, all) == MOTE_INVALID_ARGUMENT);
   options = some_options(&stop, 2);
   options.length_penalty = NAN;
+  REQUIRE(run(options, all) == MOTE_INVALID_ARGUMENT);
+  options = some_options(&stop, 2);
+  options.repetition_penalty = -1;
   REQUIRE(run(options, all) == MOTE_INVALID_ARGUMENT);
   options = some_options(&stop, 2);
   REQUIRE(run(options, mote_beam_bytes(session.get(), &options) - 1) == MOTE_TOO_SMALL);

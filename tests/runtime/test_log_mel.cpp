@@ -27,7 +27,7 @@ std::vector<float> some_sound() {
 
 TEST("log-mel features are those of Whisper's feature extractor", "[log_mel]") {
   const std::vector<float> filters = filters_of_whisper(), samples = some_sound();
-  const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), {}};
+  const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
   std::vector<float> features(samples.size() / kHop * kMels);
   mote_error error{};
@@ -49,7 +49,7 @@ TEST("a tone's power lies in the mel whose triangle has its frequency", "[log_me
     std::vector<float> samples(1600);
     for (size_t i = 0; i < samples.size(); ++i)
       samples[i] = static_cast<float>(std::sin(6.283185307179586 * static_cast<double>(bin * i) / kFft));
-    const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), {}};
+    const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
     std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
     std::vector<float> features(10 * kMels);
     mote_error error{};
@@ -70,7 +70,7 @@ TEST("log-mel features of too few samples or of impossible sizes are refused", "
   float features[80];
   std::vector<double> scratch(7 * 4096);
   const auto status = [&](uint32_t fft, uint32_t bins, uint32_t hop, uint32_t n) {
-    const mote_log_mel spec{fft, hop, kMels, bins, filters.data(), {}};
+    const mote_log_mel spec{fft, hop, kMels, bins, filters.data(), 0, 0, {}};
     mote_error error{};
     return mote_log_mel_compute(&spec, samples, n, scratch.data(), features, &error);
   };
@@ -80,4 +80,67 @@ TEST("log-mel features of too few samples or of impossible sizes are refused", "
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, status(401, 201, 160, 400));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, status(8192, 4097, 160, 400));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, status(400, 201, 0, 400));
+}
+
+TEST("log-mel features in parts are those of the whole sound behind which it is silent", "[log_mel]") {
+  const std::vector<float> filters = filters_of_whisper();
+  std::vector<float> samples = some_sound();
+  samples.resize(8000);
+  const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
+  std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
+  std::vector<float> whole(8000 / kHop * kMels), parts(whole.size());
+  mote_error error{};
+  REQUIRE(mote_log_mel_compute(&spec, samples.data(), 8000, scratch.data(), whole.data(), &error) == MOTE_OK);
+  std::vector<float> padded(kFft / 2);
+  for (size_t i = 0; i < padded.size(); ++i) padded[i] = samples[padded.size() - i];
+  padded.insert(padded.end(), samples.begin(), samples.end());
+  padded.resize(padded.size() + kFft);
+  for (uint32_t frame = 0; frame < 50; frame += 10) {
+    REQUIRE(mote_log_mel_frames(&spec, padded.data() + size_t{frame} * kHop, 10, scratch.data(),
+                                parts.data() + size_t{frame} * kMels, &error) == MOTE_OK);
+  }
+  mote_log_mel_scale(parts.data(), parts.size(), mote_log_mel_largest(parts.data(), parts.size()));
+  REQUIRE(parts == whole);
+}
+
+TEST("compressed frames are centred, of variance 1 and squeezed by asinh", "[log_mel]") {
+  const float samples[] = {1.0f, 3.0f, 5.0f, 7.0f, 0.5f, 0.5f, 0.5f, 0.5f};
+  float frames[8];
+  mote_compress_frames(samples, 2, 4, 0.75f, frames);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const double centred = (static_cast<double>(i) * 2 - 3) / std::sqrt(5.0 + 1e-6);
+    TEST_ASSERT_FLOAT_WITHIN(1e-6, std::asinh(0.75 * centred), frames[i]);
+    TEST_ASSERT_FLOAT_WITHIN(1e-6, 0.0, frames[4 + i]);
+  }
+}
+
+TEST("natural logarithms and normalized features are those of NeMo's extractor", "[log_mel]") {
+  constexpr uint32_t kNemoFft = 512, kNemoBins = kNemoFft / 2 + 1, kFrames = 25;
+  std::vector<float> filters(size_t{kMels} * kNemoBins);
+  mote_mel_filters(16000, kMels, kNemoBins, filters.data());
+  const std::vector<float> samples = some_sound();
+  std::vector<float> padded(samples.size() + 2 * kNemoFft);
+  for (size_t i = 0; i < samples.size(); ++i)
+    padded[kNemoFft / 2 + i] = samples[i] - (i == 0 ? 0.0f : 0.97f * samples[i - 1]);
+  const mote_log_mel spec{kNemoFft, kHop, kMels, kNemoBins, filters.data(), 400, 1, {}};
+  std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
+  std::vector<float> features(size_t{kFrames} * kMels);
+  mote_error error{};
+  REQUIRE(mote_log_mel_frames(&spec, padded.data(), kFrames, scratch.data(), features.data(), &error) ==
+          MOTE_OK);
+  const std::vector<float> logarithms = features;
+  mote_normalize_features(features.data(), kFrames, kMels);
+  // Of the extractor's formulas in NumPy, in double precision.
+  const struct {
+    uint32_t frame, mel;
+    float logarithm, normalized;
+  } expected[] = {{0, 0, -8.817031f, 0.020440f},    {0, 79, -0.065453f, 0.302031f},
+                  {5, 3, -7.649136f, 0.468651f},    {12, 40, -3.302288f, 0.400227f},
+                  {19, 79, 0.755895f, 0.443072f},   {20, 10, -6.293285f, 0.097995f},
+                  {22, 5, -16.635532f, -2.449431f}, {24, 60, -16.635532f, -2.547737f}};
+  for (const auto& one : expected) {
+    CAPTURE(one.frame, one.mel);
+    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.logarithm, logarithms[one.frame * kMels + one.mel]);
+    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.normalized, features[one.frame * kMels + one.mel]);
+  }
 }

@@ -275,9 +275,45 @@ TEST("offsets are of whole characters and in order") {
   }
 }
 
-TEST("any byte of the tables flipped gives an error or a normal run") {
+TEST("classes of characters in ranges are those in blocks, in fewer bytes") {
   for (const auto& spec : all_kinds()) {
-    test::TextTokenizer tokenizer(spec, 256);
+    const test::TextTokenizer blocks(spec), ranges(spec, 1 << 16, true);
+    REQUIRE(blocks.view().class_ranges.count == 0);
+    REQUIRE(ranges.view().class_blocks.count == 0);
+    uint32_t different = 0;
+    for (uint32_t c = 0; c < 0x110000; ++c)
+      different += blocks.view().class_of(c) != ranges.view().class_of(c);
+    TEST_ASSERT_EQUAL_UINT32(0, different);
+    const uint64_t of_blocks =
+        blocks.view().class_table.count + 2 * uint64_t{blocks.view().class_blocks.count};
+    TEST_ASSERT_TRUE(4 * uint64_t{ranges.view().class_ranges.count} < of_blocks);
+    const std::string text = random_text(5, 200) + " \u00e9t\u00e9 \u4f60\u597d 12\u0663";
+    REQUIRE(blocks.encode(text, MOTE_ADD_SPECIAL) == ranges.encode(text, MOTE_ADD_SPECIAL));
+  }
+}
+
+TEST("ranges of characters that leave some out, or are out of order, are refused") {
+  test::TextTokenizer tokenizer(own("own_gpt4"), 256, true);
+  const mote::Table<uint32_t> ranges = tokenizer.view().class_ranges;
+  const auto refused_with = [&](uint32_t at, uint32_t value) {
+    uint32_t& range = const_cast<uint32_t&>(ranges.data[at]);
+    const uint32_t original = range;
+    range = value;
+    mote_error error{};
+    const mote_status status = tokenizer.open(&error, false);
+    range = original;
+    return status == MOTE_CORRUPT_FILE && std::strstr(error.text, "class_ranges") != nullptr;
+  };
+  REQUIRE(refused_with(0, ranges[0] + 0x100));  // begins with the second character
+  REQUIRE(refused_with(2, ranges[1]));          // the same start again
+  REQUIRE(refused_with(1, ranges[1] | 0xFF));   // no such class
+  REQUIRE(!refused_with(1, ranges[1]));
+}
+
+TEST("any byte of the tables flipped gives an error or a normal run") {
+  bool ranges = false;
+  for (const auto& spec : all_kinds()) {
+    test::TextTokenizer tokenizer(spec, 256, ranges = !ranges);
     const std::string text = random_text(3, 100) + "<|endoftext|> <s>a b 123   x";
     uint32_t refused = 0, tried = 0;
     uint8_t* data = tokenizer.segment().data();

@@ -28,6 +28,7 @@ struct AttentionCase {
   bool global_queries = false;  // without `sides`: only rows of such positions attend
   bool row_bias = false;        // the bias is each row's own
   bool by_position = false;     // the bias has a row for each position of a query
+  uint32_t group = 0;           // with a bias by places in it
 };
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
@@ -92,13 +93,15 @@ class AttentionScene {
   uint32_t position(size_t t) const { return case_.context - case_.rows + static_cast<uint32_t>(t); }
   uint32_t last_seen(size_t t) const { return case_.bidirectional ? case_.context - 1 : position(t); }
   uint32_t first_seen(size_t t) const {
+    if (case_.group != 0) return position(t) / case_.group * case_.group;
     if (case_.globals != 0) return 0;
     if (case_.sides != 0) return position(t) > case_.sides ? position(t) - case_.sides : 0;
     return case_.window != 0 && last_seen(t) + 1 > case_.window ? last_seen(t) + 1 - case_.window : 0;
   }
   uint32_t seen(size_t t) const {
     const bool to_end = case_.sides == 0 || case_.globals != 0;
-    const uint32_t last = to_end ? UINT32_MAX : position(t) + case_.sides;
+    uint32_t last = to_end ? UINT32_MAX : position(t) + case_.sides;
+    if (case_.group != 0) last = first_seen(t) + case_.group - 1;
     return std::min(last, last_seen(t)) + 1 - first_seen(t);
   }
   float bias(size_t t, uint32_t h, uint32_t p) const {
@@ -253,7 +256,8 @@ class AttentionScene {
                           log1pf(static_cast<float>(case_.random_blocks)),
                           (5 + 2 * case_.random_blocks) * case_.block,
                           case_.globals == 0 ? nullptr : next.data() + position(first),
-                          case_.global_queries};
+                          case_.global_queries,
+                          case_.group};
     GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
     if (case_.row_bias) {
       own.fill([&](size_t, size_t i) { return bias_.data<float>()[i]; });
@@ -269,6 +273,15 @@ class AttentionScene {
           bias_.data<float>()[head * (2 * context - 1) + i % context + context - 1 - query];
     }
     if (case_.by_position) args.bias = square.data<float>();
+    GuardedBuffer grouped(case_.bias ? size_t{heads()} * context * case_.group * sizeof(float) : 0,
+                          Edge::end);
+    for (uint32_t i = 0; i < grouped.bytes() / sizeof(float); ++i) {
+      const uint32_t head = i / case_.group / context, query = i / case_.group % context;
+      const uint32_t key = query / case_.group * case_.group + i % case_.group;  // perhaps behind the last
+      grouped.data<float>()[i] =
+          key < context ? bias_.data<float>()[head * (2 * context - 1) + key + context - 1 - query] : NAN;
+    }
+    if (case_.bias && case_.group != 0) args.bias = grouped.data<float>();
     const uint32_t units = case_.kv_heads * ((n + kAttentionRowBlock - 1) / kAttentionRowBlock);
     const size_t scratch = attention_scratch(entry, case_.ratio, case_.key_dim, value_dim());
     if (!by_segments) return run_kernel(entry, args, units, split, scratch);

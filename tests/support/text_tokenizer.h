@@ -24,8 +24,9 @@ struct TokenizedPair {
 
 class TextTokenizer {
  public:
-  explicit TextTokenizer(const mote::convert::TokenizerSpec& spec, uint32_t text_bytes = 1 << 16) {
-    const mote::convert::TokenizerTables tables(spec);
+  explicit TextTokenizer(const mote::convert::TokenizerSpec& spec, uint32_t text_bytes = 1 << 16,
+                         bool class_ranges = false) {
+    const mote::convert::TokenizerTables tables(spec, class_ranges);
     segment_ = AlignedBytes(tables.bytes().size());
     std::memcpy(segment_.data(), tables.bytes().data(), tables.bytes().size());
     builder_.Finish(tables.write(builder_, 0));

@@ -171,7 +171,7 @@ TEST_CASE("embed: a prompt stands before each line") {
 TEST_CASE("commands that give no source refuse an encoder-decoder") {
   const std::string file = (scratch() / "t5.mote").string();
   assert_works(run("convert " + golden("t5") + " -o " + file + " --type f32 --no-tokenizer"));
-  for (const char* command : {"run", "chat", "bench"})
+  for (const char* command : {"run", "chat"})
     assert_fails(run(std::string(command) + " " + file), 1, "is an encoder-decoder");
   assert_fails(run("eval " + file + " --perplexity " + text_file("a b c\n")), 1, "is an encoder-decoder");
 }

@@ -87,9 +87,38 @@ TEST("steps that give other pixels than the original's are refused at conversion
   other["crop_pct"] = 0.9;
   assert_fails(convert("vit_classifier", other, "", &model), 1, "crop_pct");
   other = steps();
-  other["resample"] = 1;
+  other["resample"] = 0;
   assert_fails(convert("vit_classifier", other, "", &model), 1, "resample");
   other = steps();
   other["size"] = {{"height", 30}, {"width", 24}};
   assert_fails(convert("vit_classifier", other, "", &model), 1, "30");
+}
+
+TEST(
+    "DINOv2's positions are those of the size that its pictures have, and YOLOS converts with its "
+    "processor") {
+  std::string model;
+  json bit = steps();
+  bit["image_processor_type"] = "BitImageProcessor";
+  bit["size"] = {{"shortest_edge", 40}};
+  bit["do_center_crop"] = true;
+  bit["crop_size"] = {{"height", 36}, {"width", 36}};
+  bit["resample"] = 3;
+  assert_works(convert("dinov2", bit, "", &model));
+  const Outcome outcome = run("embed " + model + " --image " + picture("grid.png"));
+  if (!contains(outcome.err, "this build reads no pictures")) assert_works(outcome);
+  json odd = bit;
+  odd["crop_size"] = {{"height", 37}, {"width", 36}};
+  assert_fails(convert("dinov2", odd, "", &model), 1, "37");
+  const json yolos = {{"feature_extractor_type", "YolosFeatureExtractor"},
+                      {"format", "coco_detection"},
+                      {"do_normalize", true},
+                      {"do_resize", true},
+                      {"image_mean", {0.485, 0.456, 0.406}},
+                      {"image_std", {0.229, 0.224, 0.225}},
+                      {"max_size", 1333},
+                      {"size", 512}};
+  const Outcome converted = convert("yolos", yolos, "", &model);
+  assert_works(converted);
+  TEST_ASSERT_TRUE(contains(converted.out + converted.err, "its image processor is not known"));
 }

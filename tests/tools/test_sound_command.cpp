@@ -8,6 +8,7 @@
 
 #include "converter/readers/safetensors.h"
 #include "tests/tools/command.h"
+#include "tests/tools/sound_files.h"
 #include "tools/mote/sound_file.h"
 
 using namespace mote::test;
@@ -30,6 +31,7 @@ class Tone : public mote::cli::SoundSource {
       out[count] = static_cast<float>(std::sin(2 * kPi * hertz_ * at_ / rate_));
     return count;
   }
+  void rewind() override { at_ = 0; }
 
  private:
   uint32_t rate_, at_ = 0;
@@ -49,37 +51,6 @@ std::vector<float> resampled(uint32_t rate, double hertz) {
   return all;
 }
 
-/// A WAV file of 16 bits, mono, 16 kHz.
-std::string wav(const std::string& name, const std::vector<int16_t>& samples) {
-  const auto bytes = static_cast<uint32_t>(samples.size() * 2);
-  std::string file = "RIFF....WAVEfmt ";
-  const auto add = [&](auto value) {
-    char raw[sizeof value];
-    std::memcpy(raw, &value, sizeof value);
-    file.append(raw, sizeof value);
-  };
-  add(uint32_t{16}), add(uint16_t{1}), add(uint16_t{1}), add(uint32_t{16000}), add(uint32_t{32000});
-  add(uint16_t{2}), add(uint16_t{16});
-  file += "data";
-  add(bytes);
-  file.append(reinterpret_cast<const char*>(samples.data()), bytes);
-  const uint32_t size = 36 + bytes;
-  std::memcpy(file.data() + 4, &size, 4);
-  const std::string path = (scratch() / name).string();
-  write_text(path, file);
-  return path;
-}
-
-std::vector<int16_t> noise(size_t count) {
-  std::vector<int16_t> samples(count);
-  uint32_t seed = 7;
-  for (int16_t& sample : samples) {
-    seed = seed * 1664525u + 1013904223u;
-    sample = static_cast<int16_t>(static_cast<int32_t>(seed >> 16) - 32768);
-  }
-  return samples;
-}
-
 /// The golden model of CTC with letters for its labels; 0 is the blank, 4 a space.
 const std::string& speller() {
   static const std::string path = [] {
@@ -94,8 +65,6 @@ const std::string& speller() {
   }();
   return path;
 }
-
-bool reads_sound() { return !contains(run("transcribe " + speller() + " /nowhere.wav").err, "libsndfile"); }
 
 /// What labels of frames spell, read by hand.
 std::string spelled(const std::vector<float>& logits, size_t width) {
@@ -130,7 +99,7 @@ TEST("resampling keeps a tone's frequency and takes away what the new rate canno
 }
 
 TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file or a pipe", "[sound]") {
-  if (!reads_sound()) return;
+  if (!reads_sound(speller())) return;
   const std::vector<int16_t> samples = noise(4000);
   const std::string sound = wav("noise.wav", samples);
   std::vector<float> values;
@@ -157,9 +126,40 @@ TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file
   TEST_ASSERT_EQUAL_INT(0, static_cast<int>(subtitles.rfind("1\n00:00:00,", 0)));
 }
 
+TEST("Moonshine and a transducer write texts of a long sound, stretch after stretch", "[sound]") {
+  if (!reads_sound(speller())) return;
+  const std::string small = std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json";
+  json letters = json::parse(read_text(small));
+  letters["added_tokens"] = json::array();
+  letters["post_processor"] = nullptr;
+  json& model = letters["model"];
+  model["merges"] = json::array();
+  model["unk_token"] = nullptr;
+  model["vocab"] = json::object();
+  for (int id = 0; id < 12; ++id) model["vocab"][std::string(1, static_cast<char>('a' + id))] = id;
+  const std::string sound = wav("stretches.wav", noise(31 * 16000));
+  for (const auto& [name, tokenizer] : {std::pair<std::string, std::string>("moonshine", read_text(small)),
+                                        {"parakeet_tdt", letters.dump()}}) {
+    CAPTURE(name);
+    const fs::path folder = scratch() / (name + "_speaks");
+    fs::copy(golden(name), folder, fs::copy_options::recursive);
+    write_text(folder / "tokenizer.json", tokenizer);
+    const std::string file = (folder / "out.mote").string();
+    assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
+    const json all = assert_json(run("transcribe " + file + " " + sound + " --json"));
+    const json& segments = all.at("segments");
+    TEST_ASSERT_EQUAL_UINT64(2, segments.size());
+    for (const json& segment : segments) TEST_ASSERT_FALSE(segment.at("text").get<std::string>().empty());
+    TEST_ASSERT_TRUE(segments[0].at("end") > 22 && segments[0].at("end") <= segments[1].at("begin"));
+    TEST_ASSERT_TRUE(segments[1].at("end") > segments[1].at("begin") && segments[1].at("end") <= 31.01);
+    REQUIRE(all == assert_json(run("transcribe " + file + " - --json <" + sound)));
+  }
+}
+
 TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {
   const std::string sound = wav("short.wav", noise(20));
-  if (!reads_sound()) return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
+  if (!reads_sound(speller()))
+    return assert_fails(run("transcribe " + speller() + " " + sound), 1, "libsndfile");
   TEST_ASSERT_EQUAL_STRING("\n", assert_works(run("transcribe " + speller() + " " + sound)));
   assert_fails(run("transcribe " + speller() + " /nowhere.wav"), 1, "/nowhere.wav");
   const std::string torn = (scratch() / "torn.wav").string();

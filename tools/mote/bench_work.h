@@ -3,6 +3,7 @@
 // What mote bench runs, and how long it takes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,18 +23,20 @@ struct Times {
   double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
 };
 
-/// What is measured: `prompt` tokens at once (of an encoder in each of the batch's sequences), and `decode`
-/// tokens one after the other in each sequence.
+/// What is measured: `prompt` tokens at once (of an encoder, or of sources, in each of the batch's
+/// sequences), and `decode` tokens one after the other in each sequence.
 struct Work {
-  bool encoder;
+  bool encoder, source;
   uint32_t prompt, decode, depth, batch;
+  uint32_t beams;  // of a search over a source, one source after the other; 0: tokens are decoded as they are
   std::vector<int32_t> ids;  // of the longest sequence
 
-  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encoder ? batch : 1); }
+  bool encodes() const { return encoder || source; }
+  uint64_t prompt_tokens() const { return uint64_t{prompt} * (encodes() ? batch : 1); }
   uint64_t decode_tokens() const { return uint64_t{decode} * batch; }
 };
 
-/// The sequences of an encoder's work.
+/// The sequences of an encoder's work, or the sources.
 class EncoderBatch {
  public:
   explicit EncoderBatch(const Work& work);
@@ -52,10 +55,10 @@ mote_session_options bench_options(const ModelFile& file, const SessionFlags& fl
 /// Empties the session and puts `depth` tokens into each of `sequences`.
 void fill(Session& session, const Work& work, uint32_t sequences);
 
-/// Of a prompt or, of an encoder, of all sequences.
+/// Of a prompt or, of an encoder or of sources, of all sequences.
 double prompt_ms(Session& session, const Work& work);
 
-/// Of all tokens that are decoded.
+/// Of all tokens that are decoded, over sources that are encoded before.
 double decode_ms(Session& session, const Work& work);
 
 }  // namespace mote::cli

@@ -5,11 +5,7 @@
 
 #include <string>
 
-namespace mote::file {
-struct Model;
-struct Op;
-struct Program;
-}  // namespace mote::file
+#include "tools/mote/file_types.h"
 
 namespace mote::cli {
 

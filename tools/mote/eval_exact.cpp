@@ -41,7 +41,7 @@ std::vector<Question> read_questions(const std::string& path, uint64_t limit) {
 
 std::vector<int32_t> ids_of(const ModelFile& file, const Session& session, const std::string& text) {
   if (mote_chat_format(file.model()) == nullptr) return tokenize(file, session, text, MOTE_ADD_SPECIAL);
-  return tokenize_chat(file, session, {{MOTE_ROLE_USER, text.data(), text.size()}}, true);
+  return tokenize_chat(file, session, {{MOTE_ROLE_USER, text.data(), text.size(), 0}}, true);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ uint64_t widened_bytes(const ModelFile& file) {
   for (const file::Tensor* tensor : *file::GetSizePrefixedModel(file.bytes().data())->tensors()) {
     if (tensor->packing() == file::Packing::p16k4) widest = std::max<uint64_t>(widest, tensor->cols());
   }
-  return (widest + 63) / 64 * 64 * 2;
+  return (widest + 63) / 64 * 72 * 2;  // and two words a group
 }
 
 bool heads_fit_i8(const ModelFile& file) {

@@ -6,16 +6,11 @@
 
 #include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "mote/sound.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
 namespace {
-
-/// Sequences of rows of the model's inputs.
-struct SoundCase {
-  std::string prefix;
-  std::vector<std::vector<float>> rows;  // [B][rows * width]
-};
 
 /// Outputs by name, [rows, width] of each sequence.
 struct SoundRows {
@@ -56,27 +51,59 @@ std::vector<float> square_rows(const mote_sound_info& sound, const float* spectr
   return rows;
 }
 
-SoundCase read_sound_case(const ModelFile& file, const convert::SafetensorsFile& data,
-                          const std::string& name, const std::string& prefix, uint32_t width,
-                          const std::string& path) {
+/// Spectra [B, frames, width] of [B, width, frames].
+std::vector<float> frames_first(const std::vector<float>& values, size_t width, size_t frames) {
+  std::vector<float> rows(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t frame = i % frames, column = i / frames % width, first = i / frames / width * frames;
+    rows[(first + frame) * width + column] = values[i];
+  }
+  return rows;
+}
+
+std::vector<float> compressed_rows(const mote_sound_info& sound, const float* samples, size_t count,
+                                   const std::string& what) {
+  if (count == 0 || count % sound.hop != 0)
+    convert::fail("{} has {} samples, no multiple of a frame's {}", what, count, sound.hop);
+  std::vector<float> rows(count);
+  mote_compress_frames(samples, static_cast<uint32_t>(count / sound.hop), sound.hop, sound.scale,
+                       rows.data());
+  return rows;
+}
+
+/// Rows of the model's input.
+Sequence sequence_of(std::vector<float> values, uint32_t width) {
+  Sequence sequence;
+  sequence.ids.resize(values.size() / width);
+  sequence.values = std::move(values);
+  return sequence;
+}
+
+Case read_sound_case(const ModelFile& file, const convert::SafetensorsFile& data, const std::string& name,
+                     const std::string& prefix, uint32_t width, const std::string& path) {
   mote_sound_info sound;
   mote_model_get_sound(file.model(), &sound);
   const std::string what = path + ": " + name;
-  const auto& shape = data.shape(name);
-  if (shape.size() != (sound.waveform != 0 ? 2u : 3u) || shape[0] == 0)
+  std::vector<uint64_t> shape = data.shape(name);
+  const bool compresses = sound.features == MOTE_FEATURES_COMPRESSED_FRAMES;
+  const bool samples = sound.waveform != 0 || compresses;
+  if (shape.size() != (samples ? 2u : 3u) || shape[0] == 0)
     convert::fail("{} has another shape than the model's input", what);
+  const bool fixed = !samples && sound.patch == 0 && sound.frames != 0;  // bins come first
+  if (fixed) std::swap(shape[1], shape[2]);
   const uint32_t columns = sound.patch != 0 ? sound.bins : width;
-  if (sound.waveform == 0 && shape[2] != columns)
+  if (!samples && shape[2] != columns)
     convert::fail("{} has rows of {} numbers, the model takes {}", what, shape[2], columns);
-  if (sound.patch != 0 && shape[1] != sound.frames)
+  if (!samples && sound.frames != 0 && shape[1] != sound.frames)
     convert::fail("{} has {} frames, the model takes {}", what, shape[1], sound.frames);
-  const std::vector<float> values = data.f32(name);
+  std::vector<float> values = data.f32(name);
+  if (fixed) values = frames_first(values, shape[2], shape[1]);
   std::vector<int64_t> mask;
-  if (data.has(prefix + "attention_mask")) mask = data.i64(prefix + "attention_mask");
+  if (!fixed && data.has(prefix + "attention_mask")) mask = data.i64(prefix + "attention_mask");
   const size_t size = values.size() / shape[0];
   if (!mask.empty() && mask.size() != shape[0] * shape[1])
     convert::fail("{}: {}attention_mask has another shape", path, prefix);
-  SoundCase item{prefix, {}};
+  Case item{prefix, 0, {}, {}, 0};
   for (size_t b = 0; b < shape[0]; ++b) {
     size_t length = shape[1];
     if (!mask.empty()) {
@@ -84,9 +111,11 @@ SoundCase read_sound_case(const ModelFile& file, const convert::SafetensorsFile&
       length = static_cast<size_t>(std::find(first, first + static_cast<ptrdiff_t>(shape[1]), 0) - first);
     }
     const float* from = values.data() + b * size;
-    item.rows.push_back(sound.waveform != 0 ? waveform_rows(file, from, length, width, what)
-                        : sound.patch != 0  ? square_rows(sound, from)
-                                            : std::vector<float>(from, from + length * width));
+    item.sequences.push_back(sequence_of(sound.waveform != 0 ? waveform_rows(file, from, length, width, what)
+                                         : compresses        ? compressed_rows(sound, from, length, what)
+                                         : sound.patch != 0  ? square_rows(sound, from)
+                                                            : std::vector<float>(from, from + length * width),
+                                         width));
   }
   return item;
 }
@@ -105,13 +134,13 @@ void on_sound_trace(void* user, const char* name, const float* data, uint32_t ro
 }
 
 /// [B, rows, width], or [B, width] of outputs of sequences.
-void store(const SoundCase& item, const SoundOutputs& from, const std::string& of_sequences, Outputs& to) {
+void store(const Case& item, const SoundOutputs& from, const std::string& of_sequences, Outputs& to) {
   for (const auto& [name, rows] : from) {
     size_t longest = 0;
     for (const std::vector<float>& values : rows.sequences) longest = std::max(longest, values.size());
     Array<float>& array = to.rows[item.prefix + name];
-    array.shape = {item.rows.size(), longest / rows.width, rows.width};
-    if (name == of_sequences) array.shape = {item.rows.size(), rows.width};
+    array.shape = {item.sequences.size(), longest / rows.width, rows.width};
+    if (name == of_sequences) array.shape = {item.sequences.size(), rows.width};
     for (std::vector<float> values : rows.sequences) {
       values.resize(longest);
       array.values.insert(array.values.end(), values.begin(), values.end());
@@ -119,28 +148,27 @@ void store(const SoundCase& item, const SoundOutputs& from, const std::string& o
   }
 }
 
-void run_case(const ModelFile& file, mote_session_options options, const SoundCase& item, uint32_t width,
-              bool hidden, Outputs& outputs) {
+void run_case(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
+              Outputs& outputs) {
   mote_output_info output;
   mote_model_get_output(file.model(), &output);
-  size_t longest = 0;
-  for (const std::vector<float>& rows : item.rows) longest = std::max(longest, rows.size() / width);
+  const uint32_t longest = item.longest();
   SoundOutputs collected;
   SoundTracer tracer{&collected, 0, hidden};
   options.batch = 1;
-  options.context = std::max(options.context, static_cast<uint32_t>(longest));
-  options.chunk = options.logit_rows = static_cast<uint32_t>(longest);
+  options.context = std::max(options.context, longest);
+  options.chunk = options.logit_rows = longest;
   options.trace = on_sound_trace;
   options.trace_user = &tracer;
   Session session(file, options);
   const char* name = output.kind == MOTE_OUTPUT_EMBEDDING ? "sentence_embedding" : "logits";
-  for (; tracer.sequence < item.rows.size(); ++tracer.sequence) {
-    const std::vector<float>& rows = item.rows[tracer.sequence];
-    const auto length = static_cast<uint32_t>(rows.size() / width);
+  for (; tracer.sequence < item.sequences.size(); ++tracer.sequence) {
+    const Sequence& sequence = item.sequences[tracer.sequence];
+    const auto length = static_cast<uint32_t>(sequence.ids.size());
     mote_batch batch{};
     batch.lengths = &length;
     batch.count = 1;
-    batch.values = rows.data();
+    batch.values = sequence.values.data();
     encode(session, batch, "forward: " + item.prefix + "input");
     if (output.kind == MOTE_OUTPUT_HIDDEN) continue;  // traced as last_hidden_state
     for (uint32_t row = 0; row < mote_model_output_rows(file.model(), length); ++row)
@@ -152,22 +180,25 @@ void run_case(const ModelFile& file, mote_session_options options, const SoundCa
 
 }  // namespace
 
-void forward_sound(const ModelFile& file, mote_session_options options, const std::string& path, bool hidden,
-                   Outputs& outputs) {
-  mote_program_info program;
-  mote_model_get_program(file.model(), 0, &program);
+std::vector<Case> read_sound_cases(const ModelFile& file, uint32_t program, const std::string& path) {
+  mote_program_info info;
+  mote_model_get_program(file.model(), program, &info);
   const convert::SafetensorsFile data(path);
-  bool found = false;
+  std::vector<Case> cases;
   for (const std::string_view kind : {"input_values", "input_features"}) {
     for (const auto& [name, tensor] : data.tensors()) {
       const std::string prefix = name.substr(0, name.size() - std::min(name.size(), kind.size()));
       if (name != kind && !(name.ends_with(kind) && prefix.ends_with("."))) continue;
-      const SoundCase item = read_sound_case(file, data, name, prefix, program.input_width, path);
-      run_case(file, options, item, program.input_width, hidden, outputs);
-      found = true;
+      cases.push_back(read_sound_case(file, data, name, prefix, info.input_width, path));
     }
   }
-  if (!found) convert::fail("{}: no tensor input_values or input_features of F32", path);
+  if (cases.empty()) convert::fail("{}: no tensor input_values or input_features of F32", path);
+  return cases;
+}
+
+void forward_sound(const ModelFile& file, const mote_session_options& options, const std::string& path,
+                   bool hidden, Outputs& outputs) {
+  for (const Case& item : read_sound_cases(file, 0, path)) run_case(file, options, item, hidden, outputs);
 }
 
 }  // namespace mote::cli

@@ -13,10 +13,14 @@ namespace {
 
 constexpr uint32_t kSourceProgram = 1, kMostRows = 4096;
 
-uint32_t tokens_of(const Case& item) {
-  size_t tokens = 0;
-  for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
-  return static_cast<uint32_t>(std::clamp<size_t>(tokens, 1, kMostRows));
+uint32_t rows_of(const Case& item) {
+  size_t rows = 0;
+  bool floats = false;
+  for (const Sequence& sequence : item.sequences) {
+    rows += sequence.ids.size();
+    floats = floats || !sequence.values.empty();
+  }
+  return static_cast<uint32_t>(std::clamp<size_t>(rows, 1, floats ? UINT32_MAX : kMostRows));
 }
 
 mote_session_options source_options(mote_session_options options, const Case& sources,
@@ -24,17 +28,39 @@ mote_session_options source_options(mote_session_options options, const Case& so
   const uint32_t longest = targets ? targets->longest() : 0;
   options.batch = std::max(static_cast<uint32_t>(sources.sequences.size()), generation.beams);
   options.context = std::max({longest, generation.steps, 1u});
-  options.chunk = std::max({tokens_of(sources), longest, options.batch});
+  options.chunk = std::max({rows_of(sources), longest, options.batch});
   options.logit_rows = options.chunk;
   return options;
+}
+
+/// Where the rows of the run in progress go: those of sequence `first` on, one sequence after the other.
+struct SourceTracer {
+  Outputs* outputs = nullptr;  // null: nothing is wanted
+  const Case* item = nullptr;
+  std::string before;  // of the names
+  size_t first = 0;
+};
+
+void trace_source(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                  size_t stride) {
+  const auto& tracer = *static_cast<const SourceTracer*>(user);
+  if (tracer.outputs == nullptr) return;
+  size_t sequence = tracer.first, token = 0;
+  for (uint32_t row = 0; row < rows; ++row, ++token) {
+    while (token == tracer.item->sequences[sequence].ids.size()) ++sequence, token = 0;
+    store_row(*tracer.outputs, *tracer.item, tracer.before + name, sequence, token, data + row * stride,
+              width);
+  }
 }
 
 /// A case's sources and what is computed over them.
 class SourceRun {
  public:
-  SourceRun(const ModelFile& file, const mote_session_options& options, const Case& sources, Outputs& outputs)
+  SourceRun(const ModelFile& file, const mote_session_options& options, const Case& sources, bool hidden,
+            Outputs& outputs)
       : file_(file),
-        session_(file, options),
+        hidden_(hidden),
+        session_(file, traced(options)),
         session_batch_(options.batch),
         sources_(sources),
         outputs_(outputs) {
@@ -46,31 +72,25 @@ class SourceRun {
   void encode_sources() {
     mote_program_info program;
     mote_model_get_program(file_.model(), kSourceProgram, &program);
-    std::vector<int32_t> ids;
-    std::vector<uint32_t> lengths, rows;
+    std::vector<mote_row> rows;
+    std::vector<float> values;
+    uint32_t number = 0;
     for (const Sequence& sequence : sources_.sequences) {
       if (sequence.ids.empty()) convert::fail("forward: a source has no tokens");
       check_ids(sequence.ids, file_, "forward: " + sources_.prefix + "input_ids");
-      lengths.push_back(static_cast<uint32_t>(sequence.ids.size()));
-      for (const int32_t id : sequence.ids) {
-        rows.push_back(static_cast<uint32_t>(ids.size()));
-        ids.push_back(id);
-      }
+      for (const int32_t id : sequence.ids) rows.push_back({number, id, 0, 1});
+      values.insert(values.end(), sequence.values.begin(), sequence.values.end());
+      ++number;
     }
-    mote_batch batch{};
-    batch.ids = ids.data();
-    batch.lengths = lengths.data();
-    batch.count = static_cast<uint32_t>(lengths.size());
-    batch.rows = rows.data();
-    batch.row_count = static_cast<uint32_t>(rows.size());
-    encode(session_, batch, "forward: " + sources_.prefix + "input_ids");
-    uint32_t row = 0;
-    for (size_t i = 0; i < sources_.sequences.size(); ++i) {
-      for (size_t token = 0; token < lengths[i]; ++token) {
-        store_row(outputs_, sources_, "encoder_hidden", i, token, mote_session_output(session_.get(), row++),
-                  program.output_width);
-      }
-    }
+    mote_rows call{};
+    call.rows = rows.data();
+    call.count = static_cast<uint32_t>(rows.size());
+    call.program = kSourceProgram;
+    if (!values.empty()) call.values = values.data();
+    if (hidden_) tracer_ = {&outputs_, &sources_, "encoder.", 0};
+    compute(session_, call, "forward: " + sources_.prefix + "input");
+    tracer_ = {};
+    store_hidden(program.output_width);
   }
 
   void read_targets(const Case& targets) {
@@ -81,7 +101,9 @@ class SourceRun {
       if (ids.empty()) continue;
       const auto sequence = static_cast<uint32_t>(i), n = static_cast<uint32_t>(ids.size());
       check_ids(ids, file_, "forward: " + targets.prefix + "decoder_input_ids");
+      if (hidden_) tracer_ = {&outputs_, &targets, "", i};
       check(mote_prefill(session_.get(), sequence, ids.data(), n, MOTE_LOGITS_ALL, &error), error, "forward");
+      tracer_ = {};
       for (uint32_t row = 0; row < n; ++row)
         store_row(outputs_, targets, "logits", i, row, mote_session_logits(session_.get(), row), vocab);
       check(mote_session_truncate(session_.get(), sequence, 0, &error), error, "forward");
@@ -129,7 +151,34 @@ class SourceRun {
   }
 
  private:
+  /// A row for each of the source's, or of their groups; 0 behind a sequence's last.
+  void store_hidden(uint32_t width) {
+    std::vector<uint32_t> counts;
+    for (const Sequence& sequence : sources_.sequences)
+      counts.push_back(mote_model_output_rows(file_.model(), static_cast<uint32_t>(sequence.ids.size())));
+    const bool tokens = !sources_.sequences[0].columns.empty();
+    const uint32_t columns = tokens ? sources_.columns : *std::max_element(counts.begin(), counts.end());
+    Array<float>& array = outputs_.rows[sources_.prefix + "encoder_hidden"];
+    array.shape = {counts.size(), columns, width};
+    array.values.resize(counts.size() * columns * size_t{width});
+    uint32_t row = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      for (uint32_t j = 0; j < counts[i]; ++j) {
+        const size_t column = tokens ? sources_.sequences[i].columns[j] : j;
+        std::copy_n(mote_session_output(session_.get(), row++), width,
+                    array.values.begin() + static_cast<ptrdiff_t>((i * columns + column) * width));
+      }
+    }
+  }
+
+  mote_session_options traced(mote_session_options options) {
+    if (hidden_) options.trace = trace_source, options.trace_user = &tracer_;
+    return options;
+  }
+
   const ModelFile& file_;
+  bool hidden_;
+  SourceTracer tracer_;
   Session session_;
   std::vector<uint64_t> memory_;  // of a search
   uint32_t session_batch_;
@@ -147,7 +196,7 @@ void search_beams(const ModelFile& file, const mote_session_options& options, co
   for (size_t i = 0; i < batch; ++i) {
     const Case alone{sources.prefix, sources.columns, {sources.sequences[i]}, {}, 0};
     Outputs unused;
-    SourceRun run(file, options, alone, unused);
+    SourceRun run(file, options, alone, false, unused);
     run.encode_sources();
     for (const mote_beam& beam : run.beams(generation)) {
       found[i].emplace_back(beam.ids, beam.ids + beam.count);
@@ -173,7 +222,7 @@ void forward_source(const ModelFile& file, const mote_session_options& options, 
                     Outputs& outputs) {
   if (generation.beams != 0 && generation.steps == 0) convert::fail("--beams needs --generate");
   const mote_session_options run_options = source_options(options, sources, targets, generation);
-  SourceRun run(file, run_options, sources, outputs);
+  SourceRun run(file, run_options, sources, generation.hidden, outputs);
   run.encode_sources();
   if (targets) run.read_targets(*targets);
   if (generation.steps != 0) run.generate(generation);

@@ -36,6 +36,8 @@ int run(int argc, char** argv) {
   mote::cli::add_tokenize(line);
   mote::cli::add_template(line);
   mote::cli::add_transcribe(line);
+  mote::cli::add_translate(line);
+  mote::cli::add_summarize(line);
   mote::cli::add_verify(line);
   mote::cli::add_export_c(line);
   line.run(argc, argv);

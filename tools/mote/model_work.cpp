@@ -33,15 +33,16 @@ uint64_t weight_bytes(const file::Model& model, uint64_t rows) {
   return bytes;
 }
 
-uint64_t state_bytes(const file::Model& model, uint64_t position, DType type) {
+uint64_t state_bytes(const file::Model& model, uint64_t position, uint64_t source, DType type) {
   uint64_t bytes = 0;
   for (const file::State* cache : *model.states()) {
     if (cache->kind() != file::StateKind::kv) {
       bytes += 2 * sizeof(float) * uint64_t{cache->heads()} * cache->rows() * cache->cols();
       continue;
     }
-    const uint64_t seen =
-        cache->window() == 0 ? position + 1 : std::min<uint64_t>(position + 1, cache->window());
+    if (cache->bidirectional() && cache->source() < 0) continue;  // of one run of the encoder
+    const uint64_t rows = cache->source() < 0 ? position + 1 : source;
+    const uint64_t seen = cache->window() == 0 ? rows : std::min<uint64_t>(rows, cache->window());
     const uint64_t of_head =
         mote::kv_bytes(type, cache->key_dim()) + mote::kv_bytes(type, cache->value_dim());
     bytes += seen * cache->kv_heads() * of_head;
@@ -49,8 +50,8 @@ uint64_t state_bytes(const file::Model& model, uint64_t position, DType type) {
   return bytes;
 }
 
-LinearWork linear_work(const file::Model& model) {
-  const file::Program& program = *model.programs()->Get(0);
+LinearWork linear_work(const file::Model& model, uint32_t index) {
+  const file::Program& program = *model.programs()->Get(index);
   LinearWork work;
   double integer = 0;
   const auto add = [&](const file::Slice& in, int32_t weight, double macs) {

@@ -7,12 +7,7 @@
 #include <string>
 
 #include "schema/block_formats.h"
-
-namespace mote::file {
-struct Model;
-struct Op;
-struct Program;
-}  // namespace mote::file
+#include "tools/mote/file_types.h"
 
 namespace mote::cli {
 

@@ -92,13 +92,15 @@ bool is_encoder(const ModelFile& file) {
 bool has_source(const ModelFile& file) {
   mote_program_info program;
   mote_model_get_program(file.model(), 1, &program);
-  return !is_encoder(file) && program.whole != 0 && program.input_width == 0;
+  return !is_encoder(file) && program.whole != 0;
 }
 
 void refuse_source(const ModelFile& file, const char* command) {
-  if (has_source(file))
-    convert::fail("{} is an encoder-decoder, for which mote {} has no source; mote forward takes its arrays",
-                  file.path(), command);
+  if (!has_source(file)) return;
+  mote_sound_info sound;
+  mote_model_get_sound(file.model(), &sound);
+  convert::fail("{} is an encoder-decoder, for which mote {} has no source; mote {}", file.path(), command,
+                sound.rate != 0 ? "transcribe takes sound" : "forward takes its arrays");
 }
 
 void add_model_argument(Command command, std::string& path) {
@@ -162,7 +164,7 @@ mote_session_options session_options(const ModelFile& file, const SessionFlags& 
   options.decode_threads = pool.decode_threads();
   options.backend = file.backend(flags.backend, pool.threads());
   if (flags.context != 0) options.context = flags.context;
-  if (!is_encoder(file)) options.chunk = std::clamp(options.context, options.chunk, kPromptChunk);
+  if (!is_encoder(file)) options.chunk = std::max(options.chunk, std::min(options.context, kPromptChunk));
   if (flags.chunk != 0) options.chunk = flags.chunk;
   if (flags.kv == "f16") options.kv_dtype = MOTE_KV_F16;
   if (flags.kv == "f32") options.kv_dtype = MOTE_KV_F32;

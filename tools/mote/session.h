@@ -63,7 +63,7 @@ class ModelFile {
 
 bool is_encoder(const ModelFile& file);
 
-/// Whether the model's first program appends tokens and its second encodes a source of ids for them.
+/// Whether the model's first program appends tokens and its second encodes a source for them.
 bool has_source(const ModelFile& file);
 /// Throws convert::Error where it does, for commands that give no source.
 void refuse_source(const ModelFile& file, const char* command);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "converter/error.h"
@@ -22,7 +23,8 @@ constexpr int kMostChannels = 64;
 constexpr sf_count_t kFramesAtOnce = 4096;
 constexpr uint64_t kMostPiped = uint64_t{1} << 32;  // bytes of sound from standard input
 
-/// Standard input, which cannot seek: what is read stays in memory, so that headers are found again.
+/// Bytes in memory. Of standard input, which cannot seek, what is read stays here, so that headers are found
+/// again.
 struct Piped {
   std::vector<char> bytes;
   sf_count_t at = 0;
@@ -73,17 +75,19 @@ class SoundFile : public SoundSource {
   explicit SoundFile(const std::string& path) {
     SF_INFO info{};
     if (path == "-") {
-      SF_VIRTUAL_IO calls = piped_calls();
-      file_.reset(sf_open_virtual(&calls, SFM_READ, &info, &piped_));
+      open_piped(info);
     } else {
       file_.reset(sf_open(path.c_str(), SFM_READ, &info));
     }
-    if (file_ == nullptr) convert::fail("{}: {}", path, sf_strerror(nullptr));
-    channels_ = info.channels;
-    rate_ = static_cast<uint32_t>(info.samplerate);
-    if (channels_ < 1 || channels_ > kMostChannels || rate_ < kLeastRate || rate_ > kMostRate)
-      convert::fail("{}: {} channels of {} samples a second are not supported", path, channels_, rate_);
-    frames_.resize(static_cast<size_t>(kFramesAtOnce * channels_));
+    begin(path, info);
+  }
+  explicit SoundFile(std::span<const std::byte> bytes) {
+    SF_INFO info{};
+    const auto* chars = reinterpret_cast<const char*>(bytes.data());
+    piped_.bytes.assign(chars, chars + bytes.size());
+    piped_.ended = true;
+    open_piped(info);
+    begin("sound", info);
   }
   uint32_t rate() const override { return rate_; }
   size_t read(std::span<float> out) override {
@@ -95,16 +99,32 @@ class SoundFile : public SoundSource {
       for (sf_count_t i = 0; i < count; ++i, ++done) {
         float sum = 0;
         for (int c = 0; c < channels_; ++c) sum += frames_[static_cast<size_t>(i * channels_ + c)];
-        out[done] = sum / static_cast<float>(channels_);
+        // What is no number, in a damaged file of floats, is silence.
+        out[done] = std::isfinite(sum) ? sum / static_cast<float>(channels_) : 0.0f;
       }
     }
     return done;
   }
+  void rewind() override { sf_seek(file_.get(), 0, SEEK_SET); }
 
  private:
   struct Close {
     void operator()(SNDFILE* file) const { sf_close(file); }
   };
+
+  void open_piped(SF_INFO& info) {
+    SF_VIRTUAL_IO calls = piped_calls();
+    file_.reset(sf_open_virtual(&calls, SFM_READ, &info, &piped_));
+  }
+  void begin(const std::string& path, const SF_INFO& info) {
+    if (file_ == nullptr) convert::fail("{}: {}", path, sf_strerror(nullptr));
+    channels_ = info.channels;
+    rate_ = static_cast<uint32_t>(info.samplerate);
+    if (channels_ < 1 || channels_ > kMostChannels || rate_ < kLeastRate || rate_ > kMostRate)
+      convert::fail("{}: {} channels of {} samples a second are not supported", path, channels_, rate_);
+    frames_.resize(static_cast<size_t>(kFramesAtOnce * channels_));
+  }
+
   Piped piped_;  // outlives the file
   std::unique_ptr<SNDFILE, Close> file_;
   int channels_ = 0;
@@ -115,6 +135,9 @@ class SoundFile : public SoundSource {
 }  // namespace
 
 std::unique_ptr<SoundSource> open_sound(const std::string& path) { return std::make_unique<SoundFile>(path); }
+std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes) {
+  return std::make_unique<SoundFile>(bytes);
+}
 
 #else
 
@@ -123,6 +146,7 @@ std::unique_ptr<SoundSource> open_sound(const std::string& path) {
       "{}: this build reads no sound; install libsndfile (scripts/install_packages sound) and build again",
       path);
 }
+std::unique_ptr<SoundSource> open_sound(std::span<const std::byte>) { return open_sound("sound"); }
 
 #endif
 

@@ -3,6 +3,7 @@
 // Sound from files, at the rate that a model wants.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,11 +19,15 @@ class SoundSource {
   virtual uint32_t rate() const = 0;
   /// Fills `out` as far as there is sound; returns how many.
   virtual size_t read(std::span<float> out) = 0;
+  /// Back to the first sample.
+  virtual void rewind() = 0;
 };
 
 /// WAV, FLAC, OGG and what else libsndfile reads. "-": standard input. Throws convert::Error, also where this
 /// build has no libsndfile.
 std::unique_ptr<SoundSource> open_sound(const std::string& path);
+/// Of a file's bytes.
+std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
 
 /// The samples of a source at another rate: each is the sum of the source's around its time, weighted by a
 /// sinc in a Kaiser window (Smith 1984) of 32 zeros that is cut off at nine tenths of half the lower rate,

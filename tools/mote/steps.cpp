@@ -6,17 +6,34 @@
 
 namespace mote::cli {
 
-void encode(Session& session, const mote_batch& batch, const std::string& what) {
-  const InterruptGuard guard;
+namespace {
+
+/// What has begun, to its end.
+void finish(Session& session, const std::string& what) {
   mote_error error = {};
-  check(mote_encode_begin(session.get(), &batch, &error), error, what);
   StepSize size;
   for (int done = 0; done == 0;) {
     if (InterruptGuard::interrupted()) throw Interrupted();
     Timer timer;
-    check(mote_encode_step(session.get(), size.operations(), &done, &error), error, what);
+    check(mote_compute_step(session.get(), size.operations(), &done, &error), error, what);
     size.took(timer.ms());
   }
+}
+
+}  // namespace
+
+void compute(Session& session, const mote_rows& rows, const std::string& what) {
+  const InterruptGuard guard;
+  mote_error error = {};
+  check(mote_compute_begin(session.get(), &rows, &error), error, what);
+  finish(session, what);
+}
+
+void encode(Session& session, const mote_batch& batch, const std::string& what) {
+  const InterruptGuard guard;
+  mote_error error = {};
+  check(mote_encode_begin(session.get(), &batch, &error), error, what);
+  finish(session, what);
 }
 
 bool prefill(Session& session, const std::vector<int32_t>& ids, const std::string& what) {

@@ -28,6 +28,9 @@ class StepSize {
   uint32_t operations_ = 32;
 };
 
+/// mote_compute. Ctrl-C ends it with Interrupted. Throws convert::Error "what: ...".
+void compute(Session& session, const mote_rows& rows, const std::string& what);
+
 /// mote_encode. Ctrl-C ends it with Interrupted. Throws convert::Error "what: ...".
 void encode(Session& session, const mote_batch& batch, const std::string& what);
 

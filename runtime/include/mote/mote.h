@@ -155,7 +155,9 @@ typedef struct mote_program_info {
   uint32_t output_width;
   uint32_t whole;   /* 1: its rows are whole sequences; 0: they are appended */
   uint32_t context; /* the most rows of a sequence; of whole sequences also at most the session's chunk */
-  uint64_t reserved[3];
+  uint32_t ids;     /* 1: a row is an id, with input_width not 0 besides, and no values are zeros */
+  uint32_t unused;
+  uint64_t reserved[2];
 } mote_program_info;
 
 uint32_t mote_model_programs(const mote_model* model);
@@ -165,7 +167,7 @@ void mote_model_get_program(const mote_model* model, uint32_t program, mote_prog
 /* The next token of a sequence. */
 typedef struct mote_row {
   uint32_t sequence;
-  int32_t id;            /* 0 where the program takes floats */
+  int32_t id;            /* 0 where the program takes floats alone */
   int32_t token_type;    /* of encoders; 0 for decoders */
   uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences or groups */
 } mote_row;
@@ -277,7 +279,17 @@ typedef struct mote_picture_info {
   float rope_base;
   uint32_t positions_side; /* its square: columns of rows behind those */
   int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
-  uint64_t reserved[4];
+  uint32_t merge;          /* rows of patches come in squares of merge x merge, as sides are multiples of them */
+  int angles_by_place;     /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the other */
+  int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
+  /* Of pictures whose sides are rounded to multiples of patch * merge: the pixels of the result. 0: not so. */
+  uint32_t least_pixels, most_pixels;
+  /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the whole follows
+     as one more. 0: they are not. */
+  uint32_t longest, tile;
+  uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
+  uint32_t unused;
+  uint64_t reserved[2];
 } mote_picture_info;
 
 /* MOTE_WRONG_STATE where the model takes no pictures. */
@@ -289,6 +301,34 @@ mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint3
 
 /* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
+
+/* What a model that reads texts takes of pictures. Their vectors are the outputs of another file, of the model that sees
+   (mote_encode), a row for each of `features` floats; its prompts have image_id for each. */
+typedef struct mote_sight_info {
+  int32_t image_id;
+  uint32_t features;
+  uint32_t rows;  /* of each picture; 0: by its size */
+  uint32_t mrope; /* 1: positions depend on the row and the column in the picture */
+  /* Special tokens of a prompt, zero-terminated, in the file: around the image_ids of a picture; before those of a tile,
+     {row} and {column} from 1 on; after a line of tiles; before those of the whole after them. Null: no tiles. */
+  const char *before, *after, *tile_before, *line_after, *whole_before;
+  uint64_t reserved[4];
+} mote_sight_info;
+
+/* MOTE_WRONG_STATE where the model takes no pictures' vectors. */
+mote_status mote_model_get_sight(const mote_model* model, mote_sight_info* info, mote_error* error);
+
+/* The vectors of a picture or a tile, of a grid from left to right and then down. */
+typedef struct mote_seen {
+  const float* features; /* [rows * columns, features] */
+  uint32_t rows, columns;
+} mote_seen;
+
+/* The values, [n, input_width], of a prompt that its sequence begins with, for mote_compute. The pictures are those of
+   its image_ids in order. Later tokens take none. MOTE_INVALID_ARGUMENT: the prompt has not as many image_ids, or not in
+   one piece for each picture. */
+mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint32_t n, const mote_seen* seen,
+                              uint32_t count, float* values, mote_error* error);
 
 typedef enum mote_probability_kind {
   MOTE_PROBABILITY_SOFTMAX = 0,
@@ -335,6 +375,15 @@ typedef struct mote_batch {
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
 uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
 
+/* What rows of a spectrum are. */
+typedef enum mote_sound_features {
+  MOTE_FEATURES_NONE = 0,             /* the file does not say */
+  MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's (mote/sound.h): `bins` of `fft` samples every `hop` */
+  MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` (mote/sound.h) */
+  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3 /* NeMo's (mote/sound.h): `bins` of `fft` samples every `hop` in a Hann
+                                          window of `window`, of sample t less `scale` times sample t - 1 */
+} mote_sound_features;
+
 /* What a model that hears takes of sound. */
 typedef struct mote_sound_info {
   uint32_t rate;      /* samples of a second; 0: the model takes no sound */
@@ -343,12 +392,36 @@ typedef struct mote_sound_info {
   uint32_t normalize; /* 1: the samples have mean 0 and variance 1 */
   int32_t blank;      /* the label of CTC that stands for nothing, other labels being texts; -1: none is */
   /* Where patch is not 0, a sequence is `before` rows of zeros, then squares of patch bins x patch frames of
-     a spectrum [frames, bins], bin by bin: those of all frames, frame_step apart, for every bin_step bins. */
+     a spectrum [frames, bins], bin by bin: those of all frames, frame_step apart, for every bin_step bins.
+     Elsewhere a sequence has `frames` rows, or any number where that is 0. */
   uint32_t patch, frame_step, bin_step, frames, bins, before;
-  uint32_t reserved[5];
+  mote_sound_features features;
+  uint32_t fft, hop;
+  float scale;
+  uint32_t reserved[1];
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
+
+/* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
+typedef struct mote_speech_info {
+  uint32_t languages;                /* that are told apart */
+  int32_t transcribe, translate;     /* behind the language: the text is in it, or in English */
+  int32_t no_timestamps;             /* behind that */
+  int32_t first_timestamp;           /* that of 0 seconds; from it on each id is 20 ms later */
+  int32_t previous;                  /* in front of earlier text */
+  int32_t no_speech;                 /* its probability behind the first token is that of silence */
+  uint32_t suppressed_count, suppressed_first_count, duration_count;
+  const int32_t* suppressed;         /* never chosen */
+  const int32_t* suppressed_first;   /* nor these as the first of a text */
+  const uint32_t* durations;         /* of a transducer: groups that each column behind the labels' moves on */
+  uint64_t reserved[4];
+} mote_speech_info;
+
+void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
+
+/* The code ("en") of one of the languages and its token; null: there is none of that number. */
+const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
 /* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
    0: there are too few samples. */
@@ -543,13 +616,23 @@ typedef struct mote_beam_options {
   int ignore_model_stops;        /* 1: only stop_ids stop */
   const int32_t* suppressed_ids; /* tokens that are never chosen */
   uint32_t suppressed_count;
-  int32_t forced_first_id; /* the first token, -1: any */
-  int32_t forced_last_id;  /* the token at max_tokens, -1: any */
-  uint64_t reserved[4];    /* 0 */
+  int32_t forced_first_id;  /* the first token, -1: any */
+  int32_t forced_last_id;   /* the token at max_tokens, -1: any */
+  uint32_t unused;          /* not read */
+  uint32_t min_tokens;      /* no stop id is among so many first tokens */
+  uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in a sequence; 0: they may be */
+  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam, which
+     is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
+  float repetition_penalty;
+  uint64_t reserved[2]; /* 0 */
 } mote_beam_options;
 
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
 mote_beam_options mote_beam_options_default(void);
+
+/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing of
+   it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
+mote_beam_options mote_model_beam_options(const mote_model* model);
 
 /* Bytes that a search takes, 0 if the options are invalid. */
 size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options);
@@ -574,6 +657,7 @@ typedef struct mote_message {
   mote_role role;
   const char* text; /* [bytes], UTF-8, need not end in a zero */
   size_t bytes;
+  uint32_t pictures; /* of a user's message, before its text (mote_sight_info): image_id once for each */
 } mote_message;
 
 /* "chatml" and so on; null if the file holds no chat format. */

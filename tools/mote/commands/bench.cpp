@@ -30,7 +30,7 @@ namespace {
 struct Arguments {
   std::string file;
   std::optional<uint32_t> prompt, decode;
-  uint32_t depth = 0, batch = 1, repeat = 3;
+  uint32_t depth = 0, batch = 1, repeat = 3, beams = 0;
   bool ops = false, tune = false, json = false;
   SessionFlags session;
 };
@@ -73,10 +73,21 @@ DType kv_type(const ModelFile& file, mote_session_options options) {
 
 // ---- Setting up ----
 
+uint32_t source_context(const ModelFile& file) {
+  mote_program_info program;
+  mote_model_get_program(file.model(), 1, &program);
+  return program.context;
+}
+
 Work plan(const Arguments& arguments, const ModelFile& file) {
   const uint32_t context = file.info().context;
   const uint32_t left = context - std::min(arguments.depth, context);
-  Work work{is_encoder(file), 0, 0, arguments.depth, arguments.batch, {}};
+  Work work{is_encoder(file), has_source(file), 0, 0, arguments.depth, arguments.batch, arguments.beams, {}};
+  if (work.beams != 0 && (!work.source || work.depth != 0))
+    convert::fail("--beams is for models with a source, without --depth");
+  if (work.source && arguments.ops) convert::fail("--ops is not for models with a source");
+  if (work.source && arguments.prompt.value_or(1) == 0)
+    convert::fail("{} decodes over a source: --prompt is its length, at least 1", file.path());
   if (!work.encoder && arguments.ops && arguments.batch != 1) {
     convert::fail("--ops follows one sequence of a decoder: leave --batch out");
   }
@@ -84,7 +95,8 @@ Work plan(const Arguments& arguments, const ModelFile& file) {
     convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
   }
   const bool brief = arguments.tune;  // each number of threads takes a measurement of its own
-  work.prompt = arguments.prompt.value_or(std::min(work.encoder || brief ? 128u : 512u, left));
+  const uint32_t most = work.source ? source_context(file) : left;
+  work.prompt = arguments.prompt.value_or(std::min(work.encodes() || brief ? 128u : 512u, most));
   work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(brief ? 32u : 128u, left));
   const uint64_t longest = uint64_t{work.depth} + std::max(work.prompt, work.decode);
   work.ids = pseudo_random_ids(static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, UINT32_MAX)),
@@ -115,14 +127,14 @@ void measure_limits(const ModelFile& file, const ThreadPool& pool, const mote_se
   const uint64_t position = uint64_t{work.depth} + work.decode / 2;
   result.bytes_per_token =
       weight_bytes(model, work.batch) +
-      (work.encoder ? 0 : work.batch * state_bytes(model, position, kv_type(file, options)));
+      (work.encoder ? 0 : work.batch * state_bytes(model, position, work.prompt, kv_type(file, options)));
   const ThreadPool readers(ThreadCounts{pool.decode_threads(), pool.decode_threads()});
   result.bytes_per_s = read_bandwidth(result.bytes_per_token, readers);
-  const LinearWork linear = linear_work(model);
+  const LinearWork linear = linear_work(model, work.source ? 1 : 0);
   mote_output_info output;
   mote_model_get_output(file.model(), &output);
   const double tokens = static_cast<double>(work.prompt_tokens());
-  const double outputs = !work.encoder ? 1 : output.of_sequences != 0 ? work.batch : tokens;
+  const double outputs = work.source ? 0 : !work.encoder ? 1 : output.of_sequences != 0 ? work.batch : tokens;
   result.prompt_rate =
       per_second(linear.per_token * tokens + linear.per_output * outputs, result.prompt.median());
   result.multiply_adds = dot_rate(pool);
@@ -180,6 +192,7 @@ void print_as_json(const Arguments& arguments, const ModelFile& file, const Sess
                            {"decode", work.decode},
                            {"depth", work.depth},
                            {"batch", work.batch},
+                           {"beams", work.beams},
                            {"repeat", arguments.repeat},
                            {"prompt_ms", result.prompt.median()},
                            {"prompt_tokens_per_s", result.prompt_per_s},
@@ -219,7 +232,7 @@ void print_for_people(const ModelFile& file, const Session& session, const Threa
     table.row({name, std::to_string(tokens), speed(times.median()), speed(times.least()),
                human_ms(times.median())});
   };
-  row(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt);
+  row(work.encodes() ? "encode" : "prompt", work.prompt_tokens(), result.prompt);
   row("decode", work.decode_tokens(), result.decode);
   print("{}, {}; {}, {}, depth {}, batch {}\n", one_line(file.info().name), human_bytes(file.bytes().size()),
         session.isa(), pool.text(), work.depth, work.batch);
@@ -233,7 +246,7 @@ void print_for_people(const ModelFile& file, const Session& session, const Threa
     print(
         "{}: {:.1f} of the {:.1f} billion multiply-adds per second that this machine's vectors do, {:.0f} "
         "%\n",
-        work.encoder ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
+        work.encodes() ? "encode" : "prompt", result.prompt_rate / 1e9, result.limit / 1e9,
         100.0 * result.prompt_share());
   }
   if (work.decode > 0) {
@@ -260,12 +273,13 @@ void print_to_paste(const ModelFile& file, const Session& session, const ThreadP
                   one_line(file.info().name), human_bytes(file.bytes().size()));
   if (work.depth != 0) line += fmt::format(" | depth {}", work.depth);
   if (work.batch != 1) line += fmt::format(" | batch {}", work.batch);
+  if (work.beams != 0) line += fmt::format(" | beams {}", work.beams);
   const auto add = [&](const char* what, uint64_t tokens, double per_s, double share, const char* of) {
     if (tokens == 0) return;
     line += fmt::format(" | {} {}: {:.1f} tok/s", what, tokens, per_s);
     if (share > 0) line += fmt::format(", {:.0f} % of {}", 100.0 * share, of);
   };
-  add(work.encoder ? "encode" : "prompt", work.prompt_tokens(), result.prompt_per_s, result.prompt_share(),
+  add(work.encodes() ? "encode" : "prompt", work.prompt_tokens(), result.prompt_per_s, result.prompt_share(),
       "multiply-adds");
   add("decode", work.decode_tokens(), result.decode_per_s, result.decode_share(work),
       fmt::format("{:.1f} GB/s", result.bytes_per_s / 1e9).c_str());
@@ -275,7 +289,6 @@ void print_to_paste(const ModelFile& file, const Session& session, const ThreadP
 /// Prints what each number of threads reaches, and keeps the fastest for later runs of the model.
 void tune(const Arguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
-  refuse_source(file, "bench");
   const Work work = plan(arguments, file);
   if (work.prompt_tokens() + work.decode_tokens() == 0) {
     convert::fail("--tune measures a prompt or decoding; one of --prompt and --decode must be more than 0");
@@ -312,7 +325,6 @@ void bench_model(const Arguments& arguments) {
   result.before = resident_memory(nullptr, nullptr);
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
-  refuse_source(file, "bench");
   const ThreadPool pool(file, arguments.session);
   const Work work = plan(arguments, file);
   const mote_session_options options = bench_options(file, arguments.session, pool, work);
@@ -345,6 +357,8 @@ void add_bench(CommandLine& line) {
         "Tokens decoded one by one (default: 128, with --tune 32); 0: no such test");
   count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
   count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
+  count("--beams", arguments->beams, "K", 1,
+        "Of a model with a source: decode by a search with K beams, one source after the other");
   count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
   add_session_flags(command, arguments->session);
   Option ops =

@@ -12,11 +12,14 @@
 
 #include "converter/error.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
+#include "tools/mote/timer.h"
+#include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
@@ -24,6 +27,8 @@ namespace {
 struct Arguments {
   std::string file;
   std::optional<std::string> prompt, system;
+  std::string vision;
+  std::vector<std::string> images;
   std::string context_full = "slide";
   bool json = false;
   GenerationFlags generation;
@@ -33,12 +38,23 @@ struct Arguments {
 struct Turn {
   mote_role role;
   std::string text;
+  std::vector<std::shared_ptr<const SeenPicture>> pictures = {};
 };
 
 class Conversation {
  public:
-  Conversation(const ModelFile& file, Session& session, const Arguments& arguments, uint32_t context)
-      : file_(file), session_(session), arguments_(arguments), context_(context) {}
+  Conversation(const ModelFile& file, Session& session, const Arguments& arguments,
+               const mote_session_options& options)
+      : file_(file),
+        session_(session),
+        arguments_(arguments),
+        context_(options.context),
+        chunk_(options.chunk),
+        given_(arguments.images.begin(), arguments.images.end()) {
+    if (arguments.vision.empty()) return;
+    eyes_.emplace(arguments.vision, arguments.session);
+    sight_.emplace(file, *eyes_);
+  }
 
   /// Streams the answer. Throws convert::Error; then, and if Ctrl-C came before the answer, the turn is
   /// forgotten.
@@ -50,28 +66,44 @@ class Conversation {
 
  private:
   std::vector<int32_t> ids() const;
+  /// Of the turns, in order.
+  std::vector<const SeenPicture*> pictures() const;
   void drop_oldest();
   std::vector<int32_t> reuse(const std::vector<int32_t>& ids);
 
   const ModelFile& file_;
   Session& session_;
   const Arguments& arguments_;
-  const uint32_t context_;
+  const uint32_t context_, chunk_;
+  std::vector<std::string> given_;  // pictures for the next turn
+  std::optional<Eyes> eyes_;
+  std::optional<Sight> sight_;
+  std::vector<const SeenPicture*> held_pictures_;  // whose tokens the session has
   std::deque<Turn> turns_;
   std::vector<int32_t> held_;    // the session's tokens
   std::vector<int32_t> prompt_;  // of the last turn, the whole conversation
   size_t reused_ = 0;
+  double seen_ms_ = 0;  // of a prompt with pictures
   Answer answer_;
 };
 
 std::vector<int32_t> Conversation::ids() const {
   std::vector<mote_message> messages;
-  const auto add = [&](mote_role role, const std::string& text) {
-    messages.push_back({role, text.data(), text.size()});
+  const auto add = [&](mote_role role, const std::string& text, size_t pictures) {
+    messages.push_back({role, text.data(), text.size(), static_cast<uint32_t>(pictures)});
   };
-  if (arguments_.system) add(MOTE_ROLE_SYSTEM, *arguments_.system);
-  for (const Turn& turn : turns_) add(turn.role, turn.text);
-  return tokenize_chat(file_, session_, messages, true);
+  if (arguments_.system) add(MOTE_ROLE_SYSTEM, *arguments_.system, 0);
+  for (const Turn& turn : turns_) add(turn.role, turn.text, turn.pictures.size());
+  std::vector<int32_t> all = tokenize_chat(file_, session_, messages, true);
+  return sight_ ? sight_->expand(session_, all, pictures()) : all;
+}
+
+std::vector<const SeenPicture*> Conversation::pictures() const {
+  std::vector<const SeenPicture*> all;
+  for (const Turn& turn : turns_) {
+    for (const auto& picture : turn.pictures) all.push_back(picture.get());
+  }
+  return all;
 }
 
 /// The oldest question and its answer.
@@ -83,6 +115,7 @@ void Conversation::drop_oldest() {
 /// Truncates the session to what it shares with the ids; returns the rest of them, at least one.
 std::vector<int32_t> Conversation::reuse(const std::vector<int32_t>& ids) {
   held_.resize(mote_session_length(session_.get(), 0));
+  if (held_pictures_ != pictures()) held_.clear();  // ids do not tell them apart
   const auto shared = std::mismatch(held_.begin(), held_.end(), ids.begin(), ids.end()).first - held_.begin();
   reused_ = std::min(static_cast<size_t>(shared), ids.size() - 1);
   mote_error error = {};
@@ -90,11 +123,23 @@ std::vector<int32_t> Conversation::reuse(const std::vector<int32_t>& ids) {
     reused_ = 0;  // a sliding window keeps no earlier state
     check(mote_session_truncate(session_.get(), 0, 0, &error), error, "chat");
   }
-  return {ids.begin() + static_cast<std::ptrdiff_t>(reused_), ids.end()};
+  std::vector<int32_t> rest = {ids.begin() + static_cast<std::ptrdiff_t>(reused_), ids.end()};
+  if (!sight_ || !sight_->has_pictures(rest)) return rest;
+  // Positions count pictures from the first token on.
+  reused_ = 0;
+  check(mote_session_truncate(session_.get(), 0, 0, &error), error, "chat");
+  const Timer timer;
+  sight_->prefill(session_, chunk_, ids, pictures());
+  seen_ms_ = timer.ms();
+  return {};
 }
 
 void Conversation::say(const std::string& text) {
-  turns_.push_back({MOTE_ROLE_USER, text});
+  Turn turn{MOTE_ROLE_USER, text};
+  for (const std::string& path : given_)
+    turn.pictures.push_back(std::make_shared<const SeenPicture>(eyes_->see(path)));
+  turns_.push_back(std::move(turn));
+  given_.clear();
   try {
     prompt_ = ids();
     // Room for an answer of one token at the least.
@@ -109,17 +154,20 @@ void Conversation::say(const std::string& text) {
                     turns_.size() > 1 ? "/new begins another, --context-full slide forgets the oldest turns"
                                       : "say it shorter or give more with --context");
     }
+    seen_ms_ = 0;
     const std::vector<int32_t> rest = reuse(prompt_);
     answer_ = generate(file_, session_, rest, arguments_.generation, [&](int32_t, const std::string& part) {
       if (arguments_.json) return;
       write_output(part);
       flush_output();
     });
+    answer_.prompt_ms += seen_ms_;
   } catch (...) {
     turns_.pop_back();
     throw;
   }
   held_ = prompt_;
+  held_pictures_ = pictures();
   held_.insert(held_.end(), answer_.ids.begin(), answer_.ids.end());
   if (answer_.ids.empty()) return turns_.pop_back();  // stopped before it began
   turns_.push_back({MOTE_ROLE_ASSISTANT, answer_.text});
@@ -193,6 +241,8 @@ void talk(Conversation& conversation, const Arguments& arguments, const Session&
 }
 
 void chat(const Arguments& arguments) {
+  if (arguments.images.empty() != arguments.vision.empty())
+    usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "chat");
   require_tokenizer(file, "mote run --ids takes token ids");
@@ -202,7 +252,7 @@ void chat(const Arguments& arguments) {
   const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
-  Conversation conversation(file, session, arguments, options.context);
+  Conversation conversation(file, session, arguments, options);
   if (!arguments.prompt) return talk(conversation, arguments, session, options.context);
   const InterruptGuard guard;
   conversation.say(*arguments.prompt);
@@ -218,6 +268,10 @@ void add_chat(CommandLine& line) {
   command.option("-p,--prompt", &arguments->prompt, "Say this, print the answer and exit").type("TEXT");
   command.option("--system", &arguments->system, "The system message (default: the model's own, if any)")
       .type("TEXT");
+  command.option("--image", &arguments->images, "A PNG or JPEG before the first message; as often as wanted")
+      .type("PICTURE")
+      .repeated();
+  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
   // Small models repeat themselves without a penalty.
   add_generation_flags(command, arguments->generation, 1024, 1.1f);
   add_context_full_flag(command, arguments->context_full, "the oldest turns");

@@ -116,6 +116,7 @@ void convert_model(const Arguments& arguments) {
   options.chat_format = arguments.chat_format;
   if (!arguments.thinking.empty()) options.thinking = arguments.thinking == "on";
   options.no_tokenizer = arguments.no_tokenizer;
+  options.small_tables = !arguments.target.empty();
   options.long_context = arguments.long_context;
   options.pooling = arguments.pooling;
   options.ignored_keys = arguments.ignored_keys;
@@ -149,14 +150,15 @@ void add_convert(CommandLine& line) {
   Command command = line.command("convert", "Convert a model to a .mote file");
   command
       .option("SRC", &arguments->source,
-              "A Hugging Face directory (config.json, safetensors), a .gguf or a llama2.c .bin")
+              "A Hugging Face or CTranslate2 directory, an .onnx, a .gguf or a llama2.c .bin")
       .type("");
   command.option("-o,--output", &arguments->output, "The .mote file to write, replaced if it exists")
       .type("FILE");
   command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
       .one_of({"vision", "text"});
   command
-      .option("--target", &arguments->target, "Also print what the model takes of flash and RAM in firmware")
+      .option("--target", &arguments->target,
+              "For firmware: small tables of the tokenizer, and what the model takes of flash and RAM")
       .one_of({"cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "riscv32"});
   command
       .option("--type", &arguments->type,

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   std::string file, output, section = ".model";
   FirmwareFlags firmware;
-  bool incbin = false;
+  bool incbin = false, no_sentences = false;
 };
 
 void write_text(const fs::path& path, const std::string& text) {
@@ -50,15 +50,20 @@ std::string incbin_of(const ModelFile& file, const std::string& section) {
       file.info().name, section, file.bytes().size());
 }
 
-/// Names of the kernels of the model's steps, without their families.
-std::set<std::string> kernels_of(const Session& session) {
-  std::set<std::string> names;
+/// What the model's steps use: names of kernels, without their families, and a bit for each kind of scores.
+struct Used {
+  std::set<std::string> kernels;
+  uint32_t scores = 0;
+};
+
+Used used_by(const Session& session) {
+  Used used;
   for (uint32_t i = 0; i < session.get()->step_count; ++i) {
     const Step& step = session.get()->steps[i];
-    names.insert(step.kernel->name);
-    if (step.merge != nullptr) names.insert(step.merge->name);
+    used.kernels.insert(step.kernel->name);
+    if (step.op == Op::kAttention) used.scores |= 1u << static_cast<uint32_t>(step.attention.score);
   }
-  return names;
+  return used;
 }
 
 std::set<std::string> operations_of(const file::Model& model) {
@@ -69,20 +74,48 @@ std::set<std::string> operations_of(const file::Model& model) {
   return names;
 }
 
+/// A bit for the activation of an operation that has one.
+uint32_t activation_of(const file::Op& op) {
+  const auto bit = [](const auto* table) {
+    return table == nullptr ? 0 : 1u << static_cast<uint32_t>(table->activation());
+  };
+  return bit(op.args_as_Linear()) | bit(op.args_as_Gate()) | bit(op.args_as_CausalConv()) |
+         bit(op.args_as_Experts()) | bit(op.args_as_DepthwiseConv()) | bit(op.args_as_TimeNorm()) |
+         bit(op.args_as_Activate());
+}
+
+/// The parts of the runtime that the model uses. Firmware has one thread and no backend.
+std::string runtime_parts_of(const file::Model& model, const Used& used, bool sentences) {
+  bool whole = false, fixed = false;
+  uint32_t activations = 0;
+  for (const file::Program* program : *model.programs()) {
+    whole = whole || is_whole(*program);
+    for (const file::Op* op : *program->ops()) activations |= activation_of(*op);
+  }
+  for (const file::State* state : *model.states()) fixed = fixed || is_fixed(*state);
+  const bool media = model.sound() != nullptr || model.picture() != nullptr || model.speech() != nullptr;
+  return fmt::format(
+      "\n/* The runtime. */\n#define MOTE_PART_WHOLE_SEQUENCES {:d}\n#define MOTE_PART_FIXED_STATES {:d}\n"
+      "#define MOTE_PART_MEDIA {:d}\n#define MOTE_PART_THREADS 0\n#define MOTE_PART_BACKENDS 0\n"
+      "#define MOTE_PART_TRACES 0\n"
+      "#define MOTE_PART_SENTENCES {:d}\n#define MOTE_ACTIVATIONS {:#x}\n#define MOTE_SCORES {:#x}\n",
+      whole, fixed, media, sentences, activations, used.scores);
+}
+
 /// A macro that is its text where the model uses the thing, else nothing.
 std::string part(const std::string& macro, bool used) {
   return fmt::format("#define {}(...){}\n", macro, used ? " __VA_ARGS__" : "");
 }
 
-std::string parts_of(const ModelFile& file, const mote_session_options& options) {
+std::string parts_of(const ModelFile& file, const mote_session_options& options, bool sentences) {
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
-  const std::set<std::string> used = kernels_of(Session(file, options));
+  const Used used = used_by(Session(file, options));
   std::set<std::string> all;
   uint32_t count;
   const KernelEntry* kernels = kernel_list(&count);
   for (uint32_t i = 0; i < count; ++i) all.insert(kernels[i].name);
   std::string text = "\n/* Kernels. */\n";
-  for (const std::string& name : all) text += part("MOTE_KERNEL_" + name, used.count(name) != 0);
+  for (const std::string& name : all) text += part("MOTE_KERNEL_" + name, used.kernels.count(name) != 0);
   text += "\n/* Operations. */\n";
   const std::set<std::string> operations = operations_of(model);
 #define OP(op, operation, types) text += part("MOTE_OP_" #op, operations.count(#op) != 0);
@@ -98,10 +131,10 @@ std::string parts_of(const ModelFile& file, const mote_session_options& options)
       "#define MOTE_TEXT_UNIGRAM {}\n#define MOTE_TEXT_NORMALIZERS {}\n",
       is(file::TokenModel::bpe), is(file::TokenModel::wordpiece), is(file::TokenModel::unigram),
       normalizes ? 1 : 0);
-  return text;
+  return text + runtime_parts_of(model, used, sentences);
 }
 
-std::string config_of(const ModelFile& file, const mote_session_options& options) {
+std::string config_of(const ModelFile& file, const mote_session_options& options, bool sentences) {
   const mote_memory memory = firmware_memory(file, options);
   return fmt::format(
              "/* By mote export-c: firmware for the model {}. The build names this file in "
@@ -114,7 +147,7 @@ std::string config_of(const ModelFile& file, const mote_session_options& options
              "#define MOTE_CONFIG_ARENA_BYTES {} /* enough with these options on 32 bits */\n",
              file.info().name, options.context, options.chunk, options.text_bytes,
              static_cast<int>(options.kv_dtype), file.bytes().size(), total(memory)) +
-         parts_of(file, options) + "\n#endif\n";
+         parts_of(file, options, sentences) + "\n#endif\n";
 }
 
 void export_model(const Arguments& arguments) {
@@ -123,7 +156,7 @@ void export_model(const Arguments& arguments) {
   const mote_session_options options = firmware_options(file, arguments.firmware);
   const fs::path folder = arguments.output;
   fs::create_directories(folder);
-  const std::string config = config_of(file, options);
+  const std::string config = config_of(file, options, !arguments.no_sentences);
   if (arguments.incbin) {
     const auto* bytes = reinterpret_cast<const char*>(file.bytes().data());
     write_text(folder / "model.mote", std::string(bytes, file.bytes().size()));
@@ -146,6 +179,7 @@ void add_export_c(CommandLine& line) {
   command.option("-o,--output", &arguments->output, "The folder for model.c and mote_config.h").type("DIR");
   command.flag("--incbin", &arguments->incbin, "model.S, which includes model.mote, in place of model.c");
   command.option("--section", &arguments->section, "The model's section (default: .model)").type("NAME");
+  command.flag("--no-sentences", &arguments->no_sentences, "Errors of the firmware have their status alone");
   command.option("--context", &arguments->firmware.context, "Positions (default: 96)").type("N");
   command.option("--chunk", &arguments->firmware.chunk, "Prompt tokens computed at once (default: 4)")
       .type("N");

@@ -13,6 +13,7 @@
 #include "tools/mote/forward_encoder.h"
 #include "tools/mote/forward_sound.h"
 #include "tools/mote/forward_source.h"
+#include "tools/mote/forward_transducer.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -192,14 +193,34 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
   outputs.write(arguments.outputs[0]);
 }
 
+std::vector<Case> read_source_cases(const ModelFile& file, const std::string& path) {
+  mote_sound_info sound;
+  mote_model_get_sound(file.model(), &sound);
+  if (sound.rate != 0) return read_sound_cases(file, 1, path);
+  mote_picture_info picture;
+  const bool pictures = mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK;
+  return pictures ? read_picture_cases(path, file.model()) : read_cases(path);
+}
+
 /// Sources are those of one input.
 void forward_with_sources(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   if (arguments.inputs.size() != 1)
     convert::fail("{} reads sources, which a single --input has", file.path());
-  if (arguments.hidden) convert::fail("--hidden is not for models with a source");
   Outputs outputs;
-  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams};
-  for (const Case& item : read_cases(arguments.inputs[0])) {
+  mote_speech_info speech;
+  mote_model_get_speech(file.model(), &speech);
+  if (speech.duration_count != 0) {
+    if (arguments.beams != 0) convert::fail("{} is a transducer, which has no beams", file.path());
+    forward_transducer(file, session_options(file, arguments.session, pool), arguments.inputs[0],
+                       arguments.generate, arguments.hidden, outputs);
+    return outputs.write(arguments.outputs[0]);
+  }
+  mote_program_info source;
+  mote_model_get_program(file.model(), 1, &source);
+  if (arguments.hidden && source.input_width != 0)
+    convert::fail("--hidden is not for models whose source is no text");
+  const SourceGeneration generation{arguments.generate, arguments.stop_id, arguments.beams, arguments.hidden};
+  for (const Case& item : read_source_cases(file, arguments.inputs[0])) {
     forward_source(file, session_options(file, arguments.session, pool), item,
                    read_target(arguments.inputs[0], item), generation, outputs);
   }
@@ -248,7 +269,7 @@ void add_forward(CommandLine& line) {
               "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
               "global_attention_mask [B,T]; names may have a "
               "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-              "input_features [B,rows,W] instead. Repeated: further segments of the same sessions")
+              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the same sessions")
       .type("FILE")
       .required()
       .repeated();

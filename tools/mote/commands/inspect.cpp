@@ -4,12 +4,19 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "converter/output_file.h"
+#include "schema/block_formats.h"
 #include "schema/mote_generated.h"
+#include "tools/mote/attention_page.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/describe_op.h"
+#include "tools/mote/graph_page.h"
+#include "tools/mote/html_page.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
@@ -19,7 +26,8 @@ using enum Table::Align;
 
 struct Arguments {
   std::string file;
-  bool ops = false, plan = false, tensors = false, json = false;
+  std::optional<std::string> prompt, html;
+  bool ops = false, plan = false, tensors = false, json = false, attention = false, graph = false;
   SessionFlags session;
 };
 
@@ -167,6 +175,7 @@ json plan_list(const file::Program& program) {
     buffers.push_back({{"stream", buffer->stream()},
                        {"dtype", file::EnumNameDType(buffer->dtype())},
                        {"width", buffer->width()},
+                       {"row_bytes", buffer_row_bytes(static_cast<DType>(buffer->dtype()), buffer->width())},
                        {"offset", buffer->offset()}});
   }
   json streams = json::array();
@@ -233,10 +242,37 @@ void print_tensors(const json& tensors) {
   table.print();
 }
 
+/// A page of what is drawn instead of tables.
+void write_page(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+  convert::refuse_input(*arguments.html, {arguments.file});
+  if (arguments.attention) {
+    const json maps = attention_maps(file, pool, *arguments.prompt);
+    return write_html(*arguments.html,
+                      attention_page(fmt::format("Attention of {}", file.info().name), maps));
+  }
+  const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
+  json programs = json::array();
+  for (const file::Program* program : *model.programs()) {
+    programs.push_back(
+        {{"name", text(program->name())}, {"ops", op_list(model, *program)}, {"plan", plan_list(*program)}});
+  }
+  const std::string title = fmt::format("Operations of {}", file.info().name);
+  write_html(*arguments.html, graph_page(title, graph_data(programs)));
+}
+
+void check_page(const Arguments& arguments) {
+  if (arguments.attention && arguments.graph) usage_fail("--attention and --graph are pages of their own");
+  const bool page = arguments.attention || arguments.graph;
+  if (page != arguments.html.has_value()) usage_fail("--html is the page of --attention or --graph");
+  if (arguments.attention != arguments.prompt.has_value()) usage_fail("--attention is over a text: -p TEXT");
+}
+
 void inspect_model(const Arguments& arguments) {
+  check_page(arguments);
   const ModelFile file(arguments.file);
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
   const ThreadPool pool(file, arguments.session);
+  if (arguments.html) return write_page(arguments, file, pool);
   json all = model_info(file, model);
   if (arguments.plan) {
     all["states"] = state_list(model);
@@ -273,6 +309,12 @@ void add_inspect(CommandLine& line) {
   command.flag("--ops", &arguments->ops, "The operations, with their operands");
   command.flag("--plan", &arguments->plan, "The buffers and the memory of a session");
   command.flag("--tensors", &arguments->tensors, "The tensors");
+  command.flag("--attention", &arguments->attention,
+               "A page of every layer and head's attention over a text");
+  command.option("-p,--prompt", &arguments->prompt, "The text of --attention").type("TEXT");
+  command.flag("--graph", &arguments->graph, "A page of the operations, shapes and the memory plan");
+  command.option("--html", &arguments->html, "Where the page goes: one file that asks for no other")
+      .type("FILE");
   add_session_flags(command, arguments->session);
   command.flag("--json", &arguments->json, "Print a JSON object instead of tables");
   command.callback([arguments] { inspect_model(*arguments); });

@@ -9,6 +9,7 @@
 #include "converter/error.h"
 #include "converter/output_file.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
@@ -27,6 +28,8 @@ struct Arguments {
   std::string file;
   std::optional<std::string> prompt, prompt_file, ids, system;
   std::string save_state, load_state, context_full = "stop";
+  std::string vision;
+  std::vector<std::string> images;
   bool chat = false, json = false;
   GenerationFlags generation;
   SessionFlags session;
@@ -44,8 +47,9 @@ std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file,
                               const std::string& text) {
   std::vector<mote_message> messages;
   if (arguments.system)
-    messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size()});
-  messages.push_back({MOTE_ROLE_USER, text.data(), text.size()});
+    messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size(), 0});
+  messages.push_back(
+      {MOTE_ROLE_USER, text.data(), text.size(), static_cast<uint32_t>(arguments.images.size())});
   return tokenize_chat(file, session, messages, true);
 }
 
@@ -73,6 +77,28 @@ std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& fil
     ids.push_back(file.info().bos_id);
   }
   return ids;
+}
+
+/// The pictures of a prompt, which then has their tokens.
+struct SeenPrompt {
+  std::vector<SeenPicture> pictures;
+  std::optional<Sight> sight;
+
+  std::vector<const SeenPicture*> pointers() const {
+    std::vector<const SeenPicture*> all;
+    for (const SeenPicture& picture : pictures) all.push_back(&picture);
+    return all;
+  }
+};
+SeenPrompt see(const Arguments& arguments, const ModelFile& file, const Session& session,
+               std::vector<int32_t>& prompt) {
+  SeenPrompt seen;
+  if (arguments.images.empty()) return seen;
+  const Eyes eyes(arguments.vision, arguments.session);
+  seen.sight.emplace(file, eyes);
+  for (const std::string& path : arguments.images) seen.pictures.push_back(eyes.see(path));
+  prompt = seen.sight->expand(session, prompt, seen.pointers());
+  return seen;
 }
 
 /// Goes on with the last half of the tokens each time the context is full.
@@ -126,6 +152,8 @@ void run_model(const Arguments& arguments) {
   Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
+  if (arguments.images.empty() != arguments.vision.empty())
+    usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "run");
   const ThreadPool pool(file, arguments.session);
@@ -133,7 +161,8 @@ void run_model(const Arguments& arguments) {
   Session session(file, options);
   const double load_ms = timer.ms();
   if (!arguments.load_state.empty()) load_state(session, arguments.load_state);
-  const std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
+  std::vector<int32_t> prompt = prompt_ids(arguments, file, session);
+  const SeenPrompt seen = see(arguments, file, session, prompt);
 
   const size_t held = mote_session_length(session.get(), 0);
   if (held + prompt.size() > options.context) {
@@ -162,6 +191,12 @@ void run_model(const Arguments& arguments) {
       throw Interrupted();  // there is no state to save
     saved_ms = timer.ms();
     save_state(session, arguments.save_state);
+    left.clear();
+  }
+  if (seen.sight) {
+    timer.restart();
+    seen.sight->prefill(session, options.chunk, prompt, seen.pointers());
+    saved_ms = timer.ms();
     left.clear();
   }
   Answer answer = generate(file, session, left, arguments.generation, on_token);
@@ -194,6 +229,11 @@ void add_run(CommandLine& line) {
       command.flag("--chat", &arguments->chat,
                    "The prompt is a message: wrap it in the model's chat format, as mote chat does");
   command.option("--system", &arguments->system, "The system message before it").type("TEXT").needs(chat);
+  command.option("--image", &arguments->images, "A PNG or JPEG before the message; as often as wanted")
+      .type("PICTURE")
+      .repeated()
+      .needs(chat);
+  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
   add_generation_flags(command, arguments->generation, 128, 1.0f);
   add_context_full_flag(command, arguments->context_full, "the older half");
   command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");

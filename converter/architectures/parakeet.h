@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+/// Parakeet's encoder by the config's encoder_config, without a head.
+TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab);
+
+}  // namespace mote::convert

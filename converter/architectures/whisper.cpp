@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whisper (Radford et al. 2022): two convolutions over log-mel features of 30 seconds, then an encoder and a
+// decoder as BART's whose norms come first.
+#include "converter/architectures/bart.h"
+#include "converter/architectures/encoder_decoder.h"
+#include "converter/architectures/pictures.h"
+#include "converter/sound_stem.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr uint32_t kWhisperTaps = 3, kWhisperStride = 2;
+const char* const kWhisperEncoder = "model.encoder.";
+
+TransformerSpec whisper_side(Config& config, const std::string& side) {
+  TransformerSpec spec{};
+  spec.vocab = config.size("vocab_size", 1, kMaxSize, 51865);
+  spec.width = config.size("d_model", 1, kMaxSize, 384);
+  spec.norm = NormKind::layer;
+  spec.norm_eps = 1e-5f;
+  spec.norm_bias = true;
+  spec.optional_biases = true;  // keys have none
+  LayerSpec layer = bart_layer(config, {true, "gelu", 6, 1536}, "model.", side, spec.width);
+  layer.attention.qkv_bias = false;
+  if (layer.cross) {
+    LayerSpec cross = *layer.cross;
+    cross.attention.qkv_bias = false;
+    set_cross(std::move(cross), layer);
+  }
+  spec.repeat(layer, config.size(side + "_layers", 1, kMaxLayers, 4));
+  spec.names.final_norm = "model." + side + ".layer_norm";
+  return spec;
+}
+
+View build_whisper_stem(TransformerBuilder& builder, uint32_t bins, uint32_t width, uint32_t rows) {
+  const std::string base = kWhisperEncoder;
+  const TimeConv first = {base + "conv1", width, kWhisperTaps, 1, 1, 1};
+  const TimeConv second = {base + "conv2", width, kWhisperTaps, kWhisperStride, 1, 1};
+  const View x = time_conv(builder, "stem.conv.0", first, builder.input(bins), Activation::gelu);
+  const View out = time_conv(builder, "stem.conv.1", second, x, Activation::gelu);
+  std::vector<float> positions = builder.tensors().table(base + "embed_positions.weight", rows, width);
+  builder.add(PositionsNode{
+      builder.add_weight({"positions", DType::f32, true, rows, width, {}, std::move(positions)}), out});
+  return out;
+}
+
+}  // namespace
+
+TransformerSpec read_whisper(const Source&, Config& config) {
+  TransformerSpec spec = whisper_side(config, "decoder"), encoder = whisper_side(config, "encoder");
+  spec.context = spec.position_rows = config.size("max_target_positions", 1, 1u << 20, 448);
+  spec.names.embedding = "model.decoder.embed_tokens";
+  spec.names.positions = "model.decoder.embed_positions";
+  spec.names.head = "proj_out";
+  spec.tied_embedding = config.flag("tie_word_embeddings", true);
+  const uint32_t rows = config.size("max_source_positions", 1, 1u << 20, 1500), width = spec.width;
+  const uint32_t bins = config.size("num_mel_bins", 1, 4096, 80);
+  encoder.context = kWhisperStride * rows;
+  encoder.sound = SoundSpec{};
+  encoder.sound->waveform = false;
+  encoder.sound->frames = encoder.context;
+  encoder.sound->bins = bins;
+  encoder.sound->features = SoundFeatures::log_mel;
+  encoder.sound->fft = 400;
+  encoder.sound->hop = 160;
+  encoder.stem = [=](TransformerBuilder& builder) { return build_whisper_stem(builder, bins, width, rows); };
+  know(config, {"apply_spec_augment",
+                "begin_suppress_tokens",
+                "classifier_proj_size",
+                "decoder_layerdrop",
+                "encoder_layerdrop",
+                "forced_decoder_ids",
+                "init_std",
+                "mask_feature_length",
+                "mask_feature_min_masks",
+                "mask_feature_prob",
+                "mask_time_length",
+                "mask_time_min_masks",
+                "mask_time_prob",
+                "max_length",
+                "max_position_embeddings",
+                "median_filter_width",
+                "num_hidden_layers",
+                "scale_embedding",
+                "suppress_tokens",
+                "use_weighted_layer_sum"});
+  set_encoder(config, std::move(encoder), spec, 50257);
+  return spec;
+}
+
+}  // namespace mote::convert

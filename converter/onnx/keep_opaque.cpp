@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators that compute with weights or rows: of their outputs the shape alone is followed.
+#include <algorithm>
+#include <set>
+
+#include "converter/onnx/trace.h"
+#include "converter/readers/bytes.h"
+
+namespace mote::convert {
+namespace {
+
+using Dims = std::vector<uint64_t>;
+
+Dims matmul_dims(const OnnxStep& step, bool transposes_b) {
+  const Dims &a = step.input(0)->dims, &b = step.input(1)->dims;
+  if (a.size() < 2 || b.size() < 2) step.refuse("a product of vectors is not supported");
+  const size_t cols = b.size() - (transposes_b ? 2 : 1), depth = b.size() - (transposes_b ? 1 : 2);
+  if (a.back() != b[depth]) step.refuse("it multiplies rows of {} by columns of {}", a.back(), b[depth]);
+  Dims dims = broadcast(step, Dims(a.begin(), a.end() - 2), Dims(b.begin(), b.end() - 2));
+  dims.push_back(a[a.size() - 2]);
+  dims.push_back(b[cols]);
+  return dims;
+}
+
+Dims gemm_dims(const OnnxStep& step) {
+  const Dims &a = step.input(0)->dims, &b = step.input(1)->dims;
+  if (a.size() != 2 || b.size() != 2 || step.node.integer("transA", 0) != 0)
+    step.refuse("only products of two matrices, the first as it is, are supported");
+  const size_t turned = step.node.integer("transB", 0) != 0 ? 1 : 0;
+  if (a[1] != b[turned]) step.refuse("it multiplies rows of {} by columns of {}", a[1], b[turned]);
+  return {a[0], b[1 - turned]};
+}
+
+/// Of patches that lie side by side: the kernel's shape is the stride, there is no padding.
+Dims conv_dims(const OnnxStep& step) {
+  const Dims &in = step.input(0)->dims, &kernel = step.input(1)->dims;
+  if (in.size() != 4 || kernel.size() != 4 || in[1] != kernel[1] || step.node.integer("group", 1) != 1)
+    step.refuse("only convolutions of pictures in patches are supported");
+  const auto all = [&](const char* key, int64_t value) {
+    const OnnxAttribute* found = step.node.find(key);
+    return found == nullptr || std::all_of(found->integers.begin(), found->integers.end(),
+                                           [&](int64_t one) { return one == value; });
+  };
+  const OnnxAttribute* strides = step.node.find("strides");
+  const OnnxAttribute* pad = step.node.find("auto_pad");
+  const std::vector<int64_t> side = {static_cast<int64_t>(kernel[2]), static_cast<int64_t>(kernel[3])};
+  if (strides == nullptr || strides->integers != side || kernel[2] == 0 || kernel[3] == 0 ||
+      !all("pads", 0) || !all("dilations", 1) ||
+      (pad != nullptr && pad->text != "NOTSET" && pad->text != "VALID"))
+    step.refuse("only convolutions of pictures in patches are supported");
+  return {in[0], kernel[0], in[2] / kernel[2], in[3] / kernel[3]};
+}
+
+Dims mean_dims(const OnnxStep& step) {
+  const Traced& source = step.input(0);
+  const std::vector<int64_t> axes = step.integers(1, "axes");
+  if (axes.size() != 1 ||
+      step.axis(axes[0], source->dims.size()) + 1 != static_cast<int64_t>(source->dims.size()) ||
+      step.node.integer("keepdims", 1) == 0)
+    step.refuse("only means of rows are supported");
+  Dims dims = source->dims;
+  dims.back() = 1;
+  return dims;
+}
+
+/// Element by element, of one input or several.
+const std::set<std::string>& elementwise() {
+  static const std::set<std::string> kOps = {
+      "Add",     "Sub", "Mul",  "Div",   "Pow",   "Sqrt",    "Neg",        "Erf", "Tanh", "Relu",
+      "Sigmoid", "Exp", "Gelu", "Where", "IsNaN", "Softmax", "Reciprocal", "Min", "Max"};
+  return kOps;
+}
+
+/// A weight in integers becomes one in reals, moved as it is.
+Traced dequantize_weight(const OnnxStep& step) {
+  const Traced& source = step.input(0);
+  if (source->size() == 0 || source->at(0).is_number()) return nullptr;
+  const int32_t of = source->at(0).atom;
+  const TracedAtom integers = step.trace.atoms[static_cast<size_t>(of)];
+  if (integers.weight == nullptr || integers.scale != nullptr) return nullptr;
+  const bool whole = source->whole >= 0;
+  if (!whole && step.input(1)->size() != 1) step.refuse("parts of a weight have more than one scale");
+  std::vector<TracedElement> elements = whole ? std::vector<TracedElement>{} : step.reserve(source->dims);
+  const auto made = static_cast<int32_t>(step.trace.atoms.size());
+  for (uint64_t i = 0; i < source->size() && !whole; ++i) {
+    const TracedElement element = source->at(i);
+    if (element.atom != of) step.refuse("its input is of more than one weight");
+    elements.push_back({made, element.bits});
+  }
+  const int64_t axis = step.node.integer("axis", 1);
+  const auto rank = static_cast<int64_t>(source->dims.size());
+  step.trace.atoms.push_back({nullptr,
+                              0,
+                              {},
+                              integers.dims,
+                              integers.weight,
+                              step.input(1),
+                              step.has(2) ? step.input(2) : nullptr,
+                              axis < 0 ? axis + rank : axis});
+  if (!whole) return step.make(TracedKind::real, source->dims, std::move(elements));
+  auto result = std::make_shared<TracedTensor>(*source);
+  result->kind = TracedKind::real;
+  result->whole = made;
+  return result;
+}
+
+}  // namespace
+
+bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
+  const std::string& op = step.node.op;
+  const bool own = step.node.domain.empty();
+  if (own && elementwise().count(op) != 0) {
+    Dims dims = step.input(0)->dims;
+    for (size_t i = 1; i < step.inputs.size(); ++i) dims = broadcast(step, dims, step.input(i)->dims);
+    outputs = {step.opaque(dims, 0, op == "IsNaN" ? TracedKind::boolean : TracedKind::real)};
+  } else if (own && (op == "MatMul" || op == "MatMulInteger")) {
+    outputs = {
+        step.opaque(matmul_dims(step, false), 0, op == "MatMul" ? TracedKind::real : TracedKind::integer)};
+  } else if (own && op == "Gemm") {
+    outputs = {step.opaque(gemm_dims(step))};
+  } else if (own && op == "Conv") {
+    outputs = {step.opaque(conv_dims(step))};
+  } else if (own && op == "ReduceMean") {
+    outputs = {step.opaque(mean_dims(step))};
+  } else if (own && op == "LayerNormalization") {
+    outputs = {step.opaque(step.input(0)->dims)};
+  } else if (own && op == "DynamicQuantizeLinear") {
+    outputs = {step.opaque(step.input(0)->dims, 0, TracedKind::integer), step.opaque({}, 1),
+               step.opaque({}, 2, TracedKind::integer)};
+  } else if (own && op == "QuantizeLinear") {
+    outputs = {step.opaque(step.input(0)->dims, 0, TracedKind::integer)};
+  } else if (own && op == "DequantizeLinear") {
+    outputs = {dequantize_weight(step)};
+    if (outputs[0] == nullptr) outputs = {step.opaque(step.input(0)->dims)};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model that lies in an ONNX file: the graph, and its weights by the names that Hugging Face gives them.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "converter/onnx/onnx_file.h"
+#include "converter/source.h"
+
+namespace mote::convert {
+
+/// value = scale * (integer - zero), where there are scales: one, or one for each output.
+struct OnnxWeight {
+  const OnnxTensor* tensor = nullptr;
+  bool in_out = false;  // a matrix stored [inputs, outputs], as MatMul takes it
+  std::vector<float> scales = {}, zeros = {};
+
+  bool operator==(const OnnxWeight&) const = default;
+};
+
+struct OnnxModel {
+  std::string where;  // the file
+  OnnxGraph graph;
+  std::map<std::string, OnnxWeight> weights;
+};
+
+/// Writes the operators of onnxruntime's optimizer as those that they stand for.
+void expand_fused(OnnxModel& model);
+
+/// Finds the names of the weights: their own, those of the biases that are added behind their MatMul, or the
+/// path in the name of that node ("/encoder/layer.0/output/dense/MatMul").
+void name_onnx_weights(OnnxModel& model);
+
+/// The weight as other readers give it, rows of outputs. `name` is for messages. Throws Error.
+SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, const OnnxWeight& weight,
+                                const std::string& name);
+
+/// Adds the file's tensors to a source whose config and pooling are known, and proves that the graph computes
+/// what the architecture makes of them. Throws Error, naming the operator and the node that differ.
+void read_onnx(Source& source, const std::filesystem::path& path);
+/// The same of the bytes of a file, which the caller keeps.
+void read_onnx(Source& source, std::span<const std::byte> file, const std::filesystem::path& path);
+
+}  // namespace mote::convert

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares a graph, followed for one set of inputs, with a spec: from the output back to the embedding.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "converter/architectures/transformer_spec.h"
+#include "converter/onnx/onnx_model.h"
+#include "converter/onnx/trace.h"
+
+namespace mote::convert {
+
+/// The inputs that a graph is followed with.
+struct OnnxSample {
+  uint64_t batch = 2, length = 5;
+  bool padded = false;  // the last sequence ends in two tokens that the mask leaves out
+
+  bool is_kept(uint64_t sequence, uint64_t row) const {
+    return !padded || sequence + 1 != batch || row + 2 < length;
+  }
+};
+
+/// Proves that the graph computes what the spec says, with the weights that the spec's names stand for; gives
+/// names to weights that had none. Throws Error, naming the operator and the node that differ.
+void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& model, const TransformerSpec& spec);
+
+class OnnxProof {
+ public:
+  OnnxProof(Source& source, std::shared_ptr<OnnxModel> model, const TransformerSpec& spec,
+            const OnnxSample& sample, OnnxTrace trace)
+      : source_(source), model_(std::move(model)), spec_(spec), sample_(sample), trace_(std::move(trace)) {}
+
+  /// Throws Error at the first node that differs.
+  void run();
+  /// Whether activations are rounded to integers in the graph, which mote does in its own way.
+  bool rounds() const { return rounds_; }
+
+ private:
+  struct Product {
+    const OnnxNode* node;
+    Traced x, weight, bias;  // the bias may be null
+    bool turned;             // the weight is [outputs, inputs] as it is used
+    std::vector<float> scales, zeros;
+  };
+
+  // proof.cpp
+  template <class... Args>
+  [[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) const {
+    const std::string what = fmt::format(format, std::forward<Args>(args)...);
+    fail("{}: {}", at_ == nullptr ? trace_.where : describe_node(trace_.where, *at_), what);
+  }
+  /// The atom behind roundings of activations; null where the elements are of none or moved.
+  const TracedAtom* atom(Traced tensor);
+  /// That of the operator, which becomes the place that messages name; null for another.
+  const TracedAtom* node(const Traced& tensor, const char* op);
+  const TracedAtom& need(const Traced& tensor, const char* op, const std::string& what);
+  bool is_vector(const Traced& tensor) const;
+  bool is_same(const Traced& a, const Traced& b);
+  bool is_near(float value, float expected) const;
+  std::vector<float> numbers(const Traced& tensor) const;
+  /// Refuses a tensor that broadcasting does not make one of `dims`.
+  void broadcast_dims(const Traced& tensor, const std::vector<uint64_t>& dims) const;
+  Traced whole(int32_t atom) const;
+
+  void bind(const std::string& name, const OnnxWeight& weight);
+  void bind_vector(const std::string& name, const Traced& vector);
+  OnnxWeight weight_of(const TracedAtom& atom) const;
+  std::optional<Product> core(const Traced& tensor);
+  std::optional<Product> product(const Traced& tensor);
+  void bind_product(const std::string& name, const Product& product);
+  /// The input of the linear `name`, of which the tensor must be the output. An empty bias: there is none.
+  Traced linear(const Traced& tensor, const std::string& name, const std::string& bias);
+  Traced norm(const Traced& tensor, const std::string& name);
+  std::optional<Traced> centered(const Traced& tensor);
+  /// The linear `name` and what is added to it.
+  std::pair<Traced, Traced> sum(const Traced& tensor, const std::string& name);
+  Traced layer(Traced x, const LayerSpec& layer);
+
+  // prove_activation.cpp
+  Traced activation(const Traced& tensor, Activation activation, const std::string& what);
+  double evaluate(const Traced& tensor, int32_t base, double x, int depth);
+  Traced base_of(const Traced& tensor, int depth);
+
+  // prove_attention.cpp
+  struct Scores {
+    std::vector<TracedElement> elements;
+    std::vector<float> added;
+    float factor = 1.0f;
+  };
+  Traced attention(const Traced& merged, const LayerSpec& layer);
+  const TracedAtom& one_atom(const std::vector<TracedElement>& elements, int32_t& index);
+  std::vector<TracedElement> unscaled(const Traced& tensor, float& factor);
+  void peel_scores(Scores& scores);
+  void check_mask(const Scores& scores, const LayerSpec& layer);
+  Traced heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which);
+
+  // prove_ends.cpp
+  Traced output();
+  Traced head(const Traced& output);
+  Traced dense(const Traced& tensor, const DenseSpec& spec);
+  Traced first_rows(const Traced& tensor);
+  void pooler(const Traced& hidden);
+  void embedding(Traced x);
+  std::vector<Traced> addends(const Traced& tensor, size_t depth);
+  void looked_up(const Traced& tensor, std::set<std::string>& roles);
+  void picture(const Traced& x);
+  void patches(const Traced& tensor);
+
+  Source& source_;
+  std::shared_ptr<OnnxModel> model_;
+  const TransformerSpec& spec_;
+  OnnxSample sample_;
+  OnnxTrace trace_;
+  const OnnxNode* at_ = nullptr;
+  bool rounds_ = false;
+};
+
+}  // namespace mote::convert

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention: which element of q meets which of k and v follows from references alone, and so does the mask.
+#include <algorithm>
+
+#include "converter/onnx/proof.h"
+#include "converter/transformer_builder.h"
+
+namespace mote::convert {
+namespace {
+
+/// What is added to a score so that nothing is left of it after the softmax.
+constexpr float kMaskedScore = -9000.0f;
+
+}  // namespace
+
+/// The atom that all references are of.
+const TracedAtom& OnnxProof::one_atom(const std::vector<TracedElement>& elements, int32_t& index) {
+  index = -1;
+  for (const TracedElement& element : elements) {
+    if (element.is_number()) continue;
+    if (index >= 0 && element.atom != index) refuse("it mixes elements of several operators");
+    index = element.atom;
+  }
+  if (index < 0) refuse("it reads nothing that depends on the input");
+  const TracedAtom* found = atom(whole(index));
+  index = static_cast<int32_t>(found - trace_.atoms.data());
+  if (found->node != nullptr) at_ = found->node;
+  return *found;
+}
+
+/// The elements before they were multiplied by numbers.
+std::vector<TracedElement> OnnxProof::unscaled(const Traced& tensor, float& factor) {
+  std::vector<TracedElement> elements;
+  for (uint64_t i = 0; i < tensor->size(); ++i) elements.push_back(tensor->at(i));
+  for (;;) {
+    int32_t index;
+    const TracedAtom& found = one_atom(elements, index);
+    const bool multiplies = found.node != nullptr && found.node->op == "Mul";
+    if (!multiplies && (found.node == nullptr || found.node->op != "Div")) return elements;
+    const size_t number = multiplies && trace_.scalar(found.inputs[0]) ? 0 : 1;
+    const std::optional<float> value = trace_.scalar(found.inputs[number]);
+    if (!value) return elements;
+    factor = multiplies ? factor * *value : factor / *value;
+    const Traced from = found.inputs[1 - number];
+    for (TracedElement& element : elements) element = from->at(element.bits);
+  }
+}
+
+/// The input of the linear whose outputs are the heads' queries ('q', [batch, heads, rows, columns]), keys
+/// ('k', [batch, heads, columns, rows]) or values ('v', as queries).
+Traced OnnxProof::heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which) {
+  const AttentionSpec& spec = layer.attention;
+  const LayerNames& names = layer.names;
+  const uint64_t columns = which == 'v' ? spec.value_width() : spec.head_dim, rows = sample_.length;
+  const uint64_t heads = spec.heads, group = which == 'q' ? 1 : spec.heads / spec.kv_heads;
+  uint64_t width = which == 'q' ? spec.q_width() : which == 'k' ? spec.k_width() : spec.v_width(), first = 0;
+  std::string name = which == 'q' ? names.q : which == 'k' ? names.k : names.v;
+  if (!names.qkv.empty()) {
+    name = names.qkv;
+    first = which == 'q' ? 0 : which == 'k' ? spec.q_width() : spec.q_width() + spec.k_width();
+    width = uint64_t{spec.q_width()} + spec.k_width() + spec.v_width();
+  }
+  name = of_layer(name, layer);
+  const std::vector<TracedElement> elements = unscaled(tensor, factor);
+  int32_t index;
+  one_atom(elements, index);
+  if (elements.size() != sample_.batch * heads * rows * columns)
+    refuse("{} should be split into {} heads of {}", name, heads, columns);
+  for (uint64_t i = 0; i < elements.size(); ++i) {
+    const uint64_t inner = i % (rows * columns), outer = i / (rows * columns);
+    const uint64_t row = which == 'k' ? inner % rows : inner / columns;
+    const uint64_t column = which == 'k' ? inner / rows : inner % columns;
+    const uint64_t head = outer % heads / group, batch = outer / heads;
+    const uint64_t expected = (batch * rows + row) * width + first + head * columns + column;
+    if (elements[i].is_number() || elements[i].bits != expected)
+      refuse("the output of {} is not split into heads as the config implies", name);
+  }
+  const bool bias =
+      layer.attention.qkv_bias || (spec_.optional_biases && source_.tensors.count(name + ".bias") != 0);
+  return linear(whole(index), name, bias ? name + ".bias" : "");
+}
+
+/// Down to the product of q and k: what is added to each score, and the factor of the product.
+void OnnxProof::peel_scores(Scores& scores) {
+  for (;;) {
+    int32_t index;
+    const TracedAtom& found = one_atom(scores.elements, index);
+    if (found.node == nullptr) refuse("scores should be products of q and k");
+    const std::string& op = found.node->op;
+    if (op == "MatMul") return;
+    if ((op != "Add" && op != "Mul" && op != "Div") || found.inputs.size() != 2)
+      refuse("the operator is not supported between the scores and their softmax");
+    const size_t number = found.inputs[1]->is_numbers() || trace_.scalar(found.inputs[1]) ? 1 : 0;
+    const Traced known = found.inputs[number], from = found.inputs[1 - number];
+    const std::optional<float> value = trace_.scalar(known);
+    if (op == "Add") {
+      if (!known->is_numbers()) refuse("a bias of the scores is not what the config implies");
+      if (scores.factor != 1.0f) refuse("scores are scaled behind their mask");
+    } else {
+      if (!value || (op == "Div" && number == 0)) refuse("scores are scaled by what is not known");
+      scores.factor = op == "Mul" ? scores.factor * *value : scores.factor / *value;
+    }
+    for (size_t i = 0; i < scores.elements.size(); ++i) {
+      TracedElement& element = scores.elements[i];
+      if (element.is_number()) continue;
+      if (op == "Add")
+        scores.added[i] += known->at(broadcast_index(element.bits, found.dims, known->dims)).number();
+      element = from->at(broadcast_index(element.bits, found.dims, from->dims));
+    }
+  }
+}
+
+/// Scores that a row may see are the product's, others vanish in the softmax.
+void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer) {
+  const uint64_t rows = sample_.length, heads = layer.attention.heads;
+  const bool causal = layer.attention.causal || !spec_.is_encoder();
+  for (uint64_t i = 0; i < scores.elements.size(); ++i) {
+    const uint64_t key = i % rows, query = i / rows % rows, batch = i / (rows * rows * heads);
+    if (!sample_.is_kept(batch, query)) continue;
+    const bool visible = sample_.is_kept(batch, key) && (!causal || key <= query);
+    const TracedElement& element = scores.elements[i];
+    const bool masked = (element.is_number() ? element.number() : 0.0f) + scores.added[i] <= kMaskedScore;
+    const bool plain = !element.is_number() && element.bits == i && scores.added[i] == 0.0f;
+    if (visible ? !plain : !masked)
+      refuse("the mask {} row {} of row {}", visible ? "changes the score of" : "leaves in", key, query);
+  }
+}
+
+Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer) {
+  const AttentionSpec& spec = layer.attention;
+  const uint64_t rows = sample_.length, columns = spec.value_width(), heads_count = spec.heads;
+  std::vector<TracedElement> elements;
+  for (uint64_t i = 0; i < merged->size(); ++i) elements.push_back(merged->at(i));
+  int32_t index;
+  const TracedAtom sums = one_atom(elements, index);
+  if (sums.node == nullptr || sums.node->op != "MatMul" ||
+      elements.size() != sample_.batch * rows * heads_count * columns)
+    refuse("the outputs of {} heads of {} should be here, side by side", heads_count, columns);
+  for (uint64_t i = 0; i < elements.size(); ++i) {
+    const uint64_t column = i % columns, head = i / columns % heads_count;
+    const uint64_t row = i / (columns * heads_count) % rows, batch = i / (columns * heads_count * rows);
+    if (elements[i].bits != ((batch * heads_count + head) * rows + row) * columns + column)
+      refuse("the outputs of {} heads are not put side by side", heads_count);
+  }
+  Traced shares = sums.inputs[0];
+  if (const TracedAtom* chosen = node(shares, "Where")) {  // rows that see nothing get 0
+    const TracedAtom* condition = node(chosen->inputs[0], "IsNaN");
+    at_ = chosen->node;
+    if (condition == nullptr || !is_same(condition->inputs[0], chosen->inputs[2]))
+      refuse("an unknown choice");
+    shares = chosen->inputs[2];
+  }
+  const TracedAtom softmax = need(shares, "Softmax", "the softmax of scores");
+  const auto rank = static_cast<int64_t>(softmax.dims.size());
+  const int64_t axis = softmax.node->integer("axis", model_->graph.opset >= 13 ? -1 : 1);
+  if (axis != -1 && axis != rank - 1) refuse("a softmax over more than keys");
+  Scores scores;
+  for (uint64_t i = 0; i < softmax.inputs[0]->size(); ++i)
+    scores.elements.push_back(softmax.inputs[0]->at(i));
+  scores.added.resize(scores.elements.size());
+  if (scores.elements.size() != sample_.batch * heads_count * rows * rows)
+    refuse("scores of {} heads, each of {} rows, should be here", heads_count, rows);
+  peel_scores(scores);
+  check_mask(scores, layer);
+  const TracedAtom product = one_atom(scores.elements, index);
+  const OnnxNode* scored = product.node;
+  const Traced x = heads(product.inputs[0], scores.factor, layer, 'q');
+  const Traced keys = heads(product.inputs[1], scores.factor, layer, 'k');
+  at_ = scored;
+  if (!is_near(scores.factor, spec.scale))
+    refuse("scores are multiplied by {}, the config implies {}", scores.factor, spec.scale);
+  float factor = 1.0f;
+  const Traced values = heads(sums.inputs[1], factor, layer, 'v');
+  if (factor != 1.0f) refuse("values are multiplied by {}", factor);
+  if (!is_same(x, keys) || !is_same(x, values)) refuse("q, k and v should read the same rows");
+  return x;
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "converter/error.h"
+#include "converter/onnx/proof.h"
+
+namespace mote::convert {
+namespace {
+
+/// What the proof knows nothing of, or "".
+std::string unproved_layer(const LayerSpec& layer) {
+  const AttentionSpec& attention = layer.attention;
+  const LayerNames& names = layer.names;
+  if (layer.build != nullptr || layer.cross != nullptr) return "layers of a form of their own";
+  if (layer.branches != Branches::serial || layer.residual_multiplier != 1.0f)
+    return "other residual branches";
+  if (layer.ffn.kind != Ffn::plain || layer.ffn.squared || layer.ffn.gate_multiplier != 1.0f ||
+      layer.ffn.cutoff)
+    return "a feed-forward with a gate";
+  if (attention.relative != nullptr || attention.block != 0 || attention.global_keys)
+    return "attention of another form";
+  if (attention.rope != kNone || attention.query_rope != kNone) return "RoPE";
+  if (attention.bias != kNone || !attention.slopes.empty()) return "biases of the scores";
+  if (attention.window != 0 || attention.sides != 0) return "windows";
+  if (attention.shared != kNone || attention.softcap != 0.0f || attention.clip != 0.0f ||
+      attention.q_has_gate || attention.qkv_by_group)
+    return "attention of another form";
+  if (names.qkv.empty() && names.v.empty()) return "values that are the keys";
+  for (const std::string* name :
+       {&names.q_norm, &names.k_norm, &names.v_norm, &names.o_norm, &names.o_gate, &names.sinks,
+        &names.down_norm, &names.xielu, &names.input_gate, &names.scalar, &names.attention_norms.after,
+        &names.attention_norms.scale, &names.ffn_norms.after, &names.ffn_norms.scale}) {
+    if (!name->empty()) return "norms or factors inside of branches";
+  }
+  return "";
+}
+
+std::string unproved(const TransformerSpec& spec) {
+  if (spec.source != nullptr || spec.stem != nullptr || spec.sound || spec.expand || spec.collapse)
+    return "encoder-decoders, sound and rows of several streams";
+  if (spec.norm != NormKind::layer || !spec.norm_bias || spec.norm_eps_outside_root || spec.norm_plus_one ||
+      spec.norm_multiplier != 1.0f)
+    return "norms that are no layer norms with biases";
+  if ((spec.embedding_width != 0 && spec.embedding_width != spec.width) || spec.output_width != 0 ||
+      spec.per_layer.width != 0)
+    return "embeddings of another width";
+  if (spec.embedding_multiplier != 1.0f || spec.logit_multiplier != 1.0f || spec.logit_softcap != 0.0f ||
+      spec.dropped_id >= 0)
+    return "multipliers";
+  if (spec.trigrams || spec.sight || spec.globals || spec.before_head || spec.norm_weight != ".weight" ||
+      !spec.durations.empty())
+    return "rows or names of another form";
+  if (!spec.sines.empty() || !spec.position_table.empty() || spec.biases_by_position ||
+      spec.rounds_activations)
+    return "positions that are not learned";
+  const PictureSpec& picture = spec.picture;
+  const bool labels = spec.head.kind == OutputKind::sequence_labels;
+  if (picture.format.height != 0 &&
+      (!picture.after.empty() || picture.resizes_positions || !picture.position_order.empty() ||
+       picture.finish || picture.positions_of_patches || !picture.pooled_norm.empty() ||
+       picture.pool_skip != 0 || !picture.attention_pool.empty() || !picture.boxes.empty() ||
+       !picture.second.name.empty()))
+    return "another head of pictures than labels or a pooler of the first row";
+  if (labels && (spec.head.pool != PoolKind::first || !spec.head.more_pools.empty() || spec.head.first_two ||
+                 spec.head.dense_of_tokens || !spec.head.pooled_norm.empty()))
+    return "labels that are not of the first row";
+  for (const LayerSpec& layer : spec.layers) {
+    const std::string what = unproved_layer(layer);
+    if (!what.empty()) return what;
+  }
+  return "";
+}
+
+Traced known_numbers(const std::vector<uint64_t>& dims, const std::vector<float>& numbers) {
+  auto tensor = std::make_shared<TracedTensor>();
+  tensor->kind = TracedKind::integer;
+  tensor->dims = dims;
+  for (const float number : numbers) tensor->elements.push_back(TracedElement::of(number));
+  return tensor;
+}
+
+/// Ids, masks, types and positions that tell all rows apart.
+std::map<std::string, Traced> text_inputs(const TransformerSpec& spec, const OnnxSample& sample) {
+  std::vector<float> ids, mask, types, positions;
+  const uint32_t padding = spec.first_position == 0 ? 0 : spec.first_position - 1;
+  for (uint64_t b = 0; b < sample.batch; ++b) {
+    for (uint64_t s = 0; s < sample.length; ++s) {
+      const bool kept = sample.is_kept(b, s);
+      const uint64_t id = padding + 3 + b * sample.length + s;
+      ids.push_back(static_cast<float>(kept ? id % std::max(spec.vocab, 1u) : padding));
+      mask.push_back(kept ? 1.0f : 0.0f);
+      types.push_back(spec.token_types > 1 ? static_cast<float>((b + s) % 2) : 0.0f);
+      positions.push_back(static_cast<float>(spec.first_position + s));
+    }
+  }
+  const std::vector<uint64_t> dims = {sample.batch, sample.length};
+  return {{"input_ids", known_numbers(dims, ids)},
+          {"attention_mask", known_numbers(dims, mask)},
+          {"token_type_ids", known_numbers(dims, types)},
+          {"position_ids", known_numbers(dims, positions)}};
+}
+
+std::map<std::string, Traced> inputs_of(const OnnxModel& model, const TransformerSpec& spec,
+                                        const OnnxSample& sample) {
+  if (const PictureFormat& format = spec.picture.format; format.height != 0) {
+    auto pixels = std::make_shared<TracedTensor>();
+    pixels->dims = {sample.batch, format.channels, format.height, format.width};
+    pixels->whole = 0;
+    return {{"pixel_values", pixels}};
+  }
+  std::map<std::string, Traced> inputs = text_inputs(spec, sample);
+  for (const OnnxInput& input : model.graph.inputs) {
+    if (!input.name.starts_with("past_key_values.")) continue;  // of tokens before, of which there are none
+    const AttentionSpec& attention = spec.layers[0].attention;
+    inputs[input.name] = known_numbers({sample.batch, attention.kv_heads, 0, attention.head_dim}, {});
+    std::const_pointer_cast<TracedTensor>(inputs[input.name])->kind = TracedKind::real;
+  }
+  return inputs;
+}
+
+/// Sizes that the graph says to be fixed are taken.
+OnnxSample sample_of(const OnnxModel& model, const TransformerSpec& spec, OnnxSample sample) {
+  if (spec.picture.format.height != 0) return {1, spec.context, false};
+  sample.length = std::min<uint64_t>(sample.length, spec.context);
+  for (const OnnxInput& input : model.graph.inputs) {
+    if (input.name != "input_ids" || input.dims.size() != 2) continue;
+    if (input.dims[0] > 0) sample.batch = static_cast<uint64_t>(input.dims[0]);
+    if (input.dims[1] > 0) sample.length = static_cast<uint64_t>(input.dims[1]);
+  }
+  if (sample.length > spec.context || sample.batch > 64)
+    fail("{}: a batch of {} sequences of {} tokens is not supported", model.where, sample.batch,
+         sample.length);
+  const bool has_mask = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
+                                    [](const OnnxInput& input) { return input.name == "attention_mask"; });
+  sample.padded = sample.padded && has_mask && sample.length > 3;
+  return sample;
+}
+
+}  // namespace
+
+void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
+  const OnnxModel& model = *shared;
+  const std::string what = unproved(spec);
+  if (!what.empty())
+    fail(
+        "{}: of ONNX files, models of the shapes of BERT, ViT and GPT-2 are read; {} are not. Give the "
+        "model's safetensors",
+        model.where, what);
+  check_spec(spec);
+  // Two sets of sizes: what follows from one by chance does not from both.
+  bool rounds = false;
+  for (const OnnxSample& wanted : {OnnxSample{2, 5, false}, OnnxSample{3, 4, true}}) {
+    const OnnxSample sample = sample_of(model, spec, wanted);
+    OnnxProof proof(source, shared, spec, sample,
+                    trace_onnx(model.graph, model.where, inputs_of(model, spec, sample)));
+    proof.run();
+    rounds = proof.rounds();
+    if (spec.picture.format.height != 0) break;
+  }
+  if (rounds)
+    source.notes.emplace_back(
+        "the ONNX file rounds activations to 8 bits, a scale for a whole tensor; its weights are kept as "
+        "they are, "
+        "activations are rounded as mote's types do");
+}
+
+}  // namespace mote::convert

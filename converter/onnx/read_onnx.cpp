@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Weights of an ONNX file as tensors of a source.
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "converter/architectures/architecture.h"
+#include "converter/error.h"
+#include "converter/onnx/onnx_model.h"
+#include "converter/onnx/proof.h"
+#include "converter/readers/bytes.h"
+#include "converter/readers/packed_rows.h"
+
+namespace mote::convert {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Rows of a tensor, or the columns of a matrix [cols, rows].
+struct OnnxRows : RowReader {
+  OnnxRows(std::shared_ptr<const OnnxModel> owner, const OnnxWeight& weight)
+      : model(std::move(owner)), tensor(*weight.tensor), in_out(weight.in_out) {}
+
+  std::shared_ptr<const OnnxModel> model;
+  const OnnxTensor& tensor;
+  bool in_out;
+
+  void read(uint64_t row, std::span<float> out) const override {
+    const uint64_t first = in_out ? row : row * out.size(), step = in_out ? tensor.dims[1] : 1;
+    for (uint64_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(tensor.value(first + i * step));
+  }
+};
+
+/// One value for each of `count`, of one for all of them or of as many.
+std::vector<float> spread(const std::vector<float>& values, uint64_t count, const std::string& name) {
+  if (values.size() == count) return values;
+  if (values.size() > 1) fail("tensor {} has {} outputs and {} scales or zeros", name, count, values.size());
+  return std::vector<float>(count, values.empty() ? 0.0f : values[0]);
+}
+
+SourceTensor quantized_tensor(const std::shared_ptr<const OnnxModel>& model, const OnnxWeight& weight,
+                              std::vector<uint64_t> shape, const std::string& name) {
+  const OnnxTensor& tensor = *weight.tensor;
+  if (tensor.type != OnnxType::i8 && tensor.type != OnnxType::u8)
+    fail("tensor {}: {} with a scale is not supported", name, onnx_type_name(tensor.type));
+  if (shape.size() != 2) fail("tensor {}: integers of {} dimensions are not supported", name, shape.size());
+  const uint64_t rows = shape[0], cols = shape[1];
+  auto reader = std::make_shared<IntegerRows>(rows, cols, cols);
+  reader->scales = spread(weight.scales, rows, name);
+  for (const float zero : spread(weight.zeros, rows, name))
+    reader->zeros.push_back(static_cast<int16_t>(zero));
+  const bool is_signed = tensor.type == OnnxType::i8;
+  const std::byte* data = tensor.bytes.data();
+  const uint64_t row_step = weight.in_out ? 1 : cols, col_step = weight.in_out ? rows : 1;
+  reader->integer = [=, owner = model](uint64_t row, uint64_t column) {
+    const std::byte* at = data + row * row_step + column * col_step;
+    return is_signed ? static_cast<int>(load<int8_t>(at)) : static_cast<int>(load<uint8_t>(at));
+  };
+  for (uint64_t i = 0; i < tensor.size(); ++i) {
+    const int value = reader->integer(i / cols, i % cols);
+    reader->least = i == 0 ? value : std::min(reader->least, value);
+    reader->most = i == 0 ? value : std::max(reader->most, value);
+  }
+  reader->prefers_row_scale = true;
+  SourceTensor result{SourceType::packed, std::move(shape), data, tensor.bytes.size()};
+  result.type = reader->settle_type();
+  result.reader = std::move(reader);
+  return result;
+}
+
+/// The bytes of a tensor that lie in a file beside the model's.
+class ExternalFiles {
+ public:
+  ExternalFiles(Source& source, const fs::path& model) : source_(source), model_(model) {}
+
+  void take(OnnxTensor& tensor) {
+    const std::string what = fmt::format("{}: tensor {}", model_.string(), shown(tensor.name));
+    const std::string location = tensor.external["location"];
+    const fs::path name(location);
+    if (location.empty() || name.filename() != name || location == "..")
+      fail("{} is in another file, '{}', which must be one of the same directory", what, shown(location));
+    if (files_.count(location) == 0) {
+      auto file = std::make_unique<MappedFile>(model_.parent_path() / name);
+      files_[location] = file->bytes();
+      source_.files.push_back(std::move(file));
+    }
+    const std::span<const std::byte> file = files_[location];
+    const uint64_t bytes = tensor.size() * onnx_type_bytes(tensor.type);
+    const uint64_t offset = number(tensor, "offset", 0, what), length = number(tensor, "length", bytes, what);
+    if (length != bytes) fail("{} has {} bytes in {}, its shape implies {}", what, length, location, bytes);
+    if (offset > file.size() || length > file.size() - offset)
+      fail("{} needs bytes {} to {} of {}, which has {}: it is cut, fetch it again", what, offset,
+           offset + length, location, file.size());
+    tensor.bytes = file.subspan(offset, length);
+    tensor.external.clear();
+  }
+
+ private:
+  static uint64_t number(const OnnxTensor& tensor, const std::string& key, uint64_t fallback,
+                         const std::string& what) {
+    const auto found = tensor.external.find(key);
+    if (found == tensor.external.end()) return fallback;
+    uint64_t value = 0;
+    const std::string& text = found->second;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size())
+      fail("{}: its {} '{}' is no number", what, key, shown(text));
+    return value;
+  }
+
+  Source& source_;
+  const fs::path& model_;
+  std::map<std::string, std::span<const std::byte>> files_;
+};
+
+}  // namespace
+
+SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, const OnnxWeight& weight,
+                                const std::string& name) {
+  const OnnxTensor& tensor = *weight.tensor;
+  std::vector<uint64_t> shape = tensor.dims;
+  if (weight.in_out) std::swap(shape.at(0), shape.at(1));
+  SourceTensor result;
+  if (!weight.scales.empty()) {
+    result = quantized_tensor(model, weight, std::move(shape), name);
+  } else {
+    const std::map<OnnxType, SourceType> types = {{OnnxType::f32, SourceType::f32},
+                                                  {OnnxType::f16, SourceType::f16},
+                                                  {OnnxType::bf16, SourceType::bf16}};
+    const auto type = types.find(tensor.type);
+    if (type == types.end())
+      fail("tensor {} is {}; weights are read of FLOAT, FLOAT16, BFLOAT16, and of INT8 and UINT8 with scales",
+           name, onnx_type_name(tensor.type));
+    result = {type->second, std::move(shape), tensor.bytes.data(), tensor.bytes.size()};
+    result.reader = std::make_shared<OnnxRows>(model, weight);
+  }
+  // Whatever the architecture's own order of matrices is, this one's is known.
+  result.is_linear = result.shape.size() == 2;
+  return result;
+}
+
+void read_onnx(Source& source, const fs::path& path) {
+  auto file = std::make_unique<MappedFile>(path);
+  const std::span<const std::byte> bytes = file->bytes();
+  source.files.push_back(std::move(file));
+  read_onnx(source, bytes, path);
+}
+
+void read_onnx(Source& source, std::span<const std::byte> file, const fs::path& path) {
+  auto model = std::make_shared<OnnxModel>();
+  model->where = path.string();
+  model->graph = parse_onnx(file, model->where);
+  ExternalFiles external(source, path);
+  for (auto& [name, tensor] : model->graph.initializers) {
+    if (!tensor.external.empty()) external.take(tensor);
+  }
+  expand_fused(*model);
+  name_onnx_weights(*model);
+  for (const auto& [name, weight] : model->weights)
+    source.tensors[name] = onnx_source_tensor(model, weight, name);
+  Config config(*source.config, source.config_path.string());
+  prove_onnx(source, model, find_architecture(config).read(source, config));
+}
+
+}  // namespace mote::convert

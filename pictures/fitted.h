@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures whose size decides what they become.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "mote/mote.h"
+#include "pictures/resample.h"
+
+namespace mote::pictures {
+
+struct Sides {
+  uint32_t height, width;
+};
+
+/// A picture [height, width, 3].
+struct Raster {
+  uint32_t height, width;
+  std::vector<uint8_t> pixels;
+};
+
+/// Multiples of `unit` near the sides, with from `least` to `most` pixels, the ratio nearly kept (Qwen2-VL).
+/// Throws convert::Error for a side more than 200 times the other.
+Sides rounded_sides(uint32_t height, uint32_t width, uint32_t unit, uint32_t least, uint32_t most);
+
+/// The longer side becomes `longest`, the other even where it can be (Idefics3).
+Sides longest_sides(uint32_t height, uint32_t width, uint32_t longest);
+
+/// Multiples of `tile` that a picture of these sides is stretched to (Idefics3).
+Sides tiled_sides(uint32_t height, uint32_t width, uint32_t tile);
+
+Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limits& limits);
+
+/// Makes a picture of the sides that a model wants of its size; of a model of tiles, before it is cut.
+class FittedResampler : public RowSink {
+ public:
+  FittedResampler(const mote_picture_info& info, Filter filter, const Limits& limits)
+      : info_(info), filter_(filter), limits_(limits) {}
+
+  void begin(uint32_t width, uint32_t height) override;
+  void row(const uint8_t* pixels) override { resampler_->row(pixels); }
+
+  /// After the last row.
+  Raster result() const { return {sides_.height, sides_.width, resampler_->result()}; }
+
+ private:
+  const mote_picture_info& info_;
+  Filter filter_;
+  Limits limits_;
+  Sides sides_{};
+  std::optional<Resampler> resampler_;
+};
+
+}  // namespace mote::pictures

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/exec/attention_maps.h"
+
+#include "kernels/reference/attention.inl.h"
+#include "runtime/error.h"
+#include "runtime/exec/session.h"
+
+namespace mote {
+namespace {
+
+/// Scores of the positions that the row sees, 0 for others; returns the largest.
+float score_row(const AttentionArgs& args, const ref::Query& query, PositionRange seen, float* scores) {
+  float most = start_of(args, query.head, true).max;
+  for (uint32_t p = 0; p < seen.begin; ++p) scores[p] = 0.0f;
+  for (uint32_t p = seen.begin; p < seen.end; ++p) {
+    const ref::Key<float> key = ref::key_at<float>(args.cache, query.sequence, query.kv_head, p);
+    float dot = 0.0f;
+    for (uint32_t e = 0; e < args.cache.key_dim; ++e) dot = __builtin_fmaf(query.q[e], key[e], dot);
+    scores[p] = ref::score_of(args, query, key, p, args.scale * dot);
+    if (scores[p] > most) most = scores[p];
+  }
+  return most;
+}
+
+/// The softmax of them, of which a sink has its part.
+void make_probabilities(const AttentionArgs& args, const ref::Query& query, PositionRange seen, float most,
+                        float* scores) {
+  const SoftmaxStart start = start_of(args, query.head, true);
+  float sum = start.sum * expf(start.max - most);
+  for (uint32_t p = seen.begin; p < seen.end; ++p) {
+    scores[p] = expf(scores[p] - most);
+    sum += scores[p];
+  }
+  for (uint32_t p = seen.begin; p < seen.end; ++p) scores[p] /= sum;
+}
+
+}  // namespace
+
+mote_status ask_for_attention_maps(mote_session* session, const AttentionMaps& maps, mote_error* error) {
+  if (session->options.trace == nullptr || session->kv_dtype != DType::f32) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "attention maps are of sessions that trace, with keys in f32");
+  }
+  session->maps = maps;
+  return MOTE_OK;
+}
+
+void show_attention_map(const mote_session& session, uint32_t step) {
+  if (session.steps[step].op != Op::kAttention) return;
+  const AttentionArgs& args = session.steps[step].attention;
+  const uint32_t op = step - current(session).first;
+  for (uint32_t t = 0; t < args.rows; ++t) {
+    if (!attends(args, t)) continue;
+    const PositionRange seen = seen_by(args, t);
+    for (uint32_t head = 0; head < args.heads; ++head) {
+      const uint32_t kv_head = head / (args.heads / args.cache.kv_heads);
+      const ref::Query query{args.q[t] + size_t{head} * args.cache.key_dim, t, head,
+                             static_cast<uint32_t>(args.sequences[t]), kv_head};
+      const float most = score_row(args, query, seen, session.maps.room);
+      make_probabilities(args, query, seen, most, session.maps.room);
+      session.maps.take(session.maps.user,
+                        {session.program, op, t, head, args.heads, session.maps.room, seen.end});
+    }
+  }
+}
+
+}  // namespace mote

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a build for one model (kernels/of_model.h) lacks is refused before anything reads it: its tables were
+// not verified (file.h). Other builds lack nothing.
+#pragma once
+
+#include "runtime/file/model.h"
+
+namespace mote {
+
+mote_status check_operations(const file::Program& program, mote_error* error);
+
+/// Proves what the model says of sound and pictures.
+mote_status check_media(const mote_model& model, mote_error* error);
+
+}  // namespace mote

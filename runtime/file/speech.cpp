@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a decoder of speech writes besides text.
+#include "runtime/error.h"
+#include "runtime/file/model.h"
+
+namespace mote {
+namespace {
+
+bool is_id(const mote_model& model, int32_t id) {
+  return id >= -1 && id < static_cast<int64_t>(model.root->vocab());
+}
+
+template <class List>
+uint32_t size_of(const List* list) {
+  return list == nullptr ? 0 : list->size();
+}
+
+template <class List>
+auto data_of(const List* list) {
+  return list == nullptr ? nullptr : list->data();
+}
+
+}  // namespace
+
+mote_status check_speech(const mote_model& model, mote_error* error) {
+  const file::Speech* speech = model.root->speech();
+  if (speech == nullptr) return MOTE_OK;
+  bool sound = size_of(speech->languages()) == size_of(speech->language_ids());
+  for (const int32_t id : {speech->transcribe(), speech->translate(), speech->no_timestamps(),
+                           speech->first_timestamp(), speech->previous(), speech->no_speech()}) {
+    sound = sound && is_id(model, id);
+  }
+  for (const auto* ids : {speech->language_ids(), speech->suppressed(), speech->suppressed_first()}) {
+    for (uint32_t i = 0; i < size_of(ids); ++i)
+      sound = sound && ids->Get(i) >= 0 && is_id(model, ids->Get(i));
+  }
+  for (uint32_t i = 0; i < size_of(speech->durations()); ++i)
+    sound = sound && speech->durations()->Get(i) <= kMaxContext;
+  return sound ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "what is said of speech does not fit the model");
+}
+
+}  // namespace mote
+
+extern "C" {
+
+void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
+  *info = {};
+  info->transcribe = info->translate = info->no_timestamps = info->first_timestamp = -1;
+  info->previous = info->no_speech = -1;
+  const mote::file::Speech* speech = model->root->speech();
+  if (speech == nullptr) return;
+  info->languages = mote::size_of(speech->languages());
+  info->transcribe = speech->transcribe();
+  info->translate = speech->translate();
+  info->no_timestamps = speech->no_timestamps();
+  info->first_timestamp = speech->first_timestamp();
+  info->previous = speech->previous();
+  info->no_speech = speech->no_speech();
+  info->suppressed_count = mote::size_of(speech->suppressed());
+  info->suppressed_first_count = mote::size_of(speech->suppressed_first());
+  info->duration_count = mote::size_of(speech->durations());
+  info->suppressed = mote::data_of(speech->suppressed());
+  info->suppressed_first = mote::data_of(speech->suppressed_first());
+  info->durations = mote::data_of(speech->durations());
+}
+
+const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id) {
+  const mote::file::Speech* speech = model->root->speech();
+  if (speech == nullptr || language >= mote::size_of(speech->languages())) return nullptr;
+  if (id != nullptr) *id = speech->language_ids()->Get(language);
+  return speech->languages()->Get(language)->c_str();
+}
+
+}  // extern "C"

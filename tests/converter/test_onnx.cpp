@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ONNX files: what is read of them, and that a graph which computes something else than its config says is
+// refused where it does. Those of tests/golden/models are converted and run by the golden tests.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "converter/error.h"
+#include "converter/readers/readers.h"
+#include "tests/support/files.h"
+#include "tests/support/unity_style.h"
+
+using namespace mote;
+using namespace mote::convert;
+using namespace mote::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kModels = fs::path(MOTE_SOURCE_DIR) / "tests/golden/models";
+
+/// A copy of a golden folder whose graph can be changed in places.
+class OnnxFolder {
+ public:
+  explicit OnnxFolder(const std::string& model) : bytes_(read_text(kModels / model / "model.onnx")) {
+    write_text(directory_ / "config.json", read_text(kModels / model / "config.json"));
+  }
+
+  /// Text or bytes by others of the same length, the first or all; what is not there is a wrong test.
+  void replace(const std::string& from, const std::string& to, bool all = false) {
+    TEST_ASSERT_EQUAL_UINT64(from.size(), to.size());
+    size_t count = 0;
+    for (size_t at = bytes_.find(from); at != std::string::npos; at = bytes_.find(from, at + to.size())) {
+      bytes_.replace(at, from.size(), to);
+      ++count;
+      if (!all) break;
+    }
+    TEST_ASSERT_TRUE(count != 0);
+  }
+  void replace(float from, float to) { replace(bytes_of(from), bytes_of(to)); }
+  void cut(size_t bytes) { bytes_.resize(bytes); }
+  size_t size() const { return bytes_.size(); }
+  void set_config(const std::string& key, const nlohmann::json& value) {
+    nlohmann::json config = nlohmann::json::parse(read_text(directory_ / "config.json"));
+    config[key] = value;
+    write_text(directory_ / "config.json", config.dump());
+  }
+
+  Source read() const {
+    write_text(directory_ / "model.onnx", bytes_);
+    return read_source(directory_.path());
+  }
+  std::string error() const {
+    return message_of<Error>([&] { read(); });
+  }
+  fs::path path() const { return directory_.path(); }
+
+ private:
+  static std::string bytes_of(float value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+  TempDirectory directory_;
+  std::string bytes_;
+};
+
+std::vector<float> row_of(const SourceTensor& tensor, uint64_t row) {
+  std::vector<float> values(tensor.cols());
+  read_row(tensor, row, values);
+  return values;
+}
+
+void check_contains(const std::string& text, const std::string& part) {
+  INFO(text);
+  TEST_ASSERT_TRUE(text.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST("onnx: weights that lost their names get them back, as rows of outputs", "[onnx]") {
+  const Source onnx = OnnxFolder("bert_onnx").read(), original = read_source(kModels / "bert");
+  for (const auto& [name, tensor] : original.tensors) {
+    INFO(name);
+    REQUIRE(onnx.tensors.count(name) == 1);
+    const SourceTensor& same = onnx.tensors.at(name);
+    REQUIRE(same.shape == tensor.shape);
+    for (uint64_t row = 0; row < tensor.rows(); ++row) REQUIRE(row_of(same, row) == row_of(tensor, row));
+  }
+}
+
+TEST("onnx: a file is read with the config beside it, or beside its folder onnx", "[onnx]") {
+  const OnnxFolder folder("bert_onnx");
+  folder.read();
+  TEST_ASSERT_TRUE(read_source(folder.path() / "model.onnx").tensors.size() > 10);
+  fs::create_directory(folder.path() / "onnx");
+  fs::rename(folder.path() / "model.onnx", folder.path() / "onnx/model.onnx");
+  TEST_ASSERT_TRUE(read_source(folder.path() / "onnx/model.onnx").tensors.size() > 10);
+  TEST_ASSERT_TRUE(read_source(folder.path()).tensors.size() > 10);
+}
+
+TEST("onnx: dynamically quantized weights keep their integers", "[onnx]") {
+  const OnnxFolder folder("bert_onnx");
+  const Source original = folder.read();
+  fs::remove(folder.path() / "model.onnx");  // which stays mapped
+  fs::copy_file(fs::path(MOTE_SOURCE_DIR) / "tests/converter/data/bert_quantized.onnx",
+                folder.path() / "model.onnx");
+  const Source source = read_source(folder.path());
+  TEST_ASSERT_EQUAL_UINT64(1, source.notes.size());
+  const std::string name = "encoder.layer.1.intermediate.dense.weight";
+  const SourceTensor &packed = source.tensors.at(name), &plain = original.tensors.at(name);
+  for (uint64_t row = 0; row < plain.rows(); ++row) {
+    const std::vector<float> values = row_of(packed, row), wanted = row_of(plain, row);
+    QuantRow exact;
+    REQUIRE(has_exact_type(packed.type));
+    read_exact_row(packed, row, exact);
+    for (size_t i = 0; i < values.size(); ++i) {
+      REQUIRE(values[i] == exact.row_scale * static_cast<float>(exact.q[i]));
+      REQUIRE(std::abs(values[i] - wanted[i]) <= 0.5001f * exact.row_scale);
+    }
+  }
+}
+
+TEST("onnx: a graph that differs from its config is refused with the operator and the node", "[onnx]") {
+  const auto differs = [](const char* model, const auto& change, const std::string& expected) {
+    OnnxFolder folder(model);
+    change(folder);
+    check_contains(folder.error(), expected);
+  };
+  differs(
+      "bert_onnx", [](auto& f) { f.replace(1e-12f, 1e-5f); }, "(Add): epsilon is 1e-05, the config's 1e-12");
+  differs("bert_onnx", [](auto& f) { f.set_config("layer_norm_eps", 1e-6); }, "(Add): epsilon is 1e-12");
+  differs(
+      "bert_onnx", [](auto& f) { f.replace(std::sqrt(8.0f), 3.0f); },
+      "(MatMul): scores are multiplied by 0.333");
+  differs(
+      "bert_onnx",
+      [](auto& f) {
+        f.replace(
+            "\x22\x03"
+            "Erf",
+            "\x22\x03"
+            "Exp");
+      },
+      "/encoder/layer.0/act_fn/Mul_");
+  differs("bert_onnx", [](auto& f) { f.set_config("hidden_act", "relu"); }, "activation of encoder.layer.1");
+  differs("bert_onnx", [](auto& f) { f.set_config("num_attention_heads", 2); }, "heads");
+  differs(
+      "bert_onnx", [](auto& f) { f.set_config("num_hidden_layers", 1); },
+      "where the config implies encoder.layer.0.");
+  differs(
+      "bert_onnx", [](auto& f) { f.replace(std::numeric_limits<float>::lowest(), -10.0f); },
+      "the mask leaves in row");
+  differs(
+      "bert_onnx",
+      [](auto& f) {
+        f.replace(
+            "\x22\x04"
+            "Tanh",
+            "\x22\x04"
+            "Sinh");
+      },
+      "node /pooler/activation/Tanh_");
+  differs(
+      "gpt2_onnx", [](auto& f) { f.replace(0.044715f, 0.05f); }, "(Mul): the activation of transformer.h.0");
+  differs(
+      "gpt2_onnx", [](auto& f) { f.set_config("scale_attn_weights", false); }, "scores are multiplied by");
+  differs("vit_classifier_onnx", [](auto& f) { f.set_config("patch_size", 4); }, "");
+  differs("vit_classifier_onnx", [](auto& f) { f.set_config("qkv_bias", false); }, "a bias that the config");
+}
+
+TEST("onnx: what is of another shape is refused by name", "[onnx]") {
+  OnnxFolder folder("bert_onnx");
+  write_text(folder.path() / "config.json", R"({"model_type": "llama", "vocab_size": 100, "hidden_size": 32,
+      "intermediate_size": 76, "num_hidden_layers": 2, "num_attention_heads": 4})");
+  check_contains(folder.error(), "norms that are no layer norms");
+}
+
+TEST("onnx: weights in a file beside are read within its bounds", "[onnx]") {
+  const fs::path tests = fs::path(MOTE_SOURCE_DIR) / "tests";
+  const TempDirectory directory;
+  write_text(directory / "config.json", R"({"model_type": "bert", "hidden_size": 4, "num_attention_heads": 2,
+      "num_hidden_layers": 1, "intermediate_size": 6, "vocab_size": 12, "max_position_embeddings": 8})");
+  fs::copy_file(tests / "fuzz/corpus/onnx/bert", directory / "model.onnx");
+  const Source whole = read_source(directory.path());
+  const std::string graph = read_text(tests / "converter/data/bert_external.onnx");
+  const std::string data = read_text(tests / "converter/data/bert_external.data");
+  fs::remove(directory / "model.onnx");  // which stays mapped
+  write_text(directory / "model.onnx", graph);
+  const auto error = [&] { return message_of<Error>([&] { read_source(directory.path()); }); };
+  TEST_ASSERT_TRUE(!error().empty());
+  write_text(directory / "bert_external.data", data);
+  const Source apart = read_source(directory.path());
+  for (const auto& [name, tensor] : whole.tensors)
+    REQUIRE(row_of(apart.tensors.at(name), tensor.rows() - 1) == row_of(tensor, tensor.rows() - 1));
+  fs::remove(directory / "bert_external.data");
+  write_text(directory / "bert_external.data", data.substr(0, data.size() / 2));
+  check_contains(error(), "it is cut, fetch it again");
+  std::string elsewhere = graph;
+  for (size_t at; (at = elsewhere.find("bert_external.data")) != std::string::npos;)
+    elsewhere.replace(at, 18, "../../../etc/hosts");
+  fs::remove(directory / "model.onnx");
+  write_text(directory / "model.onnx", elsewhere);
+  check_contains(error(), "must be one of the same directory");
+}
+
+TEST("onnx: cut files are refused with a message, wherever they end", "[onnx]") {
+  const OnnxFolder whole("bert_onnx");
+  for (size_t i = 1; i < 40; ++i) {
+    OnnxFolder folder("bert_onnx");
+    folder.cut(whole.size() * i / 40);
+    INFO(i);
+    TEST_ASSERT_TRUE(!folder.error().empty());
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/html_page.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "converter/output_file.h"
+
+namespace mote::cli {
+namespace {
+
+constexpr const char* kStyle = R"(
+:root { color-scheme: light dark; --ink: #1c2733; --paper: #fdfdfb; --line: #b9c2cc; --mark: #1f6fb2; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e8ec; --paper: #161b20; --line: #46515c; --mark: #6bb5f0; }
+}
+body { margin: 0 auto; max-width: 72rem; padding: 0.75rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.45 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.2rem; margin: 0 0 0.5rem; }
+button { font: inherit; min-width: 2.75rem; min-height: 2.75rem; color: inherit; background: transparent;
+  border: 1px solid var(--line); border-radius: 0.4rem; cursor: pointer; }
+:focus-visible { outline: 3px solid var(--mark); outline-offset: 1px; }
+)";
+
+/// As text of an element: also in a title.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        result += "&lt;";
+        break;
+      case '&':
+        result += "&amp;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// JSON in which '<', '>' and '&' are escapes.
+std::string as_data(const nlohmann::json& data) {
+  const std::string text = data.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        result += "\\u003c";
+        break;
+      case '>':
+        result += "\\u003e";
+        break;
+      case '&':
+        result += "\\u0026";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string to_html(const HtmlPage& page, const nlohmann::json& data) {
+  std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  html +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'; script-src 'unsafe-inline'\">\n";
+  html += "<title>" + escaped(page.title) + "</title>\n<style>" + kStyle + page.style + "</style>\n</head>\n";
+  html += "<body>\n<h1>" + escaped(page.title) + "</h1>\n" + page.body;
+  html += "<script type=\"application/json\" id=\"data\">" + as_data(data) + "</script>\n";
+  html += "<script>\n'use strict';\nconst data = JSON.parse(document.getElementById('data').textContent);\n";
+  return html + page.script + "</script>\n</body>\n</html>\n";
+}
+
+void write_html(const std::string& path, const std::string& html) {
+  convert::OutputFile output(path);
+  output.write(std::as_bytes(std::span(html)));
+  output.commit();
+}
+
+}  // namespace mote::cli

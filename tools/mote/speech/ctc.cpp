@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/speech/ctc.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "converter/error.h"
+#include "tools/mote/steps.h"
+
+namespace mote::cli {
+namespace {
+
+// Long sound goes through the model in windows, of whose texts the parts near cuts are left out.
+constexpr double kWindowSeconds = 10.0, kMarginSeconds = 1.0;
+
+/// Labels of frames to words, as CTC says (Graves et al. 2006): repeated labels are one, blanks are none.
+class CtcReader {
+ public:
+  CtcReader(const mote_model* model, int32_t blank) : model_(model), blank_(blank) {}
+
+  void add(uint32_t label, double begin, double end) {
+    const bool repeats = static_cast<int64_t>(label) == last_;
+    last_ = label;
+    if (static_cast<int32_t>(label) == blank_) return;
+    const std::string text = mote_model_label(model_, label);
+    if (text == "|" || text == " ") return end_word();
+    if (text.size() > 2 && text.front() == '<' && text.back() == '>') return;  // <s> and the like
+    if (word_.text.empty()) word_.begin = begin;
+    word_.end = end;
+    if (!repeats) word_.text += text;
+  }
+  std::vector<Passage> finish() {
+    end_word();
+    return std::move(words_);
+  }
+
+ private:
+  void end_word() {
+    if (!word_.text.empty()) words_.push_back(word_);
+    word_ = {};
+  }
+
+  const mote_model* model_;
+  int32_t blank_;
+  int64_t last_ = -1;
+  Passage word_{};
+  std::vector<Passage> words_;
+};
+
+/// Samples with mean 0 and variance 1, as the original's feature extractor makes them.
+void normalize(std::span<float> samples) {
+  double sum = 0, squares = 0;
+  for (const float sample : samples) sum += static_cast<double>(sample);
+  const double mean = sum / static_cast<double>(samples.size());
+  for (const float sample : samples) squares += std::pow(static_cast<double>(sample) - mean, 2);
+  const double scale = 1.0 / std::sqrt(squares / static_cast<double>(samples.size()) + 1e-7);
+  for (float& sample : samples) sample = static_cast<float>((static_cast<double>(sample) - mean) * scale);
+}
+
+/// A model for CTC over waveforms.
+class CtcTranscriber {
+ public:
+  CtcTranscriber(const ModelFile& file, const mote_session_options& options)
+      : file_(file), sound_(sound_of(file)), session_(file, options_for(options, file, sound_)) {
+    mote_program_info program;
+    mote_model_get_program(file.model(), 0, &program);
+    width_ = program.input_width;
+    mote_model_get_output(file.model(), &output_);
+  }
+
+  std::vector<Passage> read(SoundSource& source) {
+    Resampler resampler(source, sound_.rate);
+    CtcReader reader(file_.model(), sound_.blank);
+    const auto window = static_cast<size_t>(kWindowSeconds * sound_.rate),
+               margin = static_cast<size_t>(kMarginSeconds * sound_.rate);
+    std::vector<float> samples;
+    uint64_t first = 0;  // of `samples`, of all
+    for (bool last = false; !last;) {
+      const size_t held = samples.size();
+      samples.resize(window);
+      const size_t count = held + resampler.read(std::span(samples).subspan(held));
+      samples.resize(count);
+      last = count < window;
+      if (!last) last = !peek(resampler);
+      const size_t begin = first == 0 ? 0 : margin, end = last ? count : window - margin;
+      if (count > begin) hear(samples, first, begin, end, reader);
+      if (last) break;
+      first += window - 2 * margin;
+      samples.erase(samples.begin(), samples.end() - static_cast<ptrdiff_t>(2 * margin));
+      samples.insert(samples.end(), peeked_.begin(), peeked_.end());
+      peeked_.clear();
+    }
+    return reader.finish();
+  }
+
+ private:
+  static mote_sound_info sound_of(const ModelFile& file) {
+    mote_sound_info sound;
+    mote_model_get_sound(file.model(), &sound);
+    if (sound.rate == 0) convert::fail("{} does not take sound", file.path());
+    if (sound.waveform == 0 || sound.blank < 0)
+      convert::fail("{} hears, but has no head that writes text", file.path());
+    return sound;
+  }
+  static mote_session_options options_for(mote_session_options options, const ModelFile& file,
+                                          const mote_sound_info& sound) {
+    options.batch = 1;
+    const uint32_t rows = mote_sound_rows(file.model(), static_cast<uint64_t>(kWindowSeconds * sound.rate));
+    options.context = options.chunk = rows;
+    options.logit_rows = std::max(1u, mote_model_output_rows(file.model(), rows));
+    return options;
+  }
+
+  bool peek(Resampler& resampler) {
+    peeked_.resize(1);
+    peeked_.resize(resampler.read(peeked_));
+    return !peeked_.empty();
+  }
+
+  /// Gives the labels of what lies in [begin, end) of the samples to the reader.
+  void hear(const std::vector<float>& samples, uint64_t first, size_t begin, size_t end, CtcReader& reader) {
+    const uint32_t rows = mote_sound_rows(file_.model(), samples.size());
+    const uint32_t frames = mote_model_output_rows(file_.model(), rows);
+    if (frames == 0) return;  // too short to hear
+    std::vector<float> values = samples;
+    if (sound_.normalize != 0) normalize(values);
+    values.resize(size_t{rows} * width_);
+    mote_batch batch{};
+    batch.lengths = &rows;
+    batch.count = 1;
+    batch.values = values.data();
+    encode(session_, batch, file_.path());
+    const double step = static_cast<double>(samples.size()) / frames;
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      const double at = (frame + 0.5) * step;
+      if (at < static_cast<double>(begin) || at >= static_cast<double>(end)) continue;
+      const float* logits = mote_session_output(session_.get(), frame);
+      const auto label = static_cast<uint32_t>(std::max_element(logits, logits + output_.width) - logits);
+      const double time = static_cast<double>(first) + frame * step;
+      reader.add(label, time / sound_.rate, (time + step) / sound_.rate);
+    }
+  }
+
+  const ModelFile& file_;
+  mote_sound_info sound_;
+  Session session_;
+  mote_output_info output_{};
+  uint32_t width_ = 0;
+  std::vector<float> peeked_;
+};
+
+}  // namespace
+
+std::vector<Passage> transcribe_ctc(const ModelFile& file, const mote_session_options& options,
+                                    SoundSource& source) {
+  return CtcTranscriber(file, options).read(source);
+}
+
+}  // namespace mote::cli

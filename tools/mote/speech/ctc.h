@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models that label frames of a waveform, as CTC says (Graves et al. 2006).
+#pragma once
+
+#include <vector>
+
+#include "tools/mote/session.h"
+#include "tools/mote/sound_file.h"
+#include "tools/mote/speech/passage.h"
+
+namespace mote::cli {
+
+/// The words of a sound, with the times of their labels. Throws convert::Error for a model that has no such
+/// head.
+std::vector<Passage> transcribe_ctc(const ModelFile& file, const mote_session_options& options,
+                                    SoundSource& source);
+
+}  // namespace mote::cli

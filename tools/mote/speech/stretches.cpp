@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/mote/speech/stretches.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace mote::cli {
+namespace {
+
+constexpr double kSearchSeconds = 8.0, kQuietSeconds = 0.1;
+
+/// The middle of the quietest tenth of a second near the end.
+size_t quietest(std::span<const float> samples, uint32_t rate) {
+  const auto piece = static_cast<size_t>(kQuietSeconds * rate);
+  size_t best = samples.size();
+  double least = INFINITY;
+  for (size_t at = samples.size() - static_cast<size_t>(kSearchSeconds * rate); at + piece <= samples.size();
+       at += piece / 2) {
+    double energy = 0;
+    for (const float sample : samples.subspan(at, piece)) energy += std::pow(static_cast<double>(sample), 2);
+    if (energy > least) continue;
+    least = energy;
+    best = at + piece / 2;
+  }
+  return best;
+}
+
+}  // namespace
+
+void read_stretches(SoundSource& source, uint32_t rate, double seconds,
+                    const std::function<void(std::span<const float> samples, uint64_t first)>& take) {
+  Resampler resampler(source, rate);
+  const auto most = static_cast<size_t>(seconds * rate);
+  std::vector<float> samples;
+  uint64_t first = 0;
+  for (bool ended = false; !ended || !samples.empty();) {
+    const size_t held = samples.size();
+    samples.resize(most);
+    const size_t count = held + (ended ? 0 : resampler.read(std::span(samples).subspan(held)));
+    ended = count < most;
+    samples.resize(count);
+    const size_t end = ended ? count : quietest(samples, rate);
+    if (end > 0) take(std::span<const float>(samples).first(end), first);
+    first += end;
+    samples.erase(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(end));
+  }
+}
+
+}  // namespace mote::cli

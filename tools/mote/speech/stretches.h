@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sound of any length in stretches that end where it is quiet.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "tools/mote/sound_file.h"
+
+namespace mote::cli {
+
+/// Calls take(samples, number of the first) for stretches of at most `seconds`, at least 9, resampled to
+/// `rate`.
+void read_stretches(SoundSource& source, uint32_t rate, double seconds,
+                    const std::function<void(std::span<const float> samples, uint64_t first)>& take);
+
+}  // namespace mote::cli
