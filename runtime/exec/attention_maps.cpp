@@ -50,6 +50,7 @@ void show_attention_map(const mote_session& session, uint32_t step) {
   const uint32_t op = step - current(session).first;
   for (uint32_t t = 0; t < args.rows; ++t) {
     if (!attends(args, t)) continue;
+    if (!attends(args, t)) continue;
     const PositionRange seen = seen_by(args, t);
     for (uint32_t head = 0; head < args.heads; ++head) {
       const uint32_t kv_head = head / (args.heads / args.cache.kv_heads);
