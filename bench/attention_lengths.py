@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures how time and memory grow with the length of a text, for each kind of attention (docs/attention.md):
 
-    bench/attention_lengths.py [--mote build/mote] [--lengths 128,512,2048,8192] [--markdown FILE] [--svg FILE]
+    bench/attention_lengths.py [--mote build/mote] [--lengths 128,512,2048,4096] [--markdown FILE] [--svg FILE]
 
 The models have random weights, 2 layers of 256 columns and 4 heads, in 8 bits; a text is read at once by one thread. Time
 is that of a token of it in the fastest of some runs, memory the whole session's. Needs numpy."""
@@ -17,7 +17,7 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, HEADS, LAYERS, FFN, VOCAB, WINDOW, BLOCK = 256, 4, 2, 512, 256, 256, 64
-MOST = 1 << 15
+MOST = 1 << 12
 COLORS = ("#b3261e", "#8a5a00", "#6b3fa0", "#1f6fb2", "#2e7d32")
 
 
@@ -121,7 +121,7 @@ def write_directory(path, config, shapes):
 
 def measure(mote, file, length):
     command = [mote, "bench", file, "--prompt", length, "--context", length, "--threads", 1, "--json",
-               "--repeat", max(3, min(15, 20000 // length))]
+               "--repeat", max(8, min(30, 40000 // length))]
     if "block-sparse" not in file.name:
         command += ["--decode", 0]
     result = json.loads(subprocess.run([str(part) for part in command], check=True, capture_output=True).stdout)
@@ -183,7 +183,7 @@ def svg(results, lengths):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mote", type=pathlib.Path, default=ROOT / "build" / "mote")
-    parser.add_argument("--lengths", default="128,512,2048,8192")
+    parser.add_argument("--lengths", default="128,512,2048,4096")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--svg", type=pathlib.Path)
     arguments = parser.parse_args()

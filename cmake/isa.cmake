@@ -93,7 +93,7 @@ function(mote_isa_sources out)
     if(isa STREQUAL "sse" AND NOT source MATCHES "/(linear|attention)_")
       set(small $<$<CONFIG:Release>:-Os>)  # work on rows takes little of the time
     endif()
-    if(isa STREQUAL "dsp" AND source MATCHES "/(rope_table|kv_store)_")
+    if(isa STREQUAL "dsp" AND source MATCHES "/(rope_table|kv_store|norm)_")
       set(small -Os)
     endif()
     set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS

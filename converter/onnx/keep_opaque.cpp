@@ -111,6 +111,8 @@ bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
   const std::string& op = step.node.op;
   const bool own = step.node.domain.empty();
   if (own && elementwise().count(op) != 0) {
+    const bool is_binary = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow";
+    if (step.inputs.size() < (is_binary ? 2u : op == "Where" ? 3u : 1u)) step.refuse("inputs are missing");
     Dims dims = step.input(0)->dims;
     for (size_t i = 1; i < step.inputs.size(); ++i) dims = broadcast(step, dims, step.input(i)->dims);
     outputs = {step.opaque(dims, 0, op == "IsNaN" ? TracedKind::boolean : TracedKind::real)};

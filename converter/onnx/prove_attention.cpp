@@ -11,6 +11,7 @@ namespace {
 
 /// What is added to a score so that nothing is left of it after the softmax.
 constexpr float kMaskedScore = -9000.0f;
+constexpr uint64_t kMaxScores = 1u << 26;
 
 }  // namespace
 
@@ -130,6 +131,8 @@ void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer) {
 Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer) {
   const AttentionSpec& spec = layer.attention;
   const uint64_t rows = sample_.length, columns = spec.value_width(), heads_count = spec.heads;
+  if (sample_.batch * heads_count * rows * rows > kMaxScores)
+    refuse("{} rows are too many to be followed", rows);
   std::vector<TracedElement> elements;
   for (uint64_t i = 0; i < merged->size(); ++i) elements.push_back(merged->at(i));
   int32_t index;

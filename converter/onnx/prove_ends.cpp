@@ -174,7 +174,13 @@ void OnnxProof::looked_up(const Traced& tensor, std::set<std::string>& roles) {
 
 void OnnxProof::embedding(Traced x) {
   const WeightNames& names = spec_.names;
-  if (trace_.values.count("input_ids") == 0) refuse("the graph has no input_ids");
+  for (const char* input : {"input_ids", "token_type_ids"}) {
+    const auto found = trace_.values.find(input);
+    const bool fits = found != trace_.values.end() && found->second->is_numbers() &&
+                      found->second->size() == sample_.batch * sample_.length;
+    if (!fits && (found != trace_.values.end() || std::string(input) == "input_ids"))
+      refuse("{} should be an input of the graph", input);
+  }
   if (!names.embedding_norm.empty()) x = norm(x, names.embedding_norm);
   std::set<std::string> roles;
   for (const Traced& one : addends(x, kMaxAddends)) {

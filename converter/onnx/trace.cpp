@@ -131,6 +131,8 @@ class OnnxFollower {
     }
     for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
       if (outputs[i]->dims.size() > 8) step.refuse("more than 8 dimensions");
+      if (trace_.values.count(node.outputs[i]) != 0)
+        step.refuse("its output {} is there already", shown(node.outputs[i]));
       if (!node.outputs[i].empty()) trace_.values[node.outputs[i]] = outputs[i];
     }
   }

@@ -63,7 +63,7 @@ void report(const char* what, mote_status status) {
   print(what, ": ", mote_status_name(status), ": ", error.text, "\n");
 }
 
-mote_status open(Assistant& a) {
+[[gnu::noinline]] mote_status open(Assistant& a) {
   const size_t bytes = static_cast<size_t>(firmware_model_end - firmware_model);
   mote_model* model = nullptr;
   const mote_status status =
@@ -72,7 +72,7 @@ mote_status open(Assistant& a) {
   return status;
 }
 
-mote_status start(Assistant& a) {
+[[gnu::noinline]] mote_status start(Assistant& a) {
   mote_session_options options = mote_session_options_default(a.model);
   options.context = MOTE_FIRMWARE_CONTEXT;
   options.chunk = MOTE_FIRMWARE_CHUNK;

@@ -67,7 +67,9 @@ mote_status check_decoder(const mote_session* session, mote_error* error) {
 
 mote_status check_ids_alone(const mote_session* session, mote_error* error) {
   const mote_status status = check_decoder(session, error);
-  if (status != MOTE_OK || session->programs[0].input_width == 0) return status;
+  // A model that sees has zeros with the tokens of texts.
+  if (status != MOTE_OK || session->programs[0].input_width == 0 || session->model->root->sight() != nullptr)
+    return status;
   return fail(error, MOTE_WRONG_STATE, "this model's tokens come with ", session->programs[0].input_width,
               " floats each: use mote_compute");
 }

@@ -16,6 +16,7 @@ namespace mote::file {
 struct Sound;
 struct Picture;
 struct Speech;
+struct Sight;
 #define OP(op, operation, types) struct op;
 #include "kernels/op_list.inc"
 }  // namespace mote::file
@@ -27,6 +28,7 @@ namespace flatbuffers {
 MOTE_VERIFY(Sound)
 MOTE_VERIFY(Picture)
 MOTE_VERIFY(Speech)
+MOTE_VERIFY(Sight)
 #define OP(op, operation, types) MOTE_VERIFY(op)
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY
@@ -44,6 +46,7 @@ namespace flatbuffers {
 MOTE_VERIFY_IF(Sound, mote::kHasMedia)
 MOTE_VERIFY_IF(Picture, mote::kHasMedia)
 MOTE_VERIFY_IF(Speech, mote::kHasMedia)
+MOTE_VERIFY_IF(Sight, mote::kHasMedia)
 #define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY_IF

@@ -112,7 +112,7 @@ mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint3
   const mote_status status = mote::check_prompt(*sight, ids, n, seen, count, &end, error);
   if (status != MOTE_OK) return status;
   const mote::Positions positions(n, end);
-  const size_t features = sight->features(), width = mote::width_of(*sight);
+  const size_t features = sight->features(), width = static_cast<size_t>(mote::width_of(*sight));
   memset(values, 0, n * width * sizeof(float));
   int64_t position = 0;
   for (uint32_t i = 0; i < n;) {
