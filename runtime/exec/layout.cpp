@@ -23,6 +23,21 @@ void choose_passes(mote_session* s) {
   if (most < options.chunk) s->token_rows = most;
 }
 
+/// Whether rows of tokens are made of neighbouring ones, which may lie in other lanes.
+bool mixes_tokens(const mote_model& model) {
+  for (const file::Program* program : *model.root->programs()) {
+    for (const file::Op* op : *program->ops()) {
+      const file::Slice* out = op->args_as_Frames() != nullptr          ? op->args_as_Frames()->out()
+                               : op->args_as_DepthwiseConv() != nullptr ? op->args_as_DepthwiseConv()->out()
+                               : op->args_as_Fourier() != nullptr       ? op->args_as_Fourier()->out()
+                               : op->args_as_GatherRows() != nullptr    ? op->args_as_GatherRows()->out()
+                                                                        : nullptr;
+      if (out != nullptr && program->buffers()->Get(out->buffer())->stream() == kTokens) return true;
+    }
+  }
+  return false;
+}
+
 /// Lanes where the chunk has rows for them and the family is tuned for lanes. Backends and traces take
 /// operands whole.
 void choose_lanes(mote_session* s) {
@@ -31,7 +46,7 @@ void choose_lanes(mote_session* s) {
   if (!kHasThreads) return;
   const Tuning& tuning = *family(s->isa).tuning;
   const bool whole = options.backend != nullptr || options.trace != nullptr;
-  if (!tuning.lanes || whole || options.chunk > kMaxChunk) return;
+  if (!tuning.lanes || whole || options.chunk > kMaxChunk || mixes_tokens(*s->model)) return;
   uint32_t least = 0;
   for (const file::Program* program : *s->model->root->programs()) {
     const uint32_t of_program = least_lane_rows(*s->model, *program, tuning, options.threads);
