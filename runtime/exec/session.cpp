@@ -177,7 +177,8 @@ mote_status bind_steps(const mote_session& s, const Places& places, Step* steps,
   return MOTE_OK;
 }
 
-mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
+// Out of line: its places are not to be on a small stack while the session is laid out.
+[[gnu::noinline]] mote_status bind_program(mote_session* s, ProgramSteps* program, mote_error* error) {
   set_program(*s, *program->file, &s->places);
   const uint32_t count = program->end - program->first;
   mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
