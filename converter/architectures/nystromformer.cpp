@@ -33,7 +33,7 @@ void add_convolution(TransformerBuilder& builder, const LayerSpec& layer, uint32
   builder.add(ScaleRowsNode{heads, heads, -1, 1.0f, sums});
 }
 
-void build_layer(const Landmarks& landmarks, TransformerBuilder& builder, const LayerSpec& layer) {
+void build_nystrom_layer(const Landmarks& landmarks, TransformerBuilder& builder, const LayerSpec& layer) {
   const AttentionSpec& attention = layer.attention;
   const BranchNorms& norms = layer.names.attention_norms;
   const uint32_t width = attention.q_width();
@@ -94,7 +94,7 @@ TransformerSpec read_nystromformer(const Source& source, Config& config) {
     layer.names.q_norm = base + "encoder.layer.{}.attention.self.conv.weight";  // that of the values
     layer.build = [landmarks](TransformerBuilder& builder, const LayerSpec& own) {
       if (own.weights == 0 && !landmarks.all()) builder.require_tokens(landmarks.tokens);
-      build_layer(landmarks, builder, own);
+      build_nystrom_layer(landmarks, builder, own);
     };
   }
   const Activation activation = spec.layers[0].ffn.activation;

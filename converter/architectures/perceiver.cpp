@@ -15,7 +15,7 @@ namespace mote::convert {
 namespace {
 
 constexpr uint32_t kDecoderHeads = 8, kDecoderKeys = 256;  // whatever the config says
-constexpr float kEps = 1e-5f;                              // of all norms, whatever the config says
+constexpr float kPerceiverEps = 1e-5f;                     // of all norms, whatever the config says
 
 /// An attention and a feed-forward. Widths are of all heads together.
 struct PerceiverBlock {
@@ -32,16 +32,16 @@ uint32_t add_state(TransformerBuilder& builder, const PerceiverBlock& block, uin
   return builder.add_state(state);
 }
 
-void linear(TransformerBuilder& builder, const PerceiverBlock& block, const char* label,
-            const std::string& name, View in, View out, Activation activation = Activation::none) {
+void block_linear(TransformerBuilder& builder, const PerceiverBlock& block, const char* label,
+                  const std::string& name, View in, View out, Activation activation = Activation::none) {
   builder.linear(block.label + label, block.source + name, Role::matrix, in, out, activation, true);
 }
 
 /// Stores keys and values of rows that have their norm.
 void keep(TransformerBuilder& builder, const PerceiverBlock& block, View rows) {
   const View k = builder.new_value(block.keys, Unit::token), v = builder.new_value(block.values, Unit::token);
-  linear(builder, block, "k", "attention.self.key", rows, k);
-  linear(builder, block, "v", "attention.self.value", rows, v);
+  block_linear(builder, block, "k", "attention.self.key", rows, k);
+  block_linear(builder, block, "v", "attention.self.value", rows, v);
   builder.add(KvStoreNode{block.state, k, v});
 }
 
@@ -57,18 +57,18 @@ View attend(TransformerBuilder& builder, const PerceiverBlock& block, View hidde
   builder.norm(block.label + "norm", block.source + "attention.self.layernorm1", hidden, normed);
   const View q = builder.new_value(block.keys, Unit::token),
              heads = builder.new_value(block.values, Unit::token);
-  linear(builder, block, "q", "attention.self.query", normed, q);
+  block_linear(builder, block, "q", "attention.self.query", normed, q);
   if (block.of_own_rows) keep(builder, block, normed);
   const auto scale = static_cast<float>(1.0 / std::sqrt(block.keys / block.heads));
   builder.add(AttentionNode{block.state, block.heads, scale, q, heads});
   const View out = builder.new_value(hidden.width, Unit::token);
-  linear(builder, block, "o", "attention.output.dense", heads, out);
+  block_linear(builder, block, "o", "attention.output.dense", heads, out);
   if (block.adds_to_hidden) builder.add(ScaleRowsNode{out, out, -1, 1.0f, hidden});
 
   const View inner = builder.new_value(block.ffn, Unit::token);
   builder.norm(block.label + "ffn_norm", block.source + "layernorm", out, normed);
-  linear(builder, block, "up", "mlp.dense1", normed, inner, block.activation);
-  linear(builder, block, "down", "mlp.dense2", inner, normed);
+  block_linear(builder, block, "up", "mlp.dense1", normed, inner, block.activation);
+  block_linear(builder, block, "down", "mlp.dense2", inner, normed);
   builder.add(ScaleRowsNode{normed, out, -1, 1.0f, out});
   return out;
 }
@@ -108,7 +108,7 @@ TransformerSpec read_perceiver(const Source& source, Config& config) {
   if (spec.embedding_width % kDecoderHeads != 0)
     config.refuse("d_model {} is not a multiple of {} heads", spec.embedding_width, kDecoderHeads);
   spec.norm = NormKind::layer;
-  spec.norm_eps = kEps;
+  spec.norm_eps = kPerceiverEps;
   spec.norm_bias = true;
   for (const char* unused :
        {"layer_norm_eps", "image_size", "train_size", "num_frames", "audio_samples_per_frame",

@@ -15,7 +15,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr uint32_t kContext = 512;  // that it was trained with; the original has no limit
+constexpr uint32_t kXlnetContext = 512;  // that it was trained with; the original has no limit
 constexpr uint32_t kMostMemory = 1u << 14;
 constexpr uint32_t kTypes = 4;  // of the first text, the second, the class token, others
 
@@ -240,7 +240,7 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 32000);
   spec.width = config.size("d_model", 2, kMaxSize, 1024);
-  spec.context = source.max_tokens != 0 ? std::min(source.max_tokens, kContext) : kContext;
+  spec.context = source.max_tokens != 0 ? std::min(source.max_tokens, kXlnetContext) : kXlnetContext;
   spec.token_types = kTypes;
   spec.norm = NormKind::layer;
   spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));

@@ -15,7 +15,8 @@ struct NystromScratch {
 };
 
 /// out [rows, cols] = alpha * a [rows, n] b [n, cols]
-void multiply(float* out, const float* a, const float* b, size_t rows, size_t n, size_t cols, float alpha) {
+void multiply_matrices(float* out, const float* a, const float* b, size_t rows, size_t n, size_t cols,
+                       float alpha) {
   for (size_t row = 0; row < rows; ++row) {
     for (size_t col = 0; col < cols; ++col) {
       float sum = 0.0f;
@@ -36,7 +37,7 @@ float dot(const float* a, const float* b, size_t n, float scale) {
   return scale * sum;
 }
 
-void softmax(float* row, size_t n) {
+void weigh_row(float* row, size_t n) {
   float largest = row[0], sum = 0.0f;
   for (size_t i = 1; i < n; ++i) largest = fmaxf(largest, row[i]);
   for (size_t i = 0; i < n; ++i) sum += row[i] = expf(row[i] - largest);
@@ -63,7 +64,7 @@ float weigh_landmarks(const NystromArgs& args, const NystromScratch& s, size_t h
   float* weights = s.middle + head * m * m;
   for (size_t i = 0; i < m; ++i) {
     for (size_t j = 0; j < m; ++j) weights[i * m + j] = dot(q + i * dim, k + j * dim, dim, args.scale);
-    softmax(weights + i * m, m);
+    weigh_row(weights + i * m, m);
   }
   float most = 0.0f;
   for (size_t j = 0; j < m; ++j) {
@@ -80,16 +81,16 @@ void invert(const NystromArgs& args, const NystromScratch& s, size_t head, float
   const float* a = s.middle + head * m * m;
   for (size_t i = 0; i < m * m; ++i) s.z[i] = a[i % m * m + i / m] / most;
   for (uint32_t step = 0; step < kNystromSteps; ++step) {
-    multiply(s.az, a, s.z, m, m, m, 1.0f);
+    multiply_matrices(s.az, a, s.z, m, m, m, 1.0f);
     for (size_t i = 0; i < m * m; ++i) s.inner[i] = s.az[i];
     constexpr float kDiagonals[] = {7.0f, 15.0f};
     for (const float diagonal : kDiagonals) {
       subtract(s.inner, m, diagonal);
-      multiply(s.product, s.az, s.inner, m, m, m, 1.0f);
+      multiply_matrices(s.product, s.az, s.inner, m, m, m, 1.0f);
       for (size_t i = 0; i < m * m; ++i) s.inner[i] = s.product[i];
     }
     subtract(s.inner, m, 13.0f);
-    multiply(s.product, s.z, s.inner, m, m, m, 0.25f);
+    multiply_matrices(s.product, s.z, s.inner, m, m, m, 0.25f);
     for (size_t i = 0; i < m * m; ++i) s.z[i] = s.product[i];
   }
 }
@@ -128,12 +129,12 @@ void attend(const NystromArgs& args, const NystromScratch& s, uint32_t first, ui
     invert(args, s, head, most);
     attend_all(args, s, head, first, count);
     float *mixed = s.inner, *weights = s.product;  // of [m, max(m, E)] and more
-    multiply(mixed, s.z, s.values, m, m, dim, 1.0f);
+    multiply_matrices(mixed, s.z, s.values, m, m, dim, 1.0f);
     for (uint32_t t = first; t < first + count; ++t) {
       const float* q = args.lanes.row(args.q, t) + head * dim;
       for (size_t j = 0; j < m; ++j) weights[j] = dot(q, s.k + (head * m + j) * dim, dim, args.scale);
-      softmax(weights, m);
-      multiply(args.lanes.row(args.out, t) + head * dim, weights, mixed, 1, m, dim, 1.0f);
+      weigh_row(weights, m);
+      multiply_matrices(args.lanes.row(args.out, t) + head * dim, weights, mixed, 1, m, dim, 1.0f);
     }
   }
 }

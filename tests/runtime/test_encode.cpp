@@ -17,7 +17,7 @@ using test::Sequences;
 
 const char* const kModels[] = {
     "bert",       "roberta_masked_lm", "albert_qa",           "mpnet_sentence", "distilbert_classifier",
-    "longformer", "fnet_classifier",   "perceiver_masked_lm", "xlnet"};
+    "longformer", "fnet_classifier",   "perceiver_masked_lm", "xlnet",          "deberta_v2_conv"};
 
 /// Three sequences of a golden encoder's vocabulary.
 struct Texts {
