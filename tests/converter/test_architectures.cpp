@@ -312,6 +312,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"umt5", "relative_attention_bias"},
       {"t5gemma", "decoder"},
       {"rnn", "vocab_size"},
+      {"attention_shaw", "vocab_size"},
       {"lstm", "vocab_size"},
       {"gru", "vocab_size"},
       {"linear_attention", "vocab_size"},
