@@ -313,6 +313,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"t5gemma", "decoder"},
       {"rnn", "vocab_size"},
       {"attention_shaw", "vocab_size"},
+      {"vision-encoder-decoder", "encoder.model_type"},
       {"lstm", "vocab_size"},
       {"gru", "vocab_size"},
       {"linear_attention", "vocab_size"},
