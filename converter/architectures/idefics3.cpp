@@ -117,7 +117,7 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
        {"_flash_attn_2_enabled", "neftune_noise_alpha", "pixel_shuffle_factor", "qk_layer_norms",
         "use_resampler", "perceiver_config", "is_llama_config", "transformers.js_config"})
     text.erase(key);
-  const std::string type = text.value("model_type", "llama");
+  const std::string type = config.inner(text, "text_config.").text("model_type", "llama");
   if (type != "llama") config.refuse("text_config: model_type {} is not supported, llama is", type);
   TransformerSpec spec = read_sighted_text(source, config, kIdefics3, read_llama, std::move(text));
   spec.names.ignored_starts.emplace_back(kConnector);
