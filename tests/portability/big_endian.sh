@@ -12,7 +12,7 @@ preprocess() {
 preprocess runtime/file/model.cpp || fail "model.cpp does not compile here"
 sources=0
 for source in runtime/*.cpp runtime/*/*.cpp kernels/*.cpp kernels/reference/*.cpp; do
-  case $source in runtime/status.cpp | runtime/sound/log_mel.cpp | runtime/exec/beam_rules.cpp) continue ;; esac  # they see none
+  case $source in runtime/status.cpp | runtime/sound/*.cpp | runtime/exec/beam_rules.cpp) continue ;; esac  # they see none
   if said=$(preprocess -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__ "$source"); then
     fail "$source accepts a big-endian machine"
   fi
