@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   mote_model* model;
   mote_model_info info;
   mote_output_info output;
+  mote_speech_info speech;
   mote_session* session;
   mote_session_options options;
   mote_self_test test;
@@ -83,7 +84,9 @@ int main(int argc, char** argv) {
   if (status != MOTE_OK) return failed("self test", status, &error);
   printf("self test: %u of %u ids, logits within %g\n", test.equal_ids, test.ids,
          (double)test.largest_difference);
-  if (output.kind == MOTE_OUTPUT_NEXT_TOKEN && print_logits(session, info.vocab)) {
+  /* A transducer's ids come with rows of sound. */
+  mote_model_get_speech(model, &speech);
+  if (output.kind == MOTE_OUTPUT_NEXT_TOKEN && speech.duration_count == 0 && print_logits(session, info.vocab)) {
     status = MOTE_SELF_TEST_FAILED;
   }
   mote_posix_pool_destroy(pool);
