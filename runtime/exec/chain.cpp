@@ -8,7 +8,7 @@
 namespace mote {
 namespace {
 
-constexpr uint32_t kMaxOperands = 3;
+constexpr uint32_t kMaxOperands = 4;
 
 /// The operands that lie in buffers, of an operation that goes by rows: their number, else 0.
 uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
