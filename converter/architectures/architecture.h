@@ -65,6 +65,9 @@ struct LlamaDefaults {
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
 
+/// What Gemma 3n and 4 have in common for keys that are absent.
+LlamaDefaults gemma4_defaults(uint32_t vocab, uint32_t ffn_width, uint32_t context);
+
 /// The norms, names and scale of the scores that layers of Gemma 4 have besides llama's, below one prefix.
 void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers);
 
@@ -131,6 +134,9 @@ struct HeadNames {
 
 /// Those of RoBERTa and MPNet.
 HeadNames roberta_heads(const std::string& base, uint32_t width);
+
+/// Those of RoFormer, BigBird and Nyströmformer; `masked`: the width before the vocabulary.
+HeadNames roformer_heads(const std::string& base, const TransformerSpec& spec, uint32_t masked);
 
 /// Chooses the head that config.json's `architectures` names and fills spec.head, spec.tied_embedding and the
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.

@@ -29,16 +29,8 @@ TransformerSpec read_big_bird(const Source& source, Config& config) {
   const bool bias = config.flag("use_bias", true);
   for (LayerSpec& layer : spec.layers) layer.attention.qkv_bias = bias;
 
-  const Activation activation = spec.layers[0].ffn.activation;
-  HeadNames names;
-  names.base = base;
+  HeadNames names = roformer_heads(base, spec, spec.width);
   names.pooler = "pooler";
-  names.classifier = {"classifier.dense", "", activation, spec.width};
-  names.labels = "classifier.out_proj";
-  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
-                  spec.width};
-  names.vocabulary = "cls.predictions.decoder";
-  names.vocabulary_bias = "cls.predictions.bias";
   read_head(source, config, names, spec);
   return spec;
 }

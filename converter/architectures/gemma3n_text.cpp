@@ -235,19 +235,11 @@ void read_altup(Config& config, const std::string& base, TransformerSpec& spec) 
 }  // namespace
 
 TransformerSpec read_gemma3n_text(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 262400, .ffn_width = 0, .context = 32768};
+  LlamaDefaults defaults = gemma4_defaults(262400, 0, 32768);
   defaults.width = 2048;
   defaults.layers = 35;
   defaults.heads = 8;
   defaults.kv_heads = 2;
-  defaults.kv_heads_null = false;
-  defaults.head_dim = 256;
-  defaults.bos_id = 2;
-  defaults.activation_key = "hidden_activation";
-  defaults.activation = "gelu_pytorch_tanh";
-  defaults.mlp_bias = false;
-  defaults.tied = true;
-  defaults.own_ropes = true;
   TransformerSpec spec = read_llama_like(source, config, defaults);
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   spec.last_hidden_unnormed = true;

@@ -97,15 +97,7 @@ TransformerSpec read_nystromformer(const Source& source, Config& config) {
       build_nystrom_layer(landmarks, builder, own);
     };
   }
-  const Activation activation = spec.layers[0].ffn.activation;
-  HeadNames names;
-  names.base = base;
-  names.classifier = {"classifier.dense", "", activation, spec.width};
-  names.labels = "classifier.out_proj";
-  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
-                  spec.width};
-  names.vocabulary = "cls.predictions.decoder";
-  names.vocabulary_bias = "cls.predictions.bias";
+  const HeadNames names = roformer_heads(base, spec, spec.width);
   read_head(source, config, names, spec);
   return spec;
 }

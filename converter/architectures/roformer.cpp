@@ -6,6 +6,19 @@
 
 namespace mote::convert {
 
+HeadNames roformer_heads(const std::string& base, const TransformerSpec& spec, uint32_t masked) {
+  const Activation activation = spec.layers[0].ffn.activation;
+  HeadNames names;
+  names.base = base;
+  names.classifier = {"classifier.dense", "", activation, spec.width};
+  names.labels = "classifier.out_proj";
+  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
+                  masked};
+  names.vocabulary = "cls.predictions.decoder";
+  names.vocabulary_bias = "cls.predictions.bias";
+  return names;
+}
+
 TransformerSpec read_roformer(const Source& source, Config& config) {
   const std::string base = base_of(source, "roformer.");
   const BertDefaults defaults{.vocab = 50000, .context = 1536};
@@ -24,15 +37,7 @@ TransformerSpec read_roformer(const Source& source, Config& config) {
   spec.ropes[0].kind = RopeKind::interleaved;
   for (LayerSpec& layer : spec.layers) layer.attention.rope = 0;
 
-  const Activation activation = spec.layers[0].ffn.activation;
-  HeadNames names;
-  names.base = base;
-  names.classifier = {"classifier.dense", "", activation, spec.width};
-  names.labels = "classifier.out_proj";
-  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
-                  embedding};
-  names.vocabulary = "cls.predictions.decoder";
-  names.vocabulary_bias = "cls.predictions.bias";
+  const HeadNames names = roformer_heads(base, spec, embedding);
   read_head(source, config, names, spec);
   return spec;
 }

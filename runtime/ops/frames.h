@@ -6,20 +6,7 @@
 namespace mote {
 namespace ops {
 
-struct Frames : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
-
-  template <class F>
-  static void operands(FramesArgs& args, F&& f) {
-    rows_of(f, args.out, uint64_t{args.window.taps} * args.width);
-  }
-  static uint64_t work_per_row(const FramesArgs& args) { return uint64_t{args.window.taps} * args.width; }
-
-  static Extent prepare(FramesArgs& args, const RunRows& run, Extent extent) {
-    args.in = run.in_lanes(args.in.first_lane);
-    return extent;
-  }
-
+struct Frames : WindowRows<FramesArgs> {
   template <class To>
   static void describe(const file::Frames& op, To& to) {
     to.kind(op.in()->width(), " x ", op.taps());

@@ -160,6 +160,23 @@ struct RowMap : Operation {
   static uint64_t work_per_row(const Args& args) { return kCost * args.width; }
 };
 
+/// The answers of operations that put the rows of `in` in a window (kernels/time_ops.h) side by side.
+template <class Args>
+struct WindowRows : Operation {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
+
+  template <class F>
+  static void operands(Args& args, F&& f) {
+    rows_of(f, args.out, uint64_t{args.window.taps} * args.width);
+  }
+  static uint64_t work_per_row(const Args& args) { return uint64_t{args.window.taps} * args.width; }
+
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.in = run.in_lanes(args.in.first_lane);
+    return extent;
+  }
+};
+
 /// The answers of operations with a state of a fixed size (kernels/recurrent_ops.h).
 struct Recurrent : Operation {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::state};

@@ -24,6 +24,20 @@ mote_status open(const test::AlignedBytes& file, test::AlignedBytes& storage, te
   return mote_session_init(*model, &options, arena.data(), bytes, session, error);
 }
 
+void count_allocations() {
+  calls = 0;
+  counting = true;
+}
+
+/// Ends the count: all calls succeeded, and none allocated.
+void expect_none(mote_status status, const mote_error& error) {
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
+}
+
 }  // namespace
 #endif
 
@@ -109,8 +123,7 @@ TEST("nothing allocates while a T5 encodes a source and searches with beams") {
   const test::AlignedBytes& file = test::golden_file("t5", "q8g32");
   const auto ids = test::some_ids(20, 100);
   test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20), memory(size_t{1} << 16);
-  counting = true;
-  calls = 0;
+  count_allocations();
   mote_error error{};
   mote_model* model = nullptr;
   mote_session* session = nullptr;
@@ -132,11 +145,7 @@ TEST("nothing allocates while a T5 encodes a source and searches with beams") {
   mote_beam beams[4];
   if (status == MOTE_OK)
     status = mote_beam_search(session, &options, memory.data(), memory.size(), beams, &error);
-  const uint32_t found = calls;
-  counting = false;
-  INFO(error.text);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-  TEST_ASSERT_EQUAL_UINT32(0, found);
+  expect_none(status, error);
 #endif
 }
 
@@ -152,8 +161,7 @@ TEST("nothing allocates while a Whisper hears, writes and tests itself") {
   const mote_log_mel mel{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&mel) / sizeof(double));
   test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20);
-  counting = true;
-  calls = 0;
+  count_allocations();
   mote_error error{};
   mote_model* model = nullptr;
   mote_session* session = nullptr;
@@ -174,11 +182,7 @@ TEST("nothing allocates while a Whisper hears, writes and tests itself") {
     status = mote_generate(session, &start, 1, &generation, nullptr, nullptr, nullptr, &error);
   mote_self_test self_test;
   if (status == MOTE_OK) status = mote_session_self_test(session, &self_test, &error);
-  const uint32_t found = calls;
-  counting = false;
-  INFO(error.text);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-  TEST_ASSERT_EQUAL_UINT32(0, found);
+  expect_none(status, error);
 #endif
 }
 
@@ -190,8 +194,7 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     const test::AlignedBytes& file = test::text_file("q8g32", name);
     const auto ids = test::some_ids(20, 100);
     test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20);
-    counting = true;
-    calls = 0;
+    count_allocations();
     mote_error error{};
     mote_model* model = nullptr;
     mote_session* session = nullptr;
@@ -213,11 +216,7 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     }
     mote_self_test self_test;
     if (status == MOTE_OK) status = mote_session_self_test(session, &self_test, &error);
-    const uint32_t found = calls;
-    counting = false;
-    INFO(error.text);
-    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-    TEST_ASSERT_EQUAL_UINT32(0, found);
+    expect_none(status, error);
   }
 #endif
 }
@@ -231,8 +230,7 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
     test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20);
     const std::vector<float> pixels(size_t{3} * 64 * 64, 0.25f);
     std::vector<float> rows(size_t{1} << 16);
-    counting = true;
-    calls = 0;
+    count_allocations();
     mote_error error{};
     mote_model* model = nullptr;
     mote_session* session = nullptr;
@@ -249,11 +247,7 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
     mote_output_info output;
     mote_model_get_output(model, &output);
     if (status == MOTE_OK) status = mote_probabilities(session, 0, row, output.width, &error);
-    const uint32_t found = calls;
-    counting = false;
-    INFO(error.text);
-    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-    TEST_ASSERT_EQUAL_UINT32(0, found);
+    expect_none(status, error);
   }
 #endif
 }
@@ -266,8 +260,7 @@ TEST("nothing allocates while a prompt with a picture is read and continued") {
   test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20);
   const std::vector<float> features(size_t{4} * 256, 0.5f);
   std::vector<float> values(size_t{6} * 512);
-  counting = true;
-  calls = 0;
+  count_allocations();
   mote_error error{};
   mote_model* model = nullptr;
   mote_session* session = nullptr;
@@ -291,11 +284,7 @@ TEST("nothing allocates while a prompt with a picture is read and continued") {
   }();
   if (status == MOTE_OK)
     status = mote_generate(session, nullptr, 0, &generation, nullptr, nullptr, nullptr, &error);
-  const uint32_t found = calls;
-  counting = false;
-  INFO(error.text);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-  TEST_ASSERT_EQUAL_UINT32(0, found);
+  expect_none(status, error);
 #endif
 }
 
@@ -330,8 +319,7 @@ TEST("nothing allocates while recurrent and linear-attention models prefill, dec
     const test::AlignedBytes& file = test::golden_file(name, "f32");
     const auto prompt = test::some_ids(40, 100);
     test::AlignedBytes storage(mote_model_bytes()), arena(size_t{4} << 20), state(size_t{1} << 20);
-    counting = true;
-    calls = 0;
+    count_allocations();
     mote_error error{};
     mote_model* model = nullptr;
     mote_session* session = nullptr;
@@ -342,11 +330,7 @@ TEST("nothing allocates while recurrent and linear-attention models prefill, dec
     if (status == MOTE_OK) status = mote_decode(session, &id, &error);
     if (status == MOTE_OK) status = mote_session_save(session, state.data(), state.size(), nullptr, &error);
     if (status == MOTE_OK) status = mote_session_restore(session, state.data(), state.size(), &error);
-    const uint32_t found = calls;
-    counting = false;
-    INFO(error.text);
-    TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
-    TEST_ASSERT_EQUAL_UINT32(0, found);
+    expect_none(status, error);
   }
 #endif
 }
@@ -359,8 +343,7 @@ TEST("nothing allocates while a T5 encodes a source and beams search over it") {
   const auto source = test::some_ids(23, 100);
   test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20), memory(size_t{1} << 16);
   mote_beam beams[4];
-  counting = true;
-  calls = 0;
+  count_allocations();
   mote_error error{};
   mote_model* model = nullptr;
   mote_session* session = nullptr;
@@ -384,11 +367,7 @@ TEST("nothing allocates while a T5 encodes a source and beams search over it") {
   options.repetition_penalty = 1.2f;
   if (status == MOTE_OK)
     status = mote_beam_search(session, &options, memory.data(), memory.size(), beams, &error);
-  const uint32_t found = calls;
-  counting = false;
-  INFO(error.text);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  expect_none(status, error);
   TEST_ASSERT_GREATER_THAN(0u, beams[0].count);
-  TEST_ASSERT_EQUAL_UINT32(0, found);
 #endif
 }

@@ -131,17 +131,6 @@ function move(layers, heads) {
   head = (Math.min(head, all - 1) + heads + all) % all;
   show();
 }
-const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
-addEventListener('keydown', event => {
-  if (!(event.key in moves) || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  move(...moves[event.key]);
-});
-at('up').onclick = () => move(-1, 0);
-at('down').onclick = () => move(1, 0);
-at('left').onclick = () => move(0, -1);
-at('right').onclick = () => move(0, 1);
-open(0);
 )";
 
 }  // namespace mote::cli

@@ -122,17 +122,6 @@ function move(ops, programs) {
   op = Math.min(items.length - 1, Math.max(0, op + ops));
   show(true);
 }
-const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
-addEventListener('keydown', event => {
-  if (!(event.key in moves) || event.ctrlKey || event.altKey || event.metaKey) return;
-  event.preventDefault();
-  move(...moves[event.key]);
-});
-at('up').onclick = () => move(-1, 0);
-at('down').onclick = () => move(1, 0);
-at('left').onclick = () => move(0, -1);
-at('right').onclick = () => move(0, 1);
-open(0);
 )";
 
 }  // namespace

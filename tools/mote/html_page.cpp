@@ -9,6 +9,21 @@
 namespace mote::cli {
 namespace {
 
+// Arrow keys and the buttons of their names move; both pages begin at their first part.
+constexpr const char* kMoves = R"(
+const moves = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1]};
+addEventListener('keydown', event => {
+  if (!(event.key in moves) || event.ctrlKey || event.altKey || event.metaKey) return;
+  event.preventDefault();
+  move(...moves[event.key]);
+});
+at('up').onclick = () => move(-1, 0);
+at('down').onclick = () => move(1, 0);
+at('left').onclick = () => move(0, -1);
+at('right').onclick = () => move(0, 1);
+open(0);
+)";
+
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --ink: #1c2733; --paper: #fdfdfb; --line: #b9c2cc; --mark: #1f6fb2; }
 @media (prefers-color-scheme: dark) {
@@ -74,7 +89,7 @@ std::string to_html(const HtmlPage& page, const nlohmann::json& data) {
   html += "<body>\n<h1>" + escaped(page.title) + "</h1>\n" + page.body;
   html += "<script type=\"application/json\" id=\"data\">" + as_data(data) + "</script>\n";
   html += "<script>\n'use strict';\nconst data = JSON.parse(document.getElementById('data').textContent);\n";
-  return html + page.script + "</script>\n</body>\n</html>\n";
+  return html + page.script + kMoves + "</script>\n</body>\n</html>\n";
 }
 
 void write_html(const std::string& path, const std::string& html) {

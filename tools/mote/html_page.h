@@ -10,9 +10,11 @@ namespace mote::cli {
 
 struct HtmlPage {
   std::string title;
-  const char* style;   // besides that of all pages
-  const char* body;    // between the heading and the script
-  const char* script;  // has the data as `data`
+  const char* style;  // besides that of all pages
+  const char* body;   // between the heading and the script
+  // Has the data as `data`. It defines at(id), an element; open(part), which shows a part of the data from
+  // its start; and move(down, right), which the arrow keys and the buttons up, down, left and right call.
+  const char* script;
 };
 
 /// Data are text to the page, whatever they hold: no '<' is in them that could end the element.
