@@ -46,10 +46,7 @@ MixtureSpec read_mixture(Config& config, const std::string& prefix, const LayerS
 }  // namespace
 
 TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
-  defaults.bos_id = 1;
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "granitemoehybrid");
   read_granite_multipliers(config, spec);
   const std::string positions = config.optional_text("position_embedding_type").value_or("nope");
   if (positions != "rope" && positions != "nope")

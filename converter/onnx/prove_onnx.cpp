@@ -36,7 +36,7 @@ std::string unproved_layer(const LayerSpec& layer) {
 }
 
 std::string unproved(const TransformerSpec& spec) {
-  if (spec.source != nullptr || spec.stem != nullptr || spec.sound || spec.expand || spec.collapse)
+  if (spec.source != nullptr || spec.stem != nullptr || spec.sound || spec.expand)
     return "encoder-decoders, sound and rows of several streams";
   if (spec.norm != NormKind::layer || !spec.norm_bias || spec.norm_eps_outside_root || spec.norm_plus_one ||
       spec.norm_multiplier != 1.0f)

@@ -3,31 +3,21 @@
 // The bytes of an ONNX file: read, followed and compared with a BERT of one layer, its tensors' first rows
 // read.
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/read_tensors.h"
 
 using namespace mote::convert;
 
 namespace {
-
-constexpr uint64_t kMaxRows = 4, kMaxCols = 1 << 16;
 
 const std::shared_ptr<const nlohmann::json>& config() {
   static const auto kConfig = std::make_shared<const nlohmann::json>(nlohmann::json::parse(
       R"({"model_type": "bert", "hidden_size": 4, "num_attention_heads": 2, "num_hidden_layers": 1,
           "intermediate_size": 6, "vocab_size": 12, "max_position_embeddings": 8})"));
   return kConfig;
-}
-
-void read_rows(const Source& source) {
-  for (const auto& [name, tensor] : source.tensors) {
-    if (tensor.cols() > kMaxCols) continue;
-    std::vector<float> row(tensor.cols());
-    for (uint64_t i = 0; i < tensor.rows() && i < kMaxRows; ++i) read_row(tensor, i, row);
-  }
 }
 
 }  // namespace
@@ -39,6 +29,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     read_onnx(source, {reinterpret_cast<const std::byte*>(data), size}, "nowhere/input");
   } catch (const Error&) {
   }
-  read_rows(source);
+  test::read_first_rows(source.tensors);
   return 0;
 }
