@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/readers/safetensors.h"
+#include "mote/pictures.h"
 #include "tests/support/golden.h"
 #include "tests/support/test_model.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "converter/readers/safetensors.h"
+#include "mote/pictures.h"
 #include "tests/support/golden.h"
 #include "tests/support/test_model.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "converter/readers/safetensors.h"
+#include "mote/sound.h"
 #include "schema/mote_generated.h"
 #include "tests/support/golden.h"
 #include "tests/support/test_model.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "converter/readers/safetensors.h"
+#include "mote/sound.h"
 #include "tests/support/golden.h"
 #include "tests/support/test_model.h"
 

@@ -8,6 +8,8 @@
 
 #include "converter/error.h"
 #include "converter/output_file.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"
@@ -269,7 +271,8 @@ void add_forward(CommandLine& line) {
               "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
               "global_attention_mask [B,T]; names may have a "
               "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the same sessions")
+              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the "
+              "same sessions")
       .type("FILE")
       .required()
       .repeated();
