@@ -306,6 +306,4 @@ TEST("attention gives NaN to the queries that see a NaN, and to no other", "[att
   });
 }
 
-#if defined(__x86_64__)
-
 }  // namespace mote::test

@@ -5,6 +5,7 @@
 
 namespace mote::test {
 
+#if defined(__x86_64__)
 TEST("attention's exponential of weights that are rounded is within 2^-13", "[attention]") {
   if (!isa_available(Isa::kAvx512Vnni)) return;
   for (const RoughExp rough_exp : kRoughExps) {
