@@ -55,6 +55,15 @@ struct Counted {
   void encode(const mote_batch& batch) {
     go_on([&] { return mote_encode(session, &batch, &error); });
   }
+  /// One sequence, of ids or of floats.
+  void encode_one(const int32_t* ids, const float* values, uint32_t length) {
+    mote_batch batch{};
+    batch.ids = ids;
+    batch.values = values;
+    batch.lengths = &length;
+    batch.count = 1;
+    encode(batch);
+  }
   void prefill(const int32_t* ids, uint32_t n) {
     go_on([&] { return mote_prefill(session, 0, ids, n, MOTE_LOGITS_LAST, &error); });
   }
@@ -163,11 +172,7 @@ TEST("nothing allocates while a Whisper hears, writes and tests itself") {
     return mote_log_mel_compute(&mel, samples.data(), kFrames * kHop, scratch.data(), features.data(),
                                 &run.error);
   });
-  mote_batch batch{};
-  batch.values = features.data();
-  batch.lengths = &kFrames;
-  batch.count = 1;
-  run.encode(batch);
+  run.encode_one(nullptr, features.data(), kFrames);
   const int32_t start = 3;
   mote_generation generation = mote_generation_default();
   generation.max_tokens = 8;
@@ -212,11 +217,7 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
     mote_picture_info picture{};
     run.go_on([&] { return mote_model_get_picture(run.model, &picture, &run.error); });
     if (run.status == MOTE_OK) mote_picture_rows(&picture, pixels.data(), rows.data());
-    mote_batch batch{};
-    batch.values = rows.data();
-    batch.lengths = &picture.rows;
-    batch.count = 1;
-    run.encode(batch);
+    run.encode_one(nullptr, rows.data(), picture.rows);
     float row[64];
     mote_output_info output;
     mote_model_get_output(run.model, &output);
@@ -296,12 +297,7 @@ TEST("nothing allocates while a T5 encodes a source and beams search over it") {
       options.context = 32;
       options.batch = options.logit_rows = 4;
     });
-    const uint32_t length = 23;
-    mote_batch batch{};
-    batch.ids = source.data();
-    batch.lengths = &length;
-    batch.count = 1;
-    run.encode(batch);
+    run.encode_one(source.data(), nullptr, 23);
     const int32_t start = 0;
     run.prefill(&start, 1);
     mote_beam_options options = mote_model_beam_options(run.model);
