@@ -27,10 +27,11 @@ struct CausalConv : Recurrent {
 };
 
 inline void Binder::bind(const file::CausalConv& op, Step* step) {
-  const Operand out = token_step(step, Op::kCausalConv, op.out(), "out");
+  const Operand in = token_step(step, Op::kCausalConv, op.in(), "in"), out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::conv_tail);
   if (status_ != MOTE_OK) return;
-  shape(state, 1, state.rows, out.width);
+  token_columns(out, in.width, "out");
+  shape(state, 1, state.rows, in.width);
   const uint32_t taps = state.rows + 1;
   check(taps <= kMaxTaps, taps, " taps, at most ", kMaxTaps);
   known(op.activation());
@@ -42,7 +43,7 @@ inline void Binder::bind(const file::CausalConv& op, Step* step) {
                        static_cast<Activation>(op.activation()),
                        matrix(op.weight(), taps, out.width, "weight"),
                        optional_vector(op.bias(), out.width, "bias"),
-                       token_rows(op.in(), out.width, "in"),
+                       in.const_rows(),
                        out.rows()};
 }
 

@@ -30,14 +30,15 @@ struct SsmScan : Recurrent {
 };
 
 inline void Binder::bind(const file::SsmScan& op, Step* step) {
-  const Operand out = token_step(step, Op::kSsmScan, op.out(), "out");
+  const Operand x = token_step(step, Op::kSsmScan, op.x(), "x"), out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
   if (!check(op.groups() > 0 && state.heads % op.groups() == 0, state.heads, " heads over ", op.groups(),
              " groups")) {
     return;
   }
-  width(out, uint64_t{state.heads} * state.cols, "out");
+  width(x, uint64_t{state.heads} * state.cols, "x");
+  token_columns(out, x.width, "out");
   const uint64_t of_groups = uint64_t{op.groups()} * state.rows;
   check(op.dt_min() <= op.dt_max(), "dt_min is above dt_max");
   step->ssm_scan = {state,
@@ -49,7 +50,7 @@ inline void Binder::bind(const file::SsmScan& op, Step* step) {
                     vector(op.decay(), state.heads, "decay"),
                     optional_vector(op.dt_bias(), state.heads, "dt_bias"),
                     optional_vector(op.skip(), state.heads, "skip"),
-                    token_rows(op.x(), out.width, "x"),
+                    x.const_rows(),
                     token_rows(op.dt(), state.heads, "dt"),
                     token_rows(op.b(), of_groups, "b"),
                     token_rows(op.c(), of_groups, "c"),
