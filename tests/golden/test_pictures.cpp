@@ -4,6 +4,7 @@
 // implementation.
 #include <cmath>
 
+#include "mote/pictures.h"
 #include "tests/golden/golden_runs.h"
 #include "tests/support/golden.h"
 

@@ -4,6 +4,7 @@
 // one that reads, with these in its prompt, the stored logits and continuation.
 #include <algorithm>
 
+#include "mote/pictures.h"
 #include "tests/golden/golden_runs.h"
 #include "tests/support/golden.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mote/sound.h"
 #include "schema/mote_generated.h"
 #include "tests/golden/golden_runs.h"
 

@@ -4,6 +4,7 @@
 // and the tokens that are said, as the original implementation has them.
 #include <algorithm>
 
+#include "mote/sound.h"
 #include "tests/golden/golden_runs.h"
 
 namespace {

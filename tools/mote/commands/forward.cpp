@@ -8,6 +8,8 @@
 
 #include "converter/error.h"
 #include "converter/output_file.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
