@@ -156,6 +156,17 @@ TEST("forward --hidden: an encoder-decoder's layers, the last of the encoder as 
   TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance("t5"), expected.data(), logits.data(), expected.size());
 }
 
+TEST("bench: a model of pictures or sound is measured on a picture, its frames or ten seconds") {
+  const auto rows = [](const std::string& model, const std::string& options = "") {
+    const json result = assert_json(run("bench " + converted(model, "f32") + " --repeat 1 --json" + options));
+    TEST_ASSERT_TRUE(result.at("prompt_ms").get<double>() > 0);
+    return result.at("prompt").get<int32_t>();
+  };
+  TEST_ASSERT_EQUAL_INT32(17, rows("vit_classifier"));  // 24 / 6 patches each way, and the class
+  TEST_ASSERT_EQUAL_INT32(2 * 24, rows("whisper", " --decode 3"));
+  TEST_ASSERT_EQUAL_INT32(7, rows("parakeet_ctc", " --prompt 7 --batch 2"));
+}
+
 TEST("bench: an encoder-decoder encodes sources and decodes over them, in batches too") {
   const std::string model = converted("t5", "f32");
   for (const uint32_t batch : {1u, 3u}) {
