@@ -55,30 +55,36 @@ def curve(points, count):
 GRID = np.stack(np.meshgrid(np.arange(SIDE), np.arange(SIDE)), -1).reshape(-1, 1, 2).astype(np.float32)
 
 
+def place(lines, radius, rng):
+    """A box of 20 pixels with the middle of the ink in the middle of the picture, as MNIST places digits; or nearly so."""
+    every = np.concatenate(lines)
+    size = rng.uniform(18.5, 20.5) - 2 * radius
+    size /= max(np.ptp(every[:, 1]), np.ptp(every[:, 0]), 1e-3)
+    middle = every.mean(0)
+    where = (SIDE - 1) / 2 + rng.normal(0, 0.6, 2)
+    return [((line - middle) * size + where).astype(np.float32) for line in lines]
+
+
 def draw(digit, rng):
     ways = WAYS[digit]
     strokes = ways[rng.integers(len(ways))]
-    strokes = [np.array(s, np.float32) + rng.normal(0, 0.025, (len(s), 2)) for s in strokes]
-    turn, slant = rng.normal(0, 0.13), rng.normal(0.1, 0.2)
-    wide, high = rng.uniform(0.5, 1.15), rng.uniform(0.85, 1.1)
+    strokes = [np.array(s, np.float32) + rng.normal(0, 0.05, (len(s), 2)) for s in strokes]
+    turn, slant = rng.normal(0, 0.15), rng.normal(0.1, 0.27)
+    wide, high = rng.uniform(0.45, 1.2), rng.uniform(0.8, 1.1)
     if digit == 1:
         wide = rng.uniform(0.25, 0.8)
-    bend = rng.normal(0, 0.035, (2, 2))
+    bend = rng.normal(0, 0.045, (2, 2))
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     matrix = matrix @ np.array([[wide, -slant], [0, high]])
     lines = []
     for stroke in strokes:
-        line = curve(stroke, 9 * (len(stroke) - 1) + 1) - 0.5
+        line = curve(stroke, 6 * (len(stroke) - 1) + 1) - 0.5
         line = line + bend[0] * np.sin(3 * line[:, ::-1]) + bend[1] * np.cos(5 * line)
-        lines.append(line @ matrix.T)
-    every = np.concatenate(lines)
-    size = rng.uniform(17.5, 20.5) / max(np.ptp(every[:, 1]), np.ptp(every[:, 0]), 1e-3)
-    middle = (every.max(0) + every.min(0)) / 2
-    place = (SIDE - 1) / 2 + rng.normal(0, 0.8, 2)
-    radius = rng.uniform(0.7, 1.9)
+        begun, ended = rng.uniform(0, 0.09, 2) * len(line)  # a pen is set down late or taken off early
+        lines.append((line @ matrix.T)[int(begun) : len(line) - int(ended)])
+    radius = rng.uniform(0.7, 2.2)
     near = np.full(SIDE * SIDE, np.inf, np.float32)
-    for line in lines:
-        points = ((line - middle) * size + place).astype(np.float32)
+    for points in place(lines, radius, rng):
         a, step = points[:-1], points[1:] - points[:-1]
         along = ((GRID - a) * step).sum(-1) / np.maximum((step * step).sum(-1), 1e-9)
         gap = GRID - a - np.clip(along, 0, 1)[..., None] * step
@@ -86,9 +92,33 @@ def draw(digit, rng):
     soft = rng.uniform(0.5, 1.1)
     ink = np.clip((radius - near) / soft + 0.5, 0, 1).reshape(SIDE, SIDE)
     ink = ink * rng.uniform(0.75, 1.0)
+    if rng.random() < 0.2:  # a fleck, or a place without ink
+        x, y = rng.integers(4, SIDE - 6, 2)
+        ink[y : y + rng.integers(1, 4), x : x + rng.integers(1, 4)] = rng.choice([0, rng.uniform(0.3, 1)])
     if rng.random() < 0.3:
         ink = ink + rng.normal(0, 0.04, ink.shape)
     return np.clip(ink, 0, 1).astype(np.float32)
+
+
+def warped(pictures, rng):
+    """Each turned, slanted, stretched, moved and bent along two waves: more pictures of the same ones."""
+    count = len(pictures)
+    turn = rng.normal(0, 0.14, count)
+    matrix = np.stack([np.cos(turn), -np.sin(turn), np.sin(turn), np.cos(turn)], -1).reshape(count, 2, 2)
+    matrix = matrix * rng.normal(1, 0.12, (count, 1, 2))
+    matrix[:, 0, 1] += rng.normal(0, 0.15, count)
+    grid = GRID[:, 0] - (SIDE - 1) / 2
+    at = grid @ matrix.transpose(0, 2, 1)
+    waves = rng.uniform(-0.45, 0.45, (count, 2, 2))
+    at += rng.normal(0, 0.8, (count, 1, 2)) * np.sin(grid @ waves + rng.uniform(0, 2 * np.pi, (count, 1, 2)))
+    at = np.clip(at + (SIDE - 1) / 2 + rng.normal(0, 1, (count, 1, 2)), 0, SIDE - 1.001).astype(np.float32)
+    first = at.astype(np.int32)
+    x, y = (at - first).transpose(2, 0, 1)
+    corner = first[..., 1] * SIDE + first[..., 0]
+    flat = pictures.reshape(count, -1)
+    value = [np.take_along_axis(flat, corner + step, 1) for step in (0, 1, SIDE, SIDE + 1)]
+    mixed = (value[0] * (1 - x) + value[1] * x) * (1 - y) + (value[2] * (1 - x) + value[3] * x) * y
+    return mixed.reshape(pictures.shape)
 
 
 def make(count, seed):
