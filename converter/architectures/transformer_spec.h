@@ -198,6 +198,24 @@ using Remake = std::function<View(TransformerBuilder&, View)>;
 /// of the unit of what it returns.
 using Stem = std::function<View(TransformerBuilder&)>;
 
+/// A convolution [out, in, taps] of the source over rows padded with zeros.
+struct TimeConv {
+  std::string source;
+  uint32_t width;  // out
+  uint32_t taps, stride;
+  uint32_t before = 0, after = 0;  // rows of zeros
+  bool bias = true;
+};
+
+/// What a stem computes, for those that read graphs: convolutions with an activation behind each, and
+/// `positions` that are added to their `rows` rows.
+struct ConvStem {
+  std::vector<TimeConv> convs = {};
+  Activation activation = Activation::gelu;
+  std::string positions = {};
+  uint32_t bins = 0, rows = 0;
+};
+
 /// Learned rows beside those of patches, by the whole name of their tensor.
 struct LearnedRows {
   std::string name;
@@ -231,6 +249,7 @@ struct TransformerSpec {
   uint32_t vocab, width, context;
   uint32_t layer_rows = 0;  // the most that layers of groups have of a sequence; 0: the context
   Stem stem = nullptr;      // null: rows are of ids
+  std::shared_ptr<const ConvStem> conv_stem = nullptr;  // what the stem computes, where it is one
   // Makes the head's rows of those of the last layer that it reads, of a decoder one; null: they are the
   // same.
   Remake before_head = nullptr;

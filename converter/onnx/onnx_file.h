@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,6 +36,8 @@ struct OnnxTensor {
   double value(uint64_t index) const;
 };
 
+struct OnnxGraph;
+
 struct OnnxAttribute {
   std::string name, text = {};
   int64_t integer = 0;
@@ -42,7 +45,7 @@ struct OnnxAttribute {
   std::vector<int64_t> integers = {};
   std::vector<float> numbers = {};
   const OnnxTensor* tensor = nullptr;
-  bool is_graph = false;
+  std::shared_ptr<OnnxGraph> graph = nullptr;  // a branch
 };
 
 struct OnnxNode {
@@ -67,7 +70,7 @@ struct OnnxGraph {
   std::vector<std::string> outputs;
   std::map<std::string, OnnxTensor> initializers;
   int64_t opset = 0;
-  std::deque<OnnxTensor> constants;            // of attributes
+  std::deque<OnnxTensor> constants;            // of attributes, those of branches too
   std::deque<std::vector<std::byte>> decoded;  // tensors that the file does not hold as plain bytes
 };
 
