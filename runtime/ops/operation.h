@@ -161,7 +161,8 @@ struct Operation {
   }
   template <class Table, class To>
   static void weight_and_bias(const Table& op, To& to) {
-    weight_and_bias(op, to);
+    to.tensor(op.weight());
+    to.tensor(op.bias());
   }
 };
 

@@ -235,7 +235,7 @@ class Proofs {
   /// `in` is read while `out` is written.
   template <class Table>
   void apart(const Table& op) {
-    apart(op);
+    check(op.in()->buffer() != op.out()->buffer(), "out is in");
   }
   /// Of parts that a build for another model lacks.
   void built(bool is, const char* what) {

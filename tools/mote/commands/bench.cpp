@@ -10,6 +10,7 @@
 #include <span>
 
 #include "converter/error.h"
+#include "mote/pictures.h"
 #include "tools/mote/bandwidth.h"
 #include "tools/mote/bench_work.h"
 #include "tools/mote/board.h"
