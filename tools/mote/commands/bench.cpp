@@ -11,6 +11,7 @@
 
 #include "converter/error.h"
 #include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/bandwidth.h"
 #include "tools/mote/bench_work.h"
 #include "tools/mote/board.h"
