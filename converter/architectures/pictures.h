@@ -14,6 +14,9 @@ namespace mote::convert {
 PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
                                   bool fills_up = false);
 
+/// DINOv2's layers, whose weights' names begin with `base`.
+TransformerSpec read_dinov2_layers(Config& config, const std::string& base);
+
 /// Rows before and behind those of patches: fills the format's numbers and the context, which has all of
 /// them.
 void set_rows(TransformerSpec& spec);

@@ -254,8 +254,10 @@ typedef enum mote_output_kind {
   MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
   MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
   MOTE_OUTPUT_HIDDEN = 6,          /* a token's last hidden state */
-  MOTE_OUTPUT_BOXES = 7 /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
-                           height as shares of the picture */
+  MOTE_OUTPUT_BOXES = 7, /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
+                            height as shares of the picture */
+  MOTE_OUTPUT_DEPTH = 8  /* of a patch of a picture: each pixel's depth, [patch, patch], larger is nearer unless the
+                            model says metres */
 } mote_output_kind;
 
 /* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch, from left to
@@ -288,7 +290,9 @@ typedef struct mote_picture_info {
      as one more. 0: they are not. */
   uint32_t longest, tile;
   uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  uint32_t unused;
+  /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of both, and sides
+     are rounded to multiples. 0: they become as they are. */
+  uint32_t multiple;
   uint64_t reserved[2];
 } mote_picture_info;
 
