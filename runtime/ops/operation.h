@@ -196,6 +196,11 @@ constexpr uint64_t out_width(const DepthwiseConvArgs& args) {
   return uint64_t{args.out_places} * args.channels;
 }
 constexpr uint64_t out_width(const FourierArgs& args) { return args.width; }
+constexpr uint64_t out_width(const SplitRowsArgs& args) { return args.width; }
+constexpr uint64_t out_width(const GridResizeArgs& args) { return args.width; }
+constexpr uint64_t out_width(const GridFramesArgs& args) {
+  return uint64_t{args.reach} * args.reach * args.width;
+}
 
 /// The answers of operations that make a row `out` of rows of `in` that they find themselves, its neighbours
 /// in a sequence.
@@ -250,6 +255,15 @@ struct OfHeads : Operation {
   }
 };
 
+/// The answers of operations over pictures (kernels/grid_ops.h).
+template <class Args>
+struct OverGrid : FromNeighbours<Args> {
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.rows.first = run.first_sequence;
+    return FromNeighbours<Args>::prepare(args, run, extent);
+  }
+};
+
 /// The answers of operations with a state of a fixed size (kernels/recurrent_ops.h).
 struct Recurrent : Operation {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::state};
@@ -284,6 +298,13 @@ class Binder : public AttentionProofs {
 #include "kernels/op_list.inc"
 
  private:
+  /// Where pictures lie, of rows of any two streams of whole sequences.
+  GridRows grid(const Operand& in, const Operand& out) {
+    check(is_whole(*places_.program), "pictures are whole sequences");
+    if (!of_positions(in, "in") || !of_positions(out, "out")) return {};
+    return {place(in).starts, place(out).starts, 0};
+  }
+
   struct InOut {
     Operand in, out;
   };

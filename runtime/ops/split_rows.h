@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote::ops {
+
+struct SplitRows : FromNeighbours<SplitRowsArgs> {
+  template <class To>
+  static void details(const file::SplitRows& op, To& to) {
+    if (op.columns() != 0) to.detail("lines of ", op.columns());
+  }
+};
+
+inline void Binder::bind(const file::SplitRows& op, Step* step) {
+  const auto [in, out] = slices(op);
+  if (status_ != MOTE_OK) return;
+  const file::Stream* stream = places_.program->streams()->Get(out.stream);
+  if (!check(out.kind == file::StreamKind::group && stream->of() == in.stream && stream->parts() != 1,
+             "out has no rows for parts of rows of in"))
+    return;
+  const uint32_t parts = stream->parts();
+  width(in, uint64_t{parts} * out.width, "in");
+  uint32_t side = 0;
+  while (op.columns() != 0 && side * side < parts) ++side;
+  check(op.columns() <= kMaxContext && (op.columns() == 0 || side * side == parts), parts,
+        " parts are no square, or lines of ", op.columns(), " are too long");
+  step->split_rows = {out.width,           parts,
+                      op.columns(),        side,
+                      place(out).firsts,   place(out).positions,
+                      place(in).last_seen, in_one_lane(in.const_rows()),
+                      out.rows()};
+  f32_step(step, Op::kSplitRows, out, in);
+}
+
+}  // namespace mote::ops
