@@ -35,7 +35,8 @@ class Profile {
       const uint64_t rows = kind == file::StreamKind::selected   ? selected
                             : kind == file::StreamKind::sequence ? sequences
                                                                  : tokens / tokens_of_row(program_, stream);
-      if (rows != 0) add(op_work(model_, program_, *op, {rows, seen, kv}), ms);
+      const uint64_t positions = has_positions(kind) ? seen / tokens_of_row(program_, stream) : seen;
+      if (rows != 0) add(op_work(model_, program_, *op, {rows, positions, kv}), ms);
     }
   }
 
