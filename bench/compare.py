@@ -179,7 +179,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--processor", action="store_true",
-                        help="the processor's time of one thread, on a busy machine: of rows whose models are loaded")
+                        help="count the processor's time, of one thread: for a busy machine")
     parser.add_argument("--mote", type=pathlib.Path, default=ROOT / "build" / "mote")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "compare")
     parser.add_argument("--markdown", type=pathlib.Path)

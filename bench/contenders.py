@@ -241,7 +241,8 @@ import os, sys, time
 start = time.perf_counter()
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(child, 0)
-print(1000 * (time.perf_counter() - start), usage.ru_maxrss / 1024)
+processor = usage.ru_utime + usage.ru_stime
+print(1000 * (time.perf_counter() - start), 1000 * processor, usage.ru_maxrss / 1024)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
@@ -261,8 +262,8 @@ class Process:
         if result.returncode:
             raise RuntimeError(f"{self.command[0]} failed: {result.stderr}")
         *printed, figures = result.stdout.splitlines()
-        milliseconds, peak = map(float, figures.split())
-        return milliseconds, peak, "\n".join(printed)
+        milliseconds, processor, peak = map(float, figures.split())
+        return processor if PROCESSOR else milliseconds, peak, "\n".join(printed)
 
     def measure(self):
         if self.counts_memory:
