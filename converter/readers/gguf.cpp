@@ -251,7 +251,8 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
 std::string translated(const Family& family, bool has_experts, const TensorName& name) {
   const bool usual = name.kind == ".weight" || name.kind == ".bias";
   for (const std::span<const TensorRule> rules :
-       {family.tensors, has_experts ? family.experts.tensors : std::span<const TensorRule>()}) {
+       {family.tensors, family.of_other_layers,
+        has_experts ? family.experts.tensors : std::span<const TensorRule>()}) {
     for (const TensorRule& rule : rules) {
       if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf)
         return fmt::format(fmt::runtime(rule.name), name.layer) + (rule.whole ? "" : name.kind);
