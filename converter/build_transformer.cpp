@@ -332,6 +332,19 @@ void TransformerBuilder::embed_and_layers() {
   if (spec_.before_head) x_ = spec_.before_head(*this);
 }
 
+void TransformerBuilder::add_program(const ProgramSpec& program) {
+  ProgramGraph& current = graph_;
+  ProgramGraph first = std::exchange(current, {});
+  enter_tokens();
+  const View rows = program.build(*this);
+  current.output = new_value(rows.width, Unit::selected);
+  add(SelectNode{rows, current.output});
+  current.output_kind = OutputKind::hidden;
+  current.name = program.name;
+  current.context = program.context;
+  graph_.more_programs.push_back(std::exchange(current, std::move(first)));
+}
+
 Graph TransformerBuilder::build() {
   graph_.vocab = spec_.vocab;
   graph_.width = spec_.width;
@@ -341,6 +354,8 @@ Graph TransformerBuilder::build() {
   if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();
   head();
+  for (const ProgramSpec& program : spec_.programs) add_program(program);
+  graph_.voice = spec_.voice;
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);
   return std::move(graph_);
 }

@@ -182,6 +182,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed_and_layers();
+  /// One of TransformerSpec::programs, behind those that there are.
+  void add_program(const ProgramSpec& program);
   /// Of a source: what the decoder's layers attend to.
   View attended_source();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.

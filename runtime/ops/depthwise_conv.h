@@ -28,6 +28,7 @@ struct DepthwiseConv : Operation {
     to.reads(op.in());
     to.writes(op.out());
     to.detail(op.taps(), " x ", op.reach(), " taps");
+    if (op.dilation() != 1) to.detail(op.dilation(), " apart");
     if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
     to.tensor(op.weight());
     to.tensor(op.bias());
@@ -40,7 +41,7 @@ inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = f32_slice(op.out(), "out");
   TimeWindow window{};
-  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
+  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window, op.dilation())) return;
   const uint32_t channels = op.channels(), reach = op.reach();
   if (!check(channels > 0 && in.width % channels == 0 && out.width % channels == 0, "rows of ", in.width,
              " and ", out.width, " columns of ", channels, " channels"))

@@ -13,6 +13,7 @@ struct Frames : WindowRows<FramesArgs> {
     to.reads(op.in());
     to.writes(op.out());
     to.detail(op.taps(), " taps, ", op.before(), " before");
+    if (op.dilation() != 1) to.detail(op.dilation(), " apart");
   }
 };
 
@@ -22,7 +23,7 @@ inline void Binder::bind(const file::Frames& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = f32_slice(op.out(), "out");
   TimeWindow window{};
-  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
+  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window, op.dilation())) return;
   width(out, uint64_t{op.taps()} * in.width, "out");
   check(op.in()->buffer() != op.out()->buffer(), "out is in");
   step->frames = {in.width, window, in_one_lane(in.const_rows()), out.rows()};
