@@ -178,6 +178,13 @@ void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
   row_tokens_ *= ratio;
 }
 
+View TransformerBuilder::split_rows(View wide, uint32_t parts) {
+  rows_ = graph_.add_parts(rows_, parts);
+  const View out = new_value(wide.width / parts, Unit::token);
+  add(SplitRowsNode{wide, out});
+  return out;
+}
+
 void TransformerBuilder::enter_fixed(uint32_t rows) {
   rows_ = graph_.add_groups(Unit::token, 1, 1, rows);
   row_tokens_ = 0;

@@ -25,6 +25,7 @@ struct Groups {
   uint32_t ratio;
   uint32_t needs = 1;
   uint32_t fixed = 0;  // rows of each sequence, however long it is; 0: as above
+  uint32_t parts = 1;  // rows for each row of `of`; more than 1 where ratio and needs are 1
 };
 
 /// A matrix with a row per unit; the planner gives it a place in the arena.
@@ -367,6 +368,24 @@ struct GatherRowsNode {
 
   auto fields(auto&& f) const { return f(taps, table, in, out); }
 };
+struct SplitRowsNode {
+  View in, out;
+  uint32_t columns = 0;
+
+  auto fields(auto&& f) const { return f(in, out, columns); }
+};
+struct GridFramesNode {
+  uint32_t columns, reach, before, step, skip;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(columns, reach, before, step, skip, in, out); }
+};
+struct GridResizeNode {
+  uint32_t columns, out_columns;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(columns, out_columns, in, out); }
+};
 struct DepthwiseConvNode {
   uint32_t channels, taps, before, reach, back, step;
   Activation activation;
@@ -467,6 +486,11 @@ struct ProgramGraph {
   /// The unit of further groups.
   Unit add_groups(Unit of, uint32_t ratio, uint32_t needs = 1, uint32_t fixed = 0) {
     groups.push_back({of, ratio, needs, fixed});
+    return static_cast<Unit>(units() - 1);
+  }
+  /// The unit of `parts` rows for each row of another.
+  Unit add_parts(Unit of, uint32_t parts) {
+    groups.push_back({of, 1, 1, 0, parts});
     return static_cast<Unit>(units() - 1);
   }
 };

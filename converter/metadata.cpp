@@ -83,7 +83,7 @@ class Streams {
       }
       const Groups& groups = graph.groups[i - static_cast<size_t>(Unit::group)];
       all.push_back(file::CreateStream(builder, file::StreamKind::group, plan.row_bytes[i], of(groups.of),
-                                       groups.ratio, groups.needs, groups.fixed));
+                                       groups.ratio, groups.needs, groups.fixed, groups.parts));
     }
   }
   uint32_t of(Unit unit) const { return numbers_[static_cast<size_t>(unit)]; }
@@ -196,7 +196,8 @@ file::Feature required_features(const Graph& graph) {
   const auto add_program = [&](const ProgramGraph& program) {
     for (const Groups& groups : program.groups)
       features |= (groups.needs != 1 ? file::Feature::group_needs : file::Feature{}) |
-                  (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{});
+                  (groups.fixed != 0 ? file::Feature::fixed_rows : file::Feature{}) |
+                  (groups.parts != 1 ? file::Feature::row_parts : file::Feature{});
     for (const Node& node : program.nodes) {
       const auto* table = std::get_if<RopeTableNode>(&node);
       if (table != nullptr && table->growth != 0.0f) features |= file::Feature::rope_growth;

@@ -55,9 +55,10 @@ uint64_t tokens_for(const ProgramGraph& graph, uint64_t rows) {
     if (graph.groups[i].fixed != 0) continue;
     uint64_t of_stream = rows;
     for (size_t at = i;;) {
-      of_stream = (of_stream - 1) * graph.groups[at].ratio + graph.groups[at].needs;
-      if (graph.groups[at].of == Unit::token) break;
-      at = static_cast<size_t>(graph.groups[at].of) - static_cast<size_t>(Unit::group);
+      const Groups& groups = graph.groups[at];
+      of_stream = ((of_stream - 1) / groups.parts) * groups.ratio + groups.needs;
+      if (groups.of == Unit::token) break;
+      at = static_cast<size_t>(groups.of) - static_cast<size_t>(Unit::group);
     }
     most = std::max(most, of_stream);
   }

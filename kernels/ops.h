@@ -500,6 +500,7 @@ struct XieluArgs {
 
 }  // namespace mote
 
+#include "kernels/grid_ops.h"
 #include "kernels/recurrent_ops.h"
 #include "kernels/stream_ops.h"
 #include "kernels/time_ops.h"

@@ -52,6 +52,23 @@ struct GatherRowsArgs {
   Rows out;             // [T, taps * width]; not in
 };
 
+/// Rows that stand for `parts` equal parts of the columns of another stream's rows, in order: out[t] =
+/// columns [part * width, (part + 1) * width) of row own of t's sequence in `in`, own = i / parts and part =
+/// i % parts, i = positions[t]. With `columns`, row i is the place (y, x) of a picture of columns * side
+/// places in a line, own = y / side * columns + x / side and part = y % side * side + x % side; zeros where
+/// the sequence has no row own. Unit: an output row.
+struct SplitRowsArgs {
+  uint32_t width;
+  uint32_t parts;
+  uint32_t columns;          // of places of in; 0: none
+  uint32_t side;             // of the square that a place becomes, side * side == parts; else 0
+  const uint32_t* firsts;    // [T], rows i / parts of the sequences in `in`
+  const int32_t* positions;  // [T]
+  const int32_t* last_seen;  // [rows of in], the last position of each row's sequence
+  ConstRowsInLanes in;       // [rows, parts * width]
+  Rows out;                  // [T, width]; not in
+};
+
 /// A depthwise convolution over time and, where a row has several places of `channels` columns, over those:
 /// out[t][p][c] = activation(bias[c] + sum of weight[k][j][c] * in[own + (k - before) * dilation][p * step -
 /// back + j][c]), summed in the order of k, then j. Places outside the row count as 0. Unit: an output row.

@@ -61,7 +61,7 @@ mote_status check_least(const file::Program& program, uint32_t sequence, uint32_
               " rows; this model needs at least ", least);
 }
 
-mote_status fail_room(const mote_session* session, uint32_t outputs, mote_error* error) {
+mote_status fail_room(const mote_session* session, uint64_t outputs, mote_error* error) {
   return fail(error, MOTE_INVALID_ARGUMENT, "outputs of ", outputs, " rows, the session has room for ",
               session->options.logit_rows);
 }
@@ -112,7 +112,7 @@ mote_status check_rows(const mote_session* session, const mote_batch& batch, uin
       return fail(error, MOTE_INVALID_ARGUMENT, "this model's outputs are of ",
                   groups ? "groups" : "sequences", ", not of tokens: rows must be null");
     }
-    uint32_t outputs = 0;  // none of a source's
+    uint64_t outputs = 0;  // none of a source's
     for (uint32_t i = 0; groups && !session->model->sources && i < batch.count; ++i)
       outputs += groups_of_sequence(session, program, batch.lengths[i]);
     return outputs > session->options.logit_rows ? fail_room(session, outputs, error) : MOTE_OK;
@@ -204,8 +204,8 @@ mote_status check_sequences(const mote_session* session, uint32_t program, const
 }
 
 /// Rows of groups that have outputs: all, or none.
-uint32_t count_groups(const mote_session* session, const RowSource& source, uint32_t count) {
-  uint32_t groups = 0;
+uint64_t count_groups(const mote_session* session, const RowSource& source, uint32_t count) {
+  uint64_t groups = 0;
   for (uint32_t first = 0; first < count;) {
     const uint32_t length = length_at(source.rows, count, first);
     if (source.rows[first].wants_output != 0) groups += groups_of_sequence(session, source.program, length);
@@ -220,7 +220,7 @@ mote_status check_encoding(const mote_session* session, const RowSource& source,
   const file::Program& program = *session->programs[source.program].file;
   const mote_status sequences = check_sequences(session, source.program, rows, count, error);
   if (sequences != MOTE_OK) return sequences;
-  uint32_t outputs = 0;
+  uint64_t outputs = 0;
   const bool groups = of_groups(session, source.program), of_all = groups || of_sequences(program);
   for (uint32_t i = 0; i < count; ++i) {
     mote_status status = check_ids(session, &rows[i].id, 1, error);
@@ -267,7 +267,7 @@ mote_status begin_encoding(mote_session* session, const RowSource& source, uint3
     if (source.values != nullptr) set_input(session, source.values + i * source.stride);
     add_token(session, rows[i].id, rows[i].token_type);
   }
-  for (uint32_t i = groups ? count_groups(session, source, count) : 0; i > 0; --i, ++run.selected_rows)
+  for (uint64_t i = groups ? count_groups(session, source, count) : 0; i > 0; --i, ++run.selected_rows)
     session->selected[run.selected_rows] = run.selected_rows;
   run.outputs = of_sequences(program) ? run.sequences : run.selected_rows;
   for (uint32_t i = 0; i < run.outputs; ++i) session->logit_index[i] = static_cast<int32_t>(i);

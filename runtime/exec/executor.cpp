@@ -261,11 +261,12 @@ void move_pass_to_front(mote_session* session) {
 void group_rows(const mote_session& session, const file::Stream& stream, const StreamPlace& of,
                 const StreamPlace& groups) {
   const Run& run = session.run;
-  const uint32_t ratio = stream.ratio(), needs = stream.needs(), fixed = stream.fixed();
+  const uint32_t ratio = stream.ratio(), needs = stream.needs(), fixed = stream.fixed(),
+                 parts = stream.parts();
   groups.starts[0] = 0;
   for (uint32_t s = 0; s < run.sequences; ++s) {
     const uint32_t rows = of.starts[s + 1] - of.starts[s];
-    const uint32_t whole = rows < needs ? 0 : (rows - needs) / ratio + 1;
+    const uint32_t whole = rows < needs ? 0 : ((rows - needs) / ratio + 1) * parts;
     groups.starts[s + 1] = groups.starts[s] + (fixed != 0 ? fixed : whole);
   }
   uint32_t row = 0;
@@ -280,7 +281,7 @@ void group_rows(const mote_session& session, const file::Stream& stream, const S
       groups.positions[row] = static_cast<int32_t>(i);
       groups.last_seen[row] = static_cast<int32_t>(count - 1);
       groups.sequences[row] = of.sequences[first];
-      groups.firsts[row] = first + (fixed != 0 ? 0 : i * ratio);
+      groups.firsts[row] = first + (fixed != 0 ? 0 : i / parts * ratio);
     }
   }
   groups.firsts[row] = of.starts[run.end_sequence] - first_row;

@@ -54,7 +54,7 @@ uint32_t most_tokens(const mote_session& s, const file::Program& program) {
 }
 
 /// The rows that the program's stream can have at once.
-uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
+uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
   const uint32_t tokens = most_tokens(s, program);
   switch (program.streams()->Get(stream)->kind()) {
     case file::StreamKind::token:
@@ -66,13 +66,28 @@ uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t
     case file::StreamKind::group:
       break;
   }
-  const uint64_t ratio = tokens_of_row(program, stream);
+  const file::Stream& groups = *program.streams()->Get(stream);
   const uint64_t sequences = s.options.batch < tokens ? s.options.batch : tokens;
-  if (ratio == 0) {
-    const uint64_t rows = sequences * fixed_rows(program);
-    return rows < UINT32_MAX ? static_cast<uint32_t>(rows) : UINT32_MAX;
+  if (groups.fixed() != 0) return sequences * groups.fixed();
+  const uint64_t rows = saturating_add(count_rows(s, program, groups.of()), sequences * (groups.ratio() - 1));
+  return saturating_multiply(rows / groups.ratio(), groups.parts());  // each may end in a part of a group
+}
+
+/// The same, which check_counts proved to be few enough.
+uint32_t most_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
+  return static_cast<uint32_t>(count_rows(s, program, stream));
+}
+
+/// Numbers of rows are int32_t.
+mote_status check_counts(const mote_session& s, mote_error* error) {
+  for (const file::Program* program : *s.model->root->programs()) {
+    for (uint32_t i = 0; i < program->streams()->size(); ++i) {
+      if (count_rows(s, *program, i) <= INT32_MAX) continue;
+      return fail(error, MOTE_INVALID_ARGUMENT, "stream ", i, " has too many rows for a chunk of ",
+                  s.options.chunk, " and ", s.options.batch, " sequences; lower them");
+    }
   }
-  return static_cast<uint32_t>((tokens + sequences * (ratio - 1)) / ratio);  // each may end in a part
+  return MOTE_OK;
 }
 
 /// A bit for each program of whose rows this one, which appends, reads what was kept.
@@ -275,12 +290,14 @@ mote_status lay_out(Arena& arena, mote_session* s, mote_memory* memory, mote_err
   };
   *memory = {};
   choose_passes(s);
+  mote_status status = check_counts(*s, error);
+  if (status != MOTE_OK) return status;
   choose_lanes(s);
   take_tables(arena, s);
   part(&memory->session);
   take_activations(arena, s);
   part(&memory->activations);
-  const mote_status status = take_scratch(arena, s, error);
+  status = take_scratch(arena, s, error);
   if (status != MOTE_OK) return status;
   part(&memory->scratch);
   take_caches(arena, s);

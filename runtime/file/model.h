@@ -92,7 +92,8 @@ inline bool has_positions(file::StreamKind kind) {
 uint32_t fixed_rows(const file::Program& program);
 
 /// Tokens of a row of a stream that has positions, at most kMaxRatio: 1 for tokens, 0 for a fixed number of
-/// rows.
+/// rows, kPartsOfTokens where rows are parts of others or groups of parts, which no state has positions for.
+inline constexpr uint32_t kPartsOfTokens = UINT32_MAX;
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream);
 
 /// Rows of a stream that has positions, of a sequence of so many tokens.

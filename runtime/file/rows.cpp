@@ -7,6 +7,24 @@
 namespace mote {
 namespace {
 
+/// The product of the ratios between the stream and the tokens, at most kMaxRatio.
+uint32_t ratio_to_tokens(const file::Program& program, uint32_t stream) {
+  uint32_t ratio = 1;
+  const file::Stream* at = program.streams()->Get(stream);
+  for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) ratio *= at->ratio();
+  return ratio;
+}
+
+/// Whether a stream of groups has a row for parts of another's rows as it should.
+mote_status check_parts(const file::Program& program, uint32_t index, uint32_t context, mote_error* error) {
+  const file::Stream* stream = program.streams()->Get(index);
+  const uint64_t rows = uint64_t{rows_of_sequence(program, stream->of(), context)} * stream->parts();
+  const bool plain = stream->ratio() == 1 && stream->needs() == 1 && stream->fixed() == 0;
+  if (plain && stream->parts() != 0 && stream->parts() <= kMaxRatio && rows <= kMaxContext) return MOTE_OK;
+  return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has ", stream->parts(), " rows for each of ",
+              stream->ratio(), " rows of sequences of ", context);
+}
+
 /// Whether a stream of groups, `index`, is of rows of an earlier one, so that none is of itself.
 mote_status check_groups(const file::Program& program, uint32_t index, mote_error* error) {
   const auto* streams = program.streams();
@@ -21,7 +39,7 @@ mote_status check_groups(const file::Program& program, uint32_t index, mote_erro
   if (streams->Get(stream->of())->fixed() != 0) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of a fixed number of rows");
   }
-  if (stream->ratio() == 0 || stream->ratio() > kMaxRatio / tokens_of_row(program, stream->of())) {
+  if (stream->ratio() == 0 || stream->ratio() > kMaxRatio / ratio_to_tokens(program, stream->of())) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has groups of ", stream->ratio(), " rows");
   }
   if (stream->needs() == 0 || stream->needs() > kMaxRatio) {
@@ -72,6 +90,7 @@ mote_status check_streams(const file::Program& program, uint32_t context, mote_e
                   " rows has a fixed number of them");
     }
     mote_status status = check_groups(program, i, error);
+    if (status == MOTE_OK && streams->Get(i)->parts() != 1) status = check_parts(program, i, context, error);
     if (status == MOTE_OK && streams->Get(i)->fixed() != 0) status = check_fixed(program, i, context, error);
     if (status != MOTE_OK) return status;
   }
@@ -115,11 +134,12 @@ uint32_t fixed_rows(const file::Program& program) {
 }
 
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
-  uint32_t tokens = 1;
   const file::Stream* at = program.streams()->Get(stream);
   if (at->fixed() != 0) return 0;
-  for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) tokens *= at->ratio();
-  return tokens;
+  for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) {
+    if (at->parts() != 1) return kPartsOfTokens;
+  }
+  return ratio_to_tokens(program, stream);
 }
 
 uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens) {
@@ -127,7 +147,7 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
   if (at->kind() != file::StreamKind::group) return tokens;
   if (at->fixed() != 0) return at->fixed();
   const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
-  return rows < at->needs() ? 0 : (rows - at->needs()) / at->ratio() + 1;
+  return rows < at->needs() ? 0 : ((rows - at->needs()) / at->ratio() + 1) * at->parts();
 }
 
 uint32_t least_tokens(const file::Program& program) {
@@ -138,7 +158,7 @@ uint32_t least_tokens(const file::Program& program) {
     uint64_t rows = 1;  // of the streams on the way to the tokens; at most kMaxRatio squared for each
     for (const file::Stream* at = streams->Get(i); at->kind() == file::StreamKind::group;
          at = streams->Get(at->of())) {
-      rows = (rows - 1) * at->ratio() + at->needs();
+      rows = (rows - 1) / at->parts() * at->ratio() + at->needs();
       if (rows > kMaxContext) rows = kMaxContext;
     }
     least = rows > least ? rows : least;

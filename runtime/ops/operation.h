@@ -177,6 +177,18 @@ struct WindowRows : Operation {
   }
 };
 
+/// The answers of operations over pictures (kernels/grid_ops.h).
+template <class Args>
+struct OverGrid : Writer<Args, &Args::out> {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
+
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.in = run.in_lanes(args.in.first_lane);
+    args.rows.first = run.first_sequence;
+    return extent;
+  }
+};
+
 /// The answers of operations with a state of a fixed size (kernels/recurrent_ops.h).
 struct Recurrent : Operation {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::state};
@@ -209,6 +221,13 @@ class Binder : public Proofs {
 #include "kernels/op_list.inc"
 
  private:
+  /// Where pictures lie, of rows of any two streams of whole sequences.
+  GridRows grid(const Operand& in, const Operand& out) {
+    check(is_whole(*places_.program), "pictures are whole sequences");
+    if (!of_positions(in, "in") || !of_positions(out, "out")) return {};
+    return {place(in).starts, place(out).starts, 0};
+  }
+
   /// The operands of a RowMap.
   struct InOut {
     Operand in, out;

@@ -150,6 +150,7 @@ class Proofs {
   void of_positions(const Operand& a, uint32_t ratio, const char* what) {
     if (!of_positions(a, what)) return;
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
+    check(tokens != kPartsOfTokens, what, " has rows for parts of tokens, which no state keeps");
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
     const uint32_t kept = stream_of_ratio(*places_.program, ratio);
     check(kept == a.stream || kept == places_.program->streams()->size(), what,
@@ -162,7 +163,8 @@ class Proofs {
     const file::Stream* groups = places_.program->streams()->Get(out.stream);
     const bool same = in.stream == out.stream;
     check(is_whole(*places_.program), "neighbours are of whole sequences");
-    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of() && groups->fixed() == 0),
+    check(same || (out.kind == file::StreamKind::group && in.stream == groups->of() && groups->fixed() == 0 &&
+                   groups->parts() == 1),
           "out has no row for a row or a group of rows of in");
     check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
     check(dilation >= 1 && dilation <= kMaxRatio, "taps are ", dilation, " rows apart");

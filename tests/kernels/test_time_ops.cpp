@@ -3,6 +3,7 @@
 // Operations over neighbouring rows of a sequence.
 #include <cmath>
 #include <complex>
+#include <vector>
 
 #include "kernels/recurrent_ops.h"
 #include "tests/support/kernel_test.h"
@@ -80,6 +81,42 @@ TEST("gathered rows are those of the own sequence that the table has, and zeros 
                                 out.view()},
                  kGroups, split);
       check_same_bits(expected, out);
+    }
+  });
+}
+
+TEST("a split row's parts follow each other, or are a square of a picture with so many places in a line",
+     "[split_rows]") {
+  each_kernel(Op::kSplitRows, [](const KernelEntry& entry) {
+    // Sequences of 4 and 5 rows of four parts, a picture of 2 columns; the second ends in half a line.
+    constexpr uint32_t kWidth = 3, kParts = 4, kColumns = 2, kSide = 2, kSplit = kParts * kRows;
+    std::vector<uint32_t> firsts;
+    std::vector<int32_t> positions;
+    for (const uint32_t rows : {4u, 5u}) {
+      for (uint32_t i = 0; i < rows * kParts; ++i) {
+        firsts.push_back((rows == 4 ? 0 : 4) + i / kParts);
+        positions.push_back(static_cast<int32_t>(i));
+      }
+    }
+    const int32_t last[] = {3, 3, 3, 3, 4, 4, 4, 4, 4};
+    for (const uint32_t columns : {0u, kColumns}) {
+      for (const Split split : kSplits) {
+        GuardedRows in(kRows, kParts * kWidth, Edge::end), out(kSplit, kWidth, Edge::end),
+            expected(kSplit, kWidth, Edge::start);
+        in.fill([](size_t t, size_t i) { return static_cast<float>(t * 100 + i + 1); });
+        out.fill([](size_t, size_t) { return -1.0f; });
+        expected.fill([&](size_t t, size_t i) {
+          const size_t begin = t < 16 ? 0 : 4, rows = t < 16 ? 4 : 5, own = t - begin * kParts;
+          if (columns == 0) return in[begin + own / kParts][own % kParts * kWidth + i];
+          const size_t y = own / 4, x = own % 4, row = y / 2 * 2 + x / 2;
+          return row < rows ? in[begin + row][(y % 2 * 2 + x % 2) * kWidth + i] : 0.0f;
+        });
+        run_kernel(entry,
+                   SplitRowsArgs{kWidth, kParts, columns, columns == 0 ? 0 : kSide, firsts.data(),
+                                 positions.data(), last, in_one_lane(in.const_view()), out.view()},
+                   kSplit, split);
+        check_same_bits(expected, out);
+      }
     }
   });
 }

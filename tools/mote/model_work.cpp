@@ -16,6 +16,13 @@ uint32_t experts_of(const file::Experts& op) {
   return op.routes() != nullptr ? op.routes()->width() : op.chosen();
 }
 
+/// Rows of a stream of tokens or groups for each token of a long sequence.
+double rows_per_token(const file::Model& model, const file::Program& program, uint32_t stream) {
+  const uint32_t tokens = tokens_of_row(program, stream), context = context_of(model, program);
+  if (tokens != 0 && tokens != kPartsOfTokens) return 1.0 / tokens;
+  return static_cast<double>(rows_of_sequence(program, stream, context)) / context;
+}
+
 }  // namespace
 
 uint64_t weight_bytes(const file::Model& model, uint64_t rows) {
@@ -58,7 +65,7 @@ LinearWork linear_work(const file::Model& model, uint32_t index) {
     const uint32_t stream = program.buffers()->Get(in.buffer())->stream();
     const file::StreamKind kind = program.streams()->Get(stream)->kind();
     if (has_positions(kind)) {
-      work.per_token += macs / tokens_of_row(program, stream);
+      work.per_token += macs * rows_per_token(model, program, stream);
     } else {
       work.per_output += macs;
     }

@@ -182,7 +182,8 @@ json plan_list(const file::Program& program) {
   for (const file::Stream* stream : *program.streams()) {
     json one = {{"rows", file::EnumNameStreamKind(stream->kind())}, {"row_bytes", stream->row_bytes()}};
     if (stream->kind() == file::StreamKind::group)
-      one["of"] = stream->of(), one["ratio"] = stream->ratio(), one["needs"] = stream->needs();
+      one["of"] = stream->of(), one["ratio"] = stream->ratio(), one["needs"] = stream->needs(),
+      one["parts"] = stream->parts();
     streams.push_back(std::move(one));
   }
   return {{"streams", std::move(streams)}, {"buffers", std::move(buffers)}};
@@ -193,11 +194,13 @@ void print_plan(const json& plan) {
   for (size_t i = 0; i < plan.at("streams").size(); ++i) {
     const json& stream = plan.at("streams")[i];
     const bool group = stream.contains("of");
-    streams.row({std::to_string(i),
-                 group ? fmt::format("{} rows of stream {}", stream.at("ratio").get<uint32_t>(),
-                                     stream.at("of").get<uint32_t>())
-                       : stream.at("rows").get<std::string>(),
-                 stream.at("row_bytes").dump()});
+    streams.row(
+        {std::to_string(i),
+         group ? fmt::format("{}{} rows of stream {}", stream.at("parts") == 1 ? "" : "1 / ",
+                             std::max(stream.at("ratio").get<uint32_t>(), stream.at("parts").get<uint32_t>()),
+                             stream.at("of").get<uint32_t>())
+               : stream.at("rows").get<std::string>(),
+         stream.at("row_bytes").dump()});
   }
   streams.print();
   Table table({{"buffer", right}, {"stream", right}, {"dtype"}, {"width", right}, {"offset", right}});

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/ops/operation.h"
+
+namespace mote {
+namespace ops {
+
+struct SplitRows : Writer<SplitRowsArgs, &SplitRowsArgs::out> {
+  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
+
+  static Extent prepare(SplitRowsArgs& args, const RunRows& run, Extent extent) {
+    args.in = run.in_lanes(args.in.first_lane);
+    return extent;
+  }
+
+  template <class To>
+  static void describe(const file::SplitRows& op, To& to) {
+    to.kind(op.out()->width());
+    to.reads(op.in());
+    to.writes(op.out());
+    if (op.columns() != 0) to.detail("lines of ", op.columns());
+  }
+};
+
+}  // namespace ops
+
+inline void Binder::bind(const file::SplitRows& op, Step* step) {
+  const Operand in = f32_slice(op.in(), "in");
+  const Operand out = f32_slice(op.out(), "out");
+  if (status_ != MOTE_OK) return;
+  const file::Stream* stream = places_.program->streams()->Get(out.stream);
+  if (!check(out.kind == file::StreamKind::group && stream->of() == in.stream && stream->parts() != 1,
+             "out has no rows for parts of rows of in"))
+    return;
+  const uint32_t parts = stream->parts();
+  width(in, uint64_t{parts} * out.width, "in");
+  uint32_t side = 0;
+  while (op.columns() != 0 && side * side < parts) ++side;
+  check(op.columns() <= kMaxContext && (op.columns() == 0 || side * side == parts), parts,
+        " parts are no square, or lines of ", op.columns(), " are too long");
+  step->split_rows = {out.width,           parts,
+                      op.columns(),        side,
+                      place(out).firsts,   place(out).positions,
+                      place(in).last_seen, in_one_lane(in.const_rows()),
+                      out.rows()};
+  set_rows(step, out, in);
+  kernel(step, Op::kSplitRows, DType::f32, DType::f32);
+}
+
+}  // namespace mote
