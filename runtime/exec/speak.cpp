@@ -69,7 +69,7 @@ float normal(uint64_t seed, uint64_t index) {
 /// Numbers of tokens, and of frames, are told apart.
 constexpr uint64_t kFrameNumbers = uint64_t{1} << 40;
 
-mote_status check_speech(const mote_session* session, const int32_t* ids, uint32_t n,
+mote_status check_utterance(const mote_session* session, const int32_t* ids, uint32_t n,
                          const mote_speak_options* options, mote_error* error) {
   if (ids == nullptr || options == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_begin: null pointer");
@@ -206,7 +206,7 @@ size_t mote_speak_bytes(const mote_session* session) {
 mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t n,
                              const mote_speak_options* options, void* memory, size_t memory_bytes,
                              mote_utterance** utterance, mote_error* error) {
-  mote_status status = mote::check_speech(session, ids, n, options, error);
+  mote_status status = mote::check_utterance(session, ids, n, options, error);
   if (status != MOTE_OK) return status;
   if (memory == nullptr || utterance == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_begin: null pointer");
