@@ -66,12 +66,7 @@ std::vector<std::byte> wav_of(const std::vector<float>& samples, uint32_t rate) 
 std::vector<std::vector<int32_t>> utterances(const Arguments& arguments, const ModelFile& file,
                                              const mote_session_options& options) {
   if (arguments.ids) {
-    std::vector<int32_t> ids;
-    try {
-      ids = parse_ids(*arguments.ids, "--ids");
-    } catch (const convert::Error& error) {
-      throw UsageError(error.what());
-    }
+    const std::vector<int32_t> ids = given_ids(*arguments.ids);
     check_ids(ids, file, "--ids");
     return {ids};
   }
