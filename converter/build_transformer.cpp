@@ -178,6 +178,13 @@ void TransformerBuilder::enter_groups(uint32_t ratio, uint32_t needs) {
   row_tokens_ *= ratio;
 }
 
+View TransformerBuilder::split_rows(View wide, uint32_t parts) {
+  rows_ = graph_.add_parts(rows_, parts);
+  const View out = new_value(wide.width / parts, Unit::token);
+  add(SplitRowsNode{wide, out});
+  return out;
+}
+
 void TransformerBuilder::enter_fixed(uint32_t rows) {
   rows_ = graph_.add_groups(Unit::token, 1, 1, rows);
   row_tokens_ = 0;
@@ -331,6 +338,19 @@ void TransformerBuilder::embed_and_layers() {
   }
 }
 
+void TransformerBuilder::add_program(const ProgramSpec& program) {
+  ProgramGraph& current = graph_;
+  ProgramGraph first = std::exchange(current, {});
+  enter_tokens();
+  const View rows = program.build(*this);
+  current.output = new_value(rows.width, Unit::selected);
+  add(SelectNode{rows, current.output});
+  current.output_kind = OutputKind::hidden;
+  current.name = program.name;
+  current.context = program.context;
+  graph_.more_programs.push_back(std::exchange(current, std::move(first)));
+}
+
 Graph TransformerBuilder::build() {
   graph_.vocab = spec_.vocab;
   graph_.width = spec_.width;
@@ -340,6 +360,8 @@ Graph TransformerBuilder::build() {
   if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();
   head();
+  for (const ProgramSpec& program : spec_.programs) add_program(program);
+  graph_.voice = spec_.voice;
   tensors_.finish(spec_.names.ignored, spec_.names.ignored_starts);
   return std::move(graph_);
 }

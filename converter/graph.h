@@ -357,8 +357,9 @@ struct TokenDropoutNode {
 struct FramesNode {
   uint32_t taps, before;
   View in, out;
+  uint32_t dilation = 1;
 
-  auto fields(auto&& f) const { return f(taps, before, in, out); }
+  auto fields(auto&& f) const { return f(taps, before, in, out, dilation); }
 };
 struct GatherRowsNode {
   uint32_t taps;
@@ -390,9 +391,10 @@ struct DepthwiseConvNode {
   Activation activation;
   int32_t weight, bias;
   View in, out;
+  uint32_t dilation = 1;
 
   auto fields(auto&& f) const {
-    return f(channels, taps, before, reach, back, step, activation, weight, bias, in, out);
+    return f(channels, taps, before, reach, back, step, activation, weight, bias, in, out, dilation);
   }
 };
 struct TimeNormNode {
@@ -421,6 +423,19 @@ struct ActivateNode {
   View in, out;
 
   auto fields(auto&& f) const { return f(activation, in, out); }
+};
+struct LeakyReluNode {
+  float slope;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(slope, in, out); }
+};
+struct SplineNode {
+  uint32_t bins;
+  float bound;
+  View in, curve, out;
+
+  auto fields(auto&& f) const { return f(bins, bound, in, curve, out); }
 };
 
 template <class First, class... Nodes>
@@ -466,7 +481,7 @@ struct ProgramGraph {
   OutputKind output_kind = OutputKind::next_token;
   Probabilities probabilities = Probabilities::softmax;
   std::vector<Groups> groups = {};
-  uint32_t context = 0;  // the most rows of a source; 0: the model's
+  uint32_t context = 0;  // the most rows of a sequence of a further program; 0: the model's
 
   size_t units() const { return static_cast<size_t>(Unit::group) + groups.size(); }
   /// The unit of further groups.
@@ -518,6 +533,12 @@ struct SightSpec {
   std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
 };
 
+/// The schema's: of a model that speaks.
+struct VoiceSpec {
+  uint32_t rate = 16000, reach = 0;
+  float speed = 1.0f, noise = 0.0f, duration_noise = 0.0f;
+};
+
 /// The schema's: which tokens are global.
 struct GlobalSpec {
   uint32_t type = 0;
@@ -539,6 +560,7 @@ struct Graph : ProgramGraph {
   std::optional<GlobalSpec> globals = std::nullopt;
   std::optional<SightSpec> sight = std::nullopt;
   std::optional<SpeechSpec> speech = std::nullopt;
+  std::optional<VoiceSpec> voice = std::nullopt;
 };
 
 }  // namespace mote::convert

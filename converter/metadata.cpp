@@ -184,6 +184,12 @@ Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::opti
                                       beams->no_repeat_ngram, beams->repetition_penalty);
 }
 
+Offset<file::Voice> write_voice(FlatBufferBuilder& builder, const std::optional<VoiceSpec>& voice) {
+  if (!voice) return 0;
+  return file::CreateVoice(builder, voice->rate, voice->reach, voice->speed, voice->noise,
+                           voice->duration_noise);
+}
+
 file::Feature required_features(const Graph& graph) {
   file::Feature features{};
   if (graph.sight) features |= file::Feature::ids_and_floats;
@@ -198,6 +204,10 @@ file::Feature required_features(const Graph& graph) {
       const auto* positions = std::get_if<PositionsNode>(&node);
       if (positions != nullptr && positions->replaces) features |= file::Feature::replaces;
       if (table != nullptr && table->shifts) features |= file::Feature::rope_shifts;
+      const auto* frames = std::get_if<FramesNode>(&node);
+      const auto* depthwise = std::get_if<DepthwiseConvNode>(&node);
+      if ((frames != nullptr && frames->dilation != 1) || (depthwise != nullptr && depthwise->dilation != 1))
+        features |= file::Feature::dilation;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
       const auto* attention = std::get_if<AttentionNode>(&node);
@@ -293,7 +303,8 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
-      metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight));
+      metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
+      write_voice(builder, graph.voice));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

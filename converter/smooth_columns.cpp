@@ -94,6 +94,8 @@ Graph in_f32(const Graph& graph, const Inputs& inputs) {
   for (Weight& weight : exact.weights) weight.dtype = DType::f32;
   exact.nodes.clear();
   exact.probes.clear();
+  exact.more_programs.clear();  // the first is run
+  exact.voice.reset();
   std::map<uint32_t, View> unquantized;
   for (Node node : graph.nodes) {
     if (const auto* quantize = std::get_if<QuantizeNode>(&node)) {

@@ -89,21 +89,41 @@ View add_positional_conv(TransformerBuilder& builder, const std::string& label, 
 }
 
 std::vector<float> weight_of_norm(TensorSet& tensors, const std::string& source, uint32_t rows, uint32_t cols,
-                                  uint32_t taps) {
+                                  uint32_t taps, Magnitudes magnitudes) {
   const std::string parametrized = source + ".parametrizations.weight.original";
-  const bool newer = tensors.has(parametrized + "0");
-  const std::string magnitudes = newer ? parametrized + "0" : source + ".weight_g";
+  const bool newer = tensors.has(parametrized + "0"), by_row = magnitudes == Magnitudes::by_row;
+  const std::string name = newer ? parametrized + "0" : source + ".weight_g";
   std::vector<float> weight =
       tensors.table(newer ? parametrized + "1" : source + ".weight_v", rows, cols * taps);
-  const std::vector<float> lengths = tensors.table(magnitudes, 1, taps);
-  for (uint32_t tap = 0; tap < taps; ++tap) {
+  const std::vector<float> lengths = by_row ? tensors.table(name, rows, 1) : tensors.table(name, 1, taps);
+  const size_t count = weight.size() / lengths.size();
+  for (size_t part = 0; part < lengths.size(); ++part) {
+    float* const first = &weight[by_row ? part * count : part];
+    const size_t step = by_row ? 1 : taps;
     double squares = 0;
-    for (size_t i = tap; i < weight.size(); i += taps) squares += std::pow(static_cast<double>(weight[i]), 2);
-    const double factor = static_cast<double>(lengths[tap]) / std::sqrt(squares);
-    for (size_t i = tap; i < weight.size(); i += taps)
-      weight[i] = static_cast<float>(static_cast<double>(weight[i]) * factor);
+    for (size_t i = 0; i < count; ++i) squares += std::pow(static_cast<double>(first[i * step]), 2);
+    const double factor = static_cast<double>(lengths[part]) / std::sqrt(squares);
+    for (size_t i = 0; i < count; ++i)
+      first[i * step] = static_cast<float>(static_cast<double>(first[i * step]) * factor);
   }
   return weight;
+}
+
+std::vector<float> conv_weight(TensorSet& tensors, const std::string& source, uint32_t rows, uint32_t cols,
+                               uint32_t taps) {
+  if (tensors.has(source + ".weight")) return tensors.table(source + ".weight", rows, cols * taps);
+  return weight_of_norm(tensors, source, rows, cols, taps, Magnitudes::by_row);
+}
+
+void row_conv(TransformerBuilder& builder, const std::string& label, const RowConv& conv, View in, View out,
+              Activation activation, std::optional<View> residual) {
+  if (conv.taps == 1)
+    return conv_linear(builder, label, conv.role, conv.weight, conv.bias, in, out, activation, residual);
+  const View frames = builder.new_value(in.width * conv.taps, Unit::token);
+  builder.add(FramesNode{conv.taps, conv.before, in, frames, conv.dilation});
+  conv_linear(builder, label, conv.role,
+              taps_first(conv.weight, out.width, in.width, conv.taps, frames.width), conv.bias, frames, out,
+              activation, residual);
 }
 
 View depthwise_conv(TransformerBuilder& builder, const std::string& label, const DepthwiseSpec& spec,
@@ -132,7 +152,8 @@ View depthwise_conv(TransformerBuilder& builder, const std::string& label, const
       builder.add_weight({label, DType::f32, true, spec.taps, width, {}, std::move(weight)});
   const View out = builder.new_value(width, Unit::token);
   builder.add(DepthwiseConvNode{width, spec.taps, spec.before, 1, 0, 1, spec.activation, table,
-                                builder.add_vector(label + ".bias", std::move(bias)), in, out});
+                                builder.add_vector(label + ".bias", std::move(bias)), in, out,
+                                spec.dilation});
   return out;
 }
 

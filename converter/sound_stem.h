@@ -24,10 +24,26 @@ View add_positional_conv(TransformerBuilder& builder, const std::string& label, 
                          uint32_t taps, Activation activation, const std::vector<float>& weight,
                          const std::vector<float>& bias, View x);
 
-/// A convolution's weight [rows, cols, taps] whose magnitudes by tap are a tensor of their own (weight_norm,
-/// Salimans and Kingma 2016), under torch's older or newer names below `source`.
+/// A convolution's weight [rows, cols, taps] whose magnitudes, by tap or by row, are a tensor of their own
+/// (weight_norm, Salimans and Kingma 2016), under torch's older or newer names below `source`.
+enum class Magnitudes : uint8_t { by_tap, by_row };
 std::vector<float> weight_of_norm(TensorSet& tensors, const std::string& source, uint32_t rows, uint32_t cols,
-                                  uint32_t taps);
+                                  uint32_t taps, Magnitudes magnitudes = Magnitudes::by_tap);
+
+/// That of magnitudes by row where there are such, else the weight as it is.
+std::vector<float> conv_weight(TensorSet& tensors, const std::string& source, uint32_t rows, uint32_t cols,
+                               uint32_t taps);
+
+/// A convolution over as many rows as it gives, padded with zeros: in[row - before * dilation] and so on.
+struct RowConv {
+  std::vector<float> weight;  // [out, in, taps]
+  std::optional<std::vector<float>> bias;
+  uint32_t taps, before, dilation = 1;
+  Role role = Role::matrix;
+};
+/// out = activation(convolution of in) + residual.
+void row_conv(TransformerBuilder& builder, const std::string& label, const RowConv& conv, View in, View out,
+              Activation activation = Activation::none, std::optional<View> residual = std::nullopt);
 
 /// A depthwise convolution [channels, 1, taps] over as many rows as in, and the batch norm behind it, whose
 /// stored statistics become part of the weights. `norm` empty: there is none.
@@ -38,6 +54,7 @@ struct DepthwiseSpec {
   bool bias;
   Activation activation;
   float eps = 1e-5f;  // of the norm
+  uint32_t dilation = 1;
 };
 View depthwise_conv(TransformerBuilder& builder, const std::string& label, const DepthwiseSpec& spec,
                     View in);

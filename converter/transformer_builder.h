@@ -129,6 +129,8 @@ class TransformerBuilder {
   Unit add_parts(Unit of, uint32_t parts) { return graph_.add_parts(of, parts); }
   /// Of a model of pictures.
   const PictureFormat& picture() const { return spec_.picture.format; }
+  /// Parts of each row become rows of their own, which new values have from now on.
+  View split_rows(View wide, uint32_t parts);
   /// Groups of the rows that new values have, who keep theirs.
   Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
   /// For PictureSpec::finish: what the rows of outputs are taken of.
@@ -187,6 +189,8 @@ class TransformerBuilder {
   // ---- Blocks ----
 
   void embed_and_layers();
+  /// One of TransformerSpec::programs, behind those that there are.
+  void add_program(const ProgramSpec& program);
   /// Of a source: what the decoder's layers attend to.
   View attended_source();
   /// Keys and values of `in` for a decoder's layer to attend to; the state that keeps them.

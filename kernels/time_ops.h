@@ -8,11 +8,12 @@
 
 namespace mote {
 
-/// Where the rows lie that an output row is made of: `taps` rows of its sequence in `in`, from `before` in
-/// front of the output row's own on. Those outside the sequence count as 0.
+/// Where the rows lie that an output row is made of: `taps` rows of its sequence in `in`, `dilation` apart,
+/// `before` of them in front of the output row's own. Those outside the sequence count as 0.
 struct TimeWindow {
   uint32_t taps;
   uint32_t before;
+  uint32_t dilation;
   uint32_t ratio;            // rows of in from an output row's own to the next one's
   const uint32_t* firsts;    // [T], each output row's own row of in; null: the row of the same number
   const int32_t* positions;  // [T], of output rows in their sequence
@@ -26,7 +27,7 @@ struct TimeWindow {
   Place place(uint32_t t) const {
     const int64_t own = firsts == nullptr ? t : firsts[t];
     const int64_t begin = own - int64_t{positions[t]} * ratio;
-    return {begin, begin + last_seen[begin] + 1, own - before};
+    return {begin, begin + last_seen[begin] + 1, own - int64_t{before} * dilation};
   }
 };
 
@@ -69,8 +70,8 @@ struct SplitRowsArgs {
 };
 
 /// A depthwise convolution over time and, where a row has several places of `channels` columns, over those:
-/// out[t][p][c] = activation(bias[c] + sum of weight[k][j][c] * in[own - before + k][p * step - back +
-/// j][c]), summed in the order of k, then j. Places outside the row count as 0. Unit: an output row.
+/// out[t][p][c] = activation(bias[c] + sum of weight[k][j][c] * in[own + (k - before) * dilation][p * step -
+/// back + j][c]), summed in the order of k, then j. Places outside the row count as 0. Unit: an output row.
 struct DepthwiseConvArgs {
   uint32_t channels;
   uint32_t places;      // of a row of in
@@ -127,6 +128,32 @@ struct ActivateArgs {
   uint32_t width;
   ConstRows in;  // [T, width]
   Rows out;      // [T, width]
+};
+
+/// out[t][i] = in[t][i], times the slope where it is negative (Maas et al. 2013). out may be in. Unit: a row.
+struct LeakyReluArgs {
+  uint32_t width;
+  float slope;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
+};
+
+/// A bin of a spline is at least so wide and so high, in shares of the square, and its slope at a knot at
+/// least so large.
+inline constexpr float kLeastBin = 1e-3f;
+inline constexpr uint32_t kMaxBins = 128;
+
+/// out[t] = the x that the row's monotonic rational-quadratic spline takes to in[t] (Durkan et al. 2019,
+/// Neural Spline Flows, equations 4 to 8): out[t] = in[t] outside the square of sides +-bound, where slopes
+/// are 1. `curve` has the logits of the bins' widths, then of their heights, whose softmaxes are scaled to
+/// the square, then of the slopes at the knots between them, made positive by softplus. Values that are not
+/// finite give some number or NaN. out may be in. Unit: a row.
+struct SplineArgs {
+  uint32_t bins;  // at most kMaxBins
+  float bound;
+  ConstRows in;     // [T, 1]
+  ConstRows curve;  // [T, 3 * bins - 1]
+  Rows out;         // [T, 1]
 };
 
 }  // namespace mote

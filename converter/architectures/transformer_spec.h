@@ -245,6 +245,14 @@ struct PictureSpec {
   std::string probe;           // the name of the output's vectors in the original
 };
 
+/// A further program of an encoder, of whole sequences of the caller's floats; `build` begins with these
+/// (TransformerBuilder::input) and gives the rows that its outputs are.
+struct ProgramSpec {
+  std::string name;
+  uint32_t context = 0;  // the most rows of a sequence; 0: the model's
+  Stem build = nullptr;
+};
+
 struct TransformerSpec {
   uint32_t vocab, width, context;
   uint32_t layer_rows = 0;  // the most that layers of groups have of a sequence; 0: the context
@@ -302,6 +310,8 @@ struct TransformerSpec {
   bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none
   /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
   std::shared_ptr<const TransformerSpec> source = nullptr;
+  std::vector<ProgramSpec> programs = {};
+  std::optional<VoiceSpec> voice = std::nullopt;
   std::vector<uint32_t> durations = {};  // of a transducer, the last columns of its logits
   std::string label = {};                // starts the weights' names in the file
   bool shares_embedding = false;         // an encoder's is that of the decoder

@@ -45,6 +45,11 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     side.apply(root, pieces.string());
     return read_tokenizer_json(root, pieces.string(), need);
   }
+  const std::filesystem::path letters = source.directory / "vocab.json";
+  if (std::filesystem::exists(letters, ignored)) {
+    const SideFiles side(source);
+    if (side.tokenizer_class() == "VitsTokenizer") return read_vits_vocabulary(side, letters);
+  }
   for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;
     fail(

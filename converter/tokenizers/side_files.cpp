@@ -36,6 +36,7 @@ std::string registered_class(const std::string& model_type) {
       {"qwen2", "Qwen2Tokenizer"},
       {"qwen3", "Qwen2Tokenizer"},
       {"roberta", "RobertaTokenizer"},
+      {"vits", "VitsTokenizer"},
       {"xlm-roberta", "XLMRobertaTokenizer"},
   };
   const auto found = kClasses.find(model_type);

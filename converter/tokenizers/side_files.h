@@ -9,6 +9,7 @@
 #include <string>
 
 #include "converter/source.h"
+#include "converter/tokenizers/tokenizer_spec.h"
 
 namespace mote::convert {
 
@@ -42,5 +43,8 @@ class SideFiles {
   uint64_t vocab_ = 0;                         // of the model; 0: not known
   bool lowercase_;                             // texts, before all else
 };
+
+/// Of a vocab.json of letters, transformers' VitsTokenizer.
+TokenizerSpec read_vits_vocabulary(const SideFiles& side, const std::filesystem::path& path);
 
 }  // namespace mote::convert

@@ -27,7 +27,7 @@ void depthwise_conv_f32(const DepthwiseConvArgs& args, Range rows, void*) {
       float* const out = args.out[t] + size_t{p} * channels;
       for (uint32_t c = 0; c < channels; ++c) out[c] = args.bias == nullptr ? 0.0f : args.bias[c];
       for (uint32_t k = 0; k < args.window.taps; ++k) {
-        const int64_t row = place.first + k;
+        const int64_t row = place.first + int64_t{k} * args.window.dilation;
         if (row < place.begin || row >= place.end) continue;
         add_row(args, args.in[static_cast<uint32_t>(row)], args.weight + size_t{k} * args.reach * channels,
                 int64_t{p} * args.step - args.back, out);

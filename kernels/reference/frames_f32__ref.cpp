@@ -13,7 +13,7 @@ void frames_f32(const FramesArgs& args, Range rows, void*) {
     const TimeWindow::Place place = args.window.place(t);
     float* out = args.out[t];
     for (uint32_t tap = 0; tap < args.window.taps; ++tap, out += args.width) {
-      const int64_t row = place.first + tap;
+      const int64_t row = place.first + int64_t{tap} * args.window.dilation;
       if (row < place.begin || row >= place.end) {
         memset(out, 0, bytes);
       } else {

@@ -96,7 +96,8 @@ bool has_relative_queries(const mote_model& model) {
 }
 
 uint32_t most_rows_of_sequence(const mote_session& s, const file::Program& program) {
-  const uint32_t context = s.model->encoder ? s.options.context : context_of(*s.model->root, program);
+  const bool as_texts = s.model->encoder && program.context() == 0;
+  const uint32_t context = as_texts ? s.options.context : context_of(*s.model->root, program);
   return context < s.options.chunk ? context : s.options.chunk;
 }
 

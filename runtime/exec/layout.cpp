@@ -18,7 +18,11 @@ void choose_passes(mote_session* s) {
   s->pass_rows = s->token_rows = options.chunk;
   if (!s->model->encoder || !s->model->in_passes || options.trace != nullptr) return;
   const uint32_t several = pass_rows(*family(s->isa).tuning, options.threads);
-  const uint32_t most = options.context > several ? options.context : several;
+  uint32_t most = several;
+  for (const file::Program* program : *s->model->root->programs()) {
+    const uint32_t longest = most_rows_of_sequence(*s, *program);
+    most = longest > most ? longest : most;
+  }
   if (several < options.chunk) s->pass_rows = several;
   if (most < options.chunk) s->token_rows = most;
 }
@@ -42,11 +46,19 @@ void choose_lanes(mote_session* s) {
 
 bool has_lanes(const mote_session& s) { return kHasThreads && s.least_lane != UINT32_MAX; }
 
+/// Rows of tokens that a program has at once; of several encoding programs some take short sequences.
+uint32_t most_tokens(const mote_session& s, const file::Program& program) {
+  if (!s.model->encoder || s.model->root->programs()->size() == 1) return s.token_rows;
+  const uint64_t most = uint64_t{s.options.batch} * most_rows_of_sequence(s, program);
+  return most < s.token_rows ? static_cast<uint32_t>(most) : s.token_rows;
+}
+
 /// The rows that the program's stream can have at once.
 uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_t stream) {
+  const uint32_t tokens = most_tokens(s, program);
   switch (program.streams()->Get(stream)->kind()) {
     case file::StreamKind::token:
-      return s.token_rows;
+      return tokens;
     case file::StreamKind::selected:
       return s.options.logit_rows;
     case file::StreamKind::sequence:
@@ -55,7 +67,7 @@ uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_
       break;
   }
   const file::Stream& groups = *program.streams()->Get(stream);
-  const uint64_t sequences = s.options.batch < s.token_rows ? s.options.batch : s.token_rows;
+  const uint64_t sequences = s.options.batch < tokens ? s.options.batch : tokens;
   if (groups.fixed() != 0) return sequences * groups.fixed();
   const uint64_t rows = saturating_add(count_rows(s, program, groups.of()), sequences * (groups.ratio() - 1));
   return saturating_multiply(rows / groups.ratio(), groups.parts());  // each may end in a part of a group

@@ -184,7 +184,7 @@ mote_status bind_steps(const mote_session& s, const Places& places, Step* steps,
   mote_status status = bind_steps(*s, s->places, s->steps + program->first, error);
   if (status == MOTE_OK && kHasThreads && s->least_lane != UINT32_MAX) {
     Places first_lane = s->places;
-    first_lane.streams[kTokens].rows = rows_of_lane(s->token_rows, s->options.threads);
+    first_lane.streams[kTokens].rows = rows_of_lane(s->places.streams[kTokens].rows, s->options.threads);
     status = bind_steps(*s, first_lane, s->lane_steps + program->first, error);
     if (status == MOTE_OK) part_steps(s->lane_steps + program->first, count);
   }

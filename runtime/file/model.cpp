@@ -276,7 +276,8 @@ mote_status check_kinds(mote_model* model, mote_error* error) {
   }
   for (const file::Program* program : *programs) {
     if (program->context() == 0) continue;
-    if (program->context() <= kMaxContext && model->sources && is_whole(*program)) continue;
+    const bool further = model->sources || (model->encoder && program != model->program);
+    if (program->context() <= kMaxContext && further && is_whole(*program)) continue;
     return fail(error, MOTE_CORRUPT_FILE, "program ", program->name()->c_str(), " has a context of ",
                 program->context());
   }

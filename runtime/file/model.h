@@ -112,6 +112,7 @@ uint32_t selected_of(const file::Program& program);
 /// Proves what the model says of sound.
 mote_status check_sound(const mote_model& model, mote_error* error);
 mote_status check_speech(const mote_model& model, mote_error* error);
+mote_status check_voice(const mote_model& model, mote_error* error);
 
 /// Proves that the stored self test fits the model, if there is one.
 mote_status check_self_test(const mote_model& model, mote_error* error);

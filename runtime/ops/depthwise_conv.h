@@ -15,6 +15,7 @@ struct DepthwiseConv : FromNeighbours<DepthwiseConvArgs> {
     to.kind(op.out()->width(), " x ", op.taps() * op.reach());
     in_to_out(op, to);
     to.detail(op.taps(), " x ", op.reach(), " taps");
+    if (op.dilation() != 1) to.detail(op.dilation(), " apart");
     activation(op.activation(), to);
     weight_and_bias(op, to);
   }
@@ -23,7 +24,7 @@ struct DepthwiseConv : FromNeighbours<DepthwiseConvArgs> {
 inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
   const auto [in, out] = slices(op);
   TimeWindow window{};
-  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
+  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window, op.dilation())) return;
   const uint32_t channels = op.channels(), reach = op.reach();
   if (!check(channels > 0 && in.width % channels == 0 && out.width % channels == 0, "rows of ", in.width,
              " and ", out.width, " columns of ", channels, " channels"))

@@ -9,12 +9,13 @@ struct Frames : WindowRows<FramesArgs> {
   template <class To>
   static void details(const file::Frames& op, To& to) {
     to.detail(op.taps(), " taps, ", op.before(), " before");
+    if (op.dilation() != 1) to.detail(op.dilation(), " apart");
   }
 };
 
 inline void Binder::bind(const file::Frames& op, Step* step) {
   TimeWindow window{};
-  const auto [in, out] = window_rows(op, op.before(), &window);
+  const auto [in, out] = window_rows(op, op.before(), &window, op.dilation());
   step->frames = {in.width, window, in_one_lane(in.const_rows()), out.rows()};
   f32_step(step, Op::kFrames, out, in);
 }

@@ -321,9 +321,10 @@ class Binder : public AttentionProofs {
   }
   /// The operands of a WindowRows, of so many neighbours.
   template <class Table>
-  InOut window_rows(const Table& op, uint32_t before, TimeWindow* window) {
+  InOut window_rows(const Table& op, uint32_t before, TimeWindow* window, uint32_t dilation = 1) {
     const InOut rows = slices(op);
-    if (status_ != MOTE_OK || !time_window(rows.in, rows.out, op.taps(), before, window)) return rows;
+    if (status_ != MOTE_OK || !time_window(rows.in, rows.out, op.taps(), before, window, dilation))
+      return rows;
     width(rows.out, uint64_t{op.taps()} * rows.in.width, "out");
     apart(op);
     return rows;

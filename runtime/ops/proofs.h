@@ -169,8 +169,8 @@ class Proofs {
           " is not of the stream whose keys are the first of so many tokens a row");
   }
   /// What rows of `out` see of rows of `in`: of which they are groups, or which are the same.
-  bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before,
-                   TimeWindow* window) {
+  bool time_window(const Operand& in, const Operand& out, uint32_t taps, uint32_t before, TimeWindow* window,
+                   uint32_t dilation = 1) {
     if (!of_positions(out, "out")) return false;
     const file::Stream* groups = places_.program->streams()->Get(out.stream);
     const bool same = in.stream == out.stream;
@@ -179,8 +179,10 @@ class Proofs {
                    groups->parts() == 1),
           "out has no row for a row or a group of rows of in");
     check(taps >= 1 && taps <= kMaxRatio && before < taps, taps, " taps, ", before, " of them before");
+    check(dilation >= 1 && dilation <= kMaxRatio, "taps are ", dilation, " rows apart");
     *window = {taps,
                before,
+               dilation,
                same ? 1 : groups->ratio(),
                same ? nullptr : place(out).firsts,
                place(out).positions,

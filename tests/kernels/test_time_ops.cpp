@@ -20,14 +20,14 @@ const int32_t kGroupPositions[] = {0, 1, 2, 0, 1};
 constexpr uint32_t kGroups = 5, kRows = 9;
 
 /// Row t of a group's window, or nothing outside its sequence.
-const float* window_row(const GuardedRows& in, uint32_t group, int before, uint32_t tap) {
+const float* window_row(const GuardedRows& in, uint32_t group, int before, uint32_t tap, int dilation = 1) {
   const int begin = group < 3 ? 0 : 5, end = group < 3 ? 5 : 9;
-  const int row = static_cast<int>(kFirsts[group]) - before + static_cast<int>(tap);
+  const int row = static_cast<int>(kFirsts[group]) + (static_cast<int>(tap) - before) * dilation;
   return row < begin || row >= end ? nullptr : in[static_cast<size_t>(row)];
 }
 
-TimeWindow window_of(uint32_t taps, uint32_t before) {
-  return {taps, before, 2, kFirsts, kGroupPositions, kLast};
+TimeWindow window_of(uint32_t taps, uint32_t before, uint32_t dilation = 1) {
+  return {taps, before, dilation, 2, kFirsts, kGroupPositions, kLast};
 }
 
 }  // namespace
@@ -38,18 +38,19 @@ TEST("frames are a window's rows side by side, and zeros outside the sequence", 
       for (uint32_t before = 0; before < taps; ++before) {
         for (const Split split : kSplits) {
           constexpr uint32_t kWidth = 3;
+          const uint32_t dilation = taps == 3 ? 2 : 1;
           GuardedRows in(kRows, kWidth, Edge::end), out(kGroups, taps * kWidth, Edge::end),
               expected(kGroups, taps * kWidth, Edge::start);
           in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
           out.fill([](size_t, size_t) { return -1.0f; });
           expected.fill([&](size_t t, size_t i) {
             const float* row = window_row(in, static_cast<uint32_t>(t), static_cast<int>(before),
-                                          static_cast<uint32_t>(i) / kWidth);
+                                          static_cast<uint32_t>(i) / kWidth, static_cast<int>(dilation));
             return row == nullptr ? 0.0f : row[i % kWidth];
           });
-          run_kernel(entry,
-                     FramesArgs{kWidth, window_of(taps, before), in_one_lane(in.const_view()), out.view()},
-                     kGroups, split);
+          const TimeWindow window = window_of(taps, before, dilation);
+          run_kernel(entry, FramesArgs{kWidth, window, in_one_lane(in.const_view()), out.view()}, kGroups,
+                     split);
           check_same_bits(expected, out);
         }
       }
@@ -134,7 +135,7 @@ TEST("a depthwise convolution sums a channel's own values over rows and places",
     expected.fill([&](size_t t, size_t i) {
       float sum = bias[i % kChannels];
       for (uint32_t tap = 0; tap < kTaps; ++tap) {
-        const float* row = window_row(in, static_cast<uint32_t>(t), 1, tap);
+        const float* row = window_row(in, static_cast<uint32_t>(t), 1, tap, 3);
         for (uint32_t j = 0; row != nullptr && j < kReach; ++j) {
           const int place = static_cast<int>(i / kChannels) * 2 - 1 + static_cast<int>(j);
           if (place < 0 || place >= static_cast<int>(kPlaces)) continue;
@@ -148,7 +149,7 @@ TEST("a depthwise convolution sums a channel's own values over rows and places",
       out.fill([](size_t, size_t) { return -1.0f; });
       run_kernel(
           entry,
-          DepthwiseConvArgs{kChannels, kPlaces, kOut, kReach, 1, 2, Activation::relu, window_of(kTaps, 1),
+          DepthwiseConvArgs{kChannels, kPlaces, kOut, kReach, 1, 2, Activation::relu, window_of(kTaps, 1, 3),
                             weight, bias, in_one_lane(in.const_view()), out.view()},
           kGroups, split);
       check_same_bits(expected, out);
@@ -286,6 +287,80 @@ TEST("an activation by itself is that of a linear", "[activate]") {
     expected.fill([&](size_t t, size_t i) { return in[t][i] < 0.0f ? 0.0f : in[t][i]; });
     run_kernel(entry, ActivateArgs{Activation::relu, 5, in.const_view(), out.view()}, 2);
     check_same_bits(expected, out);
+  });
+}
+
+TEST("a leaky rectifier multiplies negative values alone", "[leaky_relu]") {
+  each_kernel(Op::kLeakyRelu, [](const KernelEntry& entry) {
+    GuardedRows in(2, 5, Edge::end), out(2, 5, Edge::end), expected(2, 5, Edge::start);
+    in.fill([](size_t t, size_t i) { return static_cast<float>(i) - 2.0f - static_cast<float>(t); });
+    expected.fill([&](size_t t, size_t i) { return in[t][i] < 0.0f ? 0.1f * in[t][i] : in[t][i]; });
+    run_kernel(entry, LeakyReluArgs{5, 0.1f, in.const_view(), out.view()}, 2);
+    check_same_bits(expected, out);
+  });
+}
+
+namespace {
+
+constexpr double kBound = 5.0;
+
+/// The ends of `bins` bins by their logits, in a square of sides +-kBound.
+std::vector<double> ends_of(const float* logits, uint32_t bins) {
+  double sum = 0;
+  for (uint32_t i = 0; i < bins; ++i) sum += std::exp(double{logits[i]});
+  std::vector<double> ends = {-kBound};
+  for (uint32_t i = 0; i < bins; ++i)
+    ends.push_back(ends.back() + 2 * kBound * (1e-3 + (1 - 1e-3 * bins) * std::exp(double{logits[i]}) / sum));
+  return ends;
+}
+
+/// The spline at x, as the paper's equation 4 has it.
+double spline_at(const float* curve, uint32_t bins, double x) {
+  const std::vector<double> xs = ends_of(curve, bins), ys = ends_of(curve + bins, bins);
+  uint32_t k = 0;
+  while (k + 1 < bins && x >= xs[k + 1]) ++k;
+  const auto slope = [&](uint32_t knot) {
+    return knot == 0 || knot == bins ? 1.0 : 1e-3 + std::log1p(std::exp(double{curve[2 * bins + knot - 1]}));
+  };
+  const double height = ys[k + 1] - ys[k], s = height / (xs[k + 1] - xs[k]);
+  const double r = (x - xs[k]) / (xs[k + 1] - xs[k]), d0 = slope(k), d1 = slope(k + 1);
+  return ys[k] + height * (s * r * r + d0 * r * (1 - r)) / (s + (d0 + d1 - 2 * s) * r * (1 - r));
+}
+
+}  // namespace
+
+TEST("a spline's kernel gives what the spline takes to its input", "[spline]") {
+  each_kernel(Op::kSpline, [](const KernelEntry& entry) {
+    constexpr uint32_t kCount = 64;
+    for (const uint32_t bins : {2u, 4u, 10u}) {
+      GuardedRows in(kCount, 1, Edge::end), curve(kCount, 3 * bins - 1, Edge::end), out(kCount, 1, Edge::end);
+      Random random(bins);
+      curve.fill([&](size_t, size_t) { return random.uniform(-2.0f, 2.0f); });
+      in.fill([&](size_t t, size_t) { return t == 0 ? -5.0f : t == 1 ? 5.0f : random.uniform(-7.0f, 7.0f); });
+      const SplineArgs args{bins, static_cast<float>(kBound), in.const_view(), curve.const_view(),
+                            out.view()};
+      for (const Split split : kSplits) {
+        run_kernel(entry, args, kCount, split);
+        for (size_t t = 0; t < kCount; ++t) {
+          const double x = double{out[t][0]}, y = double{in[t][0]};
+          CAPTURE(bins, t, y);
+          // Ends of bins are rounded at a magnitude of 5, some ten times; the spline's slopes are below 300.
+          const double expected = std::fabs(y) > kBound ? x : spline_at(curve[t], bins, x);
+          TEST_ASSERT_FLOAT_WITHIN(300 * 10 * 5 * 0x1p-24, expected, y);
+        }
+      }
+    }
+  });
+}
+
+TEST("a spline of logits that are not finite takes no place outside its rows", "[spline]") {
+  each_kernel(Op::kSpline, [](const KernelEntry& entry) {
+    constexpr uint32_t kBins = 3;
+    GuardedRows in(3, 1, Edge::end), curve(3, 3 * kBins - 1, Edge::end), out(3, 1, Edge::end);
+    in.fill([](size_t t, size_t) { return t == 2 ? std::nanf("") : 1.0f; });
+    curve.fill([](size_t t, size_t) { return t == 0 ? INFINITY : std::nanf(""); });
+    run_kernel(entry, SplineArgs{kBins, 5.0f, in.const_view(), curve.const_view(), out.view()}, 3);
+    TEST_ASSERT_TRUE(std::isnan(out[2][0]));
   });
 }
 

@@ -4,6 +4,7 @@
 #include "mote/beams.h"
 #include "mote/pictures.h"
 #include "mote/sound.h"
+#include "mote/voice.h"
 #include "tests/support/count_allocations.h"
 #include "tests/support/test_model.h"
 #include "tests/support/thread_pool.h"
@@ -205,6 +206,36 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
     run.test_itself();
     run.expect_none();
   }
+}
+
+TEST("nothing allocates while a voice speaks") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("vits", "q8");
+  const auto ids = test::some_ids(12, 33);
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{16} << 20), memory(size_t{1} << 16);
+  float samples[2048];
+  count_allocations();
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  const auto change = [](mote_session_options& options) {
+    options.context = 16;
+    options.chunk = options.logit_rows = 128;
+  };
+  mote_status status = open(file, storage, arena, change, &model, &session, &error);
+  mote_utterance* utterance = nullptr;
+  size_t count = 0;
+  if (status == MOTE_OK) {
+    const mote_speak_options options = mote_speak_options_default(model);
+    status =
+        mote_speak_begin(session, ids.data(), 12, &options, memory.data(), memory.size(), &utterance, &error);
+  }
+  if (status == MOTE_OK) status = mote_speak_next(session, utterance, samples, 2048, &count, &error);
+  expect_none(status, error);
+  TEST_ASSERT_GREATER_THAN(0u, count);
+#endif
 }
 
 TEST("nothing allocates while a ViT and a Swin label a picture") {

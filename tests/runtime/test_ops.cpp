@@ -147,6 +147,28 @@ TEST("clamps and xIELUs whose numbers make no sense are refused", "[ops]") {
   TEST_ASSERT_EQUAL_STRING("eps is not finite", xielu({1.0f, 1.0f, 0.5f, NAN, {}, {}}).c_str());
 }
 
+TEST("leaky rectifiers and splines whose numbers make no sense are refused", "[ops]") {
+  const auto leaky = [](float slope) {
+    return refusal([&](Graph&, const View& x) { return LeakyReluNode{slope, x, x}; }, "LeakyRelu");
+  };
+  TEST_ASSERT_EQUAL_STRING("", leaky(0.1f).c_str());
+  TEST_ASSERT_EQUAL_STRING("slope is not finite", leaky(NAN).c_str());
+  const auto spline = [](uint32_t bins, float bound, uint32_t curve, uint32_t width = 1) {
+    const auto make = [&](Graph& graph, const View& x) {
+      const View value{x.value, 0, width};
+      return SplineNode{bins, bound, value, add_value(graph, curve), value};
+    };
+    return refusal(make, "Spline");
+  };
+  TEST_ASSERT_EQUAL_STRING("", spline(4, 5.0f, 11).c_str());
+  TEST_ASSERT_EQUAL_STRING("curve has width 12, expected 11", spline(4, 5.0f, 12).c_str());
+  TEST_ASSERT_EQUAL_STRING("in has width 2, expected 1", spline(4, 5.0f, 11, 2).c_str());
+  TEST_ASSERT_EQUAL_STRING("1 bins", spline(1, 5.0f, 2).c_str());
+  TEST_ASSERT_EQUAL_STRING("129 bins", spline(129, 5.0f, 386).c_str());
+  TEST_ASSERT_EQUAL_STRING("the bound is not positive", spline(4, 0.0f, 11).c_str());
+  TEST_ASSERT_EQUAL_STRING("bound is not finite", spline(4, INFINITY, 11).c_str());
+}
+
 TEST("streams that do not divide their rows are refused", "[ops]") {
   const auto mix = [](uint32_t streams, uint32_t inputs, uint32_t coefficients) {
     const auto make = [&](Graph& graph, const View& x) {
@@ -268,5 +290,5 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
     by_rows += traits.by_rows();
   }
   TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(19u, by_rows);
+  TEST_ASSERT_EQUAL_UINT32(21u, by_rows);
 }

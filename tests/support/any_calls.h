@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "mote/voice.h"
 #include "runtime/file/model.h"
 #include "tests/support/any_session.h"
 
@@ -51,6 +52,7 @@ class AnyCalls {
         &AnyCalls::go_back, &AnyCalls::prefill,  &AnyCalls::call_wrong_kind,  &AnyCalls::compute,
         &AnyCalls::compute, &AnyCalls::fork,     &AnyCalls::reorder};
     if (model_->sources && choices_->below(3) == 0) return encode_sources();
+    if (model_->root->voice() != nullptr && choices_->below(2) == 0) return speak();
     const Call call = encoder_ ? choices_->one_of(kOfEncoders) : choices_->one_of(kOfDecoders);
     (this->*call)();
   }
@@ -175,6 +177,26 @@ class AnyCalls {
     for (uint32_t left = choices_->below(100); left > 0 && done == 0; --left)
       must(mote_compute_step(session_, ops, &done, &error_) == MOTE_OK);
     if (done != 0 && output_.of_sequences == 0) read_row(0);
+  }
+
+  void speak() {
+    constexpr uint64_t kMostSamples = 1u << 22;
+    const std::vector<int32_t> ids = some_ids(afford(choices_->one_of(kCounts)));
+    mote_voice_info voice;
+    mote_model_get_voice(model_, &voice);
+    mote_speak_options options = mote_speak_options_default(model_);
+    options.seed = choices_->byte();
+    const AlignedBytes memory(mote_speak_bytes(session_));
+    mote_utterance* utterance = nullptr;
+    if (uint64_t{voice.piece} * voice.hop > kMostSamples ||
+        mote_speak_begin(session_, ids.data(), static_cast<uint32_t>(ids.size()), &options, memory.data(),
+                         memory.size(), &utterance, &error_) != MOTE_OK)
+      return;
+    must(mote_utterance_frames(utterance) > 0);
+    std::vector<float> samples(size_t{voice.piece} * voice.hop);
+    size_t count = 0;
+    if (mote_speak_next(session_, utterance, samples.data(), samples.size(), &count, &error_) == MOTE_OK)
+      must(count > 0 && count <= samples.size() && count % voice.hop == 0);
   }
 
   /// Sources of some sequences, by any program, perhaps left in the middle.

@@ -6,6 +6,7 @@
 #include "converter/error.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
+#include "tools/mote/usage.h"
 
 namespace mote::cli {
 
@@ -24,6 +25,14 @@ std::vector<int32_t> parse_ids(std::string_view text, const std::string& what) {
     begin = text.find_first_not_of(kSeparators, end);
   }
   return ids;
+}
+
+std::vector<int32_t> given_ids(std::string_view text) {
+  try {
+    return parse_ids(text, "--ids");
+  } catch (const convert::Error& error) {
+    throw UsageError(error.what());
+  }
 }
 
 std::vector<int32_t> read_ids(const std::string& path) { return parse_ids(read_text(path), path); }

@@ -16,6 +16,9 @@ namespace mote::cli {
 /// otherwise.
 std::vector<int32_t> parse_ids(std::string_view text, const std::string& what);
 
+/// Those of an option --ids. Throws UsageError.
+std::vector<int32_t> given_ids(std::string_view text);
+
 /// The ids of a text file.
 std::vector<int32_t> read_ids(const std::string& path);
 

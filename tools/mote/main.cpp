@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   mote::cli::add_tokenize(line);
   mote::cli::add_template(line);
   mote::cli::add_transcribe(line);
+  mote::cli::add_speak(line);
   mote::cli::add_translate(line);
   mote::cli::add_summarize(line);
   mote::cli::add_verify(line);

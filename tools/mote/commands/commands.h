@@ -22,6 +22,7 @@ void add_tokenize(CommandLine& line);
 void add_template(CommandLine& line);
 void add_verify(CommandLine& line);
 void add_transcribe(CommandLine& line);
+void add_speak(CommandLine& line);
 void add_translate(CommandLine& line);
 void add_summarize(CommandLine& line);
 void add_export_c(CommandLine& line);

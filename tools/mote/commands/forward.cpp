@@ -16,10 +16,12 @@
 #include "tools/mote/forward_sound.h"
 #include "tools/mote/forward_source.h"
 #include "tools/mote/forward_transducer.h"
+#include "tools/mote/forward_voice.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
+#include "tools/mote/speech/speaker.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -186,6 +188,8 @@ void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool&
   const mote_session_options options = session_options(file, arguments.session, pool);
   if (sound.rate != 0) {
     forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
+  } else if (speaks(file)) {
+    forward_voice(file, options, arguments.inputs[0], arguments.hidden, outputs);
   } else {
     mote_picture_info picture;
     const bool pictures = mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK;
@@ -271,8 +275,9 @@ void add_forward(CommandLine& line) {
               "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
               "global_attention_mask [B,T]; names may have a "
               "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the "
-              "same sessions")
+              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Of models that speak, also "
+              "noise_duration and noise_prior with a "
+              "prefix. Repeated: further segments of the same sessions")
       .type("FILE")
       .required()
       .repeated();

@@ -57,12 +57,7 @@ std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file,
 /// A prompt that continues a saved one gets no tokens around it.
 std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file, const Session& session) {
   if (arguments.ids) {
-    std::vector<int32_t> ids;
-    try {
-      ids = parse_ids(*arguments.ids, "--ids");
-    } catch (const convert::Error& error) {
-      throw UsageError(error.what());
-    }
+    const std::vector<int32_t> ids = given_ids(*arguments.ids);
     if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
     check_ids(ids, file, "--ids");
     return ids;

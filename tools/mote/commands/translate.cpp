@@ -126,14 +126,6 @@ void each_text(const TranslateArguments& arguments, const std::function<void(con
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
 
-std::vector<int32_t> given_ids(const std::string& text) {
-  try {
-    return parse_ids(text, "--ids");
-  } catch (const convert::Error& error) {
-    throw UsageError(error.what());
-  }
-}
-
 void translate(const TranslateArguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);

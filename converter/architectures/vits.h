@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// VITS (Kim et al. 2021): an encoder of letters, durations by a flow from noise, a flow from the letters'
+// distributions to a spectrum, and HiFi-GAN (Kong et al. 2020) from there to samples.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "converter/architectures/architecture.h"
+
+namespace mote::convert {
+
+struct VitsSizes {
+  uint32_t width, latents;
+  // Durations.
+  uint32_t duration_taps, duration_layers, duration_flows, bins;
+  float bound;
+  // The flow of latents.
+  uint32_t flows, wavenet_layers, wavenet_taps, wavenet_dilation;
+  // Samples.
+  uint32_t channels;
+  std::vector<uint32_t> rates, rate_taps, block_taps;
+  std::vector<std::vector<uint32_t>> block_dilations;
+  float slope;
+
+  uint32_t hop() const;
+  /// Frames on either side that a frame's samples depend on.
+  uint32_t reach() const;
+};
+
+/// Of a row [features, 2 floats of noise] the logarithm of the frames.
+View build_vits_durations(TransformerBuilder& builder, const VitsSizes& sizes);
+/// Latents of the spectrum from latents of the letters.
+View build_vits_flow(TransformerBuilder& builder, const VitsSizes& sizes);
+/// Samples of a frame from its latents.
+View build_vits_samples(TransformerBuilder& builder, const VitsSizes& sizes);
+
+}  // namespace mote::convert

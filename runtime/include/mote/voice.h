@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text to speech: tokens in, samples out. Nothing allocates.
+ *
+ *   mote_speak_options options = mote_speak_options_default(model);     (error handling left out)
+ *   void* memory = <8-byte aligned memory of mote_speak_bytes(session) bytes>;
+ *   mote_speak_begin(session, ids, n, &options, memory, bytes, &utterance, &error);
+ *   do mote_speak_next(session, utterance, samples, piece * hop, &count, &error); while (count > 0);
+ */
+#ifndef MOTE_VOICE_H_
+#define MOTE_VOICE_H_
+
+#include "mote/mote.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a model that speaks gives. */
+typedef struct mote_voice_info {
+  uint32_t rate;        /* samples of a second; 0: the model does not speak */
+  uint32_t hop;         /* samples of a frame */
+  uint32_t latents;     /* floats of a frame before it becomes samples */
+  uint32_t piece;       /* frames that one call of mote_speak_next gives at most */
+  float speed;          /* by default; 2 is twice as fast */
+  float noise;          /* by default: how much one utterance of a text differs from another */
+  float duration_noise; /* the same of the tokens' durations */
+  uint32_t unused;
+  uint64_t reserved[4];
+} mote_voice_info;
+
+void mote_model_get_voice(const mote_model* model, mote_voice_info* info);
+
+typedef struct mote_speak_options {
+  float speed;                 /* above 0 */
+  float noise, duration_noise; /* 0 or more; both 0: every seed says the same */
+  uint32_t noise_frames;       /* of frame_noise */
+  uint64_t seed;
+  const float* token_noise; /* [2, n] standard normal numbers in place of the seed's, or null */
+  const float* frame_noise; /* [latents, noise_frames] likewise; as many as there are frames */
+  uint64_t reserved[4];     /* 0 */
+} mote_speak_options;
+
+/* The model's speed and noises, seed 0. */
+mote_speak_options mote_speak_options_default(const mote_model* model);
+
+/* Bytes that an utterance takes, of as many tokens and frames as the session's context and chunk allow; 0:
+   the model does not speak. */
+size_t mote_speak_bytes(const mote_session* session);
+
+/* In the caller's memory. */
+typedef struct mote_utterance mote_utterance;
+
+/* Computes when each of the n tokens is said and all frames; `memory` is 8-byte aligned. The chunk must have
+   room for the frames, logit_rows for as many rows: MOTE_CONTEXT_FULL else. MOTE_WRONG_STATE: the model does
+   not speak. */
+mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t n,
+                             const mote_speak_options* options, void* memory, size_t memory_bytes,
+                             mote_utterance** utterance, mote_error* error);
+
+/* Frames of the utterance; those of each token, [n]; their latents, [frames, latents]. */
+uint32_t mote_utterance_frames(const mote_utterance* utterance);
+const uint32_t* mote_utterance_durations(const mote_utterance* utterance);
+const float* mote_utterance_latents(const mote_utterance* utterance);
+
+/* The next samples, from -1 to 1: of `piece` frames, or as many as are left. `samples` has room for
+   `capacity` of them, those of a piece or more (MOTE_TOO_SMALL). *count is 0 at the end. The samples are the
+   same whatever else the session computes between calls. */
+mote_status mote_speak_next(mote_session* session, mote_utterance* utterance, float* samples, size_t capacity,
+                            size_t* count, mote_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
