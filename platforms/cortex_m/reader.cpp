@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "console.h"
 #include "mote/mote.h"
+#include "mote/pictures.h"
 #include "startup.h"
 
 extern "C" {
