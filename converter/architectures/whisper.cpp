@@ -17,9 +17,7 @@ TransformerSpec whisper_side(Config& config, const std::string& side) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 51865);
   spec.width = config.size("d_model", 1, kMaxSize, 384);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.optional_biases = true;  // keys have none
   LayerSpec layer = bart_layer(config, {true, "gelu", 6, 1536}, "model.", side, spec.width);
   layer.attention.qkv_bias = false;
@@ -76,26 +74,11 @@ TransformerSpec read_whisper(const Source&, Config& config) {
   const ConvStem stem = whisper_stem(bins, width, rows);
   encoder.conv_stem = std::make_shared<const ConvStem>(stem);
   encoder.stem = [stem](TransformerBuilder& builder) { return build_whisper_stem(builder, stem); };
-  know(config, {"apply_spec_augment",
-                "begin_suppress_tokens",
-                "classifier_proj_size",
-                "decoder_layerdrop",
-                "encoder_layerdrop",
-                "forced_decoder_ids",
-                "init_std",
-                "mask_feature_length",
-                "mask_feature_min_masks",
-                "mask_feature_prob",
-                "mask_time_length",
-                "mask_time_min_masks",
-                "mask_time_prob",
-                "max_length",
-                "max_position_embeddings",
-                "median_filter_width",
-                "num_hidden_layers",
-                "scale_embedding",
-                "suppress_tokens",
-                "use_weighted_layer_sum"});
+  know_spec_augment(config);
+  know(config,
+       {"begin_suppress_tokens", "classifier_proj_size", "decoder_layerdrop", "encoder_layerdrop",
+        "forced_decoder_ids", "init_std", "max_length", "max_position_embeddings", "median_filter_width",
+        "num_hidden_layers", "scale_embedding", "suppress_tokens", "use_weighted_layer_sum"});
   set_encoder(config, std::move(encoder), spec, 50257);
   return spec;
 }

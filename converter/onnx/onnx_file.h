@@ -18,17 +18,7 @@
 namespace mote::convert {
 
 /// TensorProto.DataType, those that are read.
-enum class OnnxType : int32_t {
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  i32 = 6,
-  i64 = 7,
-  boolean = 9,
-  f16 = 10,
-  f64 = 11,
-  bf16 = 16
-};
+enum class OnnxType : int32_t { f32 = 1, u8, i8, i32 = 6, i64, boolean = 9, f16, f64, bf16 = 16 };
 
 /// Bytes of an element; 0 for a type that is not read.
 uint64_t onnx_type_bytes(OnnxType type);

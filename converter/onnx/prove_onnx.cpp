@@ -42,8 +42,7 @@ std::string unproved_layer(const LayerSpec& layer) {
 /// `apart`: the model's encoder and decoder are graphs of their own.
 std::string unproved(const TransformerSpec& spec, bool apart) {
   const bool stem = spec.stem != nullptr || spec.sound;
-  if ((spec.source != nullptr && !apart) || (stem && spec.conv_stem == nullptr) || spec.expand ||
-      spec.collapse)
+  if ((spec.source != nullptr && !apart) || (stem && spec.conv_stem == nullptr) || spec.expand)
     return "encoder-decoders in one graph, sound of another form than Whisper's and rows of several streams";
   if (apart && spec.source == nullptr && spec.conv_stem == nullptr) return "encoder-decoders of texts";
   if (!spec.names.source_positions.empty() || !spec.names.source_projection.empty())

@@ -3,17 +3,15 @@
 // The bytes of an ONNX file: read, followed and compared with a BERT of one layer, its tensors' first rows
 // read. Two files with a mark between them are the encoder and the decoder of a Whisper.
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/read_tensors.h"
 
 using namespace mote::convert;
 
 namespace {
-
-constexpr uint64_t kMaxRows = 4, kMaxCols = 1 << 16;
 
 const std::shared_ptr<const nlohmann::json>& config() {
   static const auto kConfig = std::make_shared<const nlohmann::json>(nlohmann::json::parse(
@@ -29,14 +27,6 @@ const std::shared_ptr<const nlohmann::json>& whisper_config() {
           "encoder_ffn_dim": 6, "decoder_ffn_dim": 6, "vocab_size": 12, "max_source_positions": 6,
           "max_target_positions": 8, "num_mel_bins": 3, "decoder_start_token_id": 1})"));
   return kConfig;
-}
-
-void read_rows(const Source& source) {
-  for (const auto& [name, tensor] : source.tensors) {
-    if (tensor.cols() > kMaxCols) continue;
-    std::vector<float> row(tensor.cols());
-    for (uint64_t i = 0; i < tensor.rows() && i < kMaxRows; ++i) read_row(tensor, i, row);
-  }
 }
 
 }  // namespace
@@ -55,6 +45,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       read_onnx_pair(source, bytes.first(mark), bytes.subspan(mark + kMark.size()));
   } catch (const Error&) {
   }
-  read_rows(source);
+  test::read_first_rows(source.tensors);
   return 0;
 }
