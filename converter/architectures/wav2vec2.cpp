@@ -120,7 +120,8 @@ std::vector<std::string> read_ctc_texts(const Source& source, uint32_t vocab) {
                       "a space");
   const bool lowers = file.flag(tokenizer, "do_lower_case", false);
   const JsonFile where((source.directory / "vocab.json").string());
-  for (const auto& [text, id] : read_ctc_vocab(source, tokenizer).items())
+  const nlohmann::json ids = read_ctc_vocab(source, tokenizer);
+  for (const auto& [text, id] : ids.items())
     texts[where.size(id, text, vocab - 1)] = text == delimiter ? " " : lowers ? jinja::lower(text) : text;
   return texts;
 }
