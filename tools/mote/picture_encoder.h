@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/pictures.h"
 #include "pictures/fitted.h"
 #include "tools/mote/session.h"
 
