@@ -19,6 +19,7 @@ using nlohmann::json;
 
 constexpr int kPreprocessorDepth = 16;
 constexpr uint32_t kMaxPixels = 1u << 30;
+constexpr uint64_t kMostSeen = 1u << 24;                       // pixels of a size that the user chooses
 constexpr uint32_t kLanczos = 1, kBilinear = 2, kBicubic = 3;  // Pillow's numbers
 
 /// Of kinds of processors whose configs may leave keys out, by the start of the name.
@@ -269,6 +270,8 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
            path.string());
     height = source.picture_height;
     width = source.picture_width;
+    if (uint64_t{height} * width > kMostSeen)
+      fail("--picture-size {}x{}: pictures have at most {} pixels", width, height, kMostSeen);
   }
   if (height == format.height && width == format.width) return;
   if (!spec.picture.resizes_positions || width == 0 || height % format.patch != 0 ||

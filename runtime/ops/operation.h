@@ -197,10 +197,10 @@ constexpr uint64_t out_width(const DepthwiseConvArgs& args) {
 }
 constexpr uint64_t out_width(const FourierArgs& args) { return args.width; }
 constexpr uint64_t out_width(const SplitRowsArgs& args) { return args.width; }
-constexpr uint64_t out_width(const GridResizeArgs& args) { return args.width; }
 constexpr uint64_t out_width(const GridFramesArgs& args) {
   return uint64_t{args.reach} * args.reach * args.width;
 }
+constexpr uint64_t out_width(const GridResizeArgs& args) { return args.width; }
 
 /// The answers of operations that make a row `out` of rows of `in` that they find themselves, its neighbours
 /// in a sequence.
@@ -230,6 +230,15 @@ struct WindowRows : FromNeighbours<Args> {
   }
 };
 
+/// The answers of operations over pictures (kernels/grid_ops.h).
+template <class Args>
+struct OverGrid : FromNeighbours<Args> {
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.rows.first = run.first_sequence;
+    return FromNeighbours<Args>::prepare(args, run, extent);
+  }
+};
+
 /// Work units of a sequence.
 template <class Args>
 uint32_t units_of_sequence(const Args& args) {
@@ -252,15 +261,6 @@ struct OfHeads : Operation {
   static void describe(const Table& op, To& to) {
     to.kind(op.heads(), " x ", op.q()->width() / op.heads());
     for (const file::Slice* slice : {op.q(), op.k(), op.v()}) to.reads(slice);
-  }
-};
-
-/// The answers of operations over pictures (kernels/grid_ops.h).
-template <class Args>
-struct OverGrid : FromNeighbours<Args> {
-  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
-    args.rows.first = run.first_sequence;
-    return FromNeighbours<Args>::prepare(args, run, extent);
   }
 };
 
@@ -298,13 +298,6 @@ class Binder : public AttentionProofs {
 #include "kernels/op_list.inc"
 
  private:
-  /// Where pictures lie, of rows of any two streams of whole sequences.
-  GridRows grid(const Operand& in, const Operand& out) {
-    check(is_whole(*places_.program), "pictures are whole sequences");
-    if (!of_positions(in, "in") || !of_positions(out, "out")) return {};
-    return {place(in).starts, place(out).starts, 0};
-  }
-
   struct InOut {
     Operand in, out;
   };
@@ -328,6 +321,13 @@ class Binder : public AttentionProofs {
     width(rows.out, uint64_t{op.taps()} * rows.in.width, "out");
     apart(op);
     return rows;
+  }
+
+  /// Where pictures lie, of rows of any two streams of whole sequences.
+  GridRows grid(const InOut& rows) {
+    check(is_whole(*places_.program), "pictures are whole sequences");
+    if (!of_positions(rows.in, "in") || !of_positions(rows.out, "out")) return {};
+    return {place(rows.in).starts, place(rows.out).starts, 0};
   }
 
   /// Queries, keys, values and outputs of heads: rows of tokens, as wide in keys as in queries.

@@ -66,8 +66,8 @@ void measure_depth(const Arguments& arguments) {
                                     {"least", extremes.least},      {"most", extremes.most}};
     return print_json(summary);
   }
-  print("{}: {} x {} pixels, from {:.4g} to {:.4g}, which is white\n", one_line(arguments.output),
-        sides.width, sides.height, extremes.least, extremes.most);
+  print("{}: {} x {} pixels, from {:.4g} to {:.4g}\n", one_line(arguments.output), sides.width, sides.height,
+        extremes.least, extremes.most);
 }
 
 }  // namespace
