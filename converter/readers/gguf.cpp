@@ -193,6 +193,7 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
   const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
   nlohmann::json config = {{"model_type", type}};
   if (family.activation_key != nullptr) config[family.activation_key] = family.activation;
+  read_keys(family, family.common_keys(), metadata, config, where);
   read_keys(family, family.keys, metadata, config, where);
   if (has_experts(family, metadata)) {
     config["model_type"] = family.experts.model_type;
@@ -251,8 +252,8 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
 std::string translated(const Family& family, bool has_experts, const TensorName& name) {
   const bool usual = name.kind == ".weight" || name.kind == ".bias";
   for (const std::span<const TensorRule> rules :
-       {family.tensors, family.of_other_layers,
-        has_experts ? family.experts.tensors : std::span<const TensorRule>()}) {
+       {has_experts ? family.experts.tensors : std::span<const TensorRule>(), family.tensors,
+        family.common_tensors()}) {
     for (const TensorRule& rule : rules) {
       if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf)
         return fmt::format(fmt::runtime(rule.name), name.layer) + (rule.whole ? "" : name.kind);

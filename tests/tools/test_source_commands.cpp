@@ -31,14 +31,8 @@ std::string with_text(const std::string& name, const std::string& as, const json
   fs::copy(golden(name), folder, fs::copy_options::recursive);
   json tokenizer = json::parse(read_text(golden("../tokenizers/small/tokenizer.json")));
   for (const char* token : {"en_XX", "de_DE", "de_AT", "fr_XX"}) {
-    tokenizer.at("added_tokens")
-        .push_back({{"id", 54 + tokenizer.at("added_tokens").size()},
-                    {"content", token},
-                    {"single_word", false},
-                    {"lstrip", false},
-                    {"rstrip", false},
-                    {"normalized", false},
-                    {"special", true}});
+    json& added = tokenizer.at("added_tokens");
+    added.push_back(special_token(54 + added.size(), token));
   }
   write_text(folder / "tokenizer.json", tokenizer.dump());
   json config = json::parse(read_text(folder / "config.json"));

@@ -2,6 +2,7 @@
 #include "tools/mote/bench_work.h"
 
 #include "converter/error.h"
+#include "mote/beams.h"
 #include "tools/mote/timer.h"
 
 namespace mote::cli {
