@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "converter/architectures/classic_stack.h"
-#include "converter/encoder_blocks.h"
 
 namespace mote::convert {
 
@@ -13,20 +12,13 @@ TransformerSpec read_attention_shaw(const Source&, Config& config) {
   if (config.flag("causal", false)) config.refuse("causal is true; relative positions are of whole texts");
   const uint32_t reach = config.size("max_relative_position", 0, kMaxSize / 4);
   set_token_logits(spec, false);
-  for (LayerSpec& layer : spec.layers) {
-    layer.build = [reach](TransformerBuilder& builder, const LayerSpec& self) {
-      const BranchNorms& norms = self.names.attention_norms;
-      BlockInput in = builder.branch_input(self, norms, "attention");
-      const auto table = [&](const char* what) {
-        return builder.tensors().table(fmt::format("layers.{}.attention.{}_positions", self.weights, what),
-                                       2 * reach + 1, self.attention.head_dim);
-      };
-      const DistanceTables tables{reach, true, table("key"), table("value")};
-      const View heads = attend_by_distance(builder, self, tables, in);
-      builder.add_branch(self, norms, "attention", heads, builder.o(self));
-      builder.ffn(self);
+  set_attention(spec, [reach](TransformerBuilder& builder, const LayerSpec& layer, BlockInput& in) {
+    const auto table = [&](const char* what) {
+      return builder.tensors().table(fmt::format("layers.{}.attention.{}_positions", layer.weights, what),
+                                     2 * reach + 1, layer.attention.head_dim);
     };
-  }
+    return attend_by_distance(builder, layer, {reach, true, table("key"), table("value")}, in);
+  });
   return spec;
 }
 

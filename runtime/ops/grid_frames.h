@@ -3,12 +3,11 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct GridFrames : OverGrid<GridFramesArgs> {
   template <class F>
-  static void operands(GridFramesArgs& args, F&& f) {
+  static constexpr void operands(GridFramesArgs& args, F&& f) {
     rows_of(f, args.out, out_width(args));
   }
   static uint64_t work_per_row(const GridFramesArgs& args) { return out_width(args); }
@@ -16,22 +15,18 @@ struct GridFrames : OverGrid<GridFramesArgs> {
   template <class To>
   static void describe(const file::GridFrames& op, To& to) {
     to.kind(op.in()->width(), " x ", op.reach(), " x ", op.reach());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     to.detail("lines of ", op.columns(), ", step ", op.step(), ", ", op.before(), " before");
   }
 
  private:
-  static uint64_t out_width(const GridFramesArgs& args) {
+  static constexpr uint64_t out_width(const GridFramesArgs& args) {
     return uint64_t{args.reach} * args.reach * args.width;
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::GridFrames& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = slices(op);
   if (status_ != MOTE_OK) return;
   const GridRows rows = grid(in, out);
   const bool window = op.reach() >= 1 && op.reach() <= kMaxRatio && op.before() < op.reach() &&
@@ -44,12 +39,11 @@ inline void Binder::bind(const file::GridFrames& op, Step* step) {
   const uint32_t room = op.columns() + 2 * op.before();
   check(room >= op.reach(), "a window of ", op.reach(), " places in lines of ", op.columns());
   width(out, uint64_t{op.reach()} * op.reach() * in.width, "out");
-  check(op.in()->buffer() != op.out()->buffer(), "out is in");
+  apart(op);
   step->grid_frames = {
       in.width,  op.columns(), (room - op.reach()) / op.step() + 1, op.reach(), op.before(), op.step(),
       op.skip(), rows,         in_one_lane(in.const_rows()),        out.rows()};
-  set_rows(step, out, in);
-  kernel(step, Op::kGridFrames, DType::f32, DType::f32);
+  f32_step(step, Op::kGridFrames, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

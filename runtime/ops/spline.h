@@ -3,15 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Spline : Operation {
   template <class F>
-  static void operands(SplineArgs& args, F&& f) {
-    rows_of(f, args.in, 1);
-    rows_of(f, args.curve, 3 * uint64_t{args.bins} - 1);
-    rows_of(f, args.out, 1);
+  static constexpr void operands(SplineArgs& args, F&& f) {
+    rows_of(f, args.in, 1, args.curve, 3 * uint64_t{args.bins} - 1, args.out, 1);
   }
   static uint64_t work_per_row(const SplineArgs& args) { return 32 * uint64_t{args.bins}; }
 
@@ -25,21 +22,16 @@ struct Spline : Operation {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Spline& op, Step* step) {
   const auto [in, out] = in_out(op);
-  const Operand curve = f32_slice(op.curve(), "curve");
   if (status_ != MOTE_OK) return;
-  same_stream(in, curve, "curve");
   width(in, 1, "in");
   check(op.bins() >= 2 && op.bins() <= kMaxBins, op.bins(), " bins");
-  width(curve, 3 * uint64_t{op.bins()} - 1, "curve");
+  const ConstRows curve = rows_beside(in, op.curve(), 3 * uint64_t{op.bins()} - 1, "curve");
   finite(op.bound(), "bound");
   check(op.bound() > 0.0f, "the bound is not positive");
-  step->spline = {op.bins(), op.bound(), in.const_rows(), curve.const_rows(), out.rows()};
-  set_rows(step, in);
-  kernel(step, Op::kSpline, DType::f32, DType::f32);
+  step->spline = {op.bins(), op.bound(), in.const_rows(), curve, out.rows()};
+  f32_step(step, Op::kSpline, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,8 +3,7 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct SplitRows : Writer<SplitRowsArgs, &SplitRowsArgs::out> {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
@@ -17,17 +16,13 @@ struct SplitRows : Writer<SplitRowsArgs, &SplitRowsArgs::out> {
   template <class To>
   static void describe(const file::SplitRows& op, To& to) {
     to.kind(op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     if (op.columns() != 0) to.detail("lines of ", op.columns());
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::SplitRows& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = slices(op);
   if (status_ != MOTE_OK) return;
   const file::Stream* stream = places_.program->streams()->Get(out.stream);
   if (!check(out.kind == file::StreamKind::group && stream->of() == in.stream && stream->parts() != 1,
@@ -44,8 +39,7 @@ inline void Binder::bind(const file::SplitRows& op, Step* step) {
                       place(out).firsts,   place(out).positions,
                       place(in).last_seen, in_one_lane(in.const_rows()),
                       out.rows()};
-  set_rows(step, out, in);
-  kernel(step, Op::kSplitRows, DType::f32, DType::f32);
+  f32_step(step, Op::kSplitRows, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops
