@@ -128,7 +128,7 @@ LayerSpec read_layer(Config& config, uint32_t width, uint32_t reach) {
     TensorSet& tensors = builder.tensors();
     const View x = builder.x();
     const auto table = [&](const char* name) {
-      return tensors.table(of_layer(prefix, own) + name, 2 * reach + 1, own.attention.head_dim);
+      return tensors.table(of_layer(prefix, own) + name, 1, (2 * reach + 1) * own.attention.head_dim);
     };
     const DistanceTables tables{reach, false, table("attention.emb_rel_k"), table("attention.emb_rel_v")};
     BlockInput in{x};
