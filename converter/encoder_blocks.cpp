@@ -49,28 +49,4 @@ void add_fused_ffn(TransformerBuilder& builder, const LayerSpec& layer, const st
   builder.add_branch(layer, norms, "ffn", gate, builder.down(layer));
 }
 
-View attend_by_distance(TransformerBuilder& builder, const LayerSpec& layer, const DistanceTables& tables,
-                        BlockInput& in) {
-  const AttentionSpec& attention = layer.attention;
-  const uint32_t width = attention.q_width(), rows = 2 * tables.reach + 1;
-  const std::string prefix = prefix_of(layer);
-  std::vector<Projection> projections;
-  for (const auto& [label, name] :
-       {std::pair{"q", layer.names.q}, std::pair{"k", layer.names.k}, std::pair{"v", layer.names.v}}) {
-    projections.push_back(builder.projection(label, of_layer(name, layer), width, in.f32.width, Role::matrix,
-                                             attention.qkv_bias));
-  }
-  const View all = builder.new_value(3 * width, Unit::token);
-  builder.linears(prefix, in, std::move(projections), all, Activation::none, std::nullopt);
-  const auto table = [&](const char* name, const std::vector<float>& values) {
-    return builder.add_weight({prefix + name, DType::f32, true, rows, attention.head_dim, {}, values});
-  };
-  const int32_t keys = table("key_positions", tables.keys), values = table("value_positions", tables.values);
-  const View out = builder.new_value(width, Unit::token);
-  builder.add(ShawAttentionNode{attention.heads, attention.scale, tables.beyond, keys, values,
-                                columns(all, 0, width), columns(all, width, width),
-                                columns(all, 2 * width, width), out});
-  return out;
-}
-
 }  // namespace mote::convert

@@ -17,16 +17,4 @@ enum class FusedHalf : uint8_t { first, second };
 void add_fused_ffn(TransformerBuilder& builder, const LayerSpec& layer, const std::string& source,
                    FusedHalf activated, bool bias = false);
 
-/// Keys and values by distance (Shaw et al. 2018), each [2 reach + 1, head_dim]. Beyond the reach the last
-/// ones hold, or there are none.
-struct DistanceTables {
-  uint32_t reach;
-  bool beyond;
-  std::vector<float> keys, values;
-};
-
-/// The outputs of the layer's heads, before the projection o.
-View attend_by_distance(TransformerBuilder& builder, const LayerSpec& layer, const DistanceTables& tables,
-                        BlockInput& in);
-
 }  // namespace mote::convert

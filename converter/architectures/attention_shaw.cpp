@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "converter/architectures/classic_stack.h"
-#include "converter/encoder_blocks.h"
 
 namespace mote::convert {
 

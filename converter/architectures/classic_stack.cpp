@@ -50,12 +50,29 @@ View project_heads(TransformerBuilder& builder, const LayerSpec& layer, BlockInp
   std::vector<Projection> projections;
   for (const auto& [label, name] :
        {std::pair{"q", layer.names.q}, std::pair{"k", layer.names.k}, std::pair{"v", layer.names.v}}) {
-    projections.push_back(
-        builder.projection(label, of_layer(name, layer), width, in.f32.width, Role::matrix, true));
+    projections.push_back(builder.projection(label, of_layer(name, layer), width, in.f32.width, Role::matrix,
+                                             layer.attention.qkv_bias));
   }
   const View all = builder.new_value(3 * width, Unit::token);
   builder.linears(prefix_of(layer), in, std::move(projections), all, Activation::none, std::nullopt);
   return all;
+}
+
+View attend_by_distance(TransformerBuilder& builder, const LayerSpec& layer, const DistanceTables& tables,
+                        BlockInput& in) {
+  const AttentionSpec& attention = layer.attention;
+  const uint32_t width = attention.q_width(), rows = 2 * tables.reach + 1;
+  const View all = project_heads(builder, layer, in);
+  const auto table = [&](const char* name, const std::vector<float>& values) {
+    return builder.add_weight(
+        {prefix_of(layer) + name, DType::f32, true, rows, attention.head_dim, {}, values});
+  };
+  const int32_t keys = table("key_positions", tables.keys), values = table("value_positions", tables.values);
+  const View out = builder.new_value(width, Unit::token);
+  builder.add(ShawAttentionNode{attention.heads, attention.scale, tables.beyond, keys, values,
+                                columns(all, 0, width), columns(all, width, width),
+                                columns(all, 2 * width, width), out});
+  return out;
 }
 
 void set_attention(TransformerSpec& spec, const Attend& attend) {

@@ -14,8 +14,19 @@ namespace mote::convert {
 /// positions or with sines. Its context is that of a whole text.
 TransformerSpec read_pre_norm_stack(Config& config);
 
-/// A layer's queries, keys and values with biases, [rows, 3 * width].
+/// A layer's queries, keys and values, with biases where qkv_bias says so, [rows, 3 * width].
 View project_heads(TransformerBuilder& builder, const LayerSpec& layer, BlockInput& in);
+
+/// Keys and values by distance (Shaw et al. 2018), each [2 reach + 1, head_dim]. Beyond the reach the last
+/// ones hold, or there are none.
+struct DistanceTables {
+  uint32_t reach;
+  bool beyond;
+  std::vector<float> keys, values;
+};
+/// The outputs of the layer's heads with such, before the projection o.
+View attend_by_distance(TransformerBuilder& builder, const LayerSpec& layer, const DistanceTables& tables,
+                        BlockInput& in);
 
 /// The heads' outputs of an attention that the layers' data do not describe.
 using Attend = std::function<View(TransformerBuilder&, const LayerSpec&, BlockInput&)>;

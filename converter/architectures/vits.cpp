@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "converter/architectures/classic_stack.h"
 #include "converter/architectures/wav2vec2.h"
-#include "converter/encoder_blocks.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {

@@ -3,13 +3,13 @@
 // mote speak: text to speech.
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include "converter/error.h"
 #include "converter/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/speech/speaker.h"
 #include "tools/mote/text.h"
@@ -118,24 +118,21 @@ void speak_text(const Arguments& arguments) {
 }  // namespace
 
 void add_speak(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("speak", "Say a text: a file of sound is written");
-  add_model_argument(command, arguments->file);
-  Option prompt = command.option("-p,--prompt", &arguments->prompt, "The text").type("TEXT");
-  Option text =
-      command.option("--file", &arguments->text_file, "A text file; -: standard input").type("FILE");
+  auto [command, arguments] =
+      model_command(line, "speak", "Say a text: a file of sound is written", speak_text);
+  Option prompt = command.option("-p,--prompt", &arguments.prompt, "The text").type("TEXT");
+  Option text = command.option("--file", &arguments.text_file, "A text file; -: standard input").type("FILE");
   text.excludes(prompt);
-  command.option("--ids", &arguments->ids, "Token ids in place of a text")
+  command.option("--ids", &arguments.ids, "Token ids in place of a text")
       .type("IDS")
       .excludes(prompt)
       .excludes(text);
-  command.option("-o,--output", &arguments->output, "WAV of 16 bits; -: standard output")
+  command.option("-o,--output", &arguments.output, "WAV of 16 bits; -: standard output")
       .type("FILE")
       .required();
-  command.option("--seed", &arguments->seed, "Another way to say it (default: 0)").type("N");
-  command.option("--speed", &arguments->speed, "Times the model's own speed").type("S").range(0.1f, 10.0f);
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { speak_text(*arguments); });
+  command.option("--seed", &arguments.seed, "Another way to say it (default: 0)").type("N");
+  command.option("--speed", &arguments.speed, "Times the model's own speed").type("S").range(0.1f, 10.0f);
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli
