@@ -209,33 +209,25 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
 }
 
 TEST("nothing allocates while a voice speaks") {
-#ifdef MOTE_SANITIZED
-  SUCCEED("the sanitizer owns malloc; counted in the plain build");
-#else
-  const test::AlignedBytes& file = test::golden_file("vits", "q8");
+  Counted counted(test::golden_file("vits", "q8"), size_t{16} << 20);
   const auto ids = test::some_ids(12, 33);
-  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{16} << 20), memory(size_t{1} << 16);
+  const test::AlignedBytes memory(size_t{1} << 16);
   float samples[2048];
-  count_allocations();
-  mote_error error{};
-  mote_model* model = nullptr;
-  mote_session* session = nullptr;
-  const auto change = [](mote_session_options& options) {
-    options.context = 16;
-    options.chunk = options.logit_rows = 128;
-  };
-  mote_status status = open(file, storage, arena, change, &model, &session, &error);
   mote_utterance* utterance = nullptr;
   size_t count = 0;
-  if (status == MOTE_OK) {
-    const mote_speak_options options = mote_speak_options_default(model);
-    status =
-        mote_speak_begin(session, ids.data(), 12, &options, memory.data(), memory.size(), &utterance, &error);
-  }
-  if (status == MOTE_OK) status = mote_speak_next(session, utterance, samples, 2048, &count, &error);
-  expect_none(status, error);
+  counted.open([](mote_session_options& options) {
+    options.context = 16;
+    options.chunk = options.logit_rows = 128;
+  });
+  counted.go_on([&] {
+    const mote_speak_options options = mote_speak_options_default(counted.model);
+    return mote_speak_begin(counted.session, ids.data(), 12, &options, memory.data(), memory.size(),
+                            &utterance, &counted.error);
+  });
+  counted.go_on(
+      [&] { return mote_speak_next(counted.session, utterance, samples, 2048, &count, &counted.error); });
+  counted.expect_none();
   TEST_ASSERT_GREATER_THAN(0u, count);
-#endif
 }
 
 TEST("nothing allocates while a ViT and a Swin label a picture") {
