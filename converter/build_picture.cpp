@@ -172,7 +172,7 @@ void TransformerBuilder::picture_head() {
   graph_.output_kind = head.kind;
   graph_.probabilities = head.probabilities;
   graph_.labels = head.labels;
-  if (head.kind == OutputKind::hidden) {
+  if (head.kind == OutputKind::hidden || head.kind == OutputKind::depth) {
     if (picture.finish) picture.finish(*this);
     graph_.output = new_value(x_.width, Unit::selected);
     return add(SelectNode{x_, graph_.output});

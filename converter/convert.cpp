@@ -271,6 +271,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   }
   choose_pooling(options, source);
   source.tower = options.tower;
+  source.picture_height = options.picture_height;
+  source.picture_width = options.picture_width;
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));

@@ -28,6 +28,7 @@ struct ConvertOptions {
   std::string pooling = {};
   /// Of a model of pictures and texts the one to convert: vision, text.
   std::string tower = {};
+  uint32_t picture_height = 0, picture_width = 0;  // as in Source
   /// The vector gets length 1; with `pooling`.
   bool normalize = false;
   /// Keys of the config that are not understood and change nothing, says the user.

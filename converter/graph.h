@@ -465,6 +465,7 @@ enum class OutputKind : uint8_t {
   embedding,
   hidden,
   boxes,
+  depth,
 };
 enum class Probabilities : uint8_t { softmax, sigmoid, none };
 

@@ -153,7 +153,7 @@ Offset<file::Picture> write_picture(FlatBufferBuilder& builder, const PictureFor
       picture.similarity_scale, picture.similarity_bias, picture.any_size, picture.rope_width,
       picture.rope_base, picture.positions_side, picture.channels_last, picture.merge,
       picture.angles_by_place, picture.positions_by_corners, picture.least_pixels, picture.most_pixels,
-      picture.longest, picture.tile, picture.frames);
+      picture.longest, picture.tile, picture.frames, picture.multiple);
 }
 
 Offset<file::Sight> write_sight(FlatBufferBuilder& builder, const std::optional<SightSpec>& sight) {

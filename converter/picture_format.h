@@ -21,7 +21,7 @@ struct PictureFormat {
   bool channels_last = false;
   uint32_t merge = 1, frames = 1;
   bool angles_by_place = false, positions_by_corners = false;
-  uint32_t least_pixels = 0, most_pixels = 0, longest = 0, tile = 0;
+  uint32_t least_pixels = 0, most_pixels = 0, longest = 0, tile = 0, multiple = 0;
 
   uint32_t patches() const { return (height / patch) * (width / patch); }
   uint32_t rows() const { return before + patches() + after; }

@@ -138,8 +138,9 @@ struct Source {
   std::optional<SentencePooling> pooling;
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
   std::string tower;        // "vision" or "text", of models that have both; the user's choice
-  std::string base;         // of a part of a model: starts the names of its weights
-  bool lowercase = false;   // texts are lowercased, whatever the tokenizer does
+  uint32_t picture_height = 0, picture_width = 0;  // of models of pictures that keep their ratio; the user's
+  std::string base;                                // of a part of a model: starts the names of its weights
+  bool lowercase = false;                          // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;     // of them, before every text; -1: none
   bool ternary = false;            // matrices of bytes are ternary ones, as the config says
@@ -150,7 +151,8 @@ struct Source {
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };
 
-/// Reads a directory of Hugging Face or CTranslate2, a .gguf or a llama2.c .bin, told apart by content. Throws Error.
+/// Reads a directory of Hugging Face or CTranslate2, a .gguf or a llama2.c .bin, told apart by content.
+/// Throws Error.
 Source read_source(const std::filesystem::path& path);
 
 }  // namespace mote::convert

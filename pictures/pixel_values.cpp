@@ -23,7 +23,7 @@ Filter filter_of(const mote_picture_info& info) {
 
 Shape shape_of(const mote_picture_info& info) {
   return {info.resize_height, info.resize_width, info.crop_height, info.crop_width,
-          info.height,        info.width,        filter_of(info)};
+          info.height,        info.width,        filter_of(info),  info.multiple};
 }
 
 }  // namespace
@@ -53,6 +53,23 @@ void read_into(std::span<const std::byte> file, const std::string& name, const L
     convert::fail("{}: {}", name, error.what());
   }
 }
+
+/// Passes rows on and keeps the sides of their picture.
+class Measured : public RowSink {
+ public:
+  explicit Measured(RowSink& to) : to_(to) {}
+
+  void begin(uint32_t width, uint32_t height) override {
+    sides_ = {height, width};
+    to_.begin(width, height);
+  }
+  void row(const uint8_t* pixels) override { to_.row(pixels); }
+  Sides sides() const { return sides_; }
+
+ private:
+  RowSink& to_;
+  Sides sides_{};
+};
 
 /// Of a picture [height, width, 3], [3, height, width].
 std::vector<float> values_of(const Raster& picture, const mote_picture_info& info) {
@@ -84,10 +101,12 @@ Raster cut(const Raster& picture, const mote_picture_info& info, uint32_t top, u
 }  // namespace
 
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
-                                const mote_picture_info& info, const Limits& limits) {
+                                const mote_picture_info& info, const Limits& limits, Sides* own) {
   check_steps(info);
   Resampler resampler(shape_of(info), limits);
-  read_into(file, name, limits, resampler);
+  Measured measured(resampler);
+  read_into(file, name, limits, measured);
+  if (own != nullptr) *own = measured.sides();
   return values_of({info.height, info.width, resampler.result()}, info);
 }
 

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "mote/pictures.h"
-#include "pictures/rows.h"
+#include "pictures/fitted.h"
 
 namespace mote::pictures {
 
 /// Pixel values [3, height, width] of a PNG or JPEG, by the steps that the model's file has. Throws
-/// convert::Error, whose message begins with `name`.
+/// convert::Error, whose message begins with `name`. `own` becomes the sides of the file's picture, unless it
+/// is null.
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
-                                const mote_picture_info& info, const Limits& limits = {});
+                                const mote_picture_info& info, const Limits& limits = {},
+                                Sides* own = nullptr);
 
 /// What a model takes of one picture: tiles from left to right and then down, and the whole behind them, or
 /// the whole alone.

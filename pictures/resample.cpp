@@ -10,6 +10,8 @@
 namespace mote::pictures {
 namespace {
 
+constexpr double kMostSide = 4294967295.0;
+
 double sinc(double x) { return x == 0 ? 1.0 : std::sin(x * std::numbers::pi) / (x * std::numbers::pi); }
 
 /// Pixels that a filter reaches to either side.
@@ -32,6 +34,16 @@ struct Sides {
 };
 Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
   if (shape.resize_height == 0) return {height, width};
+  if (shape.multiple != 0) {
+    const double down = static_cast<double>(shape.resize_height) / height,
+                 across = static_cast<double>(shape.resize_width) / width;
+    const double factor = std::fabs(1 - across) < std::fabs(1 - down) ? across : down;
+    const auto side = [&](uint32_t of) {  // to even at a half, as Python rounds
+      const double rounded = std::nearbyint(factor * of / shape.multiple) * shape.multiple;
+      return std::max<uint64_t>(static_cast<uint64_t>(std::min(rounded, kMostSide)), shape.multiple);
+    };
+    return {side(height), side(width)};
+  }
   if (shape.resize_width != 0) return {shape.resize_height, shape.resize_width};
   const uint64_t shorter = shape.resize_height;
   // As the original computes it, in doubles.

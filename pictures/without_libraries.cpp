@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/error.h"
+#include "pictures/png_writer.h"
 #include "pictures/rows.h"
 
 namespace mote::pictures {
@@ -15,6 +16,7 @@ namespace {
 }  // namespace
 
 void read_png(std::span<const std::byte>, const Limits&, RowSink&) { refuse(); }
+void write_grey_png(const std::string&, Sides, const std::function<void(uint32_t, uint16_t*)>&) { refuse(); }
 void read_jpeg(std::span<const std::byte>, const Limits&, RowSink&) { refuse(); }
 
 }  // namespace mote::pictures

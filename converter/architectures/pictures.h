@@ -12,6 +12,9 @@ namespace mote::convert {
 PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
                                   bool fills_up = false);
 
+/// DINOv2's layers, whose weights' names begin with `base`.
+TransformerSpec read_dinov2_layers(Config& config, const std::string& base);
+
 /// The side of a square of so many patches or positions as the key says.
 uint32_t read_square_side(Config& config, const char* key, uint32_t fallback);
 

@@ -2,6 +2,7 @@
 //
 // preprocessor_config.json: how a picture of any size becomes pixel values.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
@@ -18,6 +19,7 @@ using nlohmann::json;
 
 constexpr int kPreprocessorDepth = 16;
 constexpr uint32_t kMaxPixels = 1u << 30;
+constexpr uint64_t kMostSeen = 1u << 24;                       // pixels of a size that the user chooses
 constexpr uint32_t kLanczos = 1, kBilinear = 2, kBicubic = 3;  // Pillow's numbers
 
 /// Of kinds of processors whose configs may leave keys out, by the start of the name.
@@ -32,6 +34,7 @@ constexpr Processor kProcessors[] = {
     {"DINOv3", kBilinear, false},
 };
 constexpr Processor kIdefics3Processors[] = {{"Idefics3", kLanczos, true}, {"SmolVLM", kLanczos, true}};
+constexpr Processor kDptProcessors[] = {{"DPT", kBicubic, false}};
 constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
 
 struct Size {
@@ -48,6 +51,8 @@ class Preprocessor {
       read_tiles(*tiles, format);
     } else if (const Processor* sides = kind(kQwenProcessors)) {
       read_pixels(*sides, format);
+    } else if (const Processor* ratio = kind(kDptProcessors)) {
+      read_multiples(*ratio, format);
     } else if (const Processor* known = kind(kProcessors)) {
       read_size(*known, format);
     } else {
@@ -115,6 +120,28 @@ class Preprocessor {
       if (value != nullptr && file_.size(*value, key, kMaxSize) != expected)
         file_.refuse("{} is {}, the model's is {}", key, value->dump(), expected);
     }
+  }
+  /// DPT's: sides that are multiples of a number.
+  void read_multiples(const Processor& processor, PictureFormat& format) {
+    if (flag("do_pad", false)) file_.refuse("do_pad is not supported");
+    if (const json* divisor = find("size_divisor"))
+      file_.refuse("size_divisor {} is not supported", divisor->dump());
+    read_size(processor, format);
+    const json* value = find("ensure_multiple_of");
+    const uint32_t multiple =
+        value == nullptr ? 1 : static_cast<uint32_t>(file_.size(*value, "ensure_multiple_of", kMaxSize));
+    if (multiple == 0) file_.refuse("ensure_multiple_of is 0");
+    const bool keeps = flag("keep_aspect_ratio", false);
+    if (format.resize_height == 0) return;
+    if (format.resize_width == 0) file_.refuse("size of one side is not supported");
+    if (keeps) {
+      format.multiple = multiple;
+      return;
+    }
+    // To even at a half, as Python rounds.
+    for (uint32_t* side : {&format.resize_height, &format.resize_width})
+      *side = std::max(
+          multiple, static_cast<uint32_t>(std::nearbyint(static_cast<double>(*side) / multiple)) * multiple);
   }
   uint32_t edge_of(const std::string& key, const char* edge, uint32_t fallback) {
     const json* value = find(key);
@@ -235,8 +262,17 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     return;
   }
   const bool crops = format.crop_height != 0;
-  const uint32_t height = crops ? format.crop_height : format.resize_height;
-  const uint32_t width = crops ? format.crop_width : format.resize_width;
+  uint32_t height = crops ? format.crop_height : format.resize_height;
+  uint32_t width = crops ? format.crop_width : format.resize_width;
+  if (source.picture_height != 0) {
+    if (format.multiple == 0)
+      fail("--picture-size is for models whose pictures keep their ratio; {} says one size for all",
+           path.string());
+    height = source.picture_height;
+    width = source.picture_width;
+    if (uint64_t{height} * width > kMostSeen)
+      fail("--picture-size {}x{}: pictures have at most {} pixels", width, height, kMostSeen);
+  }
   if (height == format.height && width == format.width) return;
   if (!spec.picture.resizes_positions || width == 0 || height % format.patch != 0 ||
       width % format.patch != 0) {

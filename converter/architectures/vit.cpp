@@ -99,8 +99,7 @@ TransformerSpec read_deit(const Source& source, Config& config) {
   return read_classifier(source, config, base_of(source, "deit."), true);
 }
 
-TransformerSpec read_dinov2(const Source& source, Config& config) {
-  const std::string base = base_of(source, "dinov2.");
+TransformerSpec read_dinov2_layers(Config& config, const std::string& base) {
   know(config, {"intermediate_size"});  // mlp_ratio says it
   TransformerSpec spec = read_vit_like(config, base, {14, 1e-6});
   const bool gated = config.flag("use_swiglu_ffn", false);
@@ -126,10 +125,16 @@ TransformerSpec read_dinov2(const Source& source, Config& config) {
     }
   }
   spec.picture.resizes_positions = spec.picture.format.height == spec.picture.format.width;
-  read_picture_head(source, config, base, spec);
-  if (spec.head.kind == OutputKind::sequence_labels) spec.head.more_pools = {PoolKind::mean};
   know(config, {"layerscale_value", "drop_path_rate", "use_mask_token", "apply_layernorm", "out_features",
                 "out_indices", "reshape_hidden_states", "stage_names"});
+  return spec;
+}
+
+TransformerSpec read_dinov2(const Source& source, Config& config) {
+  const std::string base = base_of(source, "dinov2.");
+  TransformerSpec spec = read_dinov2_layers(config, base);
+  read_picture_head(source, config, base, spec);
+  if (spec.head.kind == OutputKind::sequence_labels) spec.head.more_pools = {PoolKind::mean};
   set_rows(spec);
   return spec;
 }

@@ -140,6 +140,10 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   constexpr uint32_t kBesidesLabels = 5;  // none, and a box
   if (kind == file::OutputKind::boxes)
     fits = fits && model.root->labels() != nullptr && model.root->labels()->size() + kBesidesLabels == width;
+  if (kind == file::OutputKind::depth) {
+    const file::Picture* picture = model.root->picture();
+    fits = fits && picture != nullptr && uint64_t{picture->patch()} * picture->patch() == width;
+  }
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
   if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
   if (fits) return MOTE_OK;

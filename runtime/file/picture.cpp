@@ -28,6 +28,9 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
                   (picture->any_size() && picture->least_pixels() <= picture->most_pixels()));
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
   fits = fits && picture->positions_side() <= kMaxPositionsSide;
+  fits =
+      fits && (picture->multiple() == 0 || (picture->multiple() <= kMaxWidth &&
+                                            picture->resize_height() != 0 && picture->resize_width() != 0));
   const uint64_t side = picture->positions_side(), behind = picture->rope_width() + side * side;
   fits = fits && picture->frames() != 0 && picture->frames() <= kMaxPictureMerge;
   fits = fits && channels * picture->frames() * patch * patch + behind == input_width(program);
@@ -149,6 +152,7 @@ mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* i
   info->most_pixels = picture->most_pixels();
   info->longest = picture->longest();
   info->tile = picture->tile();
+  info->multiple = picture->multiple();
   info->rope_width = picture->rope_width();
   info->rope_base = picture->rope_base();
   info->resize_height = picture->resize_height();

@@ -6,29 +6,17 @@
 namespace mote::ops {
 
 struct GridFrames : OverGrid<GridFramesArgs> {
-  template <class F>
-  static constexpr void operands(GridFramesArgs& args, F&& f) {
-    rows_of(f, args.out, out_width(args));
-  }
-  static uint64_t work_per_row(const GridFramesArgs& args) { return out_width(args); }
-
   template <class To>
-  static void describe(const file::GridFrames& op, To& to) {
-    to.kind(op.in()->width(), " x ", op.reach(), " x ", op.reach());
-    in_to_out(op, to);
-    to.detail("lines of ", op.columns(), ", step ", op.step(), ", ", op.before(), " before");
-  }
-
- private:
-  static constexpr uint64_t out_width(const GridFramesArgs& args) {
-    return uint64_t{args.reach} * args.reach * args.width;
+  static void details(const file::GridFrames& op, To& to) {
+    to.detail(op.reach(), " x ", op.reach(), " places, lines of ", op.columns(), ", step ", op.step(), ", ",
+              op.before(), " before");
   }
 };
 
 inline void Binder::bind(const file::GridFrames& op, Step* step) {
-  const auto [in, out] = slices(op);
+  const InOut rows = slices(op);
   if (status_ != MOTE_OK) return;
-  const GridRows rows = grid(in, out);
+  const GridRows pictures = grid(rows);
   const bool window = op.reach() >= 1 && op.reach() <= kMaxRatio && op.before() < op.reach() &&
                       op.step() >= 1 && op.step() <= kMaxRatio;
   check(op.columns() - 1 < kMaxContext && op.skip() <= kMaxContext, "lines of ", op.columns(),
@@ -38,12 +26,13 @@ inline void Binder::bind(const file::GridFrames& op, Step* step) {
   if (status_ != MOTE_OK) return;
   const uint32_t room = op.columns() + 2 * op.before();
   check(room >= op.reach(), "a window of ", op.reach(), " places in lines of ", op.columns());
-  width(out, uint64_t{op.reach()} * op.reach() * in.width, "out");
+  width(rows.out, uint64_t{op.reach()} * op.reach() * rows.in.width, "out");
   apart(op);
-  step->grid_frames = {
-      in.width,  op.columns(), (room - op.reach()) / op.step() + 1, op.reach(), op.before(), op.step(),
-      op.skip(), rows,         in_one_lane(in.const_rows()),        out.rows()};
-  f32_step(step, Op::kGridFrames, out, in);
+  step->grid_frames = {rows.in.width,  op.columns(), (room - op.reach()) / op.step() + 1,
+                       op.reach(),     op.before(),  op.step(),
+                       op.skip(),      pictures,     in_one_lane(rows.in.const_rows()),
+                       rows.out.rows()};
+  f32_step(step, Op::kGridFrames, rows.out, rows.in);
 }
 
 }  // namespace mote::ops

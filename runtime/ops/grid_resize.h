@@ -9,24 +9,23 @@ struct GridResize : OverGrid<GridResizeArgs> {
   static uint64_t work_per_row(const GridResizeArgs& args) { return uint64_t{8} * args.width; }
 
   template <class To>
-  static void describe(const file::GridResize& op, To& to) {
-    to.kind(op.out()->width());
-    in_to_out(op, to);
+  static void details(const file::GridResize& op, To& to) {
     to.detail("lines of ", op.columns(), " to ", op.out_columns());
   }
 };
 
 inline void Binder::bind(const file::GridResize& op, Step* step) {
-  const auto [in, out] = slices(op);
+  const InOut rows = slices(op);
   if (status_ != MOTE_OK) return;
-  const GridRows rows = grid(in, out);
+  const GridRows pictures = grid(rows);
   check(op.columns() - 1 < kMaxContext && op.out_columns() - 1 < kMaxContext, "lines of ", op.columns(),
         " and ", op.out_columns(), " places");
-  width(out, in.width, "out");
+  width(rows.out, rows.in.width, "out");
   apart(op);
-  step->grid_resize = {in.width,  op.columns(), op.out_columns(), rows, in_one_lane(in.const_rows()),
-                       out.rows()};
-  f32_step(step, Op::kGridResize, out, in);
+  step->grid_resize = {
+      rows.in.width,  op.columns(), op.out_columns(), pictures, in_one_lane(rows.in.const_rows()),
+      rows.out.rows()};
+  f32_step(step, Op::kGridResize, rows.out, rows.in);
 }
 
 }  // namespace mote::ops

@@ -196,6 +196,11 @@ constexpr uint64_t out_width(const DepthwiseConvArgs& args) {
   return uint64_t{args.out_places} * args.channels;
 }
 constexpr uint64_t out_width(const FourierArgs& args) { return args.width; }
+constexpr uint64_t out_width(const SplitRowsArgs& args) { return args.width; }
+constexpr uint64_t out_width(const GridFramesArgs& args) {
+  return uint64_t{args.reach} * args.reach * args.width;
+}
+constexpr uint64_t out_width(const GridResizeArgs& args) { return args.width; }
 
 /// The answers of operations that make a row `out` of rows of `in` that they find themselves, its neighbours
 /// in a sequence.
@@ -215,18 +220,6 @@ struct FromNeighbours : Operation {
   }
 };
 
-/// The answers of operations over pictures (kernels/grid_ops.h).
-template <class Args>
-struct OverGrid : Writer<Args, &Args::out> {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
-
-  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
-    args.in = run.in_lanes(args.in.first_lane);
-    args.rows.first = run.first_sequence;
-    return extent;
-  }
-};
-
 /// The answers of operations that put the rows of `in` in a window (kernels/time_ops.h) side by side.
 template <class Args>
 struct WindowRows : FromNeighbours<Args> {
@@ -234,6 +227,15 @@ struct WindowRows : FromNeighbours<Args> {
   static void describe(const Table& op, To& to) {
     to.kind(op.in()->width(), " x ", op.taps());
     Operation::in_to_out(op, to);
+  }
+};
+
+/// The answers of operations over pictures (kernels/grid_ops.h).
+template <class Args>
+struct OverGrid : FromNeighbours<Args> {
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.rows.first = run.first_sequence;
+    return FromNeighbours<Args>::prepare(args, run, extent);
   }
 };
 
@@ -296,13 +298,6 @@ class Binder : public AttentionProofs {
 #include "kernels/op_list.inc"
 
  private:
-  /// Where pictures lie, of rows of any two streams of whole sequences.
-  GridRows grid(const Operand& in, const Operand& out) {
-    check(is_whole(*places_.program), "pictures are whole sequences");
-    if (!of_positions(in, "in") || !of_positions(out, "out")) return {};
-    return {place(in).starts, place(out).starts, 0};
-  }
-
   struct InOut {
     Operand in, out;
   };
@@ -326,6 +321,13 @@ class Binder : public AttentionProofs {
     width(rows.out, uint64_t{op.taps()} * rows.in.width, "out");
     apart(op);
     return rows;
+  }
+
+  /// Where pictures lie, of rows of any two streams of whole sequences.
+  GridRows grid(const InOut& rows) {
+    check(is_whole(*places_.program), "pictures are whole sequences");
+    if (!of_positions(rows.in, "in") || !of_positions(rows.out, "out")) return {};
+    return {place(rows.in).starts, place(rows.out).starts, 0};
   }
 
   /// Queries, keys, values and outputs of heads: rows of tokens, as wide in keys as in queries.

@@ -5,18 +5,9 @@
 
 namespace mote::ops {
 
-struct SplitRows : Writer<SplitRowsArgs, &SplitRowsArgs::out> {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
-
-  static Extent prepare(SplitRowsArgs& args, const RunRows& run, Extent extent) {
-    args.in = run.in_lanes(args.in.first_lane);
-    return extent;
-  }
-
+struct SplitRows : FromNeighbours<SplitRowsArgs> {
   template <class To>
-  static void describe(const file::SplitRows& op, To& to) {
-    to.kind(op.out()->width());
-    in_to_out(op, to);
+  static void details(const file::SplitRows& op, To& to) {
     if (op.columns() != 0) to.detail("lines of ", op.columns());
   }
 };

@@ -303,6 +303,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"parakeet_tdt", "encoder_config"},
       {"moonshine_streaming", "encoder_config"},
       {"yolos", "architectures"},
+      {"depth_anything", "architectures"},
       {"clip", "--tower"},
       {"siglip", "--tower"},
       {"siglip2", "--tower"},

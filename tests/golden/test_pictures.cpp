@@ -125,6 +125,24 @@ void split_boxes(Arrays& arrays, const test::OpenModel& model) {
   }
 }
 
+/// Of a model of depth, rows of patches' pixels are lines of the picture.
+void join_patches(Arrays& arrays, const test::OpenModel& model) {
+  mote_output_info output;
+  mote_model_get_output(model.get(), &output);
+  if (output.kind != MOTE_OUTPUT_DEPTH) return;
+  mote_picture_info picture;
+  REQUIRE(mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK);
+  const std::vector<float> all = std::move(arrays["output"]);
+  std::vector<float>& depths = arrays["predicted_depth"];
+  const size_t side = picture.patch, across = picture.width / side,
+               size = size_t{picture.height} * picture.width;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t y = i % size / picture.width, x = i % picture.width;
+    const size_t patch = y / side * across + x / side;
+    depths.push_back(all[i / size * size + (patch * side + y % side) * side + x % side]);
+  }
+}
+
 bool has_two_towers(const std::string& name) {
   return name == "clip" || name == "siglip" || name == "siglip2";
 }
@@ -141,6 +159,7 @@ TEST("every golden model of pictures gives every stored output") {
     for (const mote_isa isa : test::all_families()) {
       Arrays arrays = see(model, isa, golden);
       split_boxes(arrays, model);
+      join_patches(arrays, model);
       for (const auto& [stored, tensor] : golden.tensors()) {
         if (tensor.dtype != "F32" || stored == "pixel_values") continue;
         CAPTURE(name, mote_isa_name(isa), stored);

@@ -57,6 +57,34 @@ TEST("a classifier of pictures labels files, as the steps beside its weights pre
   assert_fails(run("classify " + model + " --image " + model), 1, "neither a PNG nor a JPEG");
 }
 
+TEST("depth is a PNG of the picture's size, or a message says which size the file is for") {
+  std::string model;
+  json dpt = steps();
+  dpt["image_processor_type"] = "DPTImageProcessor";
+  dpt["keep_aspect_ratio"] = true;
+  dpt["ensure_multiple_of"] = 6;
+  dpt["resample"] = 3;
+  assert_works(convert("depth_anything", dpt, "", &model));
+  const fs::path out = scratch() / "depth.png";
+  fs::remove(out);
+  const Outcome outcome = run("depth " + model + " -o " + out.string() + " " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  assert_fails(outcome, 1, "becomes 30 x 24, but the model takes 24 x 24");
+  TEST_ASSERT_TRUE(!fs::exists(out));
+  assert_works(convert("depth_anything", dpt, "--picture-size 30x24", &model));
+  const json depth =
+      assert_json(run("depth " + model + " -o " + out.string() + " --json " + picture("grid.png")));
+  TEST_ASSERT_EQUAL_INT(61, depth.at("width"));
+  TEST_ASSERT_EQUAL_INT(47, depth.at("height"));
+  TEST_ASSERT_TRUE(depth.at("most").get<double>() >= depth.at("least").get<double>());
+  const std::string header = read_text(out).substr(0, 26);
+  TEST_ASSERT_TRUE(header.substr(12, 14) == std::string("IHDR\0\0\0\x3d\0\0\0\x2f\x10\0", 14));
+  assert_fails(run("classify " + model + " --image " + picture("grid.png")), 1, "mote depth");
+  assert_fails(convert("depth_anything", dpt, "--picture-size 31x24", &model), 1, "31 x 24");
+  assert_fails(convert("depth_anything", dpt, "--picture-size 30", &model), 2, "WIDTHxHEIGHT");
+  assert_fails(convert("vit_classifier", steps(), "--picture-size 30x24", &model), 1, "keep their ratio");
+}
+
 TEST("a model of pictures asks for pictures, one of texts refuses them") {
   std::string model;
   assert_works(convert("vit_classifier", steps(), "", &model));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "converter/error.h"
+#include "tools/mote/picture_encoder.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
@@ -121,6 +122,20 @@ void store_boxes(const Session& session, const mote_output_info& output, const C
   });
 }
 
+/// predicted_depth [B, height, width], of rows of patches.
+void store_depth(const ModelFile& file, const Session& session, const Case& item, const Group& group,
+                 Outputs& outputs) {
+  mote_picture_info picture;
+  mote_error error{};
+  check(mote_model_get_picture(file.model(), &picture, &error), error, "forward");
+  Array<float>& depths = outputs.rows[item.prefix + "predicted_depth"];
+  depths.shape = {item.sequences.size(), picture.height, picture.width};
+  for_each_sequence(item, group, [&](size_t, uint32_t row) {
+    const std::vector<float> map = depth_map(picture, session, row);
+    depths.values.insert(depths.values.end(), map.begin(), map.end());
+  });
+}
+
 void store_outputs(const Session& session, const mote_output_info& output, const Case& item,
                    const Group& group, Outputs& outputs) {
   if (output.kind == MOTE_OUTPUT_HIDDEN) return;  // traced as last_hidden_state
@@ -179,7 +194,11 @@ void forward_encoder(const ModelFile& file, mote_session_options options, const 
     batch.lengths = group.lengths.data();
     batch.count = static_cast<uint32_t>(group.lengths.size());
     encode(session, batch, "forward: " + item.prefix + "input_ids");
-    store_outputs(session, output, item, group, outputs);
+    if (output.kind == MOTE_OUTPUT_DEPTH) {
+      store_depth(file, session, item, group, outputs);
+    } else {
+      store_outputs(session, output, item, group, outputs);
+    }
   }
   drop_single_columns(outputs);
 }

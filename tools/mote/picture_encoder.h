@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "mote/pictures.h"
+#include "pictures/fitted.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {
 
 bool takes_pictures(const ModelFile& file);
+
+/// The depths [height, width] of picture `index` of a session's run, of a model of depth.
+std::vector<float> depth_map(const mote_picture_info& picture, const Session& session, uint32_t index);
 
 class PictureEncoder {
  public:
@@ -23,10 +27,14 @@ class PictureEncoder {
 
   /// Of a PNG or JPEG; its outputs stay until the next.
   void encode(const std::string& path);
+  /// Its sides.
+  pictures::Sides sides() const { return sides_; }
 
   /// The only row of outputs, and the same as probabilities.
   std::vector<float> row() const;
   std::vector<float> probabilities() const;
+  /// Of a model of depth: [height, width] of what the picture became.
+  std::vector<float> depths() const { return depth_map(picture_, session_, 0); }
 
  private:
   static mote_session_options options_for(const ModelFile& file, const SessionFlags& flags,
@@ -36,6 +44,7 @@ class PictureEncoder {
   mote_output_info output_;
   Session session_;
   std::vector<float> rows_;
+  pictures::Sides sides_{};
 };
 
 }  // namespace mote::cli

@@ -256,8 +256,10 @@ typedef enum mote_output_kind {
   MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
   MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
   MOTE_OUTPUT_HIDDEN = 6,          /* a token's last hidden state */
-  MOTE_OUTPUT_BOXES = 7 /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
-                           height as shares of the picture */
+  MOTE_OUTPUT_BOXES = 7, /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
+                            height as shares of the picture */
+  MOTE_OUTPUT_DEPTH = 8  /* of a patch of a picture: each pixel's depth, [patch, patch], larger is nearer unless the
+                            model says metres */
 } mote_output_kind;
 
 typedef enum mote_probability_kind {

@@ -39,7 +39,9 @@ typedef struct mote_picture_info {
      as one more. 0: they are not. */
   uint32_t longest, tile;
   uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  uint32_t unused;
+  /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of both, and sides
+     are rounded to multiples. 0: they become as they are. */
+  uint32_t multiple;
   uint64_t reserved[2];
 } mote_picture_info;
 

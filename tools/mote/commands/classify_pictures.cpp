@@ -84,6 +84,7 @@ void classify_pictures(const PictureLabels& wanted, const ModelFile& file, const
     }
     return;
   }
+  if (encoder.output().kind == MOTE_OUTPUT_DEPTH) convert::fail("{} measures depth: mote depth", file.path());
   if (encoder.output().kind == MOTE_OUTPUT_BOXES)
     convert::fail("{} finds boxes, which mote forward gives", file.path());
   if (wanted.text_model.empty() || encoder.picture().similarity_scale == 0.0f)

@@ -6,6 +6,7 @@
 #include "converter/did_you_mean.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <memory>
 
@@ -18,7 +19,8 @@ namespace mote::cli {
 namespace {
 
 struct Arguments {
-  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text;
+  std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text,
+      picture_size;
   std::vector<std::string> ignored_keys, adapters;
   bool list = false, verbose = false, no_tokenizer = false, normalize = false, long_context = false;
 };
@@ -104,6 +106,21 @@ void check_type(const char* option, const std::string& type, const std::vector<s
              convert::did_you_mean(type, types));
 }
 
+/// Of "WIDTHxHEIGHT".
+void read_picture_size(const std::string& text, convert::ConvertOptions& options) {
+  constexpr uint32_t kMostSide = 1 << 16;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto side = [&](uint32_t* to) {
+    const auto [next, error] = std::from_chars(at, end, *to);
+    at = next;
+    return error == std::errc{} && *to >= 1 && *to <= kMostSide;
+  };
+  const bool reads =
+      side(&options.picture_width) && at != end && *at++ == 'x' && side(&options.picture_height) && at == end;
+  if (!reads) usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", text);
+}
+
 void convert_model(const Arguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
@@ -124,6 +141,7 @@ void convert_model(const Arguments& arguments) {
   options.calibration_text = arguments.text;
   options.adapters = arguments.adapters;
   options.tower = arguments.tower;
+  if (!arguments.picture_size.empty()) read_picture_size(arguments.picture_size, options);
   options.progress = show_progress;
   const convert::ConvertReport report = convert::convert(arguments.source, arguments.output, options);
   clear_progress();
@@ -156,6 +174,10 @@ void add_convert(CommandLine& line) {
       .type("FILE");
   command.option("--tower", &arguments->tower, "Of a model of pictures and texts, the one to convert")
       .one_of({"vision", "text"});
+  command
+      .option("--picture-size", &arguments->picture_size,
+              "The sides that pictures become, for models whose pictures keep their ratio (default: square)")
+      .type("WIDTHxHEIGHT");
   command
       .option("--target", &arguments->target,
               "For firmware: small tables of the tokenizer, and what the model takes of flash and RAM")
