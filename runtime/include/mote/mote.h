@@ -380,8 +380,10 @@ typedef enum mote_sound_features {
   MOTE_FEATURES_NONE = 0,             /* the file does not say */
   MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's (mote/sound.h): `bins` of `fft` samples every `hop` */
   MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` (mote/sound.h) */
-  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3 /* NeMo's (mote/sound.h): `bins` of `fft` samples every `hop` in a Hann
+  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's (mote/sound.h): `bins` of `fft` samples every `hop` in a Hann
                                           window of `window`, of sample t less `scale` times sample t - 1 */
+  MOTE_FEATURES_FILTER_BANK = 4         /* Kaldi's (mote/sound.h): `bins` of `window` samples every `hop`, less
+                                          `mean`, over `scale` */
 } mote_sound_features;
 
 /* What a model that hears takes of sound. */
@@ -397,8 +399,7 @@ typedef struct mote_sound_info {
   uint32_t patch, frame_step, bin_step, frames, bins, before;
   mote_sound_features features;
   uint32_t fft, hop;
-  float scale;
-  uint32_t reserved[1];
+  float scale, mean;
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
