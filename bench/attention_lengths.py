@@ -41,35 +41,33 @@ def llama_tensors():
     yield "model.norm.weight", (WIDTH,)
 
 
-def big_bird_tensors():
-    for name, rows in (("word", VOCAB), ("position", MOST), ("token_type", 2)):
-        yield f"embeddings.{name}_embeddings.weight", (rows, WIDTH)
-    norms = ["embeddings.LayerNorm"]
+def layers_with_biases(layers, attention, up, down, layer_norms, other_norm):
+    """Of layers whose names start with `layers` and their number; the other norm is outside of them."""
+    norms = [other_norm]
     for i in range(LAYERS):
-        layer = f"encoder.layer.{i}."
-        for name in ("self.query", "self.key", "self.value", "output.dense"):
+        layer = f"{layers}{i}."
+        for name in attention:
             yield from linear(f"{layer}attention.{name}", WIDTH, WIDTH, True)
-        yield from linear(layer + "intermediate.dense", FFN, WIDTH, True)
-        yield from linear(layer + "output.dense", WIDTH, FFN, True)
-        norms += [layer + "attention.output.LayerNorm", layer + "output.LayerNorm"]
+        yield from linear(layer + up, FFN, WIDTH, True)
+        yield from linear(layer + down, WIDTH, FFN, True)
+        norms += [layer + norm for norm in layer_norms]
     for name in norms:
         yield name + ".weight", (WIDTH,)
         yield name + ".bias", (WIDTH,)
+
+
+def big_bird_tensors():
+    for name, rows in (("word", VOCAB), ("position", MOST), ("token_type", 2)):
+        yield f"embeddings.{name}_embeddings.weight", (rows, WIDTH)
+    yield from layers_with_biases("encoder.layer.", ("self.query", "self.key", "self.value", "output.dense"),
+                                  "intermediate.dense", "output.dense",
+                                  ("attention.output.LayerNorm", "output.LayerNorm"), "embeddings.LayerNorm")
 
 
 def linear_attention_tensors():
     yield "embedding.weight", (VOCAB, WIDTH)
-    norms = ["norm"]
-    for i in range(LAYERS):
-        layer = f"layers.{i}."
-        for name in ("query", "key", "value", "output"):
-            yield from linear(f"{layer}attention.{name}", WIDTH, WIDTH, True)
-        yield from linear(layer + "linear1", FFN, WIDTH, True)
-        yield from linear(layer + "linear2", WIDTH, FFN, True)
-        norms += [layer + "norm1", layer + "norm2"]
-    for name in norms:
-        yield name + ".weight", (WIDTH,)
-        yield name + ".bias", (WIDTH,)
+    yield from layers_with_biases("layers.", ("query", "key", "value", "output"), "linear1", "linear2",
+                                  ("norm1", "norm2"), "norm")
     yield from linear("head", VOCAB, WIDTH, True)
 
 

@@ -16,8 +16,8 @@ to make, onnxruntime and openvino (both with onnx; in 8 bits openvino needs nncf
 llama-cpp-python 0.3.36 crashes in prompts on CPUs with AMX where GCC 12 compiled it: there install it with CC=clang CXX=clang++,
 which leaves AMX out.
 
-Models are made once, in --work: random weights in the shapes of a 1 B llama and of BERT-base, and conversions of the real
-SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch, and Whisper's that `scripts/get_model`
+Models are made once, in --work: random weights in the shapes of a 1 B llama, of BERT-base and, by torch and transformers, of
+ModernBERT, ViT and others, and conversions of the real SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch, and Whisper's that `scripts/get_model`
 does, with sentences that espeak-ng speaks (peer: faster-whisper)."""
 import argparse
 import gc
@@ -35,6 +35,14 @@ MINILM = ROOT / "models" / "downloads" / "all-MiniLM-L6-v2"
 CONTEXT = 2048
 START = {"context": CONTEXT, "tokens": 1, "text": "The capital of France is"}
 PEAK = {"context": CONTEXT, "tokens": 8, "ids": CONTEXT - 8}
+
+
+def text_works(*works):
+    return [(f", {length} tokens" + (f" x {batch}" if batch > 1 else ""), {"prompt": length, "batch": batch})
+            for length, batch in works]
+
+
+BERT_WORKS = text_works((32, 1), (128, 1), (384, 1), (128, 8))
 
 
 class Row:
@@ -55,19 +63,38 @@ def process_row(title, work, file, gguf, kind, models, unit):
     return Row(title, "Processes", file, work, [peer], contenders.MoteProcess, unit)
 
 
-def encoder_rows(title, directory, kind, models):
+def encoder_rows(title, directory, kind, models, works=BERT_WORKS, group="Encoders", options=("--pooling", "none")):
+    """`works` are pairs of (what the title says of it, work)."""
     if kind == "f32":
-        group = "Encoders, f32"
         onnx = lambda: models.onnx(directory())
         peers = [(contenders.OnnxRuntime, onnx, "f32"), (contenders.OpenVino, onnx, "f32")]
     else:
-        group = "Encoders, 8 bits"
         peers = [(contenders.OnnxRuntime, lambda: models.onnx_int8(directory()), "dynamic int8"),
-                 (contenders.OpenVinoInt8, lambda: models.openvino_int8(directory()) / "model.xml", "int8"),
-                 (contenders.CTranslate2, lambda: models.ctranslate2_int8(directory()), "int8")]
-    for length, batch in ((32, 1), (128, 1), (384, 1), (128, 8)):
-        name = f"{title} {kind}, {length} tokens" + (f" x {batch}" if batch > 1 else "")
-        yield Row(name, group, lambda: models.converted(directory(), kind), {"prompt": length, "batch": batch}, peers)
+                 (contenders.OpenVinoInt8, lambda: models.openvino_int8(directory()) / "model.xml", "int8")]
+        if works is BERT_WORKS:
+            peers.append((contenders.CTranslate2, lambda: models.ctranslate2_int8(directory()), "int8"))
+    file = lambda: models.converted(directory(), kind, options)
+    for of, work in works:
+        yield Row(f"{title} {kind}{of}", group + (", f32" if kind == "f32" else ", 8 bits"), file, work, peers)
+
+
+def transformers_rows(models, kind):
+    """Models of random weights that transformers makes."""
+    if not installed("torch", "transformers"):
+        return
+    for title, shape, works in (
+            ("ModernBERT-base", "modernbert-base", text_works((128, 1), (512, 1), (4096, 1))),
+            ("bge-small", "bge-small", text_works((128, 1), (512, 1))),
+            ("EmbeddingGemma shape", "embedding-gemma", text_works((128, 1), (512, 1))),
+            ("MiniLM cross-encoder", "minilm-reranker", [(", 32 pairs of 128 tokens", {"prompt": 128, "batch": 32})])):
+        options = () if shape == "minilm-reranker" else ("--pooling", "none")
+        yield from encoder_rows(title, lambda s=shape: models.random(s), kind, models, works, options=options)
+    one = {"prompt": None, "batch": 1}
+    for title, shape, of, group in (("ViT-B/16", "vit-base", ", a picture", "Pictures"),
+                                    ("CLIP-B/32", "clip-vit-b32", ", a picture", "Pictures"),
+                                    ("wav2vec2-base", "wav2vec2-base", ", 10 s", "Speech")):
+        options = ("--tower", "vision") if shape == "clip-vit-b32" else ()
+        yield from encoder_rows(title, lambda s=shape: models.random(s), kind, models, [(of, one)], group, options)
 
 
 def translator_rows(title, shape, models):
@@ -91,6 +118,7 @@ def all_rows(models):
     yield from decoder_rows("1 B shape, Q4_K_M", lambda: models.converted(k_quants()),
                             (contenders.LlamaCpp, k_quants, "Q4_K_M"))
     for shape, title in (("smollm2-135m", "SmolLM2 shape"), ("qwen3-0.6b", "Qwen3 0.6 B shape"), ("lfm2-350m", "LFM2 350 M shape"),
+                         ("granite4-350m", "Granite 4 350 M hybrid shape"),
                          ("mixture-8b", "Mixture of 8.3 B, 1.1 B a token")):
         gguf = lambda shape=shape: models.random(shape, "Q4_0")
         yield from decoder_rows(f"{title}, q4g32", lambda gguf=gguf: models.converted(gguf()),
@@ -112,13 +140,16 @@ def all_rows(models):
     for name in ("whisper-tiny.en", "whisper-base"):
         directory = ROOT / "models" / "downloads" / name
         for kind, peer in (("q8c", "int8"), ("f32", "float32")) if directory.exists() else ():
-            yield Row(f"{name} {kind}, 30 s of speech", "Speech", lambda d=directory, k=kind: models.whisper(d, k),
-                      {"sound": models.speech}, [(contenders.FasterWhisper, lambda d=directory: d, peer)],
-                      contenders.MoteTranscribe)
+            file = lambda d=directory, k=kind: models.converted(d, k, ())
+            yield Row(f"{name} {kind}, encoder, 30 s", "Speech", file, {"prompt": 3000},
+                      [(contenders.CTranslate2Whisper, lambda d=directory: d, peer)])
+            yield Row(f"{name} {kind}, 30 s of speech", "Speech", file, {"sound": models.speech},
+                      [(contenders.FasterWhisper, lambda d=directory: d, peer)], contenders.MoteTranscribe)
     for kind in ("q8c", "f32"):
         if MINILM.exists():
             yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)
         yield from encoder_rows("BERT-base", lambda: models.random("bert-base"), kind, models)
+        yield from transformers_rows(models, kind)
     yield from translator_rows("Marian-base", "marian-base", models)
     yield from translator_rows("FLAN-T5-small", "flan-t5-small", models)
 

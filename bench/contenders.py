@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from models import encoder_inputs, installed, pseudo_ids
+from models import graph_inputs, installed, pseudo_ids
 
 # The milliseconds of one measure() are the median of as many runs as take so long, and of so many at least.
 SECONDS, REPEAT = 0.3, 3
@@ -28,7 +28,8 @@ def median_ms(run):
 
 
 class Mote:
-    """By `mote bench`, which measures the machine's limit beside the model. `shares` are those of each measure()."""
+    """By `mote bench`, which measures the machine's limit beside the model. `shares` are those of each measure(). A
+    prompt of None is what the model takes: a picture or ten seconds."""
     name = "mote"
     of_shallow = ()
 
@@ -36,11 +37,11 @@ class Mote:
         arguments = {"prompt": 0, "decode": 0} | work
         self.command = [str(binary), "bench", str(file), "--threads", str(threads), "--json"]
         for key, value in arguments.items():
-            if key != "decode" or value:
+            if value is not None and (key != "decode" or value):
                 self.command += [f"--{key}", str(value)]
         if not arguments["decode"] and "batch" not in work:
             self.command += ["--decode", "0"]
-        self.tokens = work.get("decode") or work["prompt"] * work.get("batch", 1)
+        self.tokens = work.get("decode") or work["prompt"] and work["prompt"] * work.get("batch", 1)
         self.decodes = bool(work.get("decode"))
         self.shares, self.repeat = [], 1
         self.repeat = max(REPEAT, math.ceil(1000 * SECONDS / self.measure()))
@@ -51,7 +52,7 @@ class Mote:
         result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         self.isa = result["isa"]
         self.shares.append(result["share_of_bandwidth" if self.decodes else "share_of_multiply_adds"])
-        return 1000 * self.tokens / result["decode_tokens_per_s" if self.decodes else "prompt_tokens_per_s"]
+        return 1000 * self.tokens / result["decode_tokens_per_s"] if self.decodes else result["prompt_ms"]
 
 
 class MoteAtDepth(Mote):
@@ -155,7 +156,7 @@ class OnnxRuntime:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         self.session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-        self.inputs = encoder_inputs(work["batch"], work["prompt"])
+        self.inputs = graph_inputs([value.name for value in self.session.get_inputs()], work["batch"], work["prompt"])
         self.session.run(None, self.inputs)
 
     def measure(self):
@@ -170,7 +171,7 @@ class OpenVino:
         self.name = f"OpenVINO {name}"
         core = openvino.Core()
         model = core.read_model(str(file))
-        self.inputs = encoder_inputs(work["batch"], work["prompt"])
+        self.inputs = graph_inputs([value.any_name for value in model.inputs], work["batch"], work["prompt"])
         model.reshape({key: list(value.shape) for key, value in self.inputs.items()})
         settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
         self.request = core.compile_model(model, "CPU", settings).create_infer_request()
@@ -192,7 +193,7 @@ class CTranslate2:
         import numpy
         self.name = f"CTranslate2 {name}"
         self.encoder = ctranslate2.Encoder(str(file), compute_type=name, intra_threads=threads, inter_threads=1)
-        ids = encoder_inputs(work["batch"], work["prompt"])["input_ids"].astype(numpy.int32)
+        ids = graph_inputs(["input_ids"], work["batch"], work["prompt"])["input_ids"].astype(numpy.int32)
         lengths = numpy.full(len(ids), ids.shape[1], numpy.int32)
         self.arrays = [ids, lengths]  # the views do not own their memory
         self.inputs = [ctranslate2.StorageView.from_array(array) for array in self.arrays]
@@ -310,6 +311,22 @@ class FasterWhisper:
 
     def measure(self):
         return median_ms(lambda: list(self.model.transcribe(self.sound, beam_size=1, language="en")[0]))
+
+
+class CTranslate2Whisper:
+    """The encoder alone, over features that are made up."""
+    packages = ["ctranslate2"]
+
+    def __init__(self, file, work, threads, name):
+        import ctranslate2
+        import numpy
+        self.name = f"CTranslate2 {name}"
+        self.model = ctranslate2.models.Whisper(str(file), compute_type=name, intra_threads=threads, inter_threads=1)
+        self.array = numpy.random.default_rng(1).standard_normal((1, self.model.n_mels, work["prompt"]), numpy.float32)
+        self.features = ctranslate2.StorageView.from_array(self.array)
+
+    def measure(self):
+        return median_ms(lambda: self.model.encode(self.features, to_cpu=True))
 
 
 class LlamaCppProcess(Process):

@@ -2,6 +2,7 @@
 """Models for compare.py, in mote's format and in those of its peers. Each is made once, when first asked for."""
 import contextlib
 import importlib.util
+import json
 import pathlib
 import shutil
 import subprocess
@@ -20,10 +21,17 @@ def pseudo_ids(count, vocab):
     return [(i * 7919 + 100) % vocab for i in range(count)]
 
 
-def encoder_inputs(batch, length, seed=0):
+def graph_inputs(names, batch, length, seed=0):
+    """Arrays for the inputs of a peer's graph: texts of `length` tokens, pictures of 224 x 224 pixels, ten seconds."""
     import numpy
-    ids = numpy.array(pseudo_ids(seed + batch * length, 30000)[seed:], numpy.int64).reshape(batch, length)
-    return {"input_ids": ids, "attention_mask": numpy.ones_like(ids)}
+    random = numpy.random.default_rng(seed)
+    makers = {
+        "input_ids": lambda: numpy.array(pseudo_ids(seed + batch * length, 30000)[seed:], numpy.int64).reshape(batch, length),
+        "attention_mask": lambda: numpy.ones((batch, length), numpy.int64),
+        "pixel_values": lambda: random.standard_normal((batch, 3, 224, 224), numpy.float32),
+        "input_values": lambda: random.standard_normal((batch, 160000), numpy.float32),
+    }
+    return {name: makers[name]() for name in names}
 
 
 def run_quietly(command):
@@ -65,15 +73,11 @@ class Models:
                 raise RuntimeError(f"llama.cpp did not quantize {shape}")
         return self.make(f"{shape}-Q4_K_M.gguf", build)
 
-    def converted(self, source, kind=None):
-        """A GGUF keeps its types; an encoder gets `kind` and, as its peers, no pooling."""
-        name = f"{source.stem}{'' if kind is None else '-' + kind}.mote"
-        options = ["--type", kind, "--pooling", "none"] if kind else []
+    def converted(self, source, kind=None, options=()):
+        """A GGUF keeps its types; others get `kind`."""
+        name = f"{source.stem if source.is_file() else source.name}{'' if kind is None else '-' + kind}.mote"
+        options = [*options, *(["--type", kind] if kind else [])]
         return self.make(name, lambda out: run_quietly([self.mote, "convert", source, "-o", out, *options]))
-
-    def whisper(self, directory, kind):
-        return self.make(f"{directory.name}-{kind}.mote",
-                         lambda out: run_quietly([self.mote, "convert", directory, "-o", out, "--type", kind]))
 
     def speech(self):
         """Half a minute of sentences, spoken by espeak-ng."""
@@ -98,7 +102,8 @@ class Models:
     def onnx_int8(self, directory):
         def build(out):
             from onnxruntime.quantization import QuantType, quantize_dynamic
-            quantize_dynamic(str(self.onnx(directory)), str(out), weight_type=QuantType.QInt8)
+            kinds = ["MatMul", "Gemm"] if has_convolutions(directory) else None
+            quantize_dynamic(str(self.onnx(directory)), str(out), weight_type=QuantType.QInt8, op_types_to_quantize=kinds)
         return self.make(f"{directory.name}-int8.onnx", build)
 
     def openvino_int8(self, directory):
@@ -120,32 +125,47 @@ class Models:
         return self.make("llama_generate", lambda out: run_quietly(["cc", source, "-o", out, *flags]))
 
 
+def config_of(directory):
+    return json.loads((directory / "config.json").read_text())
+
+
+def has_convolutions(directory):
+    """In 8 bits ONNX Runtime multiplies them slower than in floats."""
+    return config_of(directory)["model_type"] in ("vit", "clip", "wav2vec2")
+
+
 def export_onnx(directory, path):
     import torch
-    from transformers import AutoModel
+    import transformers
+    config = config_of(directory)
+    names = {"vit": ["pixel_values"], "clip": ["pixel_values"], "wav2vec2": ["input_values"]}.get(
+        config["model_type"], ["input_ids", "attention_mask"])
+    name = "CLIPVisionModelWithProjection" if config["model_type"] == "clip" else config["architectures"][0]
 
-    class Hidden(torch.nn.Module):
+    class First(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.model = AutoModel.from_pretrained(directory, attn_implementation="eager", dtype=torch.float32)
+            kind = getattr(transformers, name)
+            self.model = kind.from_pretrained(directory, attn_implementation="eager", dtype=torch.float32)
 
-        def forward(self, input_ids, attention_mask):
-            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        def forward(self, *values):
+            return self.model(**dict(zip(names, values)))[0]
 
-    ids = torch.ones(1, 32, dtype=torch.long)
-    axes = {0: "batch", 1: "sequence"}
-    torch.onnx.export(Hidden().eval(), (ids, ids), str(path), input_names=["input_ids", "attention_mask"],
-                      output_names=["hidden"], dynamic_axes={"input_ids": axes, "attention_mask": axes, "hidden": axes},
+    inputs = tuple(torch.from_numpy(array) for array in graph_inputs(names, 1, 32).values())
+    axes = {name: {0: "batch", 1: "sequence"} for name in names if name in ("input_ids", "attention_mask")}
+    torch.onnx.export(First().eval(), inputs, str(path), input_names=names, output_names=["hidden"], dynamic_axes=axes,
                       opset_version=17, dynamo=False)
 
 
 def quantize_openvino(onnx, folder):
-    """Statically, weights and activations in 8 bits, their ranges taken from made-up ids."""
+    """Statically, weights and activations in 8 bits, their ranges taken from made-up inputs."""
     import nncf
     import openvino
-    texts = nncf.Dataset([encoder_inputs(1, 128, seed) for seed in range(CALIBRATION_TEXTS)])
+    graph = openvino.Core().read_model(str(onnx))
+    names = [value.any_name for value in graph.inputs]
+    texts = nncf.Dataset([graph_inputs(names, 1, 128, seed) for seed in range(CALIBRATION_TEXTS)])
     with contextlib.redirect_stdout(sys.stderr):  # its progress
-        model = nncf.quantize(openvino.Core().read_model(str(onnx)), texts, subset_size=CALIBRATION_TEXTS,
+        model = nncf.quantize(graph, texts, subset_size=CALIBRATION_TEXTS,
                               model_type=nncf.ModelType.TRANSFORMER)
     folder.mkdir()
     openvino.save_model(model, str(folder / "model.xml"), compress_to_fp16=False)

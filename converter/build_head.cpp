@@ -47,7 +47,7 @@ void TransformerBuilder::decoder_head() {
   const WeightNames& names = spec_.names;
   View last = new_value(x_.width, Unit::selected);
   add(SelectNode{x_, last});
-  if (spec_.collapse) last = spec_.collapse(*this, last);
+  if (spec_.before_head) last = spec_.before_head(*this, last);
   if (!names.final_norm.empty()) norm("final_norm", names.final_norm, last, last);
   last = project_output(last);
   if (!spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", spec_.layers.size()), last);
@@ -88,6 +88,7 @@ void TransformerBuilder::labels_of_two() {
 void TransformerBuilder::encoder_head() {
   const HeadSpec& head = spec_.head;
   const std::string last = fmt::format("hidden.{}", spec_.layers.size());
+  if (spec_.before_head) x_ = spec_.before_head(*this, x_);
   if (head.hidden_before_norm) probe(last, x_);
   if (!spec_.names.final_norm.empty()) norm("final_norm", spec_.names.final_norm, x_, x_);
   x_ = project_output(x_);

@@ -329,7 +329,6 @@ void TransformerBuilder::embed_and_layers() {
     if (i + 1 < spec_.layers.size() || spec_.last_hidden_unnormed) probe(fmt::format("hidden.{}", i + 1), x_);
     add_deep_rows(i);
   }
-  if (spec_.before_head) x_ = spec_.before_head(*this);
 }
 
 Graph TransformerBuilder::build() {

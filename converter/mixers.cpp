@@ -31,6 +31,12 @@ std::vector<float> decays(std::vector<float> logarithms) {
   return logarithms;
 }
 
+/// Of a scan of so many heads; a GGUF has the decays themselves.
+std::vector<float> decays_of(TransformerBuilder& builder, const std::string& base, uint32_t heads) {
+  if (builder.tensors().has(base + "A")) return builder.tensors().vector(base + "A", heads);
+  return decays(builder.tensors().vector(base + "A_log", heads));
+}
+
 View projected(TransformerBuilder& builder, const LayerSpec& layer, const std::string& label,
                const std::string& source, BlockInput& in, uint32_t width, bool bias) {
   const View out = builder.new_value(width, Unit::token);
@@ -114,7 +120,7 @@ View mamba2(TransformerBuilder& builder, const LayerSpec& layer, const Mamba2Spe
   conv.source = base + "conv1d";
   causal_conv(builder, prefix + "conv", conv, mixed, mixed);
 
-  const std::vector<float> decay = decays(builder.tensors().vector(base + "A_log", spec.heads));
+  const std::vector<float> decay = decays_of(builder, base, spec.heads);
   const View out = builder.new_value(width, Unit::token);
   builder.add(SsmScanNode{builder.add_state(recurrent(spec.heads, spec.states, spec.head_dim)), spec.groups,
                           spec.dt_min, spec.dt_max, builder.add_vector(prefix + "decay", decay),
@@ -155,7 +161,7 @@ View gated_delta(TransformerBuilder& builder, const LayerSpec& layer, const Gate
 
   constexpr float kEps = 1e-6f;  // of the lengths of queries and keys
   const float scale = static_cast<float>(1.0 / std::sqrt(spec.key_dim));
-  const std::vector<float> decay = decays(builder.tensors().vector(base + "A_log", spec.heads));
+  const std::vector<float> decay = decays_of(builder, base, spec.heads);
   const View out = builder.new_value(v_width, Unit::token);
   builder.add(GatedDeltaNode{builder.add_state(recurrent(spec.heads, spec.key_dim, spec.value_dim)),
                              spec.key_heads, scale, kEps, builder.add_vector(prefix + "decay", decay),

@@ -11,15 +11,6 @@
 
 namespace mote::convert {
 
-/// A convolution [out, in, taps] of the source over rows padded with zeros.
-struct TimeConv {
-  std::string source;
-  uint32_t width;  // out
-  uint32_t taps, stride;
-  uint32_t before = 0, after = 0;  // rows of zeros
-  bool bias = true;
-};
-
 /// activation(convolution of in): the builder's rows become groups of in's, `stride` each.
 View time_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv, View in,
                Activation activation);

@@ -10,8 +10,7 @@
 int main(int argc, char** argv) {
   if (argc != 3) give_up("usage", "classify MODEL.mote TEXT");
   mote_model* model = open_model(argv[1]);
-  mote_output_info output;
-  mote_model_get_output(model, &output);
+  const mote_output_info output = output_of(model);
   mote_error error;
 
   mote_session_options options = mote_session_options_default(model);

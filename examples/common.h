@@ -62,6 +62,12 @@ static inline mote_model* open_model(const char* path) {
   return model;
 }
 
+static inline mote_output_info output_of(const mote_model* model) {
+  mote_output_info output;
+  mote_model_get_output(model, &output);
+  return output;
+}
+
 /* Threads are the application's to give: a pool of the processor's fast cores. */
 static inline mote_posix_pool* start_threads(void) {
   mote_posix_pool* pool = mote_posix_pool_create(mote_posix_big_cores());

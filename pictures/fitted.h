@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "mote/mote.h"
+#include "mote/pictures.h"
 #include "pictures/resample.h"
 
 namespace mote::pictures {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mote/mote.h"
+#include "mote/pictures.h"
 #include "pictures/rows.h"
 
 namespace mote::pictures {

@@ -7,15 +7,9 @@
 namespace mote::convert {
 
 TransformerSpec read_apertus(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 131072, .ffn_width = 14336, .context = 65536};
-  defaults.eps = 1e-5;
-  defaults.bos_id = 1;
-  defaults.activation_key = nullptr;
-  defaults.mlp_bias = false;
-  defaults.rope.theta = 1.2e7;
   if (!config.has("rope_parameters") && !config.has("rope_scaling"))
     config.refuse("rope_parameters is missing");
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "apertus");
   if (config.text("hidden_act", "xielu") != "xielu") config.refuse("hidden_act is not xielu");
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {

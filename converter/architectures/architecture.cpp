@@ -40,6 +40,15 @@ const Architecture& find_architecture(Config& config) {
                 fmt::join(architecture_names(), ", "));
 }
 
+void know(Config& config, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) config.value(key);
+}
+
+void know_spec_augment(Config& config) {
+  know(config, {"apply_spec_augment", "mask_feature_length", "mask_feature_min_masks", "mask_feature_prob",
+                "mask_time_length", "mask_time_min_masks", "mask_time_prob"});
+}
+
 namespace {
 
 /// By torch's names; none for one that is not an activation of a linear.

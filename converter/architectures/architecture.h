@@ -5,8 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "converter/architectures/transformer_spec.h"
 #include "converter/config.h"
@@ -64,9 +66,11 @@ struct LlamaDefaults {
 
 /// The keys and names that llama's relatives share: sizes, heads, rms norms, RoPE, a gated feed-forward.
 TransformerSpec read_llama_like(const Source& source, Config& config, const LlamaDefaults& defaults);
+/// The same with the defaults of the row `name`.
+TransformerSpec read_llama_like(const Source& source, Config& config, std::string_view name);
 
-/// What Gemma 3n and 4 have in common for keys that are absent.
-LlamaDefaults gemma4_defaults(uint32_t vocab, uint32_t ffn_width, uint32_t context);
+/// The row `name` of llama_defaults.cpp, which has to be there.
+const LlamaDefaults& llama_defaults(std::string_view name);
 
 /// The norms, names and scale of the scores that layers of Gemma 4 have besides llama's, below one prefix.
 void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers);
@@ -114,6 +118,35 @@ struct PostNormNames {
   const char *q, *k, *v, *o, *attention_norm, *up, *down, *ffn_norm;
 };
 LayerNames post_norm_names(const std::string& prefix, const PostNormNames& names);
+/// The same of a layer whose norms come first.
+LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names);
+
+/// Layer norms with biases and the epsilon `eps`.
+void set_layer_norms(double eps, TransformerSpec& spec);
+/// The same with that of layer_norm_eps; `eps` where the key is absent.
+void set_layer_norms(Config& config, double eps, TransformerSpec& spec);
+
+/// What an encoder's config has for keys that are absent, and the names of those that vary.
+struct EncoderSizes {
+  uint32_t vocab, width, context;
+  double eps = 1e-12;
+  const char* width_key = "hidden_size";
+  const char* eps_key = "layer_norm_eps";  // null: it has none
+};
+
+/// An encoder's vocabulary, width, table of positions from its first row on, and layer norms.
+TransformerSpec read_encoder(const Source& source, Config& config, const EncoderSizes& sizes);
+
+/// Width, layers and norms of a vision transformer. `base` starts the names of its weights.
+void read_vit_layers(Config& config, const std::string& base, double eps, TransformerSpec& spec);
+
+/// The embedding's tables and norm, below `base` + "embeddings." as BERT has them.
+void set_bert_embeddings(const std::string& base, WeightNames& names);
+
+/// Marks keys as known that change nothing of what is computed.
+void know(Config& config, std::initializer_list<const char*> keys);
+/// Those of SpecAugment, of training.
+void know_spec_augment(Config& config);
 
 /// Of the table of positions, which has `rows` whose first `first` stand for padding. The context is the rest
 /// of them, or fewer if a sentence pooling says so.
@@ -131,6 +164,11 @@ struct HeadNames {
   DenseSpec masked;  // before the vocabulary
   std::string vocabulary, vocabulary_bias;
 };
+
+/// Those of BERT.
+HeadNames bert_heads(const std::string& base, const TransformerSpec& spec);
+/// Its head before the vocabulary.
+void set_bert_masked(const TransformerSpec& spec, HeadNames& names);
 
 /// Those of RoBERTa and MPNet.
 HeadNames roberta_heads(const std::string& base, uint32_t width);

@@ -70,20 +70,6 @@ void read_ast_features(const Source& source, SoundSpec& sound) {
   values.finish();
 }
 
-LayerNames ast_names(const std::string& base) {
-  const std::string layer = base + "encoder.layer.{}.";
-  LayerNames names;
-  names.q = layer + "attention.attention.query";
-  names.k = layer + "attention.attention.key";
-  names.v = layer + "attention.attention.value";
-  names.o = layer + "attention.output.dense";
-  names.up = layer + "intermediate.dense";
-  names.down = layer + "output.dense";
-  names.attention_norms.before = layer + "layernorm_before";
-  names.ffn_norms.before = layer + "layernorm_after";
-  return names;
-}
-
 }  // namespace
 
 TransformerSpec read_ast(const Source& source, Config& config) {
@@ -104,25 +90,13 @@ TransformerSpec read_ast(const Source& source, Config& config) {
   if (squares + 2 > kMaxSize) config.refuse("a spectrogram of {} squares", squares);
   spec.sound = sound;
   spec.vocab = 1;
-  spec.width = config.size("hidden_size", 1, kMaxSize, 768);
+  read_vit_layers(config, base, 1e-12, spec);
   const auto rows = static_cast<uint32_t>(squares + 2);
   spec.context = rows;
-  spec.norm = NormKind::layer;
-  spec.norm_bias = true;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
   spec.tied_embedding = false;
   spec.optional_biases = true;
   const uint32_t width = spec.width;
   spec.stem = [=](TransformerBuilder& builder) { return build_squares(builder, base, sound, rows, width); };
-  LayerSpec layer;
-  layer.attention = equal_heads(config, width, config.size("num_attention_heads", 1, kMaxSize, 12),
-                                "hidden_size", "num_attention_heads");
-  layer.attention.qkv_bias = config.flag("qkv_bias", true);
-  layer.ffn = {Ffn::plain, read_activation(config, "hidden_act", "gelu"),
-               config.size("intermediate_size", 1, kMaxSize, 3072), true};
-  layer.names = ast_names(base);
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
-  spec.names.final_norm = base + "layernorm";
   config.value("architectures");
   config.value("label2id");
   read_labels_head(source, config, "classifier.dense", spec);

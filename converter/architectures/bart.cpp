@@ -123,9 +123,7 @@ TransformerSpec bart_side(const Source& source, Config& config, const BartLike& 
   spec.vocab = config.size("vocab_size", 1, kMaxSize, bart.vocab);
   spec.width = config.size("d_model", 1, kMaxSize, 1024);
   spec.context = config.size("max_position_embeddings", 1, 1u << 20, 1024);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.repeat(bart_layer(config, {bart.norms_before, bart.activation}, base, side, spec.width),
               config.size(side + "_layers", 1, kMaxLayers, 12));
   if (config.flag("scale_embedding", bart.scaled))

@@ -7,17 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_bitnet(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 128256, .ffn_width = 6912, .context = 2048};
-  defaults.width = 2560;
-  defaults.layers = 30;
-  defaults.heads = 20;
-  defaults.kv_heads = 5;
-  defaults.eps = 1e-5;
-  defaults.bos_id = 128000;
-  defaults.activation = "relu2";
-  defaults.mlp_bias = false;
-  defaults.rope.theta = 5e5;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "bitnet");
   config.value("quantization_config");  // the reader has heeded it
   spec.rounds_activations = true;
   const std::string prefix = base_of(source, "model.") + "layers.{}.";

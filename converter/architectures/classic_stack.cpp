@@ -2,6 +2,7 @@
 #include "converter/architectures/classic_stack.h"
 
 #include <cmath>
+#include <utility>
 
 namespace mote::convert {
 namespace {
@@ -24,9 +25,7 @@ TransformerSpec read_pre_norm_stack(Config& config) {
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("hidden_size", 1, kMaxSize);
   spec.context = kWholeText;
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.last_hidden_unnormed = true;
   spec.names.embedding = "embedding";
   spec.names.final_norm = "norm";
@@ -36,21 +35,39 @@ TransformerSpec read_pre_norm_stack(Config& config) {
   layer.attention =
       equal_heads(config, spec.width, config.size("num_heads", 1, kMaxSize), "hidden_size", "num_heads");
   layer.ffn = {Ffn::plain, Activation::relu, config.size("intermediate_size", 1, kMaxSize), true};
-  const std::string prefix = "layers.{}.";
-  layer.names.q = prefix + "attention.query";
-  layer.names.k = prefix + "attention.key";
-  layer.names.v = prefix + "attention.value";
-  layer.names.o = prefix + "attention.output";
-  layer.names.up = prefix + "linear1";
-  layer.names.down = prefix + "linear2";
-  layer.names.attention_norms.before = prefix + "norm1";
-  layer.names.ffn_norms.before = prefix + "norm2";
+  layer.names = pre_norm_names("layers.{}.", {"attention.query", "attention.key", "attention.value",
+                                              "attention.output", "norm1", "linear1", "linear2", "norm2"});
   spec.repeat(layer, config.size("num_layers", 1, kMaxLayers));
   if (config.flag("sinusoidal_positions", false)) {
     if (spec.width % 2 != 0) config.refuse("hidden_size {} is odd and sinusoidal_positions true", spec.width);
     spec.sines = sine_frequencies(spec.width);
   }
   return spec;
+}
+
+View project_heads(TransformerBuilder& builder, const LayerSpec& layer, BlockInput& in) {
+  const uint32_t width = layer.attention.q_width();
+  std::vector<Projection> projections;
+  for (const auto& [label, name] :
+       {std::pair{"q", layer.names.q}, std::pair{"k", layer.names.k}, std::pair{"v", layer.names.v}}) {
+    projections.push_back(
+        builder.projection(label, of_layer(name, layer), width, in.f32.width, Role::matrix, true));
+  }
+  const View all = builder.new_value(3 * width, Unit::token);
+  builder.linears(prefix_of(layer), in, std::move(projections), all, Activation::none, std::nullopt);
+  return all;
+}
+
+void set_attention(TransformerSpec& spec, const Attend& attend) {
+  for (LayerSpec& layer : spec.layers) {
+    layer.build = [attend](TransformerBuilder& builder, const LayerSpec& self) {
+      const BranchNorms& norms = self.names.attention_norms;
+      BlockInput in = builder.branch_input(self, norms, "attention");
+      const View heads = attend(builder, self, in);
+      builder.add_branch(self, norms, "attention", heads, builder.o(self));
+      builder.ffn(self);
+    };
+  }
 }
 
 void set_token_logits(TransformerSpec& spec, bool causal) {

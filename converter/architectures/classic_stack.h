@@ -3,6 +3,8 @@
 // What the stacks that differ in their attention share.
 #pragma once
 
+#include <functional>
+
 #include "converter/architectures/architecture.h"
 #include "converter/transformer_builder.h"
 
@@ -11,6 +13,14 @@ namespace mote::convert {
 /// Sizes, names and layers of a pre-norm stack with ReLU feed-forwards and equal heads with biases; without
 /// positions or with sines. Its context is that of a whole text.
 TransformerSpec read_pre_norm_stack(Config& config);
+
+/// A layer's queries, keys and values with biases, [rows, 3 * width].
+View project_heads(TransformerBuilder& builder, const LayerSpec& layer, BlockInput& in);
+
+/// The heads' outputs of an attention that the layers' data do not describe.
+using Attend = std::function<View(TransformerBuilder&, const LayerSpec&, BlockInput&)>;
+/// Layers have it in the place of theirs.
+void set_attention(TransformerSpec& spec, const Attend& attend);
 
 /// Logits over the vocabulary: of the next token if `causal`, else of each token of a whole text.
 void set_token_logits(TransformerSpec& spec, bool causal);

@@ -7,17 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_cohere(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 256000, .ffn_width = 22528, .context = 8192};
-  defaults.width = 8192;
-  defaults.layers = 40;
-  defaults.heads = 64;
-  defaults.bos_id = 5;
-  defaults.eps_key = "layer_norm_eps";
-  defaults.eps = 1e-5;
-  defaults.mlp_bias = false;
-  defaults.tied = true;
-  defaults.rope = {.theta = 5e5, .kind = RopeKind::interleaved};
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "cohere");
   spec.norm = NormKind::layer;
   spec.logit_multiplier = static_cast<float>(config.number("logit_scale", 0.0625));
   const bool norms = config.flag("use_qk_norm", false);

@@ -202,12 +202,7 @@ TransformerSpec read_deberta_v2(const Source& source, Config& config) {
   heads.classifier = {"pooler.dense", "", read_activation(config, "pooler_hidden_act", "gelu"), spec.width};
   if (config.size("pooler_hidden_size", 1, kMaxSize, spec.width) != spec.width)
     config.refuse("pooler_hidden_size is not hidden_size");
-  if (config.flag("legacy", true)) {
-    heads.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                    spec.layers[0].ffn.activation, spec.width};
-    heads.vocabulary = "cls.predictions.decoder";
-    heads.vocabulary_bias = "cls.predictions.bias";
-  }
+  if (config.flag("legacy", true)) set_bert_masked(spec, heads);
   read_head(source, config, heads, spec);
   for (const char* start : {"lm_predictions.", "mask_predictions.", "pooler."}) {
     if (spec.head.kind == OutputKind::hidden || spec.head.kind == OutputKind::embedding)

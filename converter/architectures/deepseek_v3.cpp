@@ -12,14 +12,8 @@ TransformerSpec read_deepseek_v3(const Source& source, Config& config) {
   const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
   const uint32_t width = config.size("hidden_size", 1, kMaxSize, 7168);
   const LatentSpec latent = read_latent(config, width, prefix + "self_attn.", {128, 512, 1536, 128, 64, 128});
-  LlamaDefaults defaults{.vocab = 129280, .ffn_width = 18432, .context = 4096};
+  LlamaDefaults defaults = llama_defaults("deepseek_v3");
   defaults.head_dim = latent.rope_dim;  // RoPE alone goes by it
-  defaults.own_ropes = true;
-  defaults.mlp_bias = false;
-  defaults.bos_id = 0;
-  defaults.width = 7168;
-  defaults.layers = 61;
-  defaults.heads = defaults.kv_heads.emplace(128);
   TransformerSpec spec = read_llama_like(source, config, defaults);
   spec.ropes = {read_rope(config, latent.rope_dim, spec.context, {})};
   // Both orders of pairs give the same scores, as queries and keys are turned alike.
@@ -82,15 +76,8 @@ TransformerSpec read_minicpm3(const Source& source, Config& config) {
   const uint32_t width = config.size("hidden_size", 1, kMaxSize, 2560);
   const LatentSpec latent =
       read_latent(config, width, prefix + "self_attn.", {40, 256, 768, 64, 32, std::nullopt});
-  LlamaDefaults defaults{.vocab = 73448, .ffn_width = 6400, .context = 32768};
+  LlamaDefaults defaults = llama_defaults("minicpm3");
   defaults.head_dim = latent.rope_dim;
-  defaults.own_ropes = true;
-  defaults.bos_id = 1;
-  defaults.width = 2560;
-  defaults.layers = 62;
-  defaults.heads = defaults.kv_heads.emplace(40);
-  defaults.eps = 1e-5;
-  defaults.tied = true;
   TransformerSpec spec = read_llama_like(source, config, defaults);
   spec.ropes = {read_rope(config, latent.rope_dim, spec.context, {})};
   spec.embedding_multiplier = static_cast<float>(config.number("scale_emb", 12));

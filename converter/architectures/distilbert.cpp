@@ -21,16 +21,10 @@ LayerSpec distilbert_layer(Config& config, uint32_t width, const std::string& ba
 
 TransformerSpec read_distilbert(const Source& source, Config& config) {
   const std::string base = base_of(source, "distilbert.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 30522);
-  spec.width = config.size("dim", 1, kMaxSize, 768);
+  TransformerSpec spec = read_encoder(source, config, {30522, 768, 512, 1e-12, "dim", nullptr});
   const LayerSpec layer = distilbert_layer(config, spec.width, base);
   spec.repeat(layer, config.size("n_layers", 1, kMaxLayers, 6));
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
   config.flag("sinusoidal_pos_embds", false);  // the table is stored either way
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-12f;
-  spec.norm_bias = true;
   spec.names.embedding = base + "embeddings.word_embeddings";
   spec.names.positions = base + "embeddings.position_embeddings";
   spec.names.embedding_norm = base + "embeddings.LayerNorm";

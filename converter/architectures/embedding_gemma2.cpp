@@ -62,18 +62,7 @@ void set_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
 }  // namespace
 
 TransformerSpec read_embedding_gemma2_text(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 262144, .ffn_width = 2048, .context = 262144};
-  defaults.width = 512;
-  defaults.layers = 24;
-  defaults.heads = 4;
-  defaults.kv_heads = 2;
-  defaults.kv_heads_null = defaults.mlp_bias = false;
-  defaults.head_dim = 256;
-  defaults.bos_id = 2;
-  defaults.activation_key = "hidden_activation";
-  defaults.activation = "gelu_pytorch_tanh";
-  defaults.own_ropes = true;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "embedding_gemma2_text");
   if (source.max_tokens != 0 && source.max_tokens < spec.context) spec.context = source.max_tokens;
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   const std::string base = base_of(source, "model.");

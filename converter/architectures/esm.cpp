@@ -41,9 +41,7 @@ TransformerSpec read_esm(const Source& source, Config& config) {
   layer.names.attention_norms = {.before = prefix + "attention.LayerNorm", .after = "", .sum = ""};
   layer.names.ffn_norms = {.before = prefix + "LayerNorm", .after = "", .sum = ""};
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
-  spec.norm_bias = true;
+  set_layer_norms(config, 1e-12, spec);
   read_positions(source, config, base, spec);
   for (const char* key : {"is_folding_model", "is_decoder", "add_cross_attention"}) {
     if (config.has(key) && config.flag(key, false)) config.refuse("{} is true, which is not supported", key);

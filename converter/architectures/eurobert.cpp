@@ -20,11 +20,7 @@ void set_pooling(Config& config, HeadSpec& head) {
 }  // namespace
 
 TransformerSpec read_eurobert(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 128256, .ffn_width = 3072, .context = 8192};
-  defaults.width = 768;
-  defaults.layers = defaults.heads = 12;
-  defaults.eps = 1e-5;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "eurobert");
   if (source.max_tokens != 0 && source.max_tokens < spec.context) spec.context = source.max_tokens;
   const bool tied = spec.tied_embedding;
   HeadNames names;

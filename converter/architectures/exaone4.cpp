@@ -22,13 +22,7 @@ uint32_t read_pattern(Config& config) {
 }  // namespace
 
 TransformerSpec read_exaone4(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 102400, .ffn_width = 16384, .context = 2048};
-  defaults.kv_heads = 32;
-  defaults.kv_heads_null = false;
-  defaults.eps = 1e-5;
-  defaults.bos_id = 0;
-  defaults.mlp_bias = defaults.attention_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "exaone4");
   const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
   const uint32_t pattern = window ? read_pattern(config) : 0;
   config.value("sliding_window_pattern");

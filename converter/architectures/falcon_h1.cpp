@@ -62,10 +62,7 @@ Mamba2Spec read_mixer(Config& config, uint32_t width) {
 }  // namespace
 
 TransformerSpec read_falcon_h1(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 128000, .ffn_width = 14336, .context = 8192, .kv_heads = 8};
-  defaults.bos_id = 1;
-  defaults.eps = 1e-5;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "falcon_h1");
   spec.embedding_multiplier = multiplier(config, "embedding_multiplier");
   spec.logit_multiplier = multiplier(config, "lm_head_multiplier");
   const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";

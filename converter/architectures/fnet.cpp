@@ -46,14 +46,8 @@ void build_fnet_layer(std::optional<int32_t>& transform, TransformerBuilder& bui
 
 TransformerSpec read_fnet(const Source& source, Config& config) {
   const std::string base = base_of(source, "fnet.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 32000);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 768);
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
+  TransformerSpec spec = read_encoder(source, config, {32000, 768, 512});
   spec.token_types = config.size("type_vocab_size", 1, kMaxSize, 4);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
-  spec.norm_bias = true;
   require_flag(config, "use_tpu_fourier_optimizations", false);
   config.value("tpu_short_seq_length");
   config.value("num_attention_heads");  // of configs made for BERT; there are none
@@ -72,21 +66,10 @@ TransformerSpec read_fnet(const Source& source, Config& config) {
   };
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
 
-  const std::string embeddings = base + "embeddings.";
-  spec.names.embedding = embeddings + "word_embeddings";
-  spec.names.positions = embeddings + "position_embeddings";
-  spec.names.token_types = embeddings + "token_type_embeddings";
-  spec.names.embedding_norm = embeddings + "LayerNorm";
-  spec.names.embedding_projection = embeddings + "projection";
-  spec.names.ignored = {"embeddings.position_ids"};
-  HeadNames heads;
-  heads.base = base;
-  heads.pooler = "pooler.dense";
-  heads.classifier = {base + "pooler.dense", "", Activation::tanh, spec.width};
-  heads.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                  layer.ffn.activation, spec.width};
-  heads.vocabulary = "cls.predictions.decoder";
-  heads.vocabulary_bias = "cls.predictions.bias";
+  set_bert_embeddings(base, spec.names);
+  spec.names.embedding_projection = base + "embeddings.projection";
+  HeadNames heads = bert_heads(base, spec);
+  set_bert_masked(spec, heads);
   read_head(source, config, heads, spec);
   return spec;
 }

@@ -12,20 +12,8 @@
 namespace mote::convert {
 namespace {
 
-LlamaDefaults gemma_defaults(uint32_t ffn_width, uint32_t context) {
-  LlamaDefaults defaults{.vocab = 256000, .ffn_width = ffn_width, .context = context};
-  defaults.head_dim = 256;
-  defaults.kv_heads_null = false;
-  defaults.mlp_bias = false;
-  defaults.bos_id = 2;
-  defaults.activation_key = "hidden_activation";
-  defaults.activation = "gelu_pytorch_tanh";
-  defaults.tied = true;
-  return defaults;
-}
-
-TransformerSpec read_gemma_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+TransformerSpec read_gemma_like(const Source& source, Config& config, std::string_view name) {
+  TransformerSpec spec = read_llama_like(source, config, name);
   spec.norm_plus_one = source.format != "gguf";  // whose weights have it in them
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   return spec;
@@ -67,13 +55,7 @@ void make_encoder(const Source& source, Config& config, TransformerSpec& spec) {
 }  // namespace
 
 TransformerSpec read_gemma(const Source& source, Config& config) {
-  LlamaDefaults defaults = gemma_defaults(24576, 8192);
-  defaults.width = 3072;
-  defaults.layers = 28;
-  defaults.heads = 16;
-  defaults.kv_heads = 16;
-  defaults.activation_key = nullptr;
-  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  TransformerSpec spec = read_gemma_like(source, config, "gemma");
   require_flag(config, "use_bidirectional_attention", false);
   // The original took gelu for its approximation by tanh, and older configs still say so.
   if (config.text("hidden_act", "gelu_pytorch_tanh") != "gelu" &&
@@ -86,12 +68,7 @@ TransformerSpec read_gemma(const Source& source, Config& config) {
 }
 
 TransformerSpec read_gemma2(const Source& source, Config& config) {
-  LlamaDefaults defaults = gemma_defaults(9216, 8192);
-  defaults.width = 2304;
-  defaults.layers = 26;
-  defaults.heads = 8;
-  defaults.kv_heads = 4;
-  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  TransformerSpec spec = read_gemma_like(source, config, "gemma2");
   require_flag(config, "use_bidirectional_attention", false);
   read_sandwich(source, config, 50.0, 30.0, spec);
   const auto window = config.optional_size("sliding_window", 1, kMaxSize, 4096);
@@ -104,14 +81,7 @@ TransformerSpec read_gemma2(const Source& source, Config& config) {
 }
 
 TransformerSpec read_gemma3_text(const Source& source, Config& config) {
-  LlamaDefaults defaults = gemma_defaults(9216, 131072);
-  defaults.vocab = 262208;
-  defaults.width = 2304;
-  defaults.layers = 26;
-  defaults.heads = 8;
-  defaults.kv_heads = 4;
-  defaults.own_ropes = true;
-  TransformerSpec spec = read_gemma_like(source, config, defaults);
+  TransformerSpec spec = read_gemma_like(source, config, "gemma3_text");
   read_sandwich(source, config, std::nullopt, std::nullopt, spec);
   const uint32_t head_dim = spec.layers[0].attention.head_dim;
   KindRopeKeys keys{{.theta = 1e6}, {.theta = 1e4, .theta_key = "rope_local_base_freq"}};

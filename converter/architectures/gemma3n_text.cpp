@@ -224,7 +224,7 @@ void read_altup(Config& config, const std::string& base, TransformerSpec& spec) 
   config.value("altup_coef_clip");  // of training
   if (!altup.scales) spec.names.ignored.emplace_back("altup.correct_output_scale");
   spec.expand = [altup](TransformerBuilder& builder, View x) { return expand(builder, altup, x); };
-  spec.collapse = [altup](TransformerBuilder& builder, View x) { return collapse(builder, altup, x); };
+  spec.before_head = [altup](TransformerBuilder& builder, View x) { return collapse(builder, altup, x); };
   for (LayerSpec& layer : spec.layers) {
     layer.build = [altup](TransformerBuilder& builder, const LayerSpec& one) {
       LayerBuilder(builder, one, altup).build();
@@ -235,12 +235,7 @@ void read_altup(Config& config, const std::string& base, TransformerSpec& spec) 
 }  // namespace
 
 TransformerSpec read_gemma3n_text(const Source& source, Config& config) {
-  LlamaDefaults defaults = gemma4_defaults(262400, 0, 32768);
-  defaults.width = 2048;
-  defaults.layers = 35;
-  defaults.heads = 8;
-  defaults.kv_heads = 2;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "gemma3n_text");
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   spec.last_hidden_unnormed = true;
   const std::string base = base_of(source, "model.");

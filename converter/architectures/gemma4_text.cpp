@@ -9,19 +9,6 @@
 
 namespace mote::convert {
 
-LlamaDefaults gemma4_defaults(uint32_t vocab, uint32_t ffn_width, uint32_t context) {
-  LlamaDefaults defaults{.vocab = vocab, .ffn_width = ffn_width, .context = context};
-  defaults.kv_heads_null = false;
-  defaults.head_dim = 256;
-  defaults.bos_id = 2;
-  defaults.activation_key = "hidden_activation";
-  defaults.activation = "gelu_pytorch_tanh";
-  defaults.mlp_bias = false;
-  defaults.tied = true;
-  defaults.own_ropes = true;
-  return defaults;
-}
-
 void set_gemma4_names(const std::string& prefix, std::vector<LayerSpec>& layers) {
   for (LayerSpec& layer : layers) {
     layer.attention.scale = 1.0f;
@@ -98,13 +85,8 @@ std::vector<bool> read_kinds(Config& config, TransformerSpec& spec) {
 }  // namespace
 
 TransformerSpec read_gemma4_text(const Source& source, Config& config) {
-  LlamaDefaults defaults = gemma4_defaults(262144, 9216, 131072);
-  defaults.width = 2304;
-  defaults.layers = 30;
-  defaults.heads = 8;
-  defaults.kv_heads = 4;
   if (!config.has("rope_parameters")) config.refuse("rope_parameters is missing");
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "gemma4_text");
   spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
   const std::string base = base_of(source, "model.");
   set_gemma4_names(base + "layers.{}.", spec.layers);

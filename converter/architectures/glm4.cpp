@@ -7,16 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_glm4(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 151552, .ffn_width = 13696, .context = 131072};
-  defaults.layers = 40;
-  defaults.kv_heads = 2;
-  defaults.kv_heads_null = false;
-  defaults.head_dim = 128;
-  defaults.eps = 1.5625e-7;
-  defaults.mlp_bias = false;
-  defaults.has_attention_bias = true;
-  defaults.rope = {.partial = 0.5, .kind = RopeKind::interleaved};
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "glm4");
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {
     layer.attention.o_bias = false;

@@ -7,17 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_gpt_oss(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 201088, .ffn_width = 2880, .context = 131072};
-  defaults.width = 2880;
-  defaults.layers = 36;
-  defaults.heads = 64;
-  defaults.kv_heads = 8;
-  defaults.head_dim = 64;
-  defaults.eps = 1e-5;
-  defaults.has_attention_bias = true;
-  defaults.mlp_bias = false;
-  defaults.rope.theta = 150000.0;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "gpt_oss");
   if (config.value("quantization_config") != nullptr)
     config.refuse(
         "quantization_config: the experts are in MXFP4, which is not read yet; a checkpoint in bfloat16 is");

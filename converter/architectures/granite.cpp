@@ -6,9 +6,7 @@
 namespace mote::convert {
 
 TransformerSpec read_granite(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
-  defaults.bos_id = 1;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "granite");
   read_granite_multipliers(config, spec);
   return spec;
 }

@@ -32,13 +32,22 @@ MixtureSpec read_mixture(Config& config, const std::string& prefix, const LayerS
   experts.width = config.size("intermediate_size", 1, kMaxSize, 11008);
   read_experts(config, {"num_local_experts", 8, 2}, experts);
   experts.activation = layer.ffn.activation;
-  experts.layout = MixtureSpec::Layout::fused;
-  experts.gate = prefix + "block_sparse_moe.input_linear.weight";
-  experts.down = prefix + "block_sparse_moe.output_linear.weight";
-  experts.router = prefix + "block_sparse_moe.router.layer";
+  const std::string base = prefix + "block_sparse_moe.";
+  if (layer.names.gate_up.empty()) {  // from a GGUF
+    experts.gate = base + "experts.[].gate_proj";
+    experts.up = base + "experts.[].up_proj";
+    experts.down = base + "experts.[].down_proj";
+    experts.shared_gate = layer.names.gate;
+    experts.shared_up = layer.names.up;
+  } else {
+    experts.layout = MixtureSpec::Layout::fused;
+    experts.gate = base + "input_linear.weight";
+    experts.down = base + "output_linear.weight";
+    experts.shared_gate = layer.names.gate_up;
+  }
+  experts.router = base + "router.layer";
   experts.scores = Scores::softmax_of_chosen;
   experts.shared = layer.ffn;
-  experts.shared_gate = layer.names.gate_up;
   experts.shared_down = layer.names.down;
   return experts;
 }
@@ -46,10 +55,7 @@ MixtureSpec read_mixture(Config& config, const std::string& prefix, const LayerS
 }  // namespace
 
 TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
-  defaults.bos_id = 1;
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "granitemoehybrid");
   read_granite_multipliers(config, spec);
   const std::string positions = config.optional_text("position_embedding_type").value_or("nope");
   if (positions != "rope" && positions != "nope")
@@ -57,12 +63,16 @@ TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
   if (positions == "nope") spec.ropes.clear();
   const uint32_t width = config.size("shared_intermediate_size", 1, kMaxSize, 1024);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
+  const bool apart =
+      source.tensors.count(base_of(source, "model.") + "layers.0.shared_mlp.gate_proj.weight") != 0;
   for (LayerSpec& layer : spec.layers) {
     layer.attention.rope = positions == "rope" ? 0 : kNone;
     layer.ffn.width = width;
-    layer.names.gate = layer.names.up = "";
-    layer.names.gate_up = prefix + "shared_mlp.input_linear";
-    layer.names.down = prefix + "shared_mlp.output_linear";
+    const std::string mlp = prefix + "shared_mlp.";
+    layer.names.gate = apart ? mlp + "gate_proj" : "";
+    layer.names.up = apart ? mlp + "up_proj" : "";
+    layer.names.gate_up = apart ? "" : mlp + "input_linear";
+    layer.names.down = mlp + (apart ? "down_proj" : "output_linear");
   }
   for (const char* unused : {"normalization_function", "init_method"}) config.value(unused);
 

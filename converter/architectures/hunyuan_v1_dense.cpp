@@ -6,11 +6,7 @@
 namespace mote::convert {
 
 TransformerSpec read_hunyuan_v1_dense(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 290943, .ffn_width = 11008, .context = 2048};
-  defaults.eps = 1e-5;
-  defaults.bos_id = 1;
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "hunyuan_v1_dense");
   config.value("eod_token_id");
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {

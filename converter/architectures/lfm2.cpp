@@ -9,6 +9,15 @@
 #include "converter/architectures/state_space.h"
 
 namespace mote::convert {
+
+void set_lfm_names(const std::string& prefix, LayerNames& names) {
+  names.attention_norms.before = prefix + "operator_norm";
+  names.ffn_norms.before = prefix + "ffn_norm";
+  names.gate = prefix + "feed_forward.w1";
+  names.up = prefix + "feed_forward.w3";
+  names.down = prefix + "feed_forward.w2";
+}
+
 namespace {
 
 /// Which layers have attention: by layer_types, else by full_attn_idxs, else all.
@@ -42,36 +51,18 @@ uint32_t read_ffn_width(Config& config) {
   return static_cast<uint32_t>(width);
 }
 
-LlamaDefaults lfm2_defaults(uint32_t width, uint32_t ffn_width) {
-  LlamaDefaults defaults{.vocab = 65536, .ffn_width = ffn_width, .context = 128000, .kv_heads = 8};
-  defaults.width = width;
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.bos_id = 1;
-  defaults.eps_key = "norm_eps";
-  defaults.eps = 1e-5;
-  defaults.activation_key = nullptr;
-  defaults.tied = true;
-  defaults.rope.theta = 1000000.0;
-  return defaults;
-}
-
 /// What the layers of both share: short convolutions, names, attention with norms of q and k.
-TransformerSpec read_lfm2_like(const Source& source, Config& config, const LlamaDefaults& defaults) {
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+TransformerSpec read_lfm2_like(const Source& source, Config& config, std::string_view name) {
+  TransformerSpec spec = read_llama_like(source, config, name);
   spec.tied_embedding = config.flag("tie_embedding", spec.tied_embedding);
   const std::string base = base_of(source, "model."), prefix = base + "layers.{}.";
   spec.names.final_norm = base + "embedding_norm";
   for (LayerSpec& layer : spec.layers) {
     layer.ffn.activation = Activation::silu;
-    LayerNames& names = layer.names;
-    names.attention_norms.before = prefix + "operator_norm";
-    names.ffn_norms.before = prefix + "ffn_norm";
-    names.o = prefix + "self_attn.out_proj";
-    names.q_norm = prefix + "self_attn.q_layernorm";
-    names.k_norm = prefix + "self_attn.k_layernorm";
-    names.gate = prefix + "feed_forward.w1";
-    names.up = prefix + "feed_forward.w3";
-    names.down = prefix + "feed_forward.w2";
+    set_lfm_names(prefix, layer.names);
+    layer.names.o = prefix + "self_attn.out_proj";
+    layer.names.q_norm = prefix + "self_attn.q_layernorm";
+    layer.names.k_norm = prefix + "self_attn.k_layernorm";
   }
   return spec;
 }
@@ -100,8 +91,7 @@ void build_conv(TransformerBuilder& builder, const LayerSpec& layer, const ConvL
 }  // namespace
 
 TransformerSpec read_lfm2(const Source& source, Config& config) {
-  LlamaDefaults defaults = lfm2_defaults(2560, 12288);
-  TransformerSpec spec = read_lfm2_like(source, config, defaults);
+  TransformerSpec spec = read_lfm2_like(source, config, "lfm2");
   const ConvLayer conv = read_conv_layer(source, config);
   const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
   const uint32_t ffn_width = read_ffn_width(config);
@@ -117,8 +107,7 @@ TransformerSpec read_lfm2(const Source& source, Config& config) {
 }
 
 TransformerSpec read_lfm2_moe(const Source& source, Config& config) {
-  LlamaDefaults defaults = lfm2_defaults(2048, 7168);
-  TransformerSpec spec = read_lfm2_like(source, config, defaults);
+  TransformerSpec spec = read_lfm2_like(source, config, "lfm2_moe");
   const ConvLayer conv = read_conv_layer(source, config);
   const std::vector<bool> has_attention = read_attention_layers(config, spec.layers.size());
   const std::string prefix = base_of(source, "model.") + "layers.{}.feed_forward.";

@@ -18,20 +18,7 @@ std::vector<std::string> layer_kinds(Config& config, size_t layers) {
 }  // namespace
 
 TransformerSpec read_lfm3(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 128000, .ffn_width = 7680, .context = 128000};
-  defaults.width = 2048;
-  defaults.layers = 24;
-  defaults.heads = 16;
-  defaults.kv_heads = 4;
-  defaults.head_dim = 128;
-  defaults.mlp_bias = false;
-  defaults.bos_id = 124894;
-  defaults.eps_key = "norm_eps";
-  defaults.eps = 1e-5;
-  defaults.activation_key = nullptr;
-  defaults.tied = true;
-  defaults.own_ropes = true;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "lfm3");
   KindRopeKeys keys;
   keys.full.theta = 1000000.0;
   keys.full_head_dim = keys.sliding_head_dim = spec.layers[0].attention.head_dim;
@@ -55,14 +42,12 @@ TransformerSpec read_lfm3(const Source& source, Config& config) {
     layer.attention.rope = kinds[i] == "sliding_attention" ? 1 : 0;
     layer.attention.window = kinds[i] == "sliding_attention" ? window : 0;
     LayerNames& names = layer.names;
-    names.attention_norms = {prefix + "operator_norm", sandwich ? prefix + "post_operator_norm" : "", ""};
-    names.ffn_norms = {prefix + "ffn_norm", sandwich ? prefix + "post_ffn_norm" : "", ""};
+    set_lfm_names(prefix, names);
+    if (sandwich) names.attention_norms.after = prefix + "post_operator_norm";
+    if (sandwich) names.ffn_norms.after = prefix + "post_ffn_norm";
     names.q_norm = prefix + "self_attn.q_norm";
     names.k_norm = prefix + "self_attn.k_norm";
     if (gated) names.o_gate = prefix + "self_attn.gate_proj";
-    names.gate = prefix + "feed_forward.w1";
-    names.up = prefix + "feed_forward.w3";
-    names.down = prefix + "feed_forward.w2";
     if (kinds[i] != "conv") continue;
     layer.build = [mixer, prefix](TransformerBuilder& builder, const LayerSpec& self) {
       mixer_branch(builder, self, prefix + "conv.out_proj", mixer.bias,

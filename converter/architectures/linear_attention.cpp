@@ -24,14 +24,7 @@ View attend_by_features(TransformerBuilder& builder, const LayerSpec& layer, con
   const AttentionSpec& attention = layer.attention;
   const uint32_t width = attention.q_width();
   const std::string prefix = prefix_of(layer);
-  std::vector<Projection> projections;
-  for (const auto& [label, name] :
-       {std::pair{"q", layer.names.q}, std::pair{"k", layer.names.k}, std::pair{"v", layer.names.v}}) {
-    projections.push_back(
-        builder.projection(label, of_layer(name, layer), width, in.f32.width, Role::matrix, true));
-  }
-  const View all = builder.new_value(3 * width, Unit::token);
-  builder.linears(prefix, in, std::move(projections), all, Activation::none, std::nullopt);
+  const View all = project_heads(builder, layer, in);
   int32_t projection = -1;
   if (spec.map == FeatureMap::exponential) {
     const std::string name = fmt::format("layers.{}.attention.features", layer.weights);
@@ -68,15 +61,9 @@ TransformerSpec read_linear_attention(const Source&, Config& config) {
   }
   if (linear.causal) spec.context = kUnlimitedContext;
   set_token_logits(spec, linear.causal);
-  for (LayerSpec& layer : spec.layers) {
-    layer.build = [linear](TransformerBuilder& builder, const LayerSpec& self) {
-      const BranchNorms& norms = self.names.attention_norms;
-      BlockInput in = builder.branch_input(self, norms, "attention");
-      const View heads = attend_by_features(builder, self, linear, in);
-      builder.add_branch(self, norms, "attention", heads, builder.o(self));
-      builder.ffn(self);
-    };
-  }
+  set_attention(spec, [linear](TransformerBuilder& builder, const LayerSpec& layer, BlockInput& in) {
+    return attend_by_features(builder, layer, linear, in);
+  });
   return spec;
 }
 

@@ -96,9 +96,7 @@ TransformerSpec read_llama_like(const Source& source, Config& config, const Llam
 }
 
 TransformerSpec read_llama(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 11008, .context = 2048};
-  defaults.bos_id = 1;
-  return read_llama_like(source, config, defaults);
+  return read_llama_like(source, config, "llama");
 }
 
 }  // namespace mote::convert

@@ -27,10 +27,18 @@ TransformerSpec read_mamba_like(Config& config, uint32_t vocab, uint32_t width, 
   return spec;
 }
 
-LayerNames mamba_names() {
-  LayerNames names;
-  names.attention_norms.before = "backbone.layers.{}.norm";
-  return names;
+/// Layers of the branch `build` alone.
+template <typename Mixer>
+void repeat_mixer(Config& config, const Mixer& mixer,
+                  View (*build)(TransformerBuilder&, const LayerSpec&, const Mixer&, BlockInput&),
+                  uint32_t layers, TransformerSpec& spec) {
+  LayerSpec layer;
+  layer.names.attention_norms.before = "backbone.layers.{}.norm";
+  layer.build = [mixer, build](TransformerBuilder& builder, const LayerSpec& self) {
+    mixer_branch(builder, self, mixer.base + "out_proj", mixer.bias,
+                 [&](BlockInput& in) { return build(builder, self, mixer, in); });
+  };
+  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, layers));
 }
 
 ConvSpec read_conv(Config& config) {
@@ -58,13 +66,7 @@ TransformerSpec read_mamba(const Source&, Config& config) {
                                                   : config.size("time_step_rank", 1, kMaxSize);
   mixer.bias = config.flag("use_bias", false);
   mixer.conv = read_conv(config);
-  LayerSpec layer;
-  layer.names = mamba_names();
-  layer.build = [mixer](TransformerBuilder& builder, const LayerSpec& self) {
-    mixer_branch(builder, self, mixer.base + "out_proj", mixer.bias,
-                 [&](BlockInput& in) { return mamba(builder, self, mixer, in); });
-  };
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 32));
+  repeat_mixer(config, mixer, mamba, 32, spec);
   return spec;
 }
 
@@ -87,13 +89,7 @@ TransformerSpec read_mamba2(const Source&, Config& config) {
   mixer.bias = config.flag("use_bias", false);
   mixer.conv = read_conv(config);
   mixer.norm_groups = mixer.groups;
-  LayerSpec layer;
-  layer.names = mamba_names();
-  layer.build = [mixer](TransformerBuilder& builder, const LayerSpec& self) {
-    mixer_branch(builder, self, mixer.base + "out_proj", mixer.bias,
-                 [&](BlockInput& in) { return mamba2(builder, self, mixer, in); });
-  };
-  spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 64));
+  repeat_mixer(config, mixer, mamba2, 64, spec);
   return spec;
 }
 

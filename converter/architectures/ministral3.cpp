@@ -6,19 +6,9 @@
 namespace mote::convert {
 
 TransformerSpec read_ministral3(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 131072, .ffn_width = 14336, .context = 262144};
-  defaults.layers = 34;
-  defaults.kv_heads = 8;
-  defaults.head_dim = 128;
-  defaults.head_dim_null = true;
-  defaults.eps = 1e-5;
-  defaults.bos_id = 1;
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.rope.theta = 1e6;
-  defaults.rope.grows = true;
   if (!config.has("rope_parameters") && !config.has("rope_scaling"))
     config.refuse("rope_parameters is missing");
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "ministral3");
   const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize).value_or(0);
   RopeSpec& keys = spec.ropes[0];
   RopeSpec queries = keys;

@@ -6,12 +6,7 @@
 namespace mote::convert {
 
 TransformerSpec read_mistral(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 14336, .context = 131072};
-  defaults.kv_heads = 8;
-  defaults.kv_heads_null = false;
-  defaults.attention_bias = defaults.mlp_bias = false;
-  defaults.bos_id = 1;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "mistral");
   const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize, 4096).value_or(0);
   for (LayerSpec& layer : spec.layers) layer.attention.window = window;
   return spec;

@@ -64,13 +64,7 @@ MixtureSpec qwen_mixture(const Source& source, Config& config, Activation activa
 }  // namespace
 
 TransformerSpec read_mixtral(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32000, .ffn_width = 14336, .context = 4096 * 32};
-  defaults.kv_heads = 8;
-  defaults.kv_heads_null = false;
-  defaults.attention_bias = defaults.mlp_bias = false;
-  defaults.bos_id = 1;
-  defaults.eps = 1e-5;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "mixtral");
   const auto window = config.optional_size("sliding_window", 1, kMaxSize);
   const std::string prefix = base_of(source, "model.") + "layers.{}.block_sparse_moe.";
   MixtureSpec mixture;
@@ -90,13 +84,7 @@ TransformerSpec read_mixtral(const Source& source, Config& config) {
 }
 
 TransformerSpec read_qwen2_moe(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 5632, .context = 32768};
-  defaults.width = 2048;
-  defaults.layers = 24;
-  defaults.heads = 16;
-  defaults.kv_heads = 16;
-  defaults.attention_bias = defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "qwen2_moe");
   const bool bias = config.flag("qkv_bias", true);
   read_layer_windows(config, spec.layers);
   const Activation activation = spec.layers[0].ffn.activation;
@@ -117,12 +105,7 @@ TransformerSpec read_qwen2_moe(const Source& source, Config& config) {
 }
 
 TransformerSpec read_qwen3_moe(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 6144, .context = 32768};
-  defaults.width = 2048;
-  defaults.layers = 24;
-  defaults.kv_heads = 4;
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "qwen3_moe");
   read_layer_windows(config, spec.layers);
   // The class knows the number under both names.
   const bool is_local = config.has("num_local_experts");

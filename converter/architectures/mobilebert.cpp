@@ -57,14 +57,9 @@ void build_mobile_layer(const MobileLayer& spec, TransformerBuilder& builder, co
 
 TransformerSpec read_mobilebert(const Source& source, Config& config) {
   const std::string base = base_of(source, "mobilebert.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 30522);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 512);
+  TransformerSpec spec = read_encoder(source, config, {30522, 512, 512});
   spec.embedding_width = config.size("embedding_size", 1, kMaxSize, 128);
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 512), 0, spec);
   spec.token_types = config.size("type_vocab_size", 1, kMaxSize, 2);
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
-  spec.norm_bias = true;
   const std::string norm = config.text("normalization_type", "no_norm");
   if (norm != "no_norm") config.refuse("normalization_type {} is not supported, only no_norm is", norm);
   spec.norm = NormKind::affine;
@@ -90,17 +85,9 @@ TransformerSpec read_mobilebert(const Source& source, Config& config) {
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 24));
 
   spec.trigrams = spec.positions_after_projection = true;
-  spec.names.embedding = base + "embeddings.word_embeddings";
+  set_bert_embeddings(base, spec.names);
   spec.names.embedding_projection = base + "embeddings.embedding_transformation";
-  spec.names.positions = base + "embeddings.position_embeddings";
-  spec.names.token_types = base + "embeddings.token_type_embeddings";
-  spec.names.embedding_norm = base + "embeddings.LayerNorm";
-  spec.names.ignored = {"embeddings.position_ids"};
-  HeadNames heads;
-  heads.base = base;
-  heads.pooler = "pooler.dense";
-  heads.classifier = {base + "pooler.dense", "", Activation::tanh, spec.width};
-  read_head(source, config, heads, spec);
+  read_head(source, config, bert_heads(base, spec), spec);
   return spec;
 }
 

@@ -109,12 +109,7 @@ void read_modernbert_head(const Source& source, Config& config, const std::strin
 
 TransformerSpec read_modernbert(const Source& source, Config& config) {
   const std::string base = base_of(source, "model.");
-  TransformerSpec spec{};
-  spec.vocab = config.size("vocab_size", 1, kMaxSize, 50368);
-  spec.width = config.size("hidden_size", 1, kMaxSize, 768);
-  set_positions(source, config, config.size("max_position_embeddings", 1, kMaxSize, 8192), 0, spec);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("norm_eps", 1e-5));
+  TransformerSpec spec = read_encoder(source, config, {50368, 768, 8192, 1e-5, "hidden_size", "norm_eps"});
   spec.norm_bias = config.flag("norm_bias", false);
   read_layers(config, spec, base);
   for (const char* key :

@@ -7,14 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_nanochat(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 50304, .ffn_width = 8192, .context = 2048};
-  defaults.width = 768;
-  defaults.layers = 12;
-  defaults.heads = 6;
-  defaults.bos_id = 0;
-  defaults.activation = "relu2";
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "nanochat");
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {
     layer.attention.norm_after_rope = true;

@@ -7,15 +7,8 @@
 namespace mote::convert {
 namespace {
 
-LlamaDefaults olmo_defaults() {
-  LlamaDefaults defaults{.vocab = 50304, .ffn_width = 11008, .context = 2048};
-  defaults.eps = 1e-5;
-  defaults.mlp_bias = false;
-  return defaults;
-}
-
-TransformerSpec read_olmo(const Source& source, Config& config, const LlamaDefaults& defaults) {
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+TransformerSpec read_olmo(const Source& source, Config& config, std::string_view name) {
+  TransformerSpec spec = read_llama_like(source, config, name);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {
     layer.attention.head_norm = HeadNorm::rms_whole;
@@ -30,13 +23,11 @@ TransformerSpec read_olmo(const Source& source, Config& config, const LlamaDefau
 }  // namespace
 
 TransformerSpec read_olmo2(const Source& source, Config& config) {
-  return read_olmo(source, config, olmo_defaults());
+  return read_olmo(source, config, "olmo2");
 }
 
 TransformerSpec read_olmo3(const Source& source, Config& config) {
-  LlamaDefaults defaults = olmo_defaults();
-  defaults.own_ropes = true;
-  TransformerSpec spec = read_olmo(source, config, defaults);
+  TransformerSpec spec = read_olmo(source, config, "olmo3");
   KindRopeKeys keys{{.theta = 5e5}, {.theta = 5e5}};
   keys.full_head_dim = keys.sliding_head_dim = spec.layers[0].attention.head_dim;
   KindRopes ropes = read_kind_ropes(config, keys, spec.context);

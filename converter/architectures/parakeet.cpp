@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "converter/conformer_parts.h"
 #include "converter/error.h"
 #include "converter/sound_stem.h"
 
@@ -149,21 +150,13 @@ std::vector<float> relative_keys(TensorSet& tensors, const std::string& source, 
 }
 
 /// A block's branches.
-class ParakeetBlock {
+class ParakeetBlock : ConformerParts {
  public:
   ParakeetBlock(TransformerBuilder& builder, const LayerSpec& layer, const ParakeetSizes& sizes)
-      : builder_(builder),
-        layer_(layer),
-        sizes_(sizes),
-        prefix_(prefix_of(layer)),
-        source_(of_layer(layer.names.q, layer)) {}
+      : ConformerParts(builder, layer), sizes_(sizes) {}
 
   void ffn(const std::string& name) {
-    const View normed = norm("norm_" + name), inner = builder_.new_value(layer_.ffn.width, Unit::token);
-    linear(name + ".linear1", normed, inner, layer_.ffn.activation, sizes_.bias);
-    const View out = builder_.new_value(sizes_.width, Unit::token);
-    linear(name + ".linear2", inner, out, Activation::none, sizes_.bias);
-    builder_.add(ScaleRowsNode{out, builder_.x(), -1, 0.5f, builder_.x()});
+    add_half_ffn("norm_" + name, name + ".linear1", name + ".linear2", sizes_.bias);
   }
 
   /// Queries are stored with bias_u; what bias_v adds to their products with relative keys is constant.
@@ -204,23 +197,9 @@ class ParakeetBlock {
     add("conv.pointwise_conv2", depthwise_conv(builder_, prefix_ + "conv", conv, value), sizes_.conv_bias);
   }
 
-  void end() { builder_.norm(prefix_ + "norm_out", source_ + "norm_out", builder_.x(), builder_.x()); }
+  void end() { norm_x("norm_out", "norm_out"); }
 
  private:
-  View norm(const std::string& name) {
-    const View out = builder_.new_value(sizes_.width, Unit::token);
-    builder_.norm(prefix_ + name, source_ + name, builder_.x(), out);
-    return out;
-  }
-  void linear(const std::string& name, View in, View out, Activation activation, bool bias) {
-    builder_.linear(prefix_ + name, source_ + name, Role::matrix, in, out, activation, bias);
-  }
-  void add(const std::string& name, View in, bool bias) {
-    BlockInput input{in};
-    builder_.linears(prefix_, input,
-                     {builder_.projection(name, source_ + name, sizes_.width, in.width, Role::matrix, bias)},
-                     builder_.x(), Activation::none, builder_.x());
-  }
   /// scale * (q + shift) keys, for each head.
   View distances(const std::vector<float>& keys, const std::vector<float>& shift, View q) {
     const uint32_t heads = layer_.attention.heads, width = layer_.attention.head_dim;
@@ -246,10 +225,7 @@ class ParakeetBlock {
     return out;
   }
 
-  TransformerBuilder& builder_;
-  const LayerSpec& layer_;
   const ParakeetSizes& sizes_;
-  std::string prefix_, source_;
 };
 
 ParakeetSizes read_parakeet_sizes(Config& encoder) {
@@ -290,9 +266,7 @@ TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab) {
   spec.width = sizes.width;
   spec.context = sizes.reach;
   for (uint32_t i = 0; i < sizes.convs; ++i) spec.context *= sizes.stride;
-  spec.norm = NormKind::layer;
-  spec.norm_bias = true;
-  spec.norm_eps = kBlockNormEps;
+  set_layer_norms(kBlockNormEps, spec);
   spec.tied_embedding = false;
   spec.sound = SoundSpec{};
   spec.sound->waveform = false;

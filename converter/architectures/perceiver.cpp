@@ -93,6 +93,16 @@ uint32_t channels(Config& config, const char* key, uint32_t otherwise, uint32_t 
   return width;
 }
 
+/// Heads and widths of a kind of the encoder's blocks; `otherwise` is the keys' width where there is no key.
+PerceiverBlock read_block(Config& config, const std::string& kind, uint32_t otherwise, uint32_t width) {
+  PerceiverBlock block{};
+  block.heads = config.size("num_" + kind + "_attention_heads", 1, kMaxSize, 8);
+  block.keys = channels(config, "qk_channels", otherwise, block.heads);
+  block.values = channels(config, "v_channels", block.keys, block.heads);
+  block.ffn = width * config.size(kind + "_attention_widening_factor", 1, 64, 1);
+  return block;
+}
+
 }  // namespace
 
 TransformerSpec read_perceiver(const Source& source, Config& config) {
@@ -107,9 +117,7 @@ TransformerSpec read_perceiver(const Source& source, Config& config) {
   if (latents > spec.context) config.refuse("{} latents, more than {} positions", latents, spec.context);
   if (spec.embedding_width % kDecoderHeads != 0)
     config.refuse("d_model {} is not a multiple of {} heads", spec.embedding_width, kDecoderHeads);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = kPerceiverEps;
-  spec.norm_bias = true;
+  set_layer_norms(kPerceiverEps, spec);
   for (const char* unused :
        {"layer_norm_eps", "image_size", "train_size", "num_frames", "audio_samples_per_frame",
         "samples_per_patch", "output_shape", "output_num_channels", "_label_trainable_num_channels"})
@@ -120,31 +128,15 @@ TransformerSpec read_perceiver(const Source& source, Config& config) {
   const Activation activation = read_activation(config, "hidden_act", "gelu");
   const std::string shape = config.text("cross_attention_shape_for_attention", "kv");
   if (shape != "kv" && shape != "q") config.refuse("cross_attention_shape_for_attention {}", shape);
-  const uint32_t cross_heads = config.size("num_cross_attention_heads", 1, kMaxSize, 8);
-  const uint32_t cross_keys =
-      channels(config, "qk_channels", shape == "kv" ? token_width : width, cross_heads);
-  const PerceiverBlock cross{"encoder.",
-                             base + "encoder.cross_attention.",
-                             cross_heads,
-                             cross_keys,
-                             channels(config, "v_channels", cross_keys, cross_heads),
-                             width * config.size("cross_attention_widening_factor", 1, 64, 1),
-                             0,
-                             false,
-                             config.flag("use_query_residual", true),
-                             activation};
-  const uint32_t heads = config.size("num_self_attention_heads", 1, kMaxSize, 8);
-  const uint32_t keys = channels(config, "qk_channels", width, heads);
-  const PerceiverBlock self{"",
-                            base + "encoder.self_attends.",
-                            heads,
-                            keys,
-                            channels(config, "v_channels", keys, heads),
-                            width * config.size("self_attention_widening_factor", 1, 64, 1),
-                            0,
-                            true,
-                            true,
-                            activation};
+  PerceiverBlock cross = read_block(config, "cross", shape == "kv" ? token_width : width, width);
+  cross.label = "encoder.";
+  cross.source = base + "encoder.cross_attention.";
+  cross.adds_to_hidden = config.flag("use_query_residual", true);
+  cross.activation = activation;
+  PerceiverBlock self = read_block(config, "self", width, width);
+  self.source = base + "encoder.self_attends.";
+  self.of_own_rows = self.adds_to_hidden = true;
+  self.activation = activation;
   const PerceiverBlock decoder{"decoder.",
                                base + "decoder.decoding_cross_attention.",
                                kDecoderHeads,
@@ -179,10 +171,10 @@ TransformerSpec read_perceiver(const Source& source, Config& config) {
   const uint32_t blocks = config.size("num_blocks", 1, kMaxLayers, 1);
   if (blocks != 1) config.refuse("num_blocks is {}, only 1 is supported", blocks);
   spec.repeat(layer, per_block);
-  spec.before_head = [=](TransformerBuilder& builder) {
+  spec.before_head = [=](TransformerBuilder& builder, View x) {
     PerceiverBlock block = decoder;
     block.state = add_state(builder, block, 0);
-    keep_others(builder, block, builder.x());
+    keep_others(builder, block, x);
     builder.enter_tokens();
     return attend(builder, block,
                   learned(builder, "queries", base + "decoder.output_position_encodings.position_embeddings",

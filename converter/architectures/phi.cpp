@@ -7,16 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_phi(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 51200, .ffn_width = 8192, .context = 2048};
-  defaults.width = 2048;
-  defaults.layers = 24;
-  defaults.bos_id = 1;
-  defaults.eps_key = "layer_norm_eps";
-  defaults.eps = 1e-5;
-  defaults.activation = "gelu_new";
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.rope.partial = 0.5;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "phi");
   require_flag(config, "qk_layernorm", false);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {

@@ -7,13 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_phi3(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 32064, .ffn_width = 8192, .context = 4096};
-  defaults.width = 3072;
-  defaults.bos_id = 1;
-  defaults.eps = 1e-5;
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.rope.partial = 1.0;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "phi3");
   const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize).value_or(0);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {

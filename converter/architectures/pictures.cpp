@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/architectures/pictures.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "converter/error.h"
 #include "converter/tensor_set.h"
@@ -52,6 +52,13 @@ PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t 
   return format;
 }
 
+uint32_t read_square_side(Config& config, const char* key, uint32_t fallback) {
+  const uint32_t count = config.size(key, 1, 1u << 16, fallback);
+  const auto side = static_cast<uint32_t>(std::lround(std::sqrt(static_cast<double>(count))));
+  if (side * side != count) config.refuse("{} {} is no square", key, count);
+  return side;
+}
+
 void set_rows(TransformerSpec& spec) {
   PictureSpec& picture = spec.picture;
   for (const LearnedRows& rows : picture.before) picture.format.before += rows.rows;
@@ -60,23 +67,6 @@ void set_rows(TransformerSpec& spec) {
   spec.vocab = 1;
   spec.without_tokenizer = true;
   spec.tied_embedding = false;
-}
-
-LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names) {
-  LayerNames layer = post_norm_names(prefix, names);
-  for (BranchNorms* norms : {&layer.attention_norms, &layer.ffn_norms})
-    norms->before = std::exchange(norms->sum, "");
-  return layer;
-}
-
-void know(Config& config, std::initializer_list<const char*> keys) {
-  for (const char* key : keys) config.value(key);
-}
-
-void set_layer_norms(Config& config, double eps, TransformerSpec& spec) {
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", eps));
-  spec.norm_bias = true;
 }
 
 std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count) {

@@ -3,8 +3,6 @@
 // What the architectures of pictures share.
 #pragma once
 
-#include <initializer_list>
-
 #include "converter/architectures/architecture.h"
 
 namespace mote::convert {
@@ -14,18 +12,12 @@ namespace mote::convert {
 PictureFormat read_picture_format(Config& config, uint32_t image_size, uint32_t patch_size,
                                   bool fills_up = false);
 
+/// The side of a square of so many patches or positions as the key says.
+uint32_t read_square_side(Config& config, const char* key, uint32_t fallback);
+
 /// Rows before and behind those of patches: fills the format's numbers and the context, which has all of
 /// them.
 void set_rows(TransformerSpec& spec);
-
-/// post_norm_names of a layer whose norms come first.
-LayerNames pre_norm_names(const std::string& prefix, const PostNormNames& names);
-
-/// Marks keys as known that change nothing of what is computed.
-void know(Config& config, std::initializer_list<const char*> keys);
-
-/// Layer norms with biases.
-void set_layer_norms(Config& config, double eps, TransformerSpec& spec);
 
 /// [rows, cols] of a tensor, whatever its shape; for what the config's reader computes with.
 std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count);

@@ -18,10 +18,7 @@ void read_layer_windows(Config& config, std::vector<LayerSpec>& layers) {
 }
 
 TransformerSpec read_qwen2(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 22016, .context = 32768};
-  defaults.kv_heads = 32;
-  defaults.attention_bias = defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "qwen2");
   read_layer_windows(config, spec.layers);
   for (LayerSpec& layer : spec.layers) layer.attention.qkv_bias = true;
   return spec;

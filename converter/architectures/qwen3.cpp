@@ -6,11 +6,7 @@
 namespace mote::convert {
 
 TransformerSpec read_qwen3(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 151936, .ffn_width = 22016, .context = 32768};
-  defaults.kv_heads = 32;
-  defaults.head_dim = 128;
-  defaults.mlp_bias = false;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "qwen3");
   read_layer_windows(config, spec.layers);
   const std::string base = base_of(source, "model.");
   for (LayerSpec& layer : spec.layers) {

@@ -30,17 +30,11 @@ nlohmann::json without_sections(nlohmann::json config) {
 }  // namespace
 
 TransformerSpec read_qwen3_5_text(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 248320, .ffn_width = 12288, .context = 32768};
-  defaults.heads = 16;
-  defaults.kv_heads = 4;
-  defaults.head_dim = 256;
-  defaults.mlp_bias = false;
-  defaults.rope.partial = 0.25;
-  defaults.own_ropes = true;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "qwen3_5_text");
   const nlohmann::json text = without_sections(config.json());
   Config plain = config.inner(text, "");
-  spec.ropes = {read_rope(plain, spec.layers[0].attention.head_dim, spec.context, {}, defaults.rope)};
+  spec.ropes = {read_rope(plain, spec.layers[0].attention.head_dim, spec.context, {},
+                          llama_defaults("qwen3_5_text").rope)};
   for (const char* key : {"rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor"})
     config.value(key);
   spec.norm_plus_one = true;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/vision_language.h"
@@ -53,10 +52,7 @@ PictureFormat read_qwen_format(Config& config, uint32_t head_dim) {
   format.channels = config.size("in_channels", 1, 4, 3);
   format.merge = config.size("spatial_merge_size", 1, 16, 2);
   format.frames = config.size("temporal_patch_size", 1, 16, 2);
-  const uint32_t positions = config.size("num_position_embeddings", 1, 1u << 16, 2304);
-  format.positions_side = static_cast<uint32_t>(std::lround(std::sqrt(static_cast<double>(positions))));
-  if (format.positions_side * format.positions_side != positions)
-    config.refuse("num_position_embeddings {} is no square", positions);
+  format.positions_side = read_square_side(config, "num_position_embeddings", 2304);
   format.positions_by_corners = format.angles_by_place = format.any_size = true;
   if (head_dim % 4 != 0) config.refuse("heads of {}, a multiple of 4 is supported", head_dim);
   format.rope_width = head_dim;
@@ -117,9 +113,7 @@ QwenVision read_qwen_vision(Config& config, const VisionLanguage& model, bool de
   layer.names.attention_norms.before = prefix + "norm1";
   layer.names.ffn_norms.before = prefix + "norm2";
   spec.repeat(layer, config.size("depth", 1, kMaxLayers, 27));
-  spec.norm = NormKind::layer;
-  spec.norm_eps = kMergerEps;
-  spec.norm_bias = true;
+  set_layer_norms(kMergerEps, spec);
   spec.ropes = {{RopeKind::half, std::vector<float>(layer.attention.head_dim / 2)}};
   PictureSpec& picture = spec.picture;
   picture.format = read_qwen_format(config, layer.attention.head_dim);

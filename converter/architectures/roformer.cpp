@@ -12,10 +12,8 @@ HeadNames roformer_heads(const std::string& base, const TransformerSpec& spec, u
   names.base = base;
   names.classifier = {"classifier.dense", "", activation, spec.width};
   names.labels = "classifier.out_proj";
-  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", activation,
-                  masked};
-  names.vocabulary = "cls.predictions.decoder";
-  names.vocabulary_bias = "cls.predictions.bias";
+  set_bert_masked(spec, names);
+  names.masked.width = masked;
   return names;
 }
 

@@ -41,15 +41,6 @@ LayerNames fused_names(const std::string& prefix, const FusedNames& names) {
   return layer;
 }
 
-/// Those of BERT.
-HeadNames bert_heads(const std::string& base, const TransformerSpec& spec) {
-  HeadNames names;
-  names.base = base;
-  names.pooler = "pooler.dense";
-  names.classifier = {base + "pooler.dense", "", Activation::tanh, spec.width};
-  return names;
-}
-
 }  // namespace
 
 TransformerSpec read_nomic_bert(const Source& source, Config& config) {
@@ -67,10 +58,7 @@ TransformerSpec read_nomic_bert(const Source& source, Config& config) {
     layer.names.gate = prefix + "mlp.fc12";
   }
   HeadNames names = bert_heads(base, spec);
-  names.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                  spec.layers[0].ffn.activation, spec.width};
-  names.vocabulary = "cls.predictions.decoder";
-  names.vocabulary_bias = "cls.predictions.bias";
+  set_bert_masked(spec, names);
   read_head(source, config, names, spec);
   return spec;
 }

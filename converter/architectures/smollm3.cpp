@@ -8,15 +8,7 @@
 namespace mote::convert {
 
 TransformerSpec read_smollm3(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 128256, .ffn_width = 11008, .context = 32768};
-  defaults.width = 2048;
-  defaults.layers = 36;
-  defaults.heads = 16;
-  defaults.kv_heads = 4;
-  defaults.bos_id = 128000;
-  defaults.tied = true;
-  defaults.rope.theta = 2e6;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "smollm3");
   const uint32_t interval = config.size("no_rope_layer_interval", 1, kMaxLayers, 4);
   const nlohmann::json* turned = config.value("no_rope_layers");
   const size_t layers = spec.layers.size();

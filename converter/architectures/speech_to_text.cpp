@@ -45,9 +45,7 @@ TransformerSpec speech_side(Config& config, const std::string& side, uint32_t la
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 10000);
   spec.width = config.size("d_model", 4, kMaxSize, 256);
   if (spec.width % 2 != 0) config.refuse("d_model is {}", spec.width);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.repeat(bart_layer(config, {true, "relu", 4, 2048}, "model.", side, spec.width),
               config.size(side + "_layers", 1, kMaxLayers, layers));
   spec.names.final_norm = "model." + side + ".layer_norm";

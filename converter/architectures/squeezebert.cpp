@@ -73,14 +73,8 @@ TransformerSpec read_squeezebert(const Source& source, Config& config) {
       build_layer(builder, own, groups);
     };
   }
-  HeadNames heads;
-  heads.base = base;
-  heads.pooler = "pooler.dense";
-  heads.classifier = {base + "pooler.dense", "", Activation::tanh, width};
-  heads.masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm",
-                  spec.layers[0].ffn.activation, width};
-  heads.vocabulary = "cls.predictions.decoder";
-  heads.vocabulary_bias = "cls.predictions.bias";
+  HeadNames heads = bert_heads(base, spec);
+  set_bert_masked(spec, heads);
   read_head(source, config, heads, spec);
   return spec;
 }

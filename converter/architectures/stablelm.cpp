@@ -7,16 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_stablelm(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 50304, .ffn_width = 6912, .context = 4096};
-  defaults.width = 2560;
-  defaults.kv_heads = 32;
-  defaults.kv_heads_null = false;
-  defaults.bos_id = 0;
-  defaults.eps_key = "layer_norm_eps";
-  defaults.eps = 1e-5;
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.rope.partial = 0.25;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "stablelm");
   const bool bias = config.flag("use_qkv_bias", false), norms = config.flag("qk_layernorm", false);
   const bool parallel = config.flag("use_parallel_residual", false);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";

@@ -7,19 +7,7 @@
 namespace mote::convert {
 
 TransformerSpec read_starcoder2(const Source& source, Config& config) {
-  LlamaDefaults defaults{.vocab = 49152, .ffn_width = 12288, .context = 4096};
-  defaults.width = 3072;
-  defaults.layers = 30;
-  defaults.heads = 24;
-  defaults.kv_heads = 2;
-  defaults.kv_heads_null = false;
-  defaults.bos_id = 50256;
-  defaults.eps_key = "norm_epsilon";
-  defaults.eps = 1e-5;
-  defaults.activation = "gelu_pytorch_tanh";
-  defaults.mlp_bias = defaults.attention_bias = false;
-  defaults.tied = true;
-  TransformerSpec spec = read_llama_like(source, config, defaults);
+  TransformerSpec spec = read_llama_like(source, config, "starcoder2");
   const bool bias = config.flag("use_bias", true);
   const uint32_t window = config.optional_size("sliding_window", 1, kMaxSize).value_or(0);
   for (const char* unused : {"mlp_type", "norm_type"}) config.value(unused);

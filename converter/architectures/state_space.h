@@ -22,6 +22,9 @@ Mamba2Spec read_hybrid_mixer(Config& config, uint32_t width);
 /// Refuses heads that are not `width` wide, or groups that do not divide them.
 void check_hybrid_mixer(const Config& config, const Mamba2Spec& mixer, uint32_t width);
 
+/// The norms before the branches and the feed-forward of LFM2 and LFM3.
+void set_lfm_names(const std::string& prefix, LayerNames& names);
+
 /// time_step_limit: the least and the largest time step of Mamba-2.
 void read_time_limits(Config& config, Mamba2Spec& spec);
 

@@ -34,9 +34,7 @@ TransformerSpec read_torch_encoder(const Source& source, Config& config) {
   spec.width = config.size("d_model", 1, kMaxSize);
   spec.repeat(torch_layer(config, spec.width), config.size("num_layers", 1, kMaxLayers));
   set_positions(source, config, config.size("max_position", 1, kMaxSize), 0, spec);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));
-  spec.norm_bias = true;
+  set_layer_norms(config, 1e-5, spec);
   spec.optional_biases = true;
 
   WeightNames& names = spec.names;

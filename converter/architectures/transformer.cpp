@@ -30,9 +30,7 @@ std::vector<float> interleaved_sines(uint32_t rows, uint32_t width) {
 
 /// Layer norms, or such that divide by the deviation + eps, of a sample or of all.
 void read_classic_norm(Config& config, TransformerSpec& spec) {
-  spec.norm = NormKind::layer;
-  spec.norm_bias = true;
-  spec.norm_eps = 1e-5f;
+  set_layer_norms(1e-5, spec);
   const nlohmann::json* const json = config.value("norm");
   if (json == nullptr) return;
   Config norm = config.inner(*json, "norm.");

@@ -198,6 +198,24 @@ using Remake = std::function<View(TransformerBuilder&, View)>;
 /// of the unit of what it returns.
 using Stem = std::function<View(TransformerBuilder&)>;
 
+/// A convolution [out, in, taps] of the source over rows padded with zeros.
+struct TimeConv {
+  std::string source;
+  uint32_t width;  // out
+  uint32_t taps, stride;
+  uint32_t before = 0, after = 0;  // rows of zeros
+  bool bias = true;
+};
+
+/// What a stem computes, for those that read graphs: convolutions with an activation behind each, and
+/// `positions` that are added to their `rows` rows.
+struct ConvStem {
+  std::vector<TimeConv> convs = {};
+  Activation activation = Activation::gelu;
+  std::string positions = {};
+  uint32_t bins = 0, rows = 0;
+};
+
 /// Learned rows beside those of patches, by the whole name of their tensor.
 struct LearnedRows {
   std::string name;
@@ -215,7 +233,7 @@ struct PictureSpec {
   PatchGrid table;                    // of the stored positions, where they are resized
   bool positions_of_patches = false;  // learned rows have none
   std::vector<uint32_t> position_order =
-      {};               // of each row of the program, the row of the table; empty: the same
+      {};                       // of each row of the program, the row of the table; empty: the same
   bool bias_of_linear = false;  // the projection's bias is not in the table of positions
   /// Makes the rows of outputs of x, behind final_norm (OutputKind::hidden). Null: they are x.
   std::function<void(TransformerBuilder&)> finish = nullptr;
@@ -229,19 +247,22 @@ struct PictureSpec {
 
 struct TransformerSpec {
   uint32_t vocab, width, context;
-  uint32_t layer_rows = 0;     // the most that layers of groups have of a sequence; 0: the context
-  Stem stem = nullptr;         // null: rows are of ids
-  Stem before_head = nullptr;  // makes the head's rows of those of the last layer; null: they are the same
+  uint32_t layer_rows = 0;  // the most that layers of groups have of a sequence; 0: the context
+  Stem stem = nullptr;      // null: rows are of ids
+  std::shared_ptr<const ConvStem> conv_stem = nullptr;  // what the stem computes, where it is one
+  // Makes the head's rows of those of the last layer that it reads, of a decoder one; null: they are the
+  // same.
+  Remake before_head = nullptr;
   std::optional<SoundSpec> sound = std::nullopt;
   NormKind norm = NormKind::rms;  // of all norms but those of q, k and v
   float norm_eps;
   bool norm_bias = false;
-  bool norm_eps_outside_root = false;  // they divide by the deviation + norm_eps
-  float norm_multiplier = 1.0f;        // of their weights
-  bool norm_plus_one = false;          // norms multiply by 1 + their weight
+  bool norm_eps_outside_root = false;   // they divide by the deviation + norm_eps
+  float norm_multiplier = 1.0f;         // of their weights
+  bool norm_plus_one = false;           // norms multiply by 1 + their weight
   std::string norm_weight = ".weight";  // ends the names of their weights
-  uint32_t embedding_width = 0;        // 0: width, else the embedding is projected to width
-  uint32_t output_width = 0;           // of names.output_projection, which follows the final norm
+  uint32_t embedding_width = 0;         // 0: width, else the embedding is projected to width
+  uint32_t output_width = 0;            // of names.output_projection, which follows the final norm
   bool embedding_projection_bias = true;
   float embedding_multiplier = 1.0f;  // of the embedding's rows, before types and positions are added
   float logit_multiplier = 1.0f;      // of logits over the vocabulary, their bias included
@@ -261,9 +282,8 @@ struct TransformerSpec {
   // Each [heads, 2 most_layer_rows() - 1], by key - query; see biases_by_position.
   std::vector<std::vector<float>> attention_biases;
   std::vector<LayerSpec> layers;
-  // Of layers that build themselves over more columns than `width`: makes their rows of the embedding, and a
-  // decoder's last row of theirs.
-  Remake expand = nullptr, collapse = nullptr;
+  // Of layers that build themselves over more columns than `width`: makes their rows of the embedding.
+  Remake expand = nullptr;
   PerLayerSpec per_layer = {};
   PictureSpec picture = {};
   std::optional<SightSpec> sight = std::nullopt;  // of a decoder
@@ -283,9 +303,9 @@ struct TransformerSpec {
   /// The encoder whose last hidden states `cross` of the layers attends to; null: there is none.
   std::shared_ptr<const TransformerSpec> source = nullptr;
   std::vector<uint32_t> durations = {};  // of a transducer, the last columns of its logits
-  std::string label = {};               // starts the weights' names in the file
-  bool shares_embedding = false;        // an encoder's is that of the decoder
-  std::vector<std::string> notes = {};  // what the user should know
+  std::string label = {};                // starts the weights' names in the file
+  bool shares_embedding = false;         // an encoder's is that of the decoder
+  std::vector<std::string> notes = {};   // what the user should know
   /// Reads a whole text at once and generates none: the speed of matmuls of many rows counts.
   bool is_encoder() const { return convert::is_encoder(head.kind); }
   WeightNames names;

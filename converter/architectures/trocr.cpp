@@ -38,9 +38,7 @@ TransformerSpec read_trocr_decoder(Config& config) {
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 50265);
   spec.width = config.size("d_model", 1, kMaxSize, 1024);
   spec.context = config.size("max_position_embeddings", 1, 1u << 20, 512);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.repeat(bart_layer(config, {false, "gelu"}, base, "decoder", spec.width),
               config.size("decoder_layers", 1, kMaxLayers, 12));
   if (config.flag("scale_embedding", false))

@@ -55,10 +55,7 @@ PictureFormat read_any_size(Config& config) {
   PictureFormat format;
   format.patch = config.size("patch_size", 1, 1024, 16);
   format.channels = config.size("num_channels", 1, 4, 3);
-  const uint32_t patches = config.size("num_patches", 1, 1u << 16, 256);
-  format.positions_side = static_cast<uint32_t>(std::lround(std::sqrt(static_cast<double>(patches))));
-  if (format.positions_side * format.positions_side != patches)
-    config.refuse("num_patches {} is no square", patches);
+  format.positions_side = read_square_side(config, "num_patches", 256);
   format.height = format.width = format.positions_side * format.patch;
   format.any_size = format.channels_last = true;
   return format;

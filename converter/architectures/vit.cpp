@@ -7,16 +7,8 @@
 #include "converter/transformer_builder.h"
 
 namespace mote::convert {
-namespace {
 
-struct VitDefaults {
-  uint32_t patch = 16;
-  double eps = 1e-12;
-};
-
-/// Sizes, heads, norms and the projection of patches.
-TransformerSpec read_vit_like(Config& config, const std::string& base, const VitDefaults& defaults) {
-  TransformerSpec spec{};
+void read_vit_layers(Config& config, const std::string& base, double eps, TransformerSpec& spec) {
   spec.width = config.size("hidden_size", 1, kMaxSize, 768);
   LayerSpec layer;
   layer.attention = equal_heads(config, spec.width, config.size("num_attention_heads", 1, kMaxSize, 12),
@@ -29,11 +21,25 @@ TransformerSpec read_vit_like(Config& config, const std::string& base, const Vit
                                 "attention.attention.value", "attention.output.dense", "layernorm_before",
                                 "intermediate.dense", "output.dense", "layernorm_after"});
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 12));
-  set_layer_norms(config, defaults.eps, spec);
+  set_layer_norms(config, eps, spec);
   spec.names.final_norm = base + "layernorm";
+}
+
+namespace {
+
+struct VitDefaults {
+  uint32_t patch = 16;
+  double eps = 1e-12;
+};
+
+/// Layers, positions and the projection of patches.
+TransformerSpec read_vit_like(Config& config, const std::string& base, const VitDefaults& defaults) {
+  TransformerSpec spec{};
+  read_vit_layers(config, base, defaults.eps, spec);
   PictureSpec& picture = spec.picture;
   picture.format = read_picture_format(config, 224, defaults.patch);
   picture.projection = base + "embeddings.patch_embeddings.projection";
+  picture.positions = base + "embeddings.position_embeddings";
   picture.before = {{base + "embeddings.cls_token"}};
   spec.names.ignored = {"embeddings.mask_token"};
   spec.head.pool = PoolKind::first;
@@ -67,24 +73,12 @@ void read_pooler(const Source& source, Config& config, const std::string& base, 
   spec.names.ignored_starts.push_back(base + "pooler.");
 }
 
-}  // namespace
-
-TransformerSpec read_vit(const Source& source, Config& config) {
-  const std::string base = base_of(source, "vit.");
+/// `distilled`: with a second learned row, which may have labels of its own.
+TransformerSpec read_classifier(const Source& source, Config& config, const std::string& base,
+                                bool distilled) {
   TransformerSpec spec = read_vit_like(config, base, {});
-  spec.picture.positions = base + "embeddings.position_embeddings";
-  read_picture_head(source, config, base, spec);
-  read_pooler(source, config, base, spec);
-  set_rows(spec);
-  return spec;
-}
-
-TransformerSpec read_deit(const Source& source, Config& config) {
-  const std::string base = base_of(source, "deit.");
-  TransformerSpec spec = read_vit_like(config, base, {});
-  spec.picture.positions = base + "embeddings.position_embeddings";
-  spec.picture.before.push_back({base + "embeddings.distillation_token"});
-  if (task_of(config) == "ForImageClassificationWithTeacher") {
+  if (distilled) spec.picture.before.push_back({base + "embeddings.distillation_token"});
+  if (distilled && task_of(config) == "ForImageClassificationWithTeacher") {
     read_labels_head(source, config, "cls_classifier", spec);
     spec.picture.second.name = "distillation_classifier";
   } else {
@@ -93,6 +87,16 @@ TransformerSpec read_deit(const Source& source, Config& config) {
   read_pooler(source, config, base, spec);
   set_rows(spec);
   return spec;
+}
+
+}  // namespace
+
+TransformerSpec read_vit(const Source& source, Config& config) {
+  return read_classifier(source, config, base_of(source, "vit."), false);
+}
+
+TransformerSpec read_deit(const Source& source, Config& config) {
+  return read_classifier(source, config, base_of(source, "deit."), true);
 }
 
 TransformerSpec read_dinov2(const Source& source, Config& config) {
@@ -121,7 +125,6 @@ TransformerSpec read_dinov2(const Source& source, Config& config) {
       names.down = prefix + "mlp.fc2";
     }
   }
-  spec.picture.positions = base + "embeddings.position_embeddings";
   spec.picture.resizes_positions = spec.picture.format.height == spec.picture.format.width;
   read_picture_head(source, config, base, spec);
   if (spec.head.kind == OutputKind::sequence_labels) spec.head.more_pools = {PoolKind::mean};
@@ -194,8 +197,7 @@ TransformerSpec read_beit(const Source& source, Config& config) {
     if (scaled) layer.names.attention_norms.scale = prefix + "lambda_1";
     if (scaled) layer.names.ffn_norms.scale = prefix + "lambda_2";
   }
-  if (config.flag("use_absolute_position_embeddings", false))
-    spec.picture.positions = base + "embeddings.position_embeddings";
+  if (!config.flag("use_absolute_position_embeddings", false)) spec.picture.positions.clear();
   read_beit_biases(source, config, base, spec);
   if (config.flag("use_mean_pooling", true)) {
     spec.head.pool = PoolKind::mean;
@@ -237,7 +239,6 @@ TransformerSpec read_yolos(const Source& source, Config& config) {
   TransformerSpec spec = read_vit_like(config, base, {});
   PictureSpec& picture = spec.picture;
   const uint32_t boxes = config.size("num_detection_tokens", 1, 4096, 100);
-  picture.positions = base + "embeddings.position_embeddings";
   picture.after = {{base + "embeddings.detection_tokens", boxes}};
   if (task_of(config) != "ForObjectDetection")
     config.refuse("architectures: of YOLOS, models for object detection are supported");

@@ -140,17 +140,10 @@ void read_speech_head(const Source& source, Config& config, TransformerSpec& spe
 }
 
 LayerNames wav2vec2_layer_names(const std::string& base, bool pre_norm) {
-  const std::string layer = base + "encoder.layers.{}.";
-  LayerNames names;
-  names.q = layer + "attention.q_proj";
-  names.k = layer + "attention.k_proj";
-  names.v = layer + "attention.v_proj";
-  names.o = layer + "attention.out_proj";
-  names.up = layer + "feed_forward.intermediate_dense";
-  names.down = layer + "feed_forward.output_dense";
-  (pre_norm ? names.attention_norms.before : names.attention_norms.sum) = layer + "layer_norm";
-  (pre_norm ? names.ffn_norms.before : names.ffn_norms.sum) = layer + "final_layer_norm";
-  return names;
+  return (pre_norm ? pre_norm_names : post_norm_names)(
+      base + "encoder.layers.{}.",
+      {"attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.out_proj", "layer_norm",
+       "feed_forward.intermediate_dense", "feed_forward.output_dense", "final_layer_norm"});
 }
 
 }  // namespace
@@ -170,63 +163,55 @@ std::vector<uint32_t> read_conv_sizes(Config& config, const std::string& key,
 }
 
 void read_unused_wav2vec2_keys(Config& config) {
-  for (const char* key : {"activation_dropout",
-                          "adapter_kernel_size",
-                          "adapter_stride",
-                          "apply_spec_augment",
-                          "bos_token_id",
-                          "classifier_proj_size",
-                          "codevector_dim",
-                          "contrastive_logits_temperature",
-                          "conv_depthwise_dropout",
-                          "ctc_loss_reduction",
-                          "ctc_zero_infinity",
-                          "diversity_loss_weight",
-                          "eos_token_id",
-                          "feat_proj_dropout",
-                          "feat_quantizer_dropout",
-                          "final_dropout",
-                          "layerdrop",
-                          "mask_feature_length",
-                          "mask_feature_min_masks",
-                          "mask_feature_prob",
-                          "mask_time_length",
-                          "mask_time_min_masks",
-                          "mask_time_prob",
-                          "num_adapter_layers",
-                          "num_codevector_groups",
-                          "num_codevectors_per_group",
-                          "num_ctc_classes",
-                          "num_feat_extract_layers",
-                          "num_negatives",
-                          "output_hidden_size",
-                          "pad_token_id",
-                          "proj_codevector_dim",
-                          "tdnn_dilation",
-                          "tdnn_dim",
-                          "tdnn_kernel",
-                          "use_weighted_layer_sum",
-                          "xvector_output_dim",
-                          "gradient_checkpointing",
-                          "feat_extract_dropout",
-                          "mask_channel_length",
-                          "mask_channel_min_space",
-                          "mask_channel_other",
-                          "mask_channel_prob",
-                          "mask_channel_selection",
-                          "mask_time_min_space",
-                          "mask_time_other",
-                          "mask_time_selection",
-                          "num_feat_extract_layers",
-                          "tokenizer_class",
-                          "freeze_feat_extract_train",
-                          "no_mask_channel_overlap",
-                          "no_mask_time_overlap",
-                          "conformer_conv_dropout",
-                          "id2label",
-                          "label2id"}) {
-    config.value(key);
-  }
+  know_spec_augment(config);
+  know(config, {"activation_dropout",
+                "adapter_kernel_size",
+                "adapter_stride",
+                "bos_token_id",
+                "classifier_proj_size",
+                "codevector_dim",
+                "contrastive_logits_temperature",
+                "conv_depthwise_dropout",
+                "ctc_loss_reduction",
+                "ctc_zero_infinity",
+                "diversity_loss_weight",
+                "eos_token_id",
+                "feat_proj_dropout",
+                "feat_quantizer_dropout",
+                "final_dropout",
+                "layerdrop",
+                "num_adapter_layers",
+                "num_codevector_groups",
+                "num_codevectors_per_group",
+                "num_ctc_classes",
+                "num_feat_extract_layers",
+                "num_negatives",
+                "output_hidden_size",
+                "pad_token_id",
+                "proj_codevector_dim",
+                "tdnn_dilation",
+                "tdnn_dim",
+                "tdnn_kernel",
+                "use_weighted_layer_sum",
+                "xvector_output_dim",
+                "gradient_checkpointing",
+                "feat_extract_dropout",
+                "mask_channel_length",
+                "mask_channel_min_space",
+                "mask_channel_other",
+                "mask_channel_prob",
+                "mask_channel_selection",
+                "mask_time_min_space",
+                "mask_time_other",
+                "mask_time_selection",
+                "num_feat_extract_layers",
+                "tokenizer_class",
+                "freeze_feat_extract_train",
+                "no_mask_channel_overlap",
+                "no_mask_time_overlap",
+                "conformer_conv_dropout",
+                "id2label",
+                "label2id"});
 }
 
 std::string wav2vec2_base(const Source& source) {
@@ -243,9 +228,7 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 32);
   spec.width = config.size("hidden_size", 1, kMaxSize, 768);
   spec.context = kMostWaveformRows;
-  spec.norm = NormKind::layer;
-  spec.norm_bias = true;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-5));
+  set_layer_norms(config, 1e-5, spec);
   spec.tied_embedding = false;
   require_flag(config, "add_adapter", false);
   require_flag(config, "conv_pos_batch_norm", false);

@@ -3,6 +3,7 @@
 // wav2vec 2.0 with Conformer blocks (Gulati et al. 2020): half a feed-forward, attention, a convolution, half
 // a feed-forward.
 #include "converter/architectures/wav2vec2.h"
+#include "converter/conformer_parts.h"
 #include "converter/error.h"
 #include "converter/sound_stem.h"
 
@@ -17,21 +18,12 @@ struct ConformerSizes {
 };
 
 /// A block's x += factor * branch; the branch reads the norm of x.
-class ConformerBlock {
+class ConformerBlock : ConformerParts {
  public:
-  ConformerBlock(TransformerBuilder& builder, const LayerSpec& layer)
-      : builder_(builder),
-        layer_(layer),
-        prefix_(prefix_of(layer)),
-        source_(of_layer(layer.names.q, layer)) {}
+  ConformerBlock(TransformerBuilder& builder, const LayerSpec& layer) : ConformerParts(builder, layer) {}
 
   void ffn(const std::string& name) {
-    const View normed = norm(name + "_layer_norm");
-    const View inner = builder_.new_value(layer_.ffn.width, Unit::token);
-    linear(name + ".intermediate_dense", normed, inner, layer_.ffn.activation, true);
-    const View out = builder_.new_value(builder_.x().width, Unit::token);
-    linear(name + ".output_dense", inner, out, Activation::none, true);
-    builder_.add(ScaleRowsNode{out, builder_.x(), -1, 0.5f, builder_.x()});
+    add_half_ffn(name + "_layer_norm", name + ".intermediate_dense", name + ".output_dense", true);
   }
 
   void attention() {
@@ -64,26 +56,9 @@ class ConformerBlock {
               builder_.x(), builder_.x());
   }
 
-  void end() {
-    builder_.norm(prefix_ + "final_norm", source_ + "final_layer_norm", builder_.x(), builder_.x());
-  }
+  void end() { norm_x("final_norm", "final_layer_norm"); }
 
  private:
-  View norm(const std::string& name) {
-    const View out = builder_.new_value(builder_.x().width, Unit::token);
-    builder_.norm(prefix_ + name, source_ + name, builder_.x(), out);
-    return out;
-  }
-  void linear(const std::string& name, View in, View out, Activation activation, bool bias) {
-    builder_.linear(prefix_ + name, source_ + name, Role::matrix, in, out, activation, bias);
-  }
-  void add(const std::string& name, View in, bool bias) {
-    BlockInput input{in};
-    builder_.linears(
-        prefix_, input,
-        {builder_.projection(name, source_ + name, builder_.x().width, in.width, Role::matrix, bias)},
-        builder_.x(), Activation::none, builder_.x());
-  }
   /// A convolution of one tap, [out, in, 1].
   void pointwise(const std::string& name, View in, View out, std::optional<View> residual) {
     const std::vector<float> weight =
@@ -94,10 +69,6 @@ class ConformerBlock {
     builder_.linears(prefix_, input, {Projection{name, {std::move(part)}, dtype, std::nullopt}}, out,
                      Activation::none, residual);
   }
-
-  TransformerBuilder& builder_;
-  const LayerSpec& layer_;
-  std::string prefix_, source_;
 };
 
 }  // namespace

@@ -17,9 +17,7 @@ TransformerSpec whisper_side(Config& config, const std::string& side) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize, 51865);
   spec.width = config.size("d_model", 1, kMaxSize, 384);
-  spec.norm = NormKind::layer;
-  spec.norm_eps = 1e-5f;
-  spec.norm_bias = true;
+  set_layer_norms(1e-5, spec);
   spec.optional_biases = true;  // keys have none
   LayerSpec layer = bart_layer(config, {true, "gelu", 6, 1536}, "model.", side, spec.width);
   layer.attention.qkv_bias = false;
@@ -33,16 +31,25 @@ TransformerSpec whisper_side(Config& config, const std::string& side) {
   return spec;
 }
 
-View build_whisper_stem(TransformerBuilder& builder, uint32_t bins, uint32_t width, uint32_t rows) {
+ConvStem whisper_stem(uint32_t bins, uint32_t width, uint32_t rows) {
   const std::string base = kWhisperEncoder;
-  const TimeConv first = {base + "conv1", width, kWhisperTaps, 1, 1, 1};
-  const TimeConv second = {base + "conv2", width, kWhisperTaps, kWhisperStride, 1, 1};
-  const View x = time_conv(builder, "stem.conv.0", first, builder.input(bins), Activation::gelu);
-  const View out = time_conv(builder, "stem.conv.1", second, x, Activation::gelu);
-  std::vector<float> positions = builder.tensors().table(base + "embed_positions.weight", rows, width);
+  ConvStem stem;
+  stem.convs = {{base + "conv1", width, kWhisperTaps, 1, 1, 1},
+                {base + "conv2", width, kWhisperTaps, kWhisperStride, 1, 1}};
+  stem.positions = base + "embed_positions.weight";
+  stem.bins = bins;
+  stem.rows = rows;
+  return stem;
+}
+
+View build_whisper_stem(TransformerBuilder& builder, const ConvStem& stem) {
+  View x = builder.input(stem.bins);
+  for (size_t i = 0; i < stem.convs.size(); ++i)
+    x = time_conv(builder, fmt::format("stem.conv.{}", i), stem.convs[i], x, stem.activation);
+  std::vector<float> positions = builder.tensors().table(stem.positions, stem.rows, x.width);
   builder.add(PositionsNode{
-      builder.add_weight({"positions", DType::f32, true, rows, width, {}, std::move(positions)}), out});
-  return out;
+      builder.add_weight({"positions", DType::f32, true, stem.rows, x.width, {}, std::move(positions)}), x});
+  return x;
 }
 
 }  // namespace
@@ -64,27 +71,14 @@ TransformerSpec read_whisper(const Source&, Config& config) {
   encoder.sound->features = SoundFeatures::log_mel;
   encoder.sound->fft = 400;
   encoder.sound->hop = 160;
-  encoder.stem = [=](TransformerBuilder& builder) { return build_whisper_stem(builder, bins, width, rows); };
-  know(config, {"apply_spec_augment",
-                "begin_suppress_tokens",
-                "classifier_proj_size",
-                "decoder_layerdrop",
-                "encoder_layerdrop",
-                "forced_decoder_ids",
-                "init_std",
-                "mask_feature_length",
-                "mask_feature_min_masks",
-                "mask_feature_prob",
-                "mask_time_length",
-                "mask_time_min_masks",
-                "mask_time_prob",
-                "max_length",
-                "max_position_embeddings",
-                "median_filter_width",
-                "num_hidden_layers",
-                "scale_embedding",
-                "suppress_tokens",
-                "use_weighted_layer_sum"});
+  const ConvStem stem = whisper_stem(bins, width, rows);
+  encoder.conv_stem = std::make_shared<const ConvStem>(stem);
+  encoder.stem = [stem](TransformerBuilder& builder) { return build_whisper_stem(builder, stem); };
+  know_spec_augment(config);
+  know(config,
+       {"begin_suppress_tokens", "classifier_proj_size", "decoder_layerdrop", "encoder_layerdrop",
+        "forced_decoder_ids", "init_std", "max_length", "max_position_embeddings", "median_filter_width",
+        "num_hidden_layers", "scale_embedding", "suppress_tokens", "use_weighted_layer_sum"});
   set_encoder(config, std::move(encoder), spec, 50257);
   return spec;
 }

@@ -242,9 +242,7 @@ TransformerSpec read_xlnet(const Source& source, Config& config) {
   spec.width = config.size("d_model", 2, kMaxSize, 1024);
   spec.context = source.max_tokens != 0 ? std::min(source.max_tokens, kXlnetContext) : kXlnetContext;
   spec.token_types = kTypes;
-  spec.norm = NormKind::layer;
-  spec.norm_eps = static_cast<float>(config.number("layer_norm_eps", 1e-12));
-  spec.norm_bias = true;
+  set_layer_norms(config, 1e-12, spec);
   if (config.text("attn_type", "bi") != "bi") config.refuse("attn_type is not bi");
   require_flag(config, "bi_data", false);
   if (config.number("clamp_len", -1) > 0) config.refuse("clamp_len is more than 0");

@@ -16,22 +16,28 @@ NodeRef ExpressionParser::expression(bool conditional) {
   return node;
 }
 
-NodeRef ExpressionParser::or_expression() {
-  NodeRef left = and_expression();
-  while (skip_name("or")) {
-    NodeRef right = and_expression();
-    left = make_of(NodeKind::or_, "", std::move(left), std::move(right));
+bool ExpressionParser::is_one_of(Ends operators) const {
+  return std::any_of(operators.begin(), operators.end(),
+                     [&](std::string_view text) { return is_op(text) || is_name(text); });
+}
+
+NodeRef ExpressionParser::left_to_right(NodeKind kind, Ends operators, Operand operand) {
+  NodeRef left = (this->*operand)();
+  while (is_one_of(operators)) {
+    std::string op = take().text;
+    NodeRef right = (this->*operand)();
+    left =
+        make_of(kind, kind == NodeKind::arithmetic ? std::move(op) : "", std::move(left), std::move(right));
   }
   return left;
 }
 
+NodeRef ExpressionParser::or_expression() {
+  return left_to_right(NodeKind::or_, {"or"}, &ExpressionParser::and_expression);
+}
+
 NodeRef ExpressionParser::and_expression() {
-  NodeRef left = not_expression();
-  while (skip_name("and")) {
-    NodeRef right = not_expression();
-    left = make_of(NodeKind::and_, "", std::move(left), std::move(right));
-  }
-  return left;
+  return left_to_right(NodeKind::and_, {"and"}, &ExpressionParser::not_expression);
 }
 
 NodeRef ExpressionParser::not_expression() {
@@ -44,8 +50,7 @@ NodeRef ExpressionParser::comparison() {
   NodeRef node = make(NodeKind::compare);
   node->parts.push_back(sum());
   for (;;) {
-    const bool order = is_op("==") || is_op("!=") || is_op("<") || is_op("<=") || is_op(">") || is_op(">=");
-    if (order || is_name("in")) {
+    if (is_one_of({"==", "!=", "<", "<=", ">", ">=", "in"})) {
       node->names.push_back(take().text);
     } else if (is_name("not") && next_token().kind == TokenKind::name && next_token().text == "in") {
       take();
@@ -61,13 +66,7 @@ NodeRef ExpressionParser::comparison() {
 }
 
 NodeRef ExpressionParser::sum() {
-  NodeRef left = concatenation();
-  while (is_op("+") || is_op("-")) {
-    const std::string op = take().text;
-    NodeRef right = concatenation();
-    left = make_of(NodeKind::arithmetic, op, std::move(left), std::move(right));
-  }
-  return left;
+  return left_to_right(NodeKind::arithmetic, {"+", "-"}, &ExpressionParser::concatenation);
 }
 
 NodeRef ExpressionParser::concatenation() {
@@ -80,22 +79,11 @@ NodeRef ExpressionParser::concatenation() {
 }
 
 NodeRef ExpressionParser::product() {
-  NodeRef left = power();
-  while (is_op("*") || is_op("/") || is_op("//") || is_op("%")) {
-    const std::string op = take().text;
-    NodeRef right = power();
-    left = make_of(NodeKind::arithmetic, op, std::move(left), std::move(right));
-  }
-  return left;
+  return left_to_right(NodeKind::arithmetic, {"*", "/", "//", "%"}, &ExpressionParser::power);
 }
 
 NodeRef ExpressionParser::power() {
-  NodeRef left = unary();
-  while (skip_op("**")) {
-    NodeRef right = unary();
-    left = make_of(NodeKind::arithmetic, "**", std::move(left), std::move(right));
-  }
-  return left;
+  return left_to_right(NodeKind::arithmetic, {"**"}, &ExpressionParser::filtered_unary);
 }
 
 NodeRef ExpressionParser::unary(bool with_filter) {
@@ -144,8 +132,8 @@ NodeRef ExpressionParser::primary(bool member) {
     expect_op(")");
     return node;
   }
-  if (is_op("[")) return list();
-  if (is_op("{")) return dict();
+  if (is_op("[")) return bracketed(NodeKind::list, "[", "]");
+  if (is_op("{")) return bracketed(NodeKind::dict, "{", "}");
   syntax(fmt::format("unexpected '{}'", current().text));
 }
 
@@ -154,43 +142,38 @@ bool ExpressionParser::at_tuple_end(Ends ends) const {
          std::any_of(ends.begin(), ends.end(), [&](std::string_view name) { return is_name(name); });
 }
 
-NodeRef ExpressionParser::tuple(bool conditional, bool parentheses, Ends ends) {
+template <class Part>
+NodeRef ExpressionParser::parts_until(Ends ends, bool& several, const Part& part) {
   NodeRef node = make(NodeKind::tuple);
-  bool several = false;
   while (!at_tuple_end(ends)) {
-    node->parts.push_back(expression(conditional));
+    node->parts.push_back(part());
     if (!is_op(",")) break;
     several = true;
     take();
   }
+  return node;
+}
+
+NodeRef ExpressionParser::tuple(bool conditional, bool parentheses, Ends ends) {
+  bool several = false;
+  NodeRef node = parts_until(ends, several, [&] { return expression(conditional); });
   if (!several && !node->parts.empty()) return std::move(node->parts.front());
   if (!several && !parentheses) syntax(fmt::format("expected an expression, got '{}'", current().text));
   return sealed(std::move(node));
 }
 
-NodeRef ExpressionParser::list() {
-  NodeRef node = make(NodeKind::list);
-  expect_op("[");
-  while (!is_op("]")) {
+NodeRef ExpressionParser::bracketed(NodeKind kind, std::string_view first, std::string_view last) {
+  NodeRef node = make(kind);
+  expect_op(first);
+  while (!is_op(last)) {
     if (!node->parts.empty()) expect_op(",");
-    if (is_op("]")) break;
+    if (is_op(last)) break;
     node->parts.push_back(expression());
-  }
-  expect_op("]");
-  return sealed(std::move(node));
-}
-
-NodeRef ExpressionParser::dict() {
-  NodeRef node = make(NodeKind::dict);
-  expect_op("{");
-  while (!is_op("}")) {
-    if (!node->parts.empty()) expect_op(",");
-    if (is_op("}")) break;
-    node->parts.push_back(expression());
+    if (kind != NodeKind::dict) continue;
     expect_op(":");
     node->parts.push_back(expression());
   }
-  expect_op("}");
+  expect_op(last);
   return sealed(std::move(node));
 }
 
@@ -323,14 +306,8 @@ void ExpressionParser::check_target(const Node& target) const {
 }
 
 NodeRef ExpressionParser::assign_target(bool member, Ends ends) {
-  NodeRef node = make(NodeKind::tuple);
   bool several = false;
-  while (!at_tuple_end(ends)) {
-    node->parts.push_back(primary(member));
-    if (!is_op(",")) break;
-    several = true;
-    take();
-  }
+  NodeRef node = parts_until(ends, several, [&] { return primary(member); });
   if (!several && node->parts.empty()) syntax("expected a name to assign to");
   if (!several) node = std::move(node->parts.front());
   check_target(*node);

@@ -56,6 +56,11 @@ class ExpressionParser {
   NodeRef call(NodeRef callee);
 
  private:
+  using Operand = NodeRef (ExpressionParser::*)();
+  /// Whether an operator or a name is next that is one of them.
+  bool is_one_of(Ends operators) const;
+  /// Operands with such operators between them, the first of which is computed first.
+  NodeRef left_to_right(NodeKind kind, Ends operators, Operand operand);
   NodeRef or_expression();
   NodeRef and_expression();
   NodeRef not_expression();
@@ -65,14 +70,18 @@ class ExpressionParser {
   NodeRef product();
   NodeRef power();
   NodeRef unary(bool with_filter = true);
+  NodeRef filtered_unary() { return unary(); }
   NodeRef primary(bool member = false);
   NodeRef postfix(NodeRef node);
   NodeRef filters(NodeRef node);
   NodeRef subscript(NodeRef node);
   NodeRef subscribed(NodeRef node);
   NodeRef test(NodeRef node);
-  NodeRef list();
-  NodeRef dict();
+  /// A list or a dict between `first` and `last`.
+  NodeRef bracketed(NodeKind kind, std::string_view first, std::string_view last);
+  /// A tuple of what `part` reads, with commas behind each; `several`: there was one.
+  template <class Part>
+  NodeRef parts_until(Ends ends, bool& several, const Part& part);
   bool at_tuple_end(Ends ends) const;
   void call_arguments(CallArguments& arguments);
   void check_target(const Node& target) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string_view>
 
 #include "converter/jinja/loop.h"
 #include "converter/jinja/operators.h"
@@ -15,21 +16,30 @@
 namespace mote::convert::jinja {
 namespace {
 
+/// Appends what stands for a quote, a backslash or a character that `letters` has, each before the letter of
+/// its escape. False for another.
+bool append_escape(std::string& out, char32_t c, char quote, std::string_view letters) {
+  if (c == static_cast<char32_t>(quote) || c == '\\') {
+    out += '\\';
+    out += static_cast<char>(c);
+    return true;
+  }
+  for (size_t i = 0; i < letters.size(); i += 2) {
+    if (c != static_cast<char32_t>(letters[i])) continue;
+    out += '\\';
+    out += letters[i + 1];
+    return true;
+  }
+  return false;
+}
+
 std::string quoted(const std::string& text) {
   const char quote = text.find('\'') != std::string::npos && text.find('"') == std::string::npos ? '"' : '\'';
   std::string out(1, quote);
   for (const char32_t c : characters(text)) {
     const auto code = static_cast<uint32_t>(c);
-    if (c == static_cast<char32_t>(quote) || c == '\\') {
-      out += '\\';
-      out += static_cast<char>(c);
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (is_printable(c)) {
+    if (append_escape(out, c, quote, "\nn\rr\tt")) continue;
+    if (is_printable(c)) {
       append_character(out, c);
     } else if (c < 0x100) {
       out += fmt::format("\\x{:02x}", code);
@@ -106,20 +116,8 @@ void JsonWriter::text(const std::string& text) {
   out_ += '"';
   for (const char32_t c : characters(text)) {
     const auto code = static_cast<uint32_t>(c);
-    if (c == '"' || c == '\\') {
-      out_ += '\\';
-      out_ += static_cast<char>(c);
-    } else if (c == '\n') {
-      out_ += "\\n";
-    } else if (c == '\r') {
-      out_ += "\\r";
-    } else if (c == '\t') {
-      out_ += "\\t";
-    } else if (c == '\f') {
-      out_ += "\\f";
-    } else if (c == '\b') {
-      out_ += "\\b";
-    } else if (c < 0x20 || (style_.ensure_ascii && c >= 0x7F && c < 0x10000)) {
+    if (append_escape(out_, c, '"', "\nn\rr\tt\ff\bb")) continue;
+    if (c < 0x20 || (style_.ensure_ascii && c >= 0x7F && c < 0x10000)) {
       out_ += fmt::format("\\u{:04x}", code);
     } else if (style_.ensure_ascii && c >= 0x10000) {
       const uint32_t rest = code - 0x10000;

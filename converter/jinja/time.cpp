@@ -106,13 +106,11 @@ std::string show(char letter, char flag, const Time& time) {
     case '%':
       return "%";
     case 'D':
-      return format_time("%m/%d/%y", time);
     case 'x':
       return format_time("%m/%d/%y", time);
     case 'F':
       return format_time("%Y-%m-%d", time);
     case 'T':
-      return format_time("%H:%M:%S", time);
     case 'X':
       return format_time("%H:%M:%S", time);
     case 'R':

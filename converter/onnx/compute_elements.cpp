@@ -109,7 +109,8 @@ Traced cast(const OnnxStep& step) {
                                                     : TracedKind::integer;
   if (!source->is_numbers()) {
     const TracedAtom* atom = step.trace.atom(source);
-    const bool sums = atom != nullptr && atom->node != nullptr && atom->node->op == "MatMulInteger";
+    const bool sums = atom != nullptr && atom->node != nullptr &&
+                      (atom->node->op == "MatMulInteger" || atom->node->op == "ConvInteger");
     if (real && (source->kind == TracedKind::real || sums)) return source;
   }
   std::vector<TracedElement> elements = step.reserve(source->dims);

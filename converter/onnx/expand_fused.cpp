@@ -15,6 +15,9 @@ class OnnxExpander {
 
   void run() {
     for (const OnnxNode& node : graph_.nodes) {
+      for (const OnnxAttribute& attribute : node.attributes) {
+        if (attribute.graph != nullptr) OnnxExpander(*attribute.graph).run();
+      }
       if (node.domain != "com.microsoft" || node.outputs.empty() || node.inputs.empty() || !expand(node))
         nodes_.push_back(node);
     }

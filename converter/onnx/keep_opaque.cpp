@@ -32,9 +32,32 @@ Dims gemm_dims(const OnnxStep& step) {
   return {a[0], b[1 - turned]};
 }
 
+/// Over time: [batch, channels, rows].
+Dims time_conv_dims(const OnnxStep& step) {
+  const Dims &in = step.input(0)->dims, &kernel = step.input(1)->dims;
+  const auto pair_of = [&](const char* key, int64_t fallback, size_t count) {
+    const OnnxAttribute* found = step.node.find(key);
+    std::vector<int64_t> values = found == nullptr ? std::vector<int64_t>(count, fallback) : found->integers;
+    for (const int64_t value : values) {
+      if (value < 0 || value > 1 << 20) step.refuse("{} is {}", key, value);
+    }
+    if (values.size() != count) step.refuse("{} {} for one dimension", values.size(), key);
+    return values;
+  };
+  const OnnxAttribute* pad = step.node.find("auto_pad");
+  const std::vector<int64_t> pads = pair_of("pads", 0, 2), strides = pair_of("strides", 1, 1);
+  const uint64_t padded = in[2] + static_cast<uint64_t>(pads[0] + pads[1]);
+  if (kernel.size() != 3 || in[1] != kernel[1] || kernel[2] == 0 || padded < kernel[2] || strides[0] == 0 ||
+      step.node.integer("group", 1) != 1 || pair_of("dilations", 1, 1)[0] != 1 ||
+      (pad != nullptr && pad->text != "NOTSET"))
+    step.refuse("only convolutions over time without groups and dilations are supported");
+  return {in[0], kernel[0], (padded - kernel[2]) / static_cast<uint64_t>(strides[0]) + 1};
+}
+
 /// Of patches that lie side by side: the kernel's shape is the stride, there is no padding.
 Dims conv_dims(const OnnxStep& step) {
   const Dims &in = step.input(0)->dims, &kernel = step.input(1)->dims;
+  if (in.size() == 3) return time_conv_dims(step);
   if (in.size() != 4 || kernel.size() != 4 || in[1] != kernel[1] || step.node.integer("group", 1) != 1)
     step.refuse("only convolutions of pictures in patches are supported");
   const auto all = [&](const char* key, int64_t value) {
@@ -121,8 +144,8 @@ bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
         step.opaque(matmul_dims(step, false), 0, op == "MatMul" ? TracedKind::real : TracedKind::integer)};
   } else if (own && op == "Gemm") {
     outputs = {step.opaque(gemm_dims(step))};
-  } else if (own && op == "Conv") {
-    outputs = {step.opaque(conv_dims(step))};
+  } else if (own && (op == "Conv" || op == "ConvInteger")) {
+    outputs = {step.opaque(conv_dims(step), 0, op == "Conv" ? TracedKind::real : TracedKind::integer)};
   } else if (own && op == "ReduceMean") {
     outputs = {step.opaque(mean_dims(step))};
   } else if (own && op == "LayerNormalization") {

@@ -15,6 +15,7 @@ namespace {
 /// Nodes, names, attributes and numbers of a file together: what is made of a byte takes many.
 constexpr uint64_t kMaxEntries = 1u << 22;
 constexpr size_t kMaxRank = 8;
+constexpr uint32_t kMaxDepth = 4;  // of graphs in graphs
 
 struct OnnxField {
   uint32_t number;
@@ -90,7 +91,7 @@ class OnnxParser {
     each(file, [&](const OnnxField& field) {
       if (field.number == 7 && field.wire == 2) {
         if (std::exchange(found, true)) fail("{} has two graphs", where_);
-        graph(field.bytes);
+        graph(field.bytes, graph_);
       } else if (field.number == 8 && field.wire == 2) {
         opset(field.bytes);
       } else if (field.number == 25) {
@@ -121,25 +122,33 @@ class OnnxParser {
     if (domain.empty() || domain == "ai.onnx") graph_.opset = version;
   }
 
-  void graph(std::span<const std::byte> bytes) {
+  void graph(std::span<const std::byte> bytes, OnnxGraph& into) {
     each(bytes, [&](const OnnxField& field) {
       if (field.wire != 2) return;
       count();
       if (field.number == 1) {
-        graph_.nodes.push_back(node(field.bytes));
+        into.nodes.push_back(node(field.bytes));
       } else if (field.number == 5) {
         OnnxTensor read = tensor(field.bytes);
         const std::string name = read.name;
-        if (!graph_.initializers.emplace(name, std::move(read)).second)
+        if (!into.initializers.emplace(name, std::move(read)).second)
           fail("{} has two initializers {}", where_, shown(name));
       } else if (field.number == 11) {
-        graph_.inputs.push_back(input(field.bytes));
+        into.inputs.push_back(input(field.bytes));
       } else if (field.number == 12) {
-        graph_.outputs.push_back(input(field.bytes).name);
+        into.outputs.push_back(input(field.bytes).name);
       } else if (field.number == 15) {
         fail("{}: sparse initializers are not read", where_);
       }
     });
+  }
+
+  std::shared_ptr<OnnxGraph> branch(std::span<const std::byte> bytes) {
+    if (++depth_ > kMaxDepth) fail("{} has graphs in more than {} others", where_, kMaxDepth);
+    auto result = std::make_shared<OnnxGraph>();
+    graph(bytes, *result);
+    --depth_;
+    return result;
   }
 
   OnnxNode node(std::span<const std::byte> bytes) {
@@ -216,7 +225,7 @@ class OnnxParser {
           result.tensor = &graph_.constants.back();
           break;
         case 6:
-          result.is_graph = true;
+          result.graph = branch(field.bytes);
           break;
         case 7:
           numbers(field, result.numbers);
@@ -341,6 +350,7 @@ class OnnxParser {
   std::string where_;
   OnnxGraph graph_;
   uint64_t entries_ = 0;
+  uint32_t depth_ = 0;
 };
 
 }  // namespace

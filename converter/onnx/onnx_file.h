@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,17 +18,7 @@
 namespace mote::convert {
 
 /// TensorProto.DataType, those that are read.
-enum class OnnxType : int32_t {
-  f32 = 1,
-  u8 = 2,
-  i8 = 3,
-  i32 = 6,
-  i64 = 7,
-  boolean = 9,
-  f16 = 10,
-  f64 = 11,
-  bf16 = 16
-};
+enum class OnnxType : int32_t { f32 = 1, u8, i8, i32 = 6, i64, boolean = 9, f16, f64, bf16 = 16 };
 
 /// Bytes of an element; 0 for a type that is not read.
 uint64_t onnx_type_bytes(OnnxType type);
@@ -45,6 +36,8 @@ struct OnnxTensor {
   double value(uint64_t index) const;
 };
 
+struct OnnxGraph;
+
 struct OnnxAttribute {
   std::string name, text = {};
   int64_t integer = 0;
@@ -52,7 +45,7 @@ struct OnnxAttribute {
   std::vector<int64_t> integers = {};
   std::vector<float> numbers = {};
   const OnnxTensor* tensor = nullptr;
-  bool is_graph = false;
+  std::shared_ptr<OnnxGraph> graph = nullptr;  // a branch
 };
 
 struct OnnxNode {
@@ -77,7 +70,7 @@ struct OnnxGraph {
   std::vector<std::string> outputs;
   std::map<std::string, OnnxTensor> initializers;
   int64_t opset = 0;
-  std::deque<OnnxTensor> constants;            // of attributes
+  std::deque<OnnxTensor> constants;            // of attributes, those of branches too
   std::deque<std::vector<std::byte>> decoded;  // tensors that the file does not hold as plain bytes
 };
 

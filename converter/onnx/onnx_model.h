@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,20 @@ void name_onnx_weights(OnnxModel& model);
 SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, const OnnxWeight& weight,
                                 const std::string& name);
 
-/// Adds the file's tensors to a source whose config and pooling are known, and proves that the graph computes
-/// what the architecture makes of them. Throws Error, naming the operator and the node that differ.
+/// The files of an encoder and its decoder, as optimum calls them: encoder_model.onnx, and decoder_model.onnx
+/// or, with both branches of its cache, decoder_model_merged.onnx; "_quantized" may stand before ".onnx".
+struct OnnxPair {
+  std::filesystem::path encoder, decoder;
+};
+/// That of one of its files; none where the name is of no pair.
+std::optional<OnnxPair> find_onnx_pair(const std::filesystem::path& path);
+
+/// Adds the tensors of the file, or of the pair that it is of, to a source whose config and pooling are
+/// known, and proves that the graph computes what the architecture makes of them. Throws Error, naming the
+/// operator and the node that differ.
 void read_onnx(Source& source, const std::filesystem::path& path);
-/// The same of the bytes of a file, which the caller keeps.
+/// The same of the bytes of files, which the caller keeps.
 void read_onnx(Source& source, std::span<const std::byte> file, const std::filesystem::path& path);
+void read_onnx_pair(Source& source, std::span<const std::byte> encoder, std::span<const std::byte> decoder);
 
 }  // namespace mote::convert

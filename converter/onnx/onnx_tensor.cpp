@@ -4,27 +4,48 @@
 #include "converter/error.h"
 #include "converter/onnx/onnx_file.h"
 #include "converter/readers/bytes.h"
+#include "schema/bf16.h"
 #include "schema/f16.h"
 
 namespace mote::convert {
 
+namespace {
+
+struct ElementType {
+  OnnxType type;
+  uint64_t bytes;
+  double (*value)(const std::byte* at);
+};
+
+template <typename T>
+constexpr ElementType element(OnnxType type) {
+  return {type, sizeof(T), [](const std::byte* at) { return static_cast<double>(load<T>(at)); }};
+}
+
+constexpr ElementType kElementTypes[] = {
+    element<float>(OnnxType::f32),
+    element<uint8_t>(OnnxType::u8),
+    element<int8_t>(OnnxType::i8),
+    element<int32_t>(OnnxType::i32),
+    element<int64_t>(OnnxType::i64),
+    element<uint8_t>(OnnxType::boolean),
+    element<double>(OnnxType::f64),
+    {OnnxType::f16, 2, [](const std::byte* at) { return double{f32_from_f16(load<uint16_t>(at))}; }},
+    {OnnxType::bf16, 2, [](const std::byte* at) { return double{f32_from_bf16({load<uint16_t>(at)})}; }},
+};
+
+/// Null for a type that is not read.
+const ElementType* find_type(OnnxType type) {
+  const auto* const found = std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                                         [&](const ElementType& row) { return row.type == type; });
+  return found == std::end(kElementTypes) ? nullptr : found;
+}
+
+}  // namespace
+
 uint64_t onnx_type_bytes(OnnxType type) {
-  switch (type) {
-    case OnnxType::u8:
-    case OnnxType::i8:
-    case OnnxType::boolean:
-      return 1;
-    case OnnxType::f16:
-    case OnnxType::bf16:
-      return 2;
-    case OnnxType::f32:
-    case OnnxType::i32:
-      return 4;
-    case OnnxType::f64:
-    case OnnxType::i64:
-      return 8;
-  }
-  return 0;
+  const ElementType* const found = find_type(type);
+  return found == nullptr ? 0 : found->bytes;
 }
 
 std::string onnx_type_name(OnnxType type) {
@@ -39,27 +60,8 @@ std::string onnx_type_name(OnnxType type) {
 uint64_t OnnxTensor::size() const { return *element_count(dims); }
 
 double OnnxTensor::value(uint64_t index) const {
-  const std::byte* at = bytes.data() + index * onnx_type_bytes(type);
-  switch (type) {
-    case OnnxType::f32:
-      return load<float>(at);
-    case OnnxType::f64:
-      return load<double>(at);
-    case OnnxType::f16:
-      return f32_from_f16(load<uint16_t>(at));
-    case OnnxType::bf16:
-      return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(at)) << 16);
-    case OnnxType::u8:
-    case OnnxType::boolean:
-      return load<uint8_t>(at);
-    case OnnxType::i8:
-      return load<int8_t>(at);
-    case OnnxType::i32:
-      return load<int32_t>(at);
-    case OnnxType::i64:
-      return static_cast<double>(load<int64_t>(at));
-  }
-  return 0.0;
+  const ElementType* const found = find_type(type);
+  return found == nullptr ? 0.0 : found->value(bytes.data() + index * found->bytes);
 }
 
 const OnnxAttribute* OnnxNode::find(const std::string& key) const {

@@ -101,13 +101,18 @@ void OnnxProof::bind_vector(const std::string& name, const Traced& vector) {
 
 /// A product with a weight, without a bias that is added behind it.
 std::optional<OnnxProof::Product> OnnxProof::core(const Traced& tensor) {
-  const auto is_matrix = [&](const Traced& weight) {
-    return weight->whole >= 0 && weight->dims.size() == 2 &&
-           trace_.atoms[static_cast<size_t>(weight->whole)].weight != nullptr;
-  };
   const TracedAtom* found = atom(tensor);
   if (found == nullptr || found->node == nullptr) return std::nullopt;
   const OnnxNode& node = *found->node;
+  const auto is_weight = [&](const Traced& weight, size_t rank) {
+    return weight->whole >= 0 && weight->dims.size() == rank &&
+           trace_.atoms[static_cast<size_t>(weight->whole)].weight != nullptr;
+  };
+  const auto is_matrix = [&](const Traced& weight) { return is_weight(weight, 2); };
+  if (node.op == "Conv" && is_weight(found->inputs[1], 3)) {
+    const Traced bias = found->inputs.size() > 2 ? found->inputs[2] : nullptr;
+    return Product{&node, found->inputs[0], found->inputs[1], bias, false, {}, {}};
+  }
   if (node.op == "MatMul" && is_matrix(found->inputs[1]))
     return Product{&node, found->inputs[0], found->inputs[1], nullptr, false, {}, {}};
   if (node.op == "Gemm" && is_matrix(found->inputs[1])) {
@@ -119,16 +124,17 @@ std::optional<OnnxProof::Product> OnnxProof::core(const Traced& tensor) {
   // Integers: rows that are rounded at run time, times a weight, times both scales.
   for (size_t i = 0; i < 2; ++i) {
     const TracedAtom *sums = atom(found->inputs[i]), *scale = atom(found->inputs[1 - i]);
-    if (sums == nullptr || sums->node == nullptr || sums->node->op != "MatMulInteger") continue;
-    if (scale == nullptr || scale->node == nullptr || scale->node->op != "Mul" || sums->inputs.size() != 4)
-      continue;
+    if (sums == nullptr || sums->node == nullptr || sums->inputs.size() != 4) continue;
+    const bool convolves = sums->node->op == "ConvInteger";
+    if (!convolves && sums->node->op != "MatMulInteger") continue;
+    if (scale == nullptr || scale->node == nullptr || scale->node->op != "Mul") continue;
     const TracedAtom *rows = atom(sums->inputs[0]), *zero = atom(sums->inputs[2]);
     for (size_t s = 0; s < 2; ++s) {
       const TracedAtom* row_scale = atom(scale->inputs[s]);
       if (rows == nullptr || zero == nullptr || row_scale == nullptr || rows->node == nullptr) continue;
       if (rows->node->op != "DynamicQuantizeLinear" || row_scale->node != rows->node ||
           zero->node != rows->node || rows->output != 0 || row_scale->output != 1 || zero->output != 2 ||
-          !is_matrix(sums->inputs[1]))
+          !is_weight(sums->inputs[1], convolves ? 3 : 2))
         continue;
       rounds_ = true;
       return Product{sums->node,
@@ -172,7 +178,7 @@ Traced OnnxProof::linear(const Traced& tensor, const std::string& name, const st
   const TracedAtom* any = atom(tensor);
   if (any != nullptr && any->node != nullptr) at_ = any->node;
   const std::optional<Product> found = product(tensor);
-  if (!found) refuse("the product with {}.weight should be here", name);
+  if (!found || found->weight->dims.size() != 2) refuse("the product with {}.weight should be here", name);
   at_ = found->node;
   bind_product(name + ".weight", *found);
   if (bias.empty() != (found->bias == nullptr))
@@ -268,8 +274,14 @@ Traced OnnxProof::layer(Traced x, const LayerSpec& layer) {
     const Traced up = activation(inner, layer.ffn.activation, own(names.up));
     return linear(up, own(names.up), layer.ffn.bias ? own(names.up) + ".bias" : "");
   });
+  if (layer.cross != nullptr) {
+    LayerSpec cross = *layer.cross;
+    cross.weights = layer.weights;
+    branch(cross.names.attention_norms, cross.names.o, cross.attention.o_bias,
+           [&](const Traced& merged) { return attention(merged, cross, true); });
+  }
   branch(layer.names.attention_norms, names.o, layer.attention.o_bias,
-         [&](const Traced& merged) { return attention(merged, layer); });
+         [&](const Traced& merged) { return attention(merged, layer, false); });
   return x;
 }
 
@@ -281,6 +293,8 @@ void OnnxProof::run() {
   for (size_t i = spec_.layers.size(); i-- > 0;) x = layer(x, spec_.layers[i]);
   if (spec_.picture.format.height != 0) {
     picture(x);
+  } else if (spec_.conv_stem != nullptr) {
+    sound(x);
   } else {
     embedding(x);
   }

@@ -19,15 +19,22 @@ namespace mote::convert {
 struct OnnxSample {
   uint64_t batch = 2, length = 5;
   bool padded = false;  // the last sequence ends in two tokens that the mask leaves out
+  uint64_t source = 0;  // rows of each sequence that a decoder attends to besides
 
   bool is_kept(uint64_t sequence, uint64_t row) const {
     return !padded || sequence + 1 != batch || row + 2 < length;
   }
 };
 
+/// The input of a decoder that its source's rows are.
+inline constexpr const char* kOnnxSource = "encoder_hidden_states";
+
 /// Proves that the graph computes what the spec says, with the weights that the spec's names stand for; gives
 /// names to weights that had none. Throws Error, naming the operator and the node that differ.
 void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& model, const TransformerSpec& spec);
+/// The same of a decoder whose source is in a graph of its own.
+void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& encoder,
+                const std::shared_ptr<OnnxModel>& decoder, const TransformerSpec& spec);
 
 class OnnxProof {
  public:
@@ -92,12 +99,14 @@ class OnnxProof {
     std::vector<float> added;
     float factor = 1.0f;
   };
-  Traced attention(const Traced& merged, const LayerSpec& layer);
+  /// What the queries are made of. Keys and values are of the same rows, or, where it crosses, the source's.
+  Traced attention(const Traced& merged, const LayerSpec& layer, bool crosses);
+  TracedAtom scored(const Traced& scores, const LayerSpec& layer, bool crosses, float& factor);
   const TracedAtom& one_atom(const std::vector<TracedElement>& elements, int32_t& index);
   std::vector<TracedElement> unscaled(const Traced& tensor, float& factor);
   void peel_scores(Scores& scores);
-  void check_mask(const Scores& scores, const LayerSpec& layer);
-  Traced heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which);
+  void check_mask(const Scores& scores, uint64_t keys, uint64_t heads, bool causal);
+  Traced heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which, uint64_t rows);
 
   // prove_ends.cpp
   Traced output();
@@ -110,6 +119,10 @@ class OnnxProof {
   void looked_up(const Traced& tensor, std::set<std::string>& roles);
   void picture(const Traced& x);
   void patches(const Traced& tensor);
+
+  // prove_sound.cpp
+  void sound(const Traced& x);
+  Traced convolution(const Traced& tensor, const TimeConv& conv, uint32_t channels);
 
   Source& source_;
   std::shared_ptr<OnnxModel> model_;

@@ -50,10 +50,11 @@ std::vector<TracedElement> OnnxProof::unscaled(const Traced& tensor, float& fact
 
 /// The input of the linear whose outputs are the heads' queries ('q', [batch, heads, rows, columns]), keys
 /// ('k', [batch, heads, columns, rows]) or values ('v', as queries).
-Traced OnnxProof::heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which) {
+Traced OnnxProof::heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which,
+                        uint64_t rows) {
   const AttentionSpec& spec = layer.attention;
   const LayerNames& names = layer.names;
-  const uint64_t columns = which == 'v' ? spec.value_width() : spec.head_dim, rows = sample_.length;
+  const uint64_t columns = which == 'v' ? spec.value_width() : spec.head_dim;
   const uint64_t heads = spec.heads, group = which == 'q' ? 1 : spec.heads / spec.kv_heads;
   uint64_t width = which == 'q' ? spec.q_width() : which == 'k' ? spec.k_width() : spec.v_width(), first = 0;
   std::string name = which == 'q' ? names.q : which == 'k' ? names.k : names.v;
@@ -77,8 +78,10 @@ Traced OnnxProof::heads(const Traced& tensor, float& factor, const LayerSpec& la
     if (elements[i].is_number() || elements[i].bits != expected)
       refuse("the output of {} is not split into heads as the config implies", name);
   }
-  const bool bias =
-      layer.attention.qkv_bias || (spec_.optional_biases && source_.tensors.count(name + ".bias") != 0);
+  const std::optional<Product> made = product(whole(index));
+  const bool may = spec_.optional_biases &&
+                   ((made && made->bias != nullptr) || source_.tensors.count(name + ".bias") != 0);
+  const bool bias = layer.attention.qkv_bias || may;
   return linear(whole(index), name, bias ? name + ".bias" : "");
 }
 
@@ -113,11 +116,10 @@ void OnnxProof::peel_scores(Scores& scores) {
 }
 
 /// Scores that a row may see are the product's, others vanish in the softmax.
-void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer) {
-  const uint64_t rows = sample_.length, heads = layer.attention.heads;
-  const bool causal = layer.attention.causal || !spec_.is_encoder();
+void OnnxProof::check_mask(const Scores& scores, uint64_t keys, uint64_t heads, bool causal) {
+  const uint64_t rows = sample_.length;
   for (uint64_t i = 0; i < scores.elements.size(); ++i) {
-    const uint64_t key = i % rows, query = i / rows % rows, batch = i / (rows * rows * heads);
+    const uint64_t key = i % keys, query = i / keys % rows, batch = i / (keys * rows * heads);
     if (!sample_.is_kept(batch, query)) continue;
     const bool visible = sample_.is_kept(batch, key) && (!causal || key <= query);
     const TracedElement& element = scores.elements[i];
@@ -128,11 +130,32 @@ void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer) {
   }
 }
 
-Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer) {
+/// The product of q and k behind the softmax's input, and the factor of it, with its mask checked.
+TracedAtom OnnxProof::scored(const Traced& tensor, const LayerSpec& layer, bool crosses, float& factor) {
+  const uint64_t rows = sample_.length, keys = crosses ? sample_.source : rows;
+  const uint64_t heads_count = layer.attention.heads;
+  const bool causal = !crosses && (layer.attention.causal || !spec_.is_encoder());
+  if (sample_.batch * heads_count * rows * keys > kMaxScores)
+    refuse("{} rows are too many to be followed", rows);
+  if (tensor->size() != sample_.batch * heads_count * rows * keys)
+    refuse("scores of {} heads, each of {} rows, should be here", heads_count, rows);
+  if (!causal && !sample_.padded) {  // nothing has to be left out: the product may be there as it is
+    if (const TracedAtom* plain = node(tensor, "MatMul")) return *plain;
+  }
+  Scores scores;
+  for (uint64_t i = 0; i < tensor->size(); ++i) scores.elements.push_back(tensor->at(i));
+  scores.added.resize(scores.elements.size());
+  peel_scores(scores);
+  check_mask(scores, keys, heads_count, causal);
+  factor = scores.factor;
+  int32_t index;
+  return one_atom(scores.elements, index);
+}
+
+Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer, bool crosses) {
   const AttentionSpec& spec = layer.attention;
   const uint64_t rows = sample_.length, columns = spec.value_width(), heads_count = spec.heads;
-  if (sample_.batch * heads_count * rows * rows > kMaxScores)
-    refuse("{} rows are too many to be followed", rows);
+  const uint64_t keys_rows = crosses ? sample_.source : rows;
   std::vector<TracedElement> elements;
   for (uint64_t i = 0; i < merged->size(); ++i) elements.push_back(merged->at(i));
   int32_t index;
@@ -158,25 +181,18 @@ Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer) {
   const auto rank = static_cast<int64_t>(softmax.dims.size());
   const int64_t axis = softmax.node->integer("axis", model_->graph.opset >= 13 ? -1 : 1);
   if (axis != -1 && axis != rank - 1) refuse("a softmax over more than keys");
-  Scores scores;
-  for (uint64_t i = 0; i < softmax.inputs[0]->size(); ++i)
-    scores.elements.push_back(softmax.inputs[0]->at(i));
-  scores.added.resize(scores.elements.size());
-  if (scores.elements.size() != sample_.batch * heads_count * rows * rows)
-    refuse("scores of {} heads, each of {} rows, should be here", heads_count, rows);
-  peel_scores(scores);
-  check_mask(scores, layer);
-  const TracedAtom product = one_atom(scores.elements, index);
-  const OnnxNode* scored = product.node;
-  const Traced x = heads(product.inputs[0], scores.factor, layer, 'q');
-  const Traced keys = heads(product.inputs[1], scores.factor, layer, 'k');
-  at_ = scored;
-  if (!is_near(scores.factor, spec.scale))
-    refuse("scores are multiplied by {}, the config implies {}", scores.factor, spec.scale);
-  float factor = 1.0f;
-  const Traced values = heads(sums.inputs[1], factor, layer, 'v');
-  if (factor != 1.0f) refuse("values are multiplied by {}", factor);
-  if (!is_same(x, keys) || !is_same(x, values)) refuse("q, k and v should read the same rows");
+  float factor = 1.0f, value_factor = 1.0f;
+  const TracedAtom product = scored(softmax.inputs[0], layer, crosses, factor);
+  const Traced x = heads(product.inputs[0], factor, layer, 'q', rows);
+  const Traced keys = heads(product.inputs[1], factor, layer, 'k', keys_rows);
+  at_ = product.node;
+  if (!is_near(factor, spec.scale))
+    refuse("scores are multiplied by {}, the config implies {}", factor, spec.scale);
+  const Traced values = heads(sums.inputs[1], value_factor, layer, 'v', keys_rows);
+  if (value_factor != 1.0f) refuse("values are multiplied by {}", value_factor);
+  const Traced read = crosses ? trace_.values.at(kOnnxSource) : x;
+  if (!is_same(read, keys) || !is_same(read, values))
+    refuse("{}", crosses ? "k and v should read the source's rows" : "q, k and v should read the same rows");
   return x;
 }
 

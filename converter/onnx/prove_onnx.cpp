@@ -7,11 +7,15 @@
 namespace mote::convert {
 namespace {
 
+constexpr uint64_t kMaxSourceRows = 1u << 14;
+
 /// What the proof knows nothing of, or "".
 std::string unproved_layer(const LayerSpec& layer) {
   const AttentionSpec& attention = layer.attention;
   const LayerNames& names = layer.names;
-  if (layer.build != nullptr || layer.cross != nullptr) return "layers of a form of their own";
+  if (layer.build != nullptr) return "layers of a form of their own";
+  const std::string of_cross = layer.cross == nullptr ? "" : unproved_layer(*layer.cross);
+  if (!of_cross.empty()) return of_cross;
   if (layer.branches != Branches::serial || layer.residual_multiplier != 1.0f)
     return "other residual branches";
   if (layer.ffn.kind != Ffn::plain || layer.ffn.squared || layer.ffn.gate_multiplier != 1.0f ||
@@ -35,9 +39,14 @@ std::string unproved_layer(const LayerSpec& layer) {
   return "";
 }
 
-std::string unproved(const TransformerSpec& spec) {
-  if (spec.source != nullptr || spec.stem != nullptr || spec.sound || spec.expand || spec.collapse)
-    return "encoder-decoders, sound and rows of several streams";
+/// `apart`: the model's encoder and decoder are graphs of their own.
+std::string unproved(const TransformerSpec& spec, bool apart) {
+  const bool stem = spec.stem != nullptr || spec.sound;
+  if ((spec.source != nullptr && !apart) || (stem && spec.conv_stem == nullptr) || spec.expand)
+    return "encoder-decoders in one graph, sound of another form than Whisper's and rows of several streams";
+  if (apart && spec.source == nullptr && spec.conv_stem == nullptr) return "encoder-decoders of texts";
+  if (!spec.names.source_positions.empty() || !spec.names.source_projection.empty())
+    return "sources that are changed before they are attended to";
   if (spec.norm != NormKind::layer || !spec.norm_bias || spec.norm_eps_outside_root || spec.norm_plus_one ||
       spec.norm_multiplier != 1.0f)
     return "norms that are no layer norms with biases";
@@ -100,15 +109,25 @@ std::map<std::string, Traced> text_inputs(const TransformerSpec& spec, const Onn
           {"position_ids", known_numbers(dims, positions)}};
 }
 
+Traced rows_of_floats(const std::vector<uint64_t>& dims) {
+  auto rows = std::make_shared<TracedTensor>();
+  rows->dims = dims;
+  rows->whole = 0;
+  return rows;
+}
+
 std::map<std::string, Traced> inputs_of(const OnnxModel& model, const TransformerSpec& spec,
                                         const OnnxSample& sample) {
   if (const PictureFormat& format = spec.picture.format; format.height != 0) {
-    auto pixels = std::make_shared<TracedTensor>();
-    pixels->dims = {sample.batch, format.channels, format.height, format.width};
-    pixels->whole = 0;
-    return {{"pixel_values", pixels}};
+    return {{"pixel_values", rows_of_floats({sample.batch, format.channels, format.height, format.width})}};
   }
+  if (const ConvStem* stem = spec.conv_stem.get(); stem != nullptr)
+    return {{"input_features", rows_of_floats({sample.batch, stem->bins, spec.context})}};
   std::map<std::string, Traced> inputs = text_inputs(spec, sample);
+  if (spec.source != nullptr) {
+    inputs[kOnnxSource] = rows_of_floats({sample.batch, sample.source, spec.source->width});
+    inputs["use_cache_branch"] = known_numbers({1}, {0.0f});
+  }
   for (const OnnxInput& input : model.graph.inputs) {
     if (!input.name.starts_with("past_key_values.")) continue;  // of tokens before, of which there are none
     const AttentionSpec& attention = spec.layers[0].attention;
@@ -121,47 +140,75 @@ std::map<std::string, Traced> inputs_of(const OnnxModel& model, const Transforme
 /// Sizes that the graph says to be fixed are taken.
 OnnxSample sample_of(const OnnxModel& model, const TransformerSpec& spec, OnnxSample sample) {
   if (spec.picture.format.height != 0) return {1, spec.context, false};
+  if (spec.conv_stem != nullptr) return {1, spec.conv_stem->rows, false};
   sample.length = std::min<uint64_t>(sample.length, spec.context);
   for (const OnnxInput& input : model.graph.inputs) {
+    if (input.name == kOnnxSource && input.dims.size() == 3 && input.dims[1] > 0)
+      sample.source = static_cast<uint64_t>(input.dims[1]);
     if (input.name != "input_ids" || input.dims.size() != 2) continue;
     if (input.dims[0] > 0) sample.batch = static_cast<uint64_t>(input.dims[0]);
     if (input.dims[1] > 0) sample.length = static_cast<uint64_t>(input.dims[1]);
   }
-  if (sample.length > spec.context || sample.batch > 64)
-    fail("{}: a batch of {} sequences of {} tokens is not supported", model.where, sample.batch,
-         sample.length);
+  if (sample.length > spec.context || sample.batch > 64 || sample.source > kMaxSourceRows)
+    fail("{}: a batch of {} sequences of {} tokens, of sources of {} rows, is not supported", model.where,
+         sample.batch, sample.length, sample.source);
   const bool has_mask = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
                                     [](const OnnxInput& input) { return input.name == "attention_mask"; });
   sample.padded = sample.padded && has_mask && sample.length > 3;
   return sample;
 }
 
-}  // namespace
-
-void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
-  const OnnxModel& model = *shared;
-  const std::string what = unproved(spec);
+/// What is not proved of a spec is an error.
+void require_provable(const std::string& where, const TransformerSpec& spec, bool apart) {
+  const std::string what = unproved(spec, apart);
   if (!what.empty())
     fail(
-        "{}: of ONNX files, models of the shapes of BERT, ViT and GPT-2 are read; {} are not. Give the "
-        "model's safetensors",
-        model.where, what);
-  check_spec(spec);
+        "{}: of ONNX files, models of the shapes of BERT, ViT, GPT-2 and Whisper are read; {} are not. Give "
+        "the model's safetensors",
+        where, what);
+}
+
+/// Whether the graph rounds activations.
+bool prove_graph(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
+  const OnnxModel& model = *shared;
   // Two sets of sizes: what follows from one by chance does not from both.
   bool rounds = false;
-  for (const OnnxSample& wanted : {OnnxSample{2, 5, false}, OnnxSample{3, 4, true}}) {
+  for (const OnnxSample& wanted : {OnnxSample{2, 5, false, 7}, OnnxSample{3, 4, true, 6}}) {
     const OnnxSample sample = sample_of(model, spec, wanted);
     OnnxProof proof(source, shared, spec, sample,
                     trace_onnx(model.graph, model.where, inputs_of(model, spec, sample)));
     proof.run();
     rounds = proof.rounds();
-    if (spec.picture.format.height != 0) break;
+    if (spec.picture.format.height != 0 || spec.conv_stem != nullptr) break;
   }
+  return rounds;
+}
+
+void note_rounding(Source& source, bool rounds) {
   if (rounds)
     source.notes.emplace_back(
         "the ONNX file rounds activations to 8 bits, a scale for a whole tensor; its weights are kept as "
         "they are, "
         "activations are rounded as mote's types do");
+}
+
+}  // namespace
+
+void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& model, const TransformerSpec& spec) {
+  require_provable(model->where, spec, false);
+  check_spec(spec);
+  note_rounding(source, prove_graph(source, model, spec));
+}
+
+void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& encoder,
+                const std::shared_ptr<OnnxModel>& decoder, const TransformerSpec& spec) {
+  if (spec.source == nullptr)
+    fail("{}: the config's model has no encoder beside its decoder", encoder->where);
+  require_provable(encoder->where, *spec.source, true);
+  require_provable(decoder->where, spec, true);
+  check_spec(spec);
+  const bool rounds = prove_graph(source, encoder, *spec.source);
+  note_rounding(source, prove_graph(source, decoder, spec) || rounds);
 }
 
 }  // namespace mote::convert

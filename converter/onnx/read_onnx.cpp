@@ -44,12 +44,16 @@ SourceTensor quantized_tensor(const std::shared_ptr<const OnnxModel>& model, con
   const OnnxTensor& tensor = *weight.tensor;
   if (tensor.type != OnnxType::i8 && tensor.type != OnnxType::u8)
     fail("tensor {}: {} with a scale is not supported", name, onnx_type_name(tensor.type));
-  if (shape.size() != 2) fail("tensor {}: integers of {} dimensions are not supported", name, shape.size());
-  const uint64_t rows = shape[0], cols = shape[1];
+  if (shape.size() != 2 && shape.size() != 3)
+    fail("tensor {}: integers of {} dimensions are not supported", name, shape.size());
+  const uint64_t cols = shape.back(), rows = tensor.size() / std::max<uint64_t>(cols, 1);
   auto reader = std::make_shared<IntegerRows>(rows, cols, cols);
-  reader->scales = spread(weight.scales, rows, name);
-  for (const float zero : spread(weight.zeros, rows, name))
-    reader->zeros.push_back(static_cast<int16_t>(zero));
+  const std::vector<float> scales = spread(weight.scales, shape[0], name);
+  const std::vector<float> zeros = spread(weight.zeros, shape[0], name);
+  for (uint64_t row = 0; row < rows; ++row) {
+    reader->scales.push_back(scales[row * shape[0] / rows]);
+    reader->zeros.push_back(static_cast<int16_t>(zeros[row * shape[0] / rows]));
+  }
   const bool is_signed = tensor.type == OnnxType::i8;
   const std::byte* data = tensor.bytes.data();
   const uint64_t row_step = weight.in_out ? 1 : cols, col_step = weight.in_out ? rows : 1;
@@ -74,6 +78,18 @@ class ExternalFiles {
  public:
   ExternalFiles(Source& source, const fs::path& model) : source_(source), model_(model) {}
 
+  void take(OnnxGraph& graph) {
+    for (auto& [name, tensor] : graph.initializers) {
+      if (!tensor.external.empty()) take(tensor);
+    }
+    for (const OnnxNode& node : graph.nodes) {
+      for (const OnnxAttribute& attribute : node.attributes) {
+        if (attribute.graph != nullptr) take(*attribute.graph);
+      }
+    }
+  }
+
+ private:
   void take(OnnxTensor& tensor) {
     const std::string what = fmt::format("{}: tensor {}", model_.string(), shown(tensor.name));
     const std::string location = tensor.external["location"];
@@ -96,7 +112,6 @@ class ExternalFiles {
     tensor.external.clear();
   }
 
- private:
   static uint64_t number(const OnnxTensor& tensor, const std::string& key, uint64_t fallback,
                          const std::string& what) {
     const auto found = tensor.external.find(key);
@@ -140,7 +155,58 @@ SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, c
   return result;
 }
 
+namespace {
+
+std::shared_ptr<OnnxModel> open_onnx(Source& source, std::span<const std::byte> file, const fs::path& path) {
+  auto model = std::make_shared<OnnxModel>();
+  model->where = path.string();
+  model->graph = parse_onnx(file, model->where);
+  ExternalFiles(source, path).take(model->graph);
+  expand_fused(*model);
+  return model;
+}
+
+std::shared_ptr<OnnxModel> open_onnx(Source& source, const fs::path& path) {
+  auto file = std::make_unique<MappedFile>(path);
+  const std::span<const std::byte> bytes = file->bytes();
+  source.files.push_back(std::move(file));
+  return open_onnx(source, bytes, path);
+}
+
+TransformerSpec spec_of(const Source& source) {
+  Config config(*source.config, source.config_path.string());
+  return find_architecture(config).read(source, config);
+}
+
+/// Names of weights follow from their places in the graphs alone: each graph has names of its own.
+void read_onnx_pair(Source& source, const OnnxPair& pair) {
+  const auto encoder = open_onnx(source, pair.encoder), decoder = open_onnx(source, pair.decoder);
+  prove_onnx(source, encoder, decoder, spec_of(source));
+}
+
+constexpr std::string_view kOnnxEnd = ".onnx";
+constexpr const char *kEncoderStart = "encoder_model", *kDecoderStart = "decoder_model",
+                     *kMergedStart = "decoder_model_merged";
+
+}  // namespace
+
+std::optional<OnnxPair> find_onnx_pair(const fs::path& path) {
+  const std::string name = path.filename().string();
+  for (const char* start : {kMergedStart, kDecoderStart, kEncoderStart}) {
+    if (!name.starts_with(start) || !name.ends_with(kOnnxEnd)) continue;
+    const std::string end = name.substr(std::string_view(start).size());  // "_quantized.onnx"
+    const fs::path encoder = path.parent_path() / (kEncoderStart + end);
+    if (start != kEncoderStart) return OnnxPair{encoder, path};
+    const fs::path decoder = path.parent_path() / (kDecoderStart + end);
+    std::error_code error;
+    if (fs::exists(decoder, error)) return OnnxPair{path, decoder};
+    return OnnxPair{path, path.parent_path() / (kMergedStart + end)};
+  }
+  return std::nullopt;
+}
+
 void read_onnx(Source& source, const fs::path& path) {
+  if (const auto pair = find_onnx_pair(path)) return read_onnx_pair(source, *pair);
   auto file = std::make_unique<MappedFile>(path);
   const std::span<const std::byte> bytes = file->bytes();
   source.files.push_back(std::move(file));
@@ -148,19 +214,16 @@ void read_onnx(Source& source, const fs::path& path) {
 }
 
 void read_onnx(Source& source, std::span<const std::byte> file, const fs::path& path) {
-  auto model = std::make_shared<OnnxModel>();
-  model->where = path.string();
-  model->graph = parse_onnx(file, model->where);
-  ExternalFiles external(source, path);
-  for (auto& [name, tensor] : model->graph.initializers) {
-    if (!tensor.external.empty()) external.take(tensor);
-  }
-  expand_fused(*model);
+  const auto model = open_onnx(source, file, path);
   name_onnx_weights(*model);
   for (const auto& [name, weight] : model->weights)
     source.tensors[name] = onnx_source_tensor(model, weight, name);
-  Config config(*source.config, source.config_path.string());
-  prove_onnx(source, model, find_architecture(config).read(source, config));
+  prove_onnx(source, model, spec_of(source));
+}
+
+void read_onnx_pair(Source& source, std::span<const std::byte> encoder, std::span<const std::byte> decoder) {
+  prove_onnx(source, open_onnx(source, encoder, "encoder"), open_onnx(source, decoder, "decoder"),
+             spec_of(source));
 }
 
 }  // namespace mote::convert

@@ -111,10 +111,32 @@ class OnnxFollower {
     return step.make(kind, dims, std::move(elements));
   }
 
+  /// The outputs of the branch that a known condition chooses. Its values join the graph's.
+  std::vector<Traced> branch(const OnnxStep& step) {
+    const std::optional<float> condition = trace_.scalar(step.input(0));
+    if (!condition) step.refuse("its condition is not known without running the model");
+    const OnnxAttribute* chosen = step.node.find(*condition != 0.0f ? "then_branch" : "else_branch");
+    if (chosen == nullptr || chosen->graph == nullptr) step.refuse("the branch that it takes is missing");
+    for (const auto& [name, tensor] : chosen->graph->initializers) {
+      if (!trace_.values.emplace(name, constant(tensor, true)).second)
+        step.refuse("its initializer {} is there already", shown(name));
+    }
+    for (const OnnxNode& node : chosen->graph->nodes) follow(node);
+    std::vector<Traced> outputs;
+    for (const std::string& name : chosen->graph->outputs) {
+      const auto found = trace_.values.find(name);
+      if (found == trace_.values.end()) step.refuse("no node makes its output {}", shown(name));
+      outputs.push_back(found->second);
+    }
+    return outputs;
+  }
+
   void follow(const OnnxNode& node) {
     OnnxStep step{trace_, node, {}, budget_};
+    const bool chooses = node.op == "If" && node.domain.empty();
     for (const OnnxAttribute& attribute : node.attributes) {
-      if (attribute.is_graph) step.refuse("operators with graphs of their own are not supported");
+      if (attribute.graph != nullptr && !chooses)
+        step.refuse("operators with graphs of their own are not supported");
     }
     for (const std::string& name : node.inputs) {
       const auto found = trace_.values.find(name);
@@ -125,13 +147,17 @@ class OnnxFollower {
     std::vector<Traced> outputs;
     if (node.op == "Constant" && node.domain.empty()) {
       outputs = {constant_of(step)};
+    } else if (chooses) {
+      outputs = branch(step);
     } else if (!move_elements(step, outputs) && !compute_elements(step, outputs) &&
                !keep_opaque(step, outputs)) {
       step.refuse("the operator is not supported");
     }
     for (size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
       if (outputs[i]->dims.size() > 8) step.refuse("more than 8 dimensions");
-      if (trace_.values.count(node.outputs[i]) != 0)
+      const auto known = trace_.values.find(node.outputs[i]);
+      // What a branch calls its output, the operator may call its own.
+      if (known != trace_.values.end() && !(chooses && known->second == outputs[i]))
         step.refuse("its output {} is there already", shown(node.outputs[i]));
       if (!node.outputs[i].empty()) trace_.values[node.outputs[i]] = outputs[i];
     }

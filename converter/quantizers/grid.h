@@ -115,15 +115,6 @@ struct ScaledGroup {
   float error = 0;
 };
 
-/// The candidate with the scale rounded to f16 before q is chosen.
-inline ScaledGroup try_scale(const WeighedGroup& group, float scale, float least, float most) {
-  ScaledGroup result;
-  result.scale = through_f16(scale);
-  result.q = round_to_grid(group.values, result.scale, 0.0f, least, most);
-  result.error = squared_error(group, result.q, result.scale, 0.0f);
-  return result;
-}
-
 /// The scale that fits a choice of q best: sum(w q v) / sum(w q q).
 inline float fitted_scale(const WeighedGroup& group, const Group& q) {
   const float square = sum_of([&](size_t i) { return group.weights[i] * q[i] * q[i]; });
@@ -131,37 +122,20 @@ inline float fitted_scale(const WeighedGroup& group, const Group& q) {
   return sum_of([&](size_t i) { return group.weights[i] * q[i] * group.values[i]; }) / square;
 }
 
-/// The symmetric grid least..most that loses least of a group, of the scales tried.
-class ScaleSearch {
- public:
-  /// Tries the scale that has the largest magnitude at `steps`.
-  ScaleSearch(const WeighedGroup& group, float steps, float least, float most)
-      : group_(group), least_(least), most_(most) {
-    for (const float value : group.values) largest_ = std::max(largest_, std::fabs(value));
-    best_ = try_scale(group, largest_ / steps, least, most);
-  }
-  /// The same for other steps; below 0 the signs of the grid are exchanged.
-  void try_steps(float steps) { consider(largest_ / steps); }
-  /// The least-squares scale of the best choice of q so far.
-  void fit() { consider(fitted_scale(group_, best_.q)); }
-  const ScaledGroup& best() const { return best_; }
-
- private:
-  void consider(float scale) {
-    const ScaledGroup candidate = try_scale(group_, scale, least_, most_);
-    if (candidate.error < best_.error) best_ = candidate;
-  }
-
-  const WeighedGroup& group_;
-  float least_, most_, largest_ = 0;
-  ScaledGroup best_;
+/// A grid, the steps of the scales that are tried, and how often the best is fitted.
+struct ScaleGrid {
+  float least, most;
+  std::span<const float> steps;
+  bool lopsided;  // scales of both signs are tried
+  int fits;       // since a new scale can change the choice of q, a second may better the first
 };
+ScaledGroup best_scale(const WeighedGroup& group, const ScaleGrid& grid);
 
 void store_group(size_t group, const Group& q, float scale, QuantRow& out);
 
-/// Every group of a row as best_of(group) gives it.
-void encode_symmetric(std::span<const float> row, std::span<const float> importance,
-                      ScaledGroup (*best_of)(const WeighedGroup&), EncodedRow& out);
+/// Every group of a row with its best scale.
+void encode_symmetric(std::span<const float> row, std::span<const float> importance, const ScaleGrid& grid,
+                      EncodedRow& out);
 
 /// value = scale * q for every group.
 void decode_symmetric(const EncodedRow& row, std::span<float> out);

@@ -81,22 +81,21 @@ DType own_type(SourceType type) {
   switch (type) {
     case SourceType::f32:
     case SourceType::bf16:
-      return DType::f32;
+    case SourceType::packed:
+    case SourceType::fp8:
+      break;
     case SourceType::f16:
       return DType::f16;
     case SourceType::q4_0:
+    case SourceType::int4:
       return DType::q4g32;
     case SourceType::q4_1:
       return DType::q4mg32;
     case SourceType::ternary:
     case SourceType::int8_rows:
       return DType::q8c;
-    case SourceType::packed:
-    case SourceType::fp8:
-      return DType::f32;
-    case SourceType::int4:
-      return DType::q4g32;
     case SourceType::int8:
+    case SourceType::q8_0:
       return DType::q8g32;
     case SourceType::q2_k:
     case SourceType::q3_k:
@@ -110,8 +109,6 @@ DType own_type(SourceType type) {
     case SourceType::q5_1:
     case SourceType::q6_k:
       return DType::q6k;
-    case SourceType::q8_0:
-      return DType::q8g32;
   }
   return DType::f32;
 }

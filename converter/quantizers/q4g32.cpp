@@ -8,25 +8,13 @@
 namespace mote::convert::q4g32 {
 namespace {
 
-constexpr float kLeast = -8;
-constexpr float kMost = 7;
 constexpr std::array<float, 9> kSteps = {7.0f, 7.25f, 7.5f, 7.75f, 8.0f, 8.4f, 8.8f, 9.3f, 10.0f};
-
-ScaledGroup best_of(const WeighedGroup& values) {
-  ScaleSearch search(values, kSteps[0], kLeast, kMost);
-  for (const float steps : kSteps) {
-    search.try_steps(steps);
-    search.try_steps(-steps);
-  }
-  search.fit();
-  search.fit();
-  return search.best();
-}
+constexpr ScaleGrid kGrid = {-8, 7, kSteps, true, 2};
 
 }  // namespace
 
 void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
-  encode_symmetric(row, importance, best_of, out);
+  encode_symmetric(row, importance, kGrid, out);
 }
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }

@@ -7,21 +7,13 @@
 namespace mote::convert::q8g32 {
 namespace {
 
-constexpr float kLeast = -127;
-constexpr float kMost = 127;
 constexpr std::array<float, 5> kSteps = {127.0f, 126.5f, 126.0f, 127.5f, 128.0f};
-
-ScaledGroup best_of(const WeighedGroup& values) {
-  ScaleSearch search(values, kSteps[0], kLeast, kMost);
-  for (size_t i = 1; i < kSteps.size(); ++i) search.try_steps(kSteps[i]);
-  search.fit();
-  return search.best();
-}
+constexpr ScaleGrid kGrid = {-127, 127, kSteps, false, 1};
 
 }  // namespace
 
 void encode(std::span<const float> row, std::span<const float> importance, EncodedRow& out) {
-  encode_symmetric(row, importance, best_of, out);
+  encode_symmetric(row, importance, kGrid, out);
 }
 
 void decode(const EncodedRow& row, std::span<float> out) { decode_symmetric(row, out); }

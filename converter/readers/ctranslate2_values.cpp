@@ -42,24 +42,19 @@ struct PaddedRows : RowReader {
   }
 };
 
+/// Of a variable that is of no integers.
+SourceType float_type(Ct2Type type) {
+  if (type == Ct2Type::f16) return SourceType::f16;
+  return type == Ct2Type::bf16 ? SourceType::bf16 : SourceType::f32;
+}
+
 double scalar_of(const Ct2Variable& variable) {
   const std::byte* data = variable.bytes.data();
-  switch (variable.type) {
-    case Ct2Type::f32:
-      return load<float>(data);
-    case Ct2Type::i8:
-      return load<int8_t>(data);
-    case Ct2Type::i16:
-      return load<int16_t>(data);
-    case Ct2Type::i32:
-      return load<int32_t>(data);
-    case Ct2Type::f16:
-    case Ct2Type::bf16:
-      break;
-  }
-  const SourceType type = variable.type == Ct2Type::f16 ? SourceType::f16 : SourceType::bf16;
+  if (variable.type == Ct2Type::i8) return load<int8_t>(data);
+  if (variable.type == Ct2Type::i16) return load<int16_t>(data);
+  if (variable.type == Ct2Type::i32) return load<int32_t>(data);
   float value = 0;
-  read_row({type, {}, data, variable.bytes.size()}, 0, {&value, 1});
+  read_row({float_type(variable.type), {}, data, variable.bytes.size()}, 0, {&value, 1});
   return value;
 }
 
@@ -175,12 +170,8 @@ SourceTensor Ct2Variables::tensor(const std::string& name) {
   const Ct2Variable& variable = weight(name);
   if (variable.shape.empty() || variable.shape.size() > 3 || element_count(variable.shape) == uint64_t{0})
     refuse(fmt::format("{} is no vector or matrix", shown(name)));
-  if (variable.type == Ct2Type::f32)
-    return {SourceType::f32, variable.shape, variable.bytes.data(), variable.bytes.size()};
-  if (variable.type == Ct2Type::f16 || variable.type == Ct2Type::bf16) {
-    const SourceType type = variable.type == Ct2Type::f16 ? SourceType::f16 : SourceType::bf16;
-    return {type, variable.shape, variable.bytes.data(), variable.bytes.size()};
-  }
+  if (variable.type == Ct2Type::f32 || variable.type == Ct2Type::f16 || variable.type == Ct2Type::bf16)
+    return {float_type(variable.type), variable.shape, variable.bytes.data(), variable.bytes.size()};
   if (variable.type == Ct2Type::i32 || !has(name + "_scale"))
     refuse(fmt::format("{} is of integers without a scale", shown(name)));
   const Ct2Variable& scale = weight(name + "_scale");

@@ -2,6 +2,7 @@
 //
 // GGUF's metadata and tensor names translated to Hugging Face's, by the tables of gguf_families.h. A key or a
 // tensor that no table has might change the results, and is refused by name.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -87,14 +88,32 @@ void read_bert(const GgufFile& file, GgufKeys& metadata, nlohmann::json& config,
   config["type_vocab_size"] = types == file.tensors.end() ? 0 : types->second.rows();
 }
 
-/// Which layers are short convolutions: those without heads of keys.
-void read_lfm2(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
+void read_keys(const Family& family, std::span<const KeyRule> rules, GgufKeys& metadata,
+               nlohmann::json& config, const std::string& where) {
+  for (const KeyRule& rule : rules) {
+    const bool of_layers =
+        !family.other_layer.empty() && rule.config == std::string_view("num_key_value_heads");
+    if (of_layers) continue;  // read_layer_types
+    if (metadata.find(rule.gguf) == nullptr) {
+      if (rule.presence == Presence::required)
+        fail("{}: no metadata key {}.{}", where, family.name, rule.gguf);
+    } else if (rule.kind == KeyKind::size) {
+      config[rule.config] = *metadata.size(rule.gguf);
+    } else {
+      config[rule.config] = *metadata.number(rule.gguf);
+    }
+  }
+}
+
+/// Which layers attend: those with heads of keys.
+void read_layer_types(const Family& family, GgufKeys& metadata, nlohmann::json& config,
+                      const std::string& where) {
   const uint32_t layers = config["num_hidden_layers"].get<uint32_t>();
-  if (layers > kMaxGgufLayers) fail("{}: lfm2.block_count is {}", where, layers);
+  if (layers > kMaxGgufLayers) fail("{}: {}.block_count is {}", where, family.name, layers);
   config["layer_types"] = nlohmann::json::array();
   uint32_t kv_heads = 0;
   for (const uint32_t heads : metadata.sizes("attention.head_count_kv", layers)) {
-    config["layer_types"].push_back(heads == 0 ? "conv" : "full_attention");
+    config["layer_types"].push_back(heads == 0 ? family.other_layer : family.attention_layer);
     if (heads == 0) continue;
     if (kv_heads != 0 && heads != kv_heads)
       fail("{}: layers have {} and {} heads of keys", where, kv_heads, heads);
@@ -102,7 +121,38 @@ void read_lfm2(GgufKeys& metadata, nlohmann::json& config, const std::string& wh
   }
   if (kv_heads == 0) fail("{}: no layer has attention", where);
   config["num_key_value_heads"] = kv_heads;
-  config["block_auto_adjust_ff_dim"] = false;
+}
+
+/// Granite's switch for RoPE, which is on where the file does not say.
+bool has_rope(GgufKeys& metadata) {
+  const GgufValue* value = metadata.find("rope.scaling.finetuned");
+  const auto* flag = value == nullptr ? nullptr : std::get_if<bool>(value);
+  return flag == nullptr || *flag;
+}
+
+/// The scans, and the feed-forward that every token takes.
+void read_granite_hybrid(const Family& family, const GgufFile& file, GgufKeys& metadata,
+                         nlohmann::json& config, const std::string& where) {
+  static constexpr KeyRule kKeys[] = {{"ssm.conv_kernel", "mamba_d_conv"},
+                                      {"ssm.state_size", "mamba_d_state"},
+                                      {"ssm.group_count", "mamba_n_groups"},
+                                      {"ssm.time_step_rank", "mamba_n_heads"},
+                                      {"ssm.inner_size", "mamba_d_head"}};
+  read_keys(family, kKeys, metadata, config, where);
+  const uint32_t inner = config["mamba_d_head"], heads = config["mamba_n_heads"],
+                 width = config["hidden_size"];
+  if (heads == 0 || inner % heads != 0 || width == 0 || inner % width != 0)
+    fail("{}: {}.ssm.inner_size {} is no multiple of {} heads and of a width of {}", where, family.name,
+         inner, heads, width);
+  config["mamba_d_head"] = inner / heads;
+  config["mamba_expand"] = inner / width;
+  config["mamba_conv_bias"] = std::any_of(file.tensors.begin(), file.tensors.end(), [](const auto& tensor) {
+    return tensor.first.ends_with(".ssm_conv1d.bias");
+  });
+  config["position_embedding_type"] = has_rope(metadata) ? "rope" : "nope";
+  config["shared_intermediate_size"] = metadata.size("expert_shared_feed_forward_length")
+                                           .value_or(config["intermediate_size"].get<uint32_t>());
+  if (!config.contains("num_local_experts")) config["num_local_experts"] = 0;
 }
 
 /// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
@@ -134,20 +184,6 @@ uint64_t vocabulary(const GgufFile& file, GgufKeys& metadata) {
   return array == nullptr ? 0 : array->count;
 }
 
-void read_keys(const Family& family, std::span<const KeyRule> rules, GgufKeys& metadata,
-               nlohmann::json& config, const std::string& where) {
-  for (const KeyRule& rule : rules) {
-    if (metadata.find(rule.gguf) == nullptr) {
-      if (rule.presence == Presence::required)
-        fail("{}: no metadata key {}.{}", where, family.name, rule.gguf);
-    } else if (rule.kind == KeyKind::size) {
-      config[rule.config] = *metadata.size(rule.gguf);
-    } else {
-      config[rule.config] = *metadata.number(rule.gguf);
-    }
-  }
-}
-
 bool has_experts(const Family& family, GgufKeys& metadata) {
   return !family.experts.model_type.empty() && metadata.size("expert_count").value_or(0) != 0;
 }
@@ -157,6 +193,7 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
   const std::string_view type = family.model_type.empty() ? family.name : family.model_type;
   nlohmann::json config = {{"model_type", type}};
   if (family.activation_key != nullptr) config[family.activation_key] = family.activation;
+  read_keys(family, family.common_keys(), metadata, config, where);
   read_keys(family, family.keys, metadata, config, where);
   if (has_experts(family, metadata)) {
     config["model_type"] = family.experts.model_type;
@@ -171,7 +208,11 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
     config[key] = id ? nlohmann::json(*id) : nlohmann::json();
   }
   if (family.name == "bert") read_bert(file, metadata, config, where);
-  if (family.name == "lfm2") read_lfm2(metadata, config, where);
+  if (!family.other_layer.empty()) read_layer_types(family, metadata, config, where);
+  if (family.name == "lfm2") config["block_auto_adjust_ff_dim"] = false;
+  if (family.name == "granitehybrid") read_granite_hybrid(family, file, metadata, config, where);
+  if (family.name == "granite" && !has_rope(metadata))
+    fail("{}: granite.rope.scaling.finetuned is false: a granite without RoPE is not read", where);
   if (!family.has_rope) return config;
 
   read_heads(metadata, config, where);
@@ -186,7 +227,8 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
   return config;
 }
 
-/// A name taken apart: "blk.3.attn_q.weight" is {"blk.{}.attn_q", "3", ".weight"}.
+/// A name taken apart: "blk.3.attn_q.weight" is {"blk.{}.attn_q", "3", ".weight"}, "blk.3.ssm_a" {"blk.{}",
+/// "3", ".ssm_a"}.
 struct TensorName {
   std::string stem, layer, kind;
 };
@@ -197,7 +239,7 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
   TensorName result{name.substr(0, dot), "", name.substr(dot)};
   if (name.compare(0, 4, "blk.") != 0) return result;
   const size_t end = name.find('.', 4);
-  if (end >= dot) return result;
+  if (end > dot) return result;
   uint32_t layer = 0;
   const auto parsed = std::from_chars(name.data() + 4, name.data() + end, layer);
   if (parsed.ec != std::errc() || parsed.ptr != name.data() + end || layer >= layers) return result;
@@ -208,11 +250,13 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
 
 /// Hugging Face's name, "" where the family has no such tensor.
 std::string translated(const Family& family, bool has_experts, const TensorName& name) {
-  if (name.kind != ".weight" && name.kind != ".bias") return "";
+  const bool usual = name.kind == ".weight" || name.kind == ".bias";
   for (const std::span<const TensorRule> rules :
-       {family.tensors, has_experts ? family.experts.tensors : std::span<const TensorRule>()}) {
+       {has_experts ? family.experts.tensors : std::span<const TensorRule>(), family.tensors,
+        family.common_tensors()}) {
     for (const TensorRule& rule : rules) {
-      if (name.stem == rule.gguf) return fmt::format(fmt::runtime(rule.name), name.layer) + name.kind;
+      if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf)
+        return fmt::format(fmt::runtime(rule.name), name.layer) + (rule.whole ? "" : name.kind);
     }
   }
   return "";
@@ -249,6 +293,10 @@ void add_tensors(Source& source, const Family& family, const GgufFile& file, con
       continue;
     }
     SourceTensor& added = source.tensors[translation] = tensor;
+    // Vectors of a scan, which the file has as matrices.
+    if (translation.ends_with(".mamba.A") || translation.ends_with(".mamba.D") ||
+        translation.ends_with(".mamba.norm.weight"))
+      added.shape = {added.rows() * added.cols()};
     // A matrix of one row, which the file has as a vector.
     if (name.stem == "blk.{}.ffn_gate_inp_shexp" && added.shape.size() == 1)
       added.shape.insert(added.shape.begin(), 1);

@@ -24,35 +24,38 @@ struct KeyRule {
 struct TensorRule {
   const char* gguf;
   const char* name;
+  bool whole = false;  // both names are with their ends
 };
 
-inline constexpr KeyRule kLlamaKeys[] = {
+// What most decoders have.
+inline constexpr KeyRule kCommonKeys[] = {
     {"embedding_length", "hidden_size"},
     {"block_count", "num_hidden_layers"},
     {"feed_forward_length", "intermediate_size"},
     {"context_length", "max_position_embeddings"},
     {"attention.head_count", "num_attention_heads"},
     {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
-    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
     {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
     {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
+inline constexpr TensorRule kCommonTensors[] = {{"token_embd", "model.embed_tokens"},
+                                                {"output_norm", "model.norm"},
+                                                {"output", "lm_head"},
+                                                {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
+                                                {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
+                                                {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
+                                                {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
+                                                {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
+                                                {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
+                                                {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
+                                                {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
+                                                {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
+                                                {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
 
+inline constexpr KeyRule kLlamaKeys[] = {
+    {"attention.key_length", "head_dim", KeyKind::size, Presence::optional}};
 inline constexpr TensorRule kLlamaTensors[] = {
-    {"token_embd", "model.embed_tokens"},
-    {"output_norm", "model.norm"},
-    {"output", "lm_head"},
     {"rope_freqs", "rope_freqs"},  // divisors of the inverse frequencies
-    {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
-    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
-    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
-    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
-    {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
-    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
-    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
-    {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
-    {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
-    {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
-    {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+    {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"}};
 
 // A llama with experts is a Mixtral, whose experts are as wide as a llama's feed-forward.
 inline constexpr KeyRule kMixtralKeys[] = {{"expert_count", "num_local_experts"},
@@ -64,21 +67,34 @@ inline constexpr TensorRule kMixtralTensors[] = {
     {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].w2"}};
 
 inline constexpr KeyRule kGraniteKeys[] = {
-    {"embedding_length", "hidden_size"},
-    {"block_count", "num_hidden_layers"},
-    {"feed_forward_length", "intermediate_size"},
-    {"context_length", "max_position_embeddings"},
-    {"attention.head_count", "num_attention_heads"},
-    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
     {"attention.key_length", "head_dim", KeyKind::size, Presence::optional},
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
-    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional},
     {"attention.scale", "attention_multiplier", KeyKind::real},
     {"embedding_scale", "embedding_multiplier", KeyKind::real},
     {"residual_scale", "residual_multiplier", KeyKind::real},
     {"logit_scale", "logits_scaling", KeyKind::real}};
 
-// attention.head_count_kv has a number for each layer, 0 for a short convolution's (gguf.cpp).
+// The keys of its scans are in gguf.cpp.
+inline constexpr TensorRule kGraniteHybridTensors[] = {
+    {"blk.{}.ssm_in", "model.layers.{}.mamba.in_proj"},
+    {"blk.{}.ssm_conv1d", "model.layers.{}.mamba.conv1d"},
+    {"blk.{}.ssm_dt.bias", "model.layers.{}.mamba.dt_bias", true},
+    {"blk.{}.ssm_a", "model.layers.{}.mamba.A", true},
+    {"blk.{}.ssm_d", "model.layers.{}.mamba.D", true},
+    {"blk.{}.ssm_norm", "model.layers.{}.mamba.norm"},
+    {"blk.{}.ssm_out", "model.layers.{}.mamba.out_proj"},
+    {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
+    {"blk.{}.ffn_gate", "model.layers.{}.shared_mlp.gate_proj"},
+    {"blk.{}.ffn_up", "model.layers.{}.shared_mlp.up_proj"},
+    {"blk.{}.ffn_down", "model.layers.{}.shared_mlp.down_proj"}};
+inline constexpr TensorRule kGraniteMoeTensors[] = {
+    {"blk.{}.ffn_gate_inp", "model.layers.{}.block_sparse_moe.router.layer"},
+    {"blk.{}.ffn_gate_exps", "model.layers.{}.block_sparse_moe.experts.[].gate_proj"},
+    {"blk.{}.ffn_up_exps", "model.layers.{}.block_sparse_moe.experts.[].up_proj"},
+    {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].down_proj"},
+    {"blk.{}.ffn_gate_shexp", "model.layers.{}.shared_mlp.gate_proj"},
+    {"blk.{}.ffn_up_shexp", "model.layers.{}.shared_mlp.up_proj"},
+    {"blk.{}.ffn_down_shexp", "model.layers.{}.shared_mlp.down_proj"}};
+
 inline constexpr KeyRule kLfm2Keys[] = {{"embedding_length", "hidden_size"},
                                         {"block_count", "num_hidden_layers"},
                                         {"feed_forward_length", "block_ff_dim"},
@@ -124,37 +140,16 @@ inline constexpr TensorRule kQwenMoeTensors[] = {
     {"blk.{}.ffn_down_shexp", "model.layers.{}.mlp.shared_expert.down_proj"}};
 
 inline constexpr KeyRule kGemmaKeys[] = {
-    {"embedding_length", "hidden_size"},
-    {"block_count", "num_hidden_layers"},
-    {"feed_forward_length", "intermediate_size"},
-    {"context_length", "max_position_embeddings"},
-    {"attention.head_count", "num_attention_heads"},
-    {"attention.head_count_kv", "num_key_value_heads", KeyKind::size, Presence::optional},
     {"attention.key_length", "head_dim"},
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", KeyKind::real},
     {"attention.sliding_window", "sliding_window", KeyKind::size, Presence::optional},
     {"attn_logit_softcapping", "attn_logit_softcapping", KeyKind::real, Presence::optional},
-    {"final_logit_softcapping", "final_logit_softcapping", KeyKind::real, Presence::optional},
-    {"rope.freq_base", "rope_theta", KeyKind::real, Presence::optional}};
+    {"final_logit_softcapping", "final_logit_softcapping", KeyKind::real, Presence::optional}};
 
 // Norms on both sides of the branches; their weights have the 1 in them that Hugging Face's Gemma adds.
 inline constexpr TensorRule kSandwichTensors[] = {
-    {"token_embd", "model.embed_tokens"},
-    {"output_norm", "model.norm"},
-    {"output", "lm_head"},
-    {"blk.{}.attn_norm", "model.layers.{}.input_layernorm"},
-    {"blk.{}.attn_q", "model.layers.{}.self_attn.q_proj"},
-    {"blk.{}.attn_k", "model.layers.{}.self_attn.k_proj"},
-    {"blk.{}.attn_v", "model.layers.{}.self_attn.v_proj"},
-    {"blk.{}.attn_output", "model.layers.{}.self_attn.o_proj"},
-    {"blk.{}.attn_q_norm", "model.layers.{}.self_attn.q_norm"},
-    {"blk.{}.attn_k_norm", "model.layers.{}.self_attn.k_norm"},
     {"blk.{}.post_attention_norm", "model.layers.{}.post_attention_layernorm"},
     {"blk.{}.ffn_norm", "model.layers.{}.pre_feedforward_layernorm"},
-    {"blk.{}.post_ffw_norm", "model.layers.{}.post_feedforward_layernorm"},
-    {"blk.{}.ffn_gate", "model.layers.{}.mlp.gate_proj"},
-    {"blk.{}.ffn_up", "model.layers.{}.mlp.up_proj"},
-    {"blk.{}.ffn_down", "model.layers.{}.mlp.down_proj"}};
+    {"blk.{}.post_ffw_norm", "model.layers.{}.post_feedforward_layernorm"}};
 
 inline constexpr KeyRule kGpt2Keys[] = {
     {"embedding_length", "n_embd"},
@@ -201,6 +196,7 @@ struct Family {
   std::string_view name;       // general.architecture
   const char* activation_key;  // null: there is none
   const char* activation;
+  bool is_common;  // has kCommonKeys and kCommonTensors too
   std::span<const KeyRule> keys;
   std::span<const TensorRule> tensors;
   bool has_rope;
@@ -213,45 +209,38 @@ struct Family {
     std::span<const TensorRule> tensors = {};
     bool normalized = false;  // norm_topk_prob, which is no metadata key
   } experts = {};
+
+  std::span<const KeyRule> common_keys() const {
+    return is_common ? std::span<const KeyRule>(kCommonKeys) : std::span<const KeyRule>();
+  }
+  std::span<const TensorRule> common_tensors() const {
+    return is_common ? std::span<const TensorRule>(kCommonTensors) : std::span<const TensorRule>();
+  }
+  // Where attention.head_count_kv has a number for each layer: the type of layers of 0, and of the others.
+  std::string_view other_layer = {}, attention_layer = {};
 };
+
+// clang-format off
 inline constexpr Family kFamilies[] = {
-    {"llama",
-     "hidden_act",
-     "silu",
-     kLlamaKeys,
-     kLlamaTensors,
-     true,
-     true,
-     "",
+    {"llama", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, true, "",
      {"mixtral", kMixtralKeys, kMixtralTensors}},
-    {"qwen2", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
-    {"qwen3", "hidden_act", "silu", kLlamaKeys, kLlamaTensors, true, false},
-    {"qwen2moe",
-     "hidden_act",
-     "silu",
-     kLlamaKeys,
-     kLlamaTensors,
-     true,
-     false,
-     "",
+    {"qwen2", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen3", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, false},
+    {"qwen2moe", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, false, "",
      {"qwen2_moe", kQwenMoeKeys, kQwenMoeTensors}},
-    {"qwen3moe",
-     "hidden_act",
-     "silu",
-     kLlamaKeys,
-     kLlamaTensors,
-     true,
-     false,
-     "",
+    {"qwen3moe", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, false, "",
      {"qwen3_moe", kQwenMoeKeys, kQwenMoeTensors, true}},
-    {"granite", "hidden_act", "silu", kGraniteKeys, kLlamaTensors, true, true},
-    {"lfm2", nullptr, nullptr, kLfm2Keys, kLfm2Tensors, true, false},
-    {"olmo2", "hidden_act", "silu", kLlamaKeys, kSandwichTensors, true, false},
-    {"gemma", "hidden_act", "gelu_pytorch_tanh", kGemmaKeys, kLlamaTensors, true, false},
-    {"gemma2", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false},
-    {"gemma3", "hidden_activation", "gelu_pytorch_tanh", kGemmaKeys, kSandwichTensors, true, false,
+    {"granite", "hidden_act", "silu", true, kGraniteKeys, kLlamaTensors, true, true},
+    {"granitehybrid", "hidden_act", "silu", true, kGraniteKeys, kGraniteHybridTensors, true, true, "granitemoehybrid",
+     {"granitemoehybrid", kMixtralKeys, kGraniteMoeTensors}, "mamba", "attention"},
+    {"lfm2", nullptr, nullptr, false, kLfm2Keys, kLfm2Tensors, true, false, "", {}, "conv", "full_attention"},
+    {"olmo2", "hidden_act", "silu", true, kLlamaKeys, kSandwichTensors, true, false},
+    {"gemma", "hidden_act", "gelu_pytorch_tanh", true, kGemmaKeys, kLlamaTensors, true, false},
+    {"gemma2", "hidden_activation", "gelu_pytorch_tanh", true, kGemmaKeys, kSandwichTensors, true, false},
+    {"gemma3", "hidden_activation", "gelu_pytorch_tanh", true, kGemmaKeys, kSandwichTensors, true, false,
      "gemma3_text"},
-    {"gpt2", "activation_function", "gelu_new", kGpt2Keys, kGpt2Tensors, false, false},
-    {"bert", "hidden_act", "gelu", kBertKeys, kBertTensors, false, false}};
+    {"gpt2", "activation_function", "gelu_new", false, kGpt2Keys, kGpt2Tensors, false, false},
+    {"bert", "hidden_act", "gelu", false, kBertKeys, kBertTensors, false, false}};
+// clang-format on
 
 }  // namespace mote::convert

@@ -154,7 +154,8 @@ fs::path find_onnx(const fs::path& directory) {
     if (is_there(directory / name) || is_there(directory / (std::string(name) + ".index.json"))) return {};
   }
   for (const fs::path& folder : {directory, directory / "onnx"}) {
-    for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx"}) {
+    for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx",
+                             "encoder_model.onnx", "encoder_model_quantized.onnx"}) {
       if (is_there(folder / name)) return folder / name;
     }
   }

@@ -33,6 +33,26 @@ struct WordsArm {
   static Int signed_bytes(Int u8) { return veorq_s32(u8, vdupq_n_s32(static_cast<int32_t>(0x80808080u))); }
 };
 
+/// Dot products of words, whose bytes are widened to int16 by their products, of a family Own:
+///   products(x, y)   of the bytes of two words, in sums that int16 may not hold
+///   joined(a, b)     the sums of the words of a, then of b
+///   pairs(a, b)      sums of neighbouring products of a, then of b
+template <class Own>
+struct WordProducts : WordsArm {
+  /// u8 s8 = (u8 - 128) s8 + 128 s8, each product in int16.
+  static Int dot(Int sum, Int u8, Int s8) {
+    const int8x16_t x = vreinterpretq_s8_s32(signed_bytes(u8)), y = vreinterpretq_s8_s32(s8);
+    const auto low = Own::products(vget_low_s8(x), vget_low_s8(y));
+    return vaddq_s32(sum, Own::joined(low, Own::products(vget_high_s8(x), vget_high_s8(y))));
+  }
+  /// As SignedKeys multiplies.
+  static Int dot_of_signed(Int sum, Int one, Int other) {
+    const int8x16_t x = vreinterpretq_s8_s32(one), y = vreinterpretq_s8_s32(other);
+    const int16x8_t low = vmull_s8(vget_low_s8(x), vget_low_s8(y));
+    return vpadalq_s16(sum, Own::pairs(low, vmull_s8(vget_high_s8(x), vget_high_s8(y))));
+  }
+};
+
 /// Keys lose the 128 that the cache adds to them, and dot products with queries start at 0: products of bytes
 /// from -128 by others from -127 to 127, of which int16 holds two. Words::dot_of_signed adds them.
 template <class Rows, class Words>

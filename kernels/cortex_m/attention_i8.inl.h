@@ -62,24 +62,16 @@ template <class Quads>
 [[gnu::noinline]] static void attend(const AttentionArgs& args, const ref::Query& query,
                                      PositionRange positions, SoftmaxStart start, const Softmax& result,
                                      float* scores) {
-  const uint32_t value_dim = args.cache.value_dim;
-  float* out = result.out;
-  for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
-  float maximum = start.max;
-  float sum = start.sum;
-  for (uint32_t begin = positions.begin; begin < positions.end;) {
-    const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
-    const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
-    const float new_maximum = scores_of<Quads>(args, query, begin, end, maximum, scores);
-    const float rescale = exp_not_large(maximum - new_maximum);
-    maximum = new_maximum;
-    for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
-    sum = sum * rescale + Quads::weigh(scores, end - begin, maximum);
-    add_values<Quads>(args, query, begin, end, scores, out);
-    begin = end;
-  }
-  *result.max = maximum;
-  *result.sum = sum;
+  ref::attend_tiles<exp_not_large>(
+      args.cache.value_dim, positions, start, result,
+      [&](uint32_t begin, uint32_t end, float maximum) {
+        return scores_of<Quads>(args, query, begin, end, maximum, scores);
+      },
+      [&](uint32_t begin, uint32_t end, float maximum, float sum) {
+        sum += Quads::weigh(scores, end - begin, maximum);
+        add_values<Quads>(args, query, begin, end, scores, result.out);
+        return sum;
+      });
 }
 
 }  // namespace mote::cortex_m

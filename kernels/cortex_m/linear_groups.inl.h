@@ -93,17 +93,15 @@ static inline void linear_groups(const LinearArgs& args, Range panels, void* scr
   for (uint32_t t = 0; t < args.rows; ++t) {
     const ref::QuantizedRow in = ref::quantized_row(args, t);
     Weights::widen(in, columns, widened);
-    ref::each_panel(args, panels, [&](uint32_t panel) {
-      const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      const uint32_t output = panel * kPanelRows;
-      const uint32_t count = cortex_m::outputs_of(args, output, kPanelRows);
-      float acc[kPanelRows];
-      float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
-      float* out = plain != nullptr ? plain : acc;
-      for (uint32_t first = 0; first < count; first += kBlock)
-        Weights::block_of_row(weight, first, in, widened, cells, out + first);
-      if (plain == nullptr) cortex_m::finish_outputs(args, t, output, count, acc);
-    });
+    cortex_m::each_panel_of_cells<typename Weights::Supercell>(
+        args, t, panels, cells,
+        [&](const auto* weight, uint32_t count, float* out) {
+          for (uint32_t first = 0; first < count; first += kBlock)
+            Weights::block_of_row(weight, first, in, widened, cells, out + first);
+        },
+        [&](uint32_t output, uint32_t count, const float* dots) {
+          cortex_m::finish_outputs(args, t, output, count, dots);
+        });
   }
 }
 

@@ -111,15 +111,14 @@ static inline void linear_groups(const LinearArgs& args, Range panels) {
   for (uint32_t t = 0; t < args.rows; ++t) {
     const ref::QuantizedRow in = ref::quantized_row(args, t);
     const auto run = vectors_do(in.scale, 2 * cells) ? kPanel : &panel_of_row<Weights, false>;
-    ref::each_panel(args, panels, [&](uint32_t panel) {
-      const auto* weight = static_cast<const typename Weights::Supercell*>(args.weight) + panel * cells;
-      const uint32_t output = panel * kPanelRows;
-      const uint32_t count = cortex_m::outputs_of(args, output, kPanelRows);
-      float acc[kPanelRows];
-      float* plain = cortex_m::plain_outputs(args, t, output, count == kPanelRows);
-      run(weight, (count + kBlock - 1) / kBlock, in, cells, plain != nullptr ? plain : acc);
-      if (plain == nullptr) finish_panel(args, t, output, count, acc);
-    });
+    cortex_m::each_panel_of_cells<typename Weights::Supercell>(
+        args, t, panels, cells,
+        [&](const auto* weight, uint32_t count, float* out) {
+          run(weight, (count + kBlock - 1) / kBlock, in, cells, out);
+        },
+        [&](uint32_t output, uint32_t count, const float* dots) {
+          finish_panel(args, t, output, count, dots);
+        });
   }
 }
 

@@ -21,25 +21,12 @@ namespace {
 }  // namespace
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void* scratch) {
-  auto* pairs = static_cast<uint32_t*>(scratch);
-  const auto columns = static_cast<uint32_t>(activation_padded(args.inputs));
-  for (uint32_t t = 0; t < args.rows; ++t) {
-    const char* row = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
-    const float scale = reinterpret_cast<const RowScale*>(row + activation_scale_offset(args.inputs))->scale;
-    widen_quads(reinterpret_cast<const int8_t*>(row), columns, pairs);
-    ref::each_panel(args, panels, [&](uint32_t panel) {
-      const char* weight =
-          static_cast<const char*>(args.weight) + panel * panel_bytes(DType::q8c, args.inputs);
-      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
-        const uint32_t output = panel * kPanelRows + first;
-        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
-        if (count == 0) return;
-        float acc[kBlock];
-        block_of_rows(weight, first, pairs, columns, scale, acc);
-        cortex_m::finish_outputs(args, t, output, count, acc);
-      }
-    });
-  }
+  const auto pairs_of = [&](const int8_t* q, uint32_t columns) {
+    auto* pairs = static_cast<uint32_t*>(scratch);
+    widen_quads(q, columns, pairs);
+    return pairs;
+  };
+  cortex_m::linear_q8c<kBlock>(args, panels, pairs_of, block_of_rows);
 }
 
 uint64_t linear_q8c_q8c_scratch(const ScratchShape& shape) { return pairs_bytes(shape.inputs); }

@@ -25,23 +25,7 @@ void block_of_rows(const char* panel, uint32_t first, const int8_t* q, uint32_t 
 }  // namespace
 
 void linear_q8c_q8c(const LinearArgs& args, Range panels, void*) {
-  const auto columns = static_cast<uint32_t>(activation_padded(args.inputs));
-  for (uint32_t t = 0; t < args.rows; ++t) {
-    const char* row = static_cast<const char*>(args.in) + t * args.in_stride_bytes;
-    const float scale = reinterpret_cast<const RowScale*>(row + activation_scale_offset(args.inputs))->scale;
-    ref::each_panel(args, panels, [&](uint32_t panel) {
-      const char* weight =
-          static_cast<const char*>(args.weight) + panel * panel_bytes(DType::q8c, args.inputs);
-      for (uint32_t first = 0; first < kPanelRows; first += kBlock) {
-        const uint32_t output = panel * kPanelRows + first;
-        const uint32_t count = cortex_m::outputs_of(args, output, kBlock);
-        if (count == 0) return;
-        float acc[kBlock];
-        block_of_rows(weight, first, reinterpret_cast<const int8_t*>(row), columns, scale, acc);
-        cortex_m::finish_outputs(args, t, output, count, acc);
-      }
-    });
-  }
+  cortex_m::linear_q8c<kBlock>(args, panels, [](const int8_t* q, uint32_t) { return q; }, block_of_rows);
 }
 
 }  // namespace mote::helium

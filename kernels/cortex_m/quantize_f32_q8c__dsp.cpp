@@ -5,13 +5,9 @@
 namespace mote::dsp {
 
 void quantize_f32_q8c(const QuantizeArgs& args, Range rows, void*) {
-  const auto padded = static_cast<uint32_t>(activation_padded(args.width));
-  for (uint32_t t = rows.begin; t < rows.end; ++t) {
-    char* row = static_cast<char*>(args.out) + t * args.out_stride_bytes;
-    auto* of_row = reinterpret_cast<RowScale*>(row + activation_scale_offset(args.width));
-    quantize_columns(args.in[t], args.columns, args.width, padded, reinterpret_cast<int8_t*>(row),
-                     &of_row->scale, &of_row->sum);
-  }
+  ref::each_row(args, rows, [&](uint32_t t, uint32_t padded, int8_t* q, float* scale, int32_t* sum) {
+    quantize_columns(args.in[t], args.columns, args.width, padded, q, scale, sum);
+  });
 }
 
 }  // namespace mote::dsp

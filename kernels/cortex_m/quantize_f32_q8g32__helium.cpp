@@ -24,23 +24,14 @@ void quantize_group(const float* x, int8_t* q, float* scale, int32_t* sum) {
 }  // namespace
 
 void quantize_f32_q8g32(const QuantizeArgs& args, Range rows, void*) {
-  const auto padded = static_cast<uint32_t>(activation_padded(args.width));
-  for (uint32_t t = rows.begin; t < rows.end; ++t) {
-    char* row = static_cast<char*>(args.out) + t * args.out_stride_bytes;
-    auto* q = reinterpret_cast<int8_t*>(row);
-    auto* scale = reinterpret_cast<float*>(row + activation_scale_offset(args.width));
-    auto* sum = reinterpret_cast<int32_t*>(row + activation_sum_offset(args.width));
-    for (uint32_t k = 0; k < padded; k += kGroupColumns, ++scale, ++sum) {
-      const uint32_t left = k < args.width ? args.width - k : 0;
-      const float* columns = args.columns == nullptr ? nullptr : args.columns + k;
-      if (columns == nullptr && left >= kGroupColumns) {
-        quantize_group(args.in[t] + k, q + k, scale, sum);
-      } else {
-        const uint32_t n = left < kGroupColumns ? left : kGroupColumns;
-        dsp::quantize_columns(args.in[t] + k, columns, n, kGroupColumns, q + k, scale, sum);
-      }
+  ref::each_group(args, rows, [&](uint32_t t, uint32_t k, uint32_t n, int8_t* q, float* scale, int32_t* sum) {
+    const float* columns = args.columns == nullptr ? nullptr : args.columns + k;
+    if (columns == nullptr && n == kGroupColumns) {
+      quantize_group(args.in[t] + k, q, scale, sum);
+    } else {
+      dsp::quantize_columns(args.in[t] + k, columns, n, kGroupColumns, q, scale, sum);
     }
-  }
+  });
 }
 
 }  // namespace mote::helium

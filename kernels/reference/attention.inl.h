@@ -75,12 +75,12 @@ static inline float score_of(const AttentionArgs& args, const Query& query, cons
   return scaled;
 }
 
-/// `positions` of one segment, at least one, its softmax begun with `start`; scores [kAttentionTile] is
-/// scratch.
-template <class Element>
-static inline void attend(const AttentionArgs& args, const Query& query, PositionRange positions,
-                          SoftmaxStart start, const Softmax& result, float* scores) {
-  const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
+/// The softmax over `positions` of one segment, at least one, begun with `start`, tile by tile:
+/// score(begin, end, maximum) computes the scores of a tile and gives the largest of them and of `maximum`,
+/// add(begin, end, maximum, sum) adds the values by their weights to out and the weights to `sum`.
+template <float (*exponential)(float), class Score, class Add>
+static inline void attend_tiles(uint32_t value_dim, PositionRange positions, SoftmaxStart start,
+                                const Softmax& result, const Score& score, const Add& add) {
   float* out = result.out;
   for (uint32_t e = 0; e < value_dim; ++e) out[e] = 0.0f;
   float maximum = start.max;
@@ -88,33 +88,45 @@ static inline void attend(const AttentionArgs& args, const Query& query, Positio
   for (uint32_t begin = positions.begin; begin < positions.end;) {
     const uint32_t tile_end = (begin / kAttentionTile + 1) * kAttentionTile;
     const uint32_t end = tile_end < positions.end ? tile_end : positions.end;
+    const float new_maximum = score(begin, end, maximum);
+    const float rescale = exponential(maximum - new_maximum);
+    maximum = new_maximum;
+    for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
+    sum = add(begin, end, maximum, sum * rescale);
+    begin = end;
+  }
+  *result.max = maximum;
+  *result.sum = sum;
+}
 
-    float new_maximum = maximum;
+/// `positions` of one segment; scores [kAttentionTile] is scratch.
+template <class Element>
+static inline void attend(const AttentionArgs& args, const Query& query, PositionRange positions,
+                          SoftmaxStart start, const Softmax& result, float* scores) {
+  const uint32_t key_dim = args.cache.key_dim, value_dim = args.cache.value_dim;
+  const auto score = [&](uint32_t begin, uint32_t end, float maximum) {
     for (uint32_t p = begin; p < end; ++p) {
       const Key<Element> key = key_at<Element>(args.cache, query.sequence, query.kv_head, p);
       float dot = 0.0f;
       for (uint32_t e = 0; e < key_dim; ++e) {
         dot = __builtin_fmaf(query.q[e], load(key[e]), dot);
       }
-      const float score = score_of(args, query, key, p, args.scale * dot);
-      scores[p - begin] = score;
-      if (score > new_maximum) new_maximum = score;
+      scores[p - begin] = score_of(args, query, key, p, args.scale * dot);
+      if (scores[p - begin] > maximum) maximum = scores[p - begin];
     }
-
-    const float rescale = expf(maximum - new_maximum);
-    maximum = new_maximum;
-    sum *= rescale;
-    for (uint32_t e = 0; e < value_dim; ++e) out[e] *= rescale;
+    return maximum;
+  };
+  const auto add = [&](uint32_t begin, uint32_t end, float maximum, float sum) {
+    float* out = result.out;
     for (uint32_t p = begin; p < end; ++p) {
       const Value<Element> value = value_at<Element>(args.cache, query.sequence, query.kv_head, p);
       const float weight = expf(scores[p - begin] - maximum);
       sum += weight;
       for (uint32_t e = 0; e < value_dim; ++e) out[e] = __builtin_fmaf(weight, load(value[e]), out[e]);
     }
-    begin = end;
-  }
-  *result.max = maximum;
-  *result.sum = sum;
+    return sum;
+  };
+  attend_tiles<expf>(value_dim, positions, start, result, score, add);
 }
 
 /// Scores of a tile, and a partial.

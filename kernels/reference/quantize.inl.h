@@ -53,4 +53,32 @@ static inline void quantize_group(const QuantizeArgs& args, uint32_t row, uint32
   }
 }
 
+/// each(t, k, n, q, scale, sum) for the groups of 32 columns of the rows: n columns from k on, the rest of
+/// the group being padding.
+template <class Each>
+static inline void each_group(const QuantizeArgs& args, Range rows, const Each& each) {
+  const auto padded = static_cast<uint32_t>(activation_padded(args.width));
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    char* row = static_cast<char*>(args.out) + t * args.out_stride_bytes;
+    auto* q = reinterpret_cast<int8_t*>(row);
+    auto* scale = reinterpret_cast<float*>(row + activation_scale_offset(args.width));
+    auto* sum = reinterpret_cast<int32_t*>(row + activation_sum_offset(args.width));
+    for (uint32_t k = 0; k < padded; k += kGroupColumns) {
+      const uint32_t left = k < args.width ? args.width - k : 0;
+      each(t, k, left < kGroupColumns ? left : kGroupColumns, q + k, scale++, sum++);
+    }
+  }
+}
+
+/// each(t, padded, q, scale, sum) for the rows, each a group of so many columns with its padding.
+template <class Each>
+static inline void each_row(const QuantizeArgs& args, Range rows, const Each& each) {
+  const auto padded = static_cast<uint32_t>(activation_padded(args.width));
+  for (uint32_t t = rows.begin; t < rows.end; ++t) {
+    char* row = static_cast<char*>(args.out) + t * args.out_stride_bytes;
+    auto* of_row = reinterpret_cast<RowScale*>(row + activation_scale_offset(args.width));
+    each(t, padded, reinterpret_cast<int8_t*>(row), &of_row->scale, &of_row->sum);
+  }
+}
+
 }  // namespace mote::ref

@@ -14,7 +14,7 @@
 //   kUnrolls        whether loops over arrays of registers are unrolled
 //   kUnrollsQuads   whether loops over the 8 quads of a group are, too: faster, and many times the code
 //
-// Integers
+// Integers (dot_words.h has all for any vector but load, store, dot, minus_32 and pin)
 //   load(p), store(p, n)      aligned to their size
 //   zero(), set(i)            i in each lane
 //   broadcast_word(p)         4 bytes from anywhere in each lane

@@ -1,26 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# The platform of firmware and its images, each with a model in flash. `MOTE_IMAGE_SOURCES`: start-up and console of the
+# Images of firmware, each with a model in flash. `MOTE_IMAGE_SOURCES`: start-up and console of the
 # board; `script`: its linker script.
-set(MOTE_FIRMWARE_MODEL "" CACHE FILEPATH "The .mote file of the assistant and of the tests; empty: neither is built")
-set(MOTE_FIRMWARE_ARENA_BYTES "" CACHE STRING "Bytes of the firmware's arena; empty: all RAM that is left")
-set(MOTE_FIRMWARE_CONFIG "" CACHE FILEPATH "The mote_config.h of the model, by mote export-c; empty: all of mote is built")
-set(MOTE_FIRMWARE_CONTEXT 96 CACHE STRING "Positions of the assistant's context")
-set(MOTE_FIRMWARE_CHUNK 4 CACHE STRING "Prompt tokens that the assistant computes at once")
-set(MOTE_FIRMWARE_TEXT_BYTES 64 CACHE STRING "The longest word that the assistant takes")
+include(${CMAKE_CURRENT_LIST_DIR}/firmware.cmake)
 set(MOTE_READER_MODEL "" CACHE FILEPATH "The .mote file of the reader of pictures; empty: it is not built")
 set(MOTE_READER_PICTURES "" CACHE FILEPATH "Pictures that the reader has in flash, a byte a pixel; empty: none")
 set(MOTE_LISTENER_MODEL "" CACHE FILEPATH "The .mote file of the listener; empty: it is not built")
 set(MOTE_LISTENER_SOUND "" CACHE FILEPATH "What the listener hears: samples of 16 bits at its model's rate")
 
 set(images ${CMAKE_CURRENT_LIST_DIR})
-add_library(mote_platform STATIC ${images}/platform.cpp)
-target_link_libraries(mote_platform PUBLIC mote_core)
-target_link_libraries(mote_core INTERFACE mote_platform)  # it calls mote_platform_default
-mote_core_options(mote_platform)
-if(MOTE_FIRMWARE_CONFIG)
-  target_compile_definitions(mote_core PUBLIC MOTE_MODEL_CONFIG="${MOTE_FIRMWARE_CONFIG}")
-endif()
-
 enable_language(ASM)
 # An image <target>.elf for the board.
 function(mote_image target model)

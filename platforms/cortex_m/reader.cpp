@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "image.h"
+#include "mote/pictures.h"
 
 extern "C" {
 extern const unsigned char firmware_data[], firmware_data_end[];  // pictures

@@ -2,14 +2,9 @@
 //
 // The vector table, what has to happen before main, and faults: each ends the run with a line and the exit
 // code 2.
-#include "startup.h"
-
-#include <string.h>
-
-#include "console.h"
+#include "start_program.h"
 
 extern "C" {
-extern unsigned char data_load[], data_start[], data_end[], bss_start[], bss_end[];
 [[noreturn]] void reset(void);
 void fault(void);
 [[noreturn, gnu::used]] void report_fault(const uint32_t* frame);
@@ -28,8 +23,6 @@ constexpr uintptr_t kMpuCtrl = 0xE000ED94;  // bit 0 enables the MPU, bit 2 the 
 constexpr uintptr_t kMpuRbar = 0xE000ED9C;  // a region's address; bit 4: its number is in bits 0 to 3
 constexpr uintptr_t kMpuRasr = 0xE000EDA0;  // bit 0 enables it, from bit 1 log2 of its bytes - 1
 #endif
-
-constexpr uint32_t kUnusedStack = 0xA5A5A5A5;
 
 struct Vectors {
   unsigned char* stack;
@@ -55,31 +48,19 @@ void guard_stack() {
 }
 #endif
 
-/// Marks the stack below the stack pointer.
-void mark_unused_stack() {
+[[gnu::always_inline]] inline volatile uint32_t* stack_pointer() {
   volatile uint32_t* end;
   __asm__ volatile("mov %0, sp" : "=r"(end));
-  for (auto* word = reinterpret_cast<volatile uint32_t*>(stack_bottom); word < end; ++word)
-    *word = kUnusedStack;
+  return end;
 }
 
 }  // namespace
-
-uint32_t stack_peak_bytes(void) {
-  const auto* word = reinterpret_cast<const uint32_t*>(stack_bottom);
-  while (*word == kUnusedStack) ++word;
-  return static_cast<uint32_t>(stack_top - reinterpret_cast<const unsigned char*>(word));
-}
 
 void reset(void) {
   at(kCpacr) |= 0xFu << 20;
   __asm__ volatile("dsb\n\tisb" ::: "memory");
   guard_stack();
-  mark_unused_stack();
-  memcpy(data_start, data_load, static_cast<size_t>(data_end - data_start));
-  memset(bss_start, 0, static_cast<size_t>(bss_end - bss_start));
-  console_open();
-  console_exit(main());
+  start_program(stack_pointer());
 }
 
 /// Hands over the frame that the processor pushed. A stack that is full, which is one of the reasons to be

@@ -3,23 +3,15 @@
 # boards/. Of the C++ library headers alone are needed. Where the compiler brings none, as Debian's, those that newlib
 # has for arm-none-eabi do.
 set(MOTE_BOARD virt CACHE STRING "The board that firmware is made for, a file of platforms/riscv/boards")
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES MOTE_BOARD)
 include(${CMAKE_CURRENT_LIST_DIR}/boards/${MOTE_BOARD}.cmake)
+set(MOTE_BARE_TRIPLE riscv64-unknown-elf)
+include(${CMAKE_CURRENT_LIST_DIR}/../bare_metal.cmake)
 
-set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR riscv32)
-set(CMAKE_C_COMPILER riscv64-unknown-elf-gcc)
-set(CMAKE_CXX_COMPILER riscv64-unknown-elf-g++)
-set(CMAKE_SIZE riscv64-unknown-elf-size CACHE FILEPATH "Prints the sections of the firmware")
-set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)  # a test program would need the linker script
-set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
-
-list(JOIN MOTE_BOARD_FLAGS " " flags)
 file(GLOB headers /usr/include/newlib/c++/*)
 set(cxx_headers "")
 foreach(folder IN LISTS headers)
   set(cxx_headers "-isystem ${folder} -isystem ${folder}/arm-none-eabi")
 endforeach()
-set(CMAKE_ASM_FLAGS_INIT "${flags}")
 set(CMAKE_C_FLAGS_INIT "${flags} --specs=picolibc.specs")
 set(CMAKE_CXX_FLAGS_INIT "${flags} --specs=picolibc.specs ${cxx_headers}")

@@ -3,7 +3,7 @@
 // What a beam may not go on with, and what it loses by repeating itself, by its tokens so far.
 #pragma once
 
-#include "mote/mote.h"
+#include "mote/beams.h"
 
 namespace mote {
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mote/mote.h"
+#include "mote/beams.h"
 #include "runtime/error.h"
 #include "runtime/exec/arena.h"
 #include "runtime/exec/beam_rules.h"
@@ -306,14 +306,6 @@ using mote::fail;
 
 extern "C" {
 
-mote_beam_options mote_beam_options_default(void) {
-  mote_beam_options options{};
-  options.beams = 1;
-  options.length_penalty = 1.0f;
-  options.forced_first_id = options.forced_last_id = -1;
-  return options;
-}
-
 mote_beam_options mote_model_beam_options(const mote_model* model) {
   mote_beam_options options = mote_beam_options_default();
   const mote::file::BeamSearch* search = model->root->beam_search();
@@ -331,6 +323,14 @@ mote_beam_options mote_model_beam_options(const mote_model* model) {
     options.suppressed_ids = ids->data();
     options.suppressed_count = ids->size();
   }
+  return options;
+}
+
+mote_beam_options mote_beam_options_default(void) {
+  mote_beam_options options{};
+  options.beams = 1;
+  options.length_penalty = 1.0f;
+  options.forced_first_id = options.forced_last_id = -1;
   return options;
 }
 

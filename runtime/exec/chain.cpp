@@ -1,14 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/chain.h"
 
-#include <assert.h>
-
 #include "runtime/ops/ops.h"
 
 namespace mote {
 namespace {
 
-constexpr uint32_t kMaxOperands = 4;
+/// Operands of an operation that goes by rows; of another 0.
+template <class Operation, class Args>
+constexpr uint32_t operands_of() {
+  if (!Operation::kTraits.by_rows()) return 0;
+  Args args{};
+  uint32_t count = 0;
+  Operation::operands(args, [&](const void*, size_t, size_t) { ++count; });
+  return count;
+}
+
+constexpr uint32_t most_operands() {
+  uint32_t most = 0;
+  for (const uint32_t count : {
+#define OP(op_name, operation, types) operands_of<ops::op_name, op_name##Args>(),
+#include "kernels/op_list.inc"
+       })
+    most = count > most ? count : most;
+  return most;
+}
+
+constexpr uint32_t kMaxOperands = most_operands();
 
 /// The operands that lie in buffers, of an operation that goes by rows: their number, else 0.
 uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
@@ -17,7 +35,6 @@ uint32_t row_operands(const Step& step, RowSpan operands[kMaxOperands]) {
   Step copy = step;
   for_each_operand(copy, [&](const void* data, size_t stride_bytes, size_t bytes) {
     if (data == nullptr) return;
-    assert(count < kMaxOperands);
     operands[count++] = {data, stride_bytes, bytes};
   });
   return count;

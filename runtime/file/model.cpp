@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mote/beams.h"
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/file/parts.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mote/mote.h"
+#include "mote/pictures.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
 

@@ -3,7 +3,7 @@
 // What a model of texts takes of pictures: rows of floats beside its ids.
 #include <string.h>
 
-#include "mote/mote.h"
+#include "mote/pictures.h"
 #include "runtime/error.h"
 #include "runtime/file/model.h"
 
@@ -86,22 +86,6 @@ using mote::fail;
 
 extern "C" {
 
-mote_status mote_model_get_sight(const mote_model* model, mote_sight_info* info, mote_error* error) {
-  *info = {};
-  const mote::file::Sight* sight = model->root->sight();
-  if (sight == nullptr) return fail(error, MOTE_WRONG_STATE, "this model takes no pictures");
-  info->image_id = sight->image_id();
-  info->features = sight->features();
-  info->rows = sight->rows();
-  info->mrope = sight->mrope() ? 1 : 0;
-  info->before = sight->before()->c_str();
-  info->after = sight->after()->c_str();
-  info->tile_before = mote::text_of(sight->tile_before());
-  info->line_after = mote::text_of(sight->line_after());
-  info->whole_before = mote::text_of(sight->whole_before());
-  return MOTE_OK;
-}
-
 mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint32_t n, const mote_seen* seen,
                               uint32_t count, float* values, mote_error* error) {
   const mote::file::Sight* sight = model->root->sight();
@@ -128,6 +112,23 @@ mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint3
     }
     position += mote::span_of(*of);
   }
+  return MOTE_OK;
+}
+
+mote_status mote_model_get_sight(const mote_model* model, mote_sight_info* info, mote_error* error) {
+  *info = {};
+  const mote::file::Sight* sight = model->root->sight();
+  if (sight == nullptr) return fail(error, MOTE_WRONG_STATE, "this model takes no pictures");
+  *info = {sight->image_id(),
+           sight->features(),
+           sight->rows(),
+           sight->mrope() ? 1u : 0u,
+           sight->before()->c_str(),
+           sight->after()->c_str(),
+           mote::text_of(sight->tile_before()),
+           mote::text_of(sight->line_after()),
+           mote::text_of(sight->whole_before()),
+           {}};
   return MOTE_OK;
 }
 

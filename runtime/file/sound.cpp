@@ -72,22 +72,14 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
   info->blank = -1;
   const mote::file::Sound* sound = model->root->sound();
   if (sound == nullptr) return;
-  info->rate = sound->rate();
-  info->waveform = sound->kind() == mote::file::SoundKind::waveform ? 1 : 0;
-  info->window = sound->window();
-  info->normalize = sound->normalize() ? 1 : 0;
-  info->blank = sound->blank();
-  info->patch = sound->patch();
-  info->frame_step = sound->frame_step();
-  info->bin_step = sound->bin_step();
-  info->frames = sound->frames();
-  info->bins = sound->bins();
-  info->before = sound->before();
-  info->features = static_cast<mote_sound_features>(sound->features());
-  info->fft = sound->fft();
-  info->hop = sound->hop();
-  info->scale = sound->scale();
-  info->mean = sound->mean();
+  *info = {sound->rate(),       sound->kind() == mote::file::SoundKind::waveform ? 1u : 0u,
+           sound->window(),     sound->normalize() ? 1u : 0u,
+           sound->blank(),      sound->patch(),
+           sound->frame_step(), sound->bin_step(),
+           sound->frames(),     sound->bins(),
+           sound->before(),     static_cast<mote_sound_features>(sound->features()),
+           sound->fft(),        sound->hop(),
+           sound->scale(),      sound->mean()};
 }
 
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {

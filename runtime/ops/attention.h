@@ -3,20 +3,18 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
+namespace mote::ops {
 
 inline constexpr uint32_t kMaxRandomBlocks = 1u << 10;
-
-namespace ops {
 
 struct Attention : Operation {
   static constexpr Traits kTraits{WorkUnit::head_block, Reads::state};
 
   template <class F>
-  static void operands(AttentionArgs& args, F&& f) {
-    rows_of(f, args.q, uint64_t{args.heads} * args.cache.key_dim);
-    rows_of(f, args.out, uint64_t{args.heads} * args.cache.value_dim);
-    rows_of(f, args.row_bias, uint64_t{args.heads} * (2 * uint64_t{args.bias_reach} - 1));
+  static constexpr void operands(AttentionArgs& args, F&& f) {
+    const uint64_t heads = args.heads, distances = 2 * uint64_t{args.bias_reach} - 1;
+    rows_of(f, args.q, heads * args.cache.key_dim, args.out, heads * args.cache.value_dim, args.row_bias,
+            heads * distances);
   }
   static uint64_t work_per_row(const AttentionArgs& args) {
     return uint64_t{args.heads} * args.cache.key_dim;
@@ -116,8 +114,6 @@ struct Attention : Operation {
     return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::Attention& op, Step* step) {
   const Operand q = f32_slice(op.q(), "q");
@@ -230,4 +226,4 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
   if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,14 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct CausalConv : Recurrent {
   template <class F>
-  static void operands(CausalConvArgs& args, F&& f) {
-    rows_of(f, args.in, args.width);
-    rows_of(f, args.out, args.width);
+  static constexpr void operands(CausalConvArgs& args, F&& f) {
+    rows_of(f, args.in, args.width, args.out, args.width);
   }
   static uint64_t work_per_row(const CausalConvArgs& args) { return uint64_t{args.width} * args.taps; }
 
@@ -22,21 +20,16 @@ struct CausalConv : Recurrent {
     to.from("state ", op.state());
     to.writes(op.out());
     to.detail(taps, " taps");
-    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
-    to.tensor(op.weight());
-    to.tensor(op.bias());
+    activation(op.activation(), to);
+    weight_and_bias(op, to);
     to.carries(op.state(), uint64_t{op.out()->width()} * taps);
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::CausalConv& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const Operand in = token_step(step, Op::kCausalConv, op.in(), "in"), out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::conv_tail);
   if (status_ != MOTE_OK) return;
-  of_tokens(in, "in");
   token_columns(out, in.width, "out");
   shape(state, 1, state.rows, in.width);
   const uint32_t taps = state.rows + 1;
@@ -46,14 +39,12 @@ inline void Binder::bind(const file::CausalConv& op, Step* step) {
                        places_.by_sequence,
                        kOneLane,
                        taps,
-                       in.width,
+                       out.width,
                        static_cast<Activation>(op.activation()),
-                       matrix(op.weight(), taps, in.width, "weight"),
-                       optional_vector(op.bias(), in.width, "bias"),
+                       matrix(op.weight(), taps, out.width, "weight"),
+                       optional_vector(op.bias(), out.width, "bias"),
                        in.const_rows(),
                        out.rows()};
-  set_rows(step, in);
-  kernel(step, Op::kCausalConv, DType::f32, DType::f32);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

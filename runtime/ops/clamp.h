@@ -3,20 +3,14 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Clamp : RowMap<ClampArgs, 1> {
   template <class To>
-  static void describe(const file::Clamp& op, To& to) {
-    to.kind(op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+  static void details(const file::Clamp& op, To& to) {
     to.detail("from ", op.least(), " to ", op.most());
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::Clamp& op, Step* step) {
   const auto [in, out] = in_out(op);
@@ -25,8 +19,7 @@ inline void Binder::bind(const file::Clamp& op, Step* step) {
   finite(op.most(), "most");
   check(op.least() <= op.most(), "least is above most");
   step->clamp = {in.width, op.least(), op.most(), in.const_rows(), out.rows()};
-  set_rows(step, in);
-  kernel(step, Op::kClamp, DType::f32, DType::f32);
+  f32_step(step, Op::kClamp, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

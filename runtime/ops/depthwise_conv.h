@@ -3,42 +3,25 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
-struct DepthwiseConv : Operation {
-  static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
-
-  template <class F>
-  static void operands(DepthwiseConvArgs& args, F&& f) {
-    rows_of(f, args.out, uint64_t{args.out_places} * args.channels);
-  }
+struct DepthwiseConv : FromNeighbours<DepthwiseConvArgs> {
   static uint64_t work_per_row(const DepthwiseConvArgs& args) {
-    return uint64_t{args.out_places} * args.channels * args.window.taps * args.reach;
-  }
-
-  static Extent prepare(DepthwiseConvArgs& args, const RunRows& run, Extent extent) {
-    args.in = run.in_lanes(args.in.first_lane);
-    return extent;
+    return out_width(args) * args.window.taps * args.reach;
   }
 
   template <class To>
   static void describe(const file::DepthwiseConv& op, To& to) {
     to.kind(op.out()->width(), " x ", op.taps() * op.reach());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     to.detail(op.taps(), " x ", op.reach(), " taps");
-    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
-    to.tensor(op.weight());
-    to.tensor(op.bias());
+    activation(op.activation(), to);
+    weight_and_bias(op, to);
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = slices(op);
   TimeWindow window{};
   if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
   const uint32_t channels = op.channels(), reach = op.reach();
@@ -48,7 +31,7 @@ inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
   check(reach >= 1 && reach <= kMaxRatio && op.back() < reach && op.step() >= 1 && op.step() <= kMaxRatio,
         "windows of ", reach, " places, ", op.back(), " of them before, ", op.step(), " apart");
   known(op.activation());
-  check(op.in()->buffer() != op.out()->buffer(), "out is in");
+  apart(op);
   if (status_ != MOTE_OK) return;
   step->depthwise_conv = {channels,
                           in.width / channels,
@@ -62,8 +45,7 @@ inline void Binder::bind(const file::DepthwiseConv& op, Step* step) {
                           optional_vector(op.bias(), channels, "bias"),
                           in_one_lane(in.const_rows()),
                           out.rows()};
-  set_rows(step, out, in);
-  kernel(step, Op::kDepthwiseConv, DType::f32, DType::f32);
+  f32_step(step, Op::kDepthwiseConv, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,27 +3,23 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Embed : Writer<EmbedArgs, &EmbedArgs::out> {
   template <class To>
   static void describe(const file::Embed& op, To& to) {
-    to.kind(to.type(op.table()), " ", op.out()->width());
     to.from("ids");
+    to.kind(to.type(op.table()), " ", op.out()->width());
     to.writes(op.out());
     to.table(op.table());
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Embed& op, Step* step) {
   const Operand out = f32_slice(op.out(), "out");
-  const file::Tensor* table = tensor(op.table(), "table");
+  const file::Tensor* table = this->table(op.table(), out, "out");
   if (status_ != MOTE_OK) return;
   of_tokens(out, "out");
-  width(out, table->cols(), "out");
   check(table->rows() == model_.root->vocab(), "table has ", table->rows(), " rows for a vocabulary of ",
         model_.root->vocab());
   step->embed = {data(table), table->cols(), table->packing() == file::Packing::rows, places_.ids,
@@ -32,4 +28,4 @@ inline void Binder::bind(const file::Embed& op, Step* step) {
   kernel(step, Op::kEmbed, DType::f32, static_cast<DType>(table->dtype()));
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -22,18 +22,19 @@ inline uint64_t experts_scratch_bytes(const ExpertsArgs& args, uint32_t rows) {
                               buffer_row_bytes(DType::f32, args.linear.outputs));
 }
 
-namespace ops {
+}  // namespace mote
+
+namespace mote::ops {
 
 struct Experts : Operation {
   static constexpr Traits kTraits{WorkUnit::expert_panel, Reads::own_row};
 
   template <class F>
-  static void operands(ExpertsArgs& args, F&& f) {
+  static constexpr void operands(ExpertsArgs& args, F&& f) {
     const uint64_t slots = args.chosen;
     f(args.linear.in, args.linear.in_stride_bytes, args.linear.in_stride_bytes);
-    rows_of(f, args.routes, args.experts);
-    rows_of(f, args.out, (args.sums ? 0 : slots - 1) * args.stride + args.linear.outputs);
-    rows_of(f, args.residual, args.linear.outputs);
+    const uint64_t outputs = args.linear.outputs, before_last = (args.sums ? 0 : slots - 1) * args.stride;
+    rows_of(f, args.routes, args.experts, args.out, before_last + outputs, args.residual, outputs);
   }
   static uint64_t work_per_row(const ExpertsArgs& args) {
     return uint64_t{args.chosen} * args.linear.inputs * args.linear.outputs;
@@ -74,31 +75,20 @@ struct Experts : Operation {
     to.reads(op.in());
     if (op.routes() != nullptr) to.reads(op.routes());
     to.writes(op.out());
-    to.tensor(op.weight());
-    to.tensor(op.bias());
+    weight_and_bias(op, to);
     to.detail(op.chosen(), " of ", op.routes() != nullptr ? op.routes()->width() : op.chosen(), " experts");
     if (op.sums()) to.detail("summed by their weights");
-    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
+    activation(op.activation(), to);
     to.adds(op.residual());
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Experts& op, Step* step) {
-  const file::Tensor* weight = tensor(op.weight(), "weight");
-  if (weight == nullptr) return;
-  const DType dtype = static_cast<DType>(weight->dtype());
-  const bool quantized = activation_dtype(dtype) != DType::f32;
-  const Operand in = quantized ? quantized_slice(op.in(), "in") : f32_slice(op.in(), "in");
-  Operand routes{};
-  if (op.routes() != nullptr) routes = f32_slice(op.routes(), "routes");
+  const auto [weight, dtype, in] = multiplied(op);
   const Operand out = f32_slice(op.out(), "out");
-  Operand residual{};
-  if (op.residual() != nullptr) residual = f32_slice(op.residual(), "residual");
   if (status_ != MOTE_OK) return;
   const uint32_t chosen = op.chosen(), inputs = weight->cols();
-  const uint32_t experts = op.routes() != nullptr ? routes.width : chosen;
+  const uint32_t experts = op.routes() != nullptr ? op.routes()->width() : chosen;
   if (!check(chosen > 0 && chosen <= experts, chosen, " of ", experts, " experts are chosen")) return;
   // Behind the last slot of out there are no columns up to a next one.
   const uint64_t between = uint64_t{chosen - 1} * op.stride();
@@ -112,23 +102,15 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
   check(op.stride() == 0 || op.stride() >= outputs, "stride ", op.stride(), " is less than ", outputs);
   const uint64_t rows_of_one = align_up(outputs, kPanelRows);
   const bool by_slot = in.width != inputs;
-  check(in.dtype == activation_dtype(dtype), "in is quantized otherwise than its weight");
-  check(weight->packing() == file::Packing::p16k4, "weight is not packed");
   check(dtype != DType::q8c, "weight is q8c, which experts cannot have");
   check(weight->rows() == experts * rows_of_one, "weight rows ", weight->rows(), " != ", experts, " times ",
         rows_of_one);
   check(!by_slot || in.width == uint64_t{chosen} * inputs, "weight columns ", inputs, " for an input of ",
         in.width);
-  check(!by_slot || !quantized || inputs % kSupercellColumns == 0, "slots of ", inputs,
+  check(!by_slot || in.dtype == DType::f32 || inputs % kSupercellColumns == 0, "slots of ", inputs,
         " columns are not a multiple of ", kSupercellColumns);
-  known(op.activation());
   same_stream(in, out, "out");
-  if (op.routes() != nullptr) same_stream(in, routes, "routes");
-  if (op.residual() != nullptr) {
-    check(op.sums(), "has a residual and sums nothing");
-    same_stream(in, residual, "residual");
-    width(residual, out.width, "residual");
-  }
+  check(op.residual() == nullptr || op.sums(), "has a residual and sums nothing");
   if (status_ != MOTE_OK) return;
   const LinearArgs linear = {data(weight),
                              optional_vector(op.bias(), weight->rows(), "bias"),
@@ -150,14 +132,12 @@ inline void Binder::bind(const file::Experts& op, Step* step) {
                    op.sums(),
                    in.dtype,
                    op.stride() == 0 ? outputs : op.stride(),
-                   routes.const_rows(),
+                   optional_rows(in, op.routes(), experts, "routes"),
                    out.rows(),
-                   residual.const_rows()};
-  if (op.residual() == nullptr) step->experts.residual = {nullptr, 0};
-  if (op.routes() == nullptr) step->experts.routes = {nullptr, 0};
+                   optional_rows(in, op.residual(), out.width, "residual")};
   set_rows(step, in);
   kernel(step, Op::kLinear, in.dtype, dtype);
   step->op = Op::kExperts;
 }
 
-}  // namespace mote
+}  // namespace mote::ops

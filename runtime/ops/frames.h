@@ -3,31 +3,20 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Frames : WindowRows<FramesArgs> {
   template <class To>
-  static void describe(const file::Frames& op, To& to) {
-    to.kind(op.in()->width(), " x ", op.taps());
-    to.reads(op.in());
-    to.writes(op.out());
+  static void details(const file::Frames& op, To& to) {
     to.detail(op.taps(), " taps, ", op.before(), " before");
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Frames& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
   TimeWindow window{};
-  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), op.before(), &window)) return;
-  width(out, uint64_t{op.taps()} * in.width, "out");
-  check(op.in()->buffer() != op.out()->buffer(), "out is in");
+  const auto [in, out] = window_rows(op, op.before(), &window);
   step->frames = {in.width, window, in_one_lane(in.const_rows()), out.rows()};
-  set_rows(step, out, in);
-  kernel(step, Op::kFrames, DType::f32, DType::f32);
+  f32_step(step, Op::kFrames, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

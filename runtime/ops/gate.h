@@ -3,15 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Gate : Operation {
   template <class F>
-  static void operands(GateArgs& args, F&& f) {
-    rows_of(f, args.gate, args.gates);
-    rows_of(f, args.up, args.width);
-    rows_of(f, args.out, args.width);
+  static constexpr void operands(GateArgs& args, F&& f) {
+    rows_of(f, args.gate, args.gates, args.up, args.width, args.out, args.width);
   }
   static uint64_t work_per_row(const GateArgs& args) { return 8 * uint64_t{args.width}; }
 
@@ -21,11 +18,9 @@ struct Gate : Operation {
     to.reads(op.gate());
     to.reads(op.up());
     to.writes(op.out());
-    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
+    activation(op.activation(), to);
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::Gate& op, Step* step) {
   const Operand gate = f32_slice(op.gate(), "gate");
@@ -45,8 +40,7 @@ inline void Binder::bind(const file::Gate& op, Step* step) {
                 gate.const_rows(),
                 up.const_rows(),
                 out.rows()};
-  set_rows(step, gate);
-  kernel(step, Op::kGate, DType::f32, DType::f32);
+  f32_step(step, Op::kGate, gate);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,19 +3,15 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct GatedDelta : Recurrent {
   template <class F>
-  static void operands(GatedDeltaArgs& args, F&& f) {
-    const FixedStateView& state = args.state;
-    rows_of(f, args.q, uint64_t{args.key_heads} * state.rows);
-    rows_of(f, args.k, uint64_t{args.key_heads} * state.rows);
-    rows_of(f, args.v, uint64_t{state.heads} * state.cols);
-    rows_of(f, args.dt, state.heads);
-    rows_of(f, args.beta, state.heads);
-    rows_of(f, args.out, uint64_t{state.heads} * state.cols);
+  static constexpr void operands(GatedDeltaArgs& args, F&& f) {
+    const uint64_t heads = args.state.heads, keys = uint64_t{args.key_heads} * args.state.rows;
+    const uint64_t values = heads * args.state.cols;
+    rows_of(f, args.q, keys, args.k, keys, args.v, values, args.dt, heads, args.beta, heads, args.out,
+            values);
   }
   static uint64_t work_per_row(const GatedDeltaArgs& args) {
     return 4 * uint64_t{args.state.heads} * args.state.rows * args.state.cols;
@@ -41,24 +37,16 @@ struct GatedDelta : Recurrent {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::GatedDelta& op, Step* step) {
-  const Operand q = f32_slice(op.q(), "q"), k = f32_slice(op.k(), "k"), v = f32_slice(op.v(), "v"),
-                dt = f32_slice(op.dt(), "dt"), beta = f32_slice(op.beta(), "beta"),
-                out = f32_slice(op.out(), "out");
+  const Operand out = token_step(step, Op::kGatedDelta, op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
   if (!check(op.key_heads() > 0 && state.heads % op.key_heads() == 0, state.heads, " heads over ",
              op.key_heads(), " of keys")) {
     return;
   }
-  token_columns(q, uint64_t{op.key_heads()} * state.rows, "q");
-  token_columns(k, uint64_t{op.key_heads()} * state.rows, "k");
-  token_columns(v, uint64_t{state.heads} * state.cols, "v");
-  token_columns(dt, state.heads, "dt");
-  token_columns(beta, state.heads, "beta");
-  token_columns(out, v.width, "out");
+  const uint64_t keys = uint64_t{op.key_heads()} * state.rows, values = uint64_t{state.heads} * state.cols;
+  width(out, values, "out");
   finite(op.scale(), "scale");
   check(op.eps() > 0.0f && isfinite(op.eps()), "eps is not above 0");
   step->gated_delta = {state,
@@ -69,14 +57,12 @@ inline void Binder::bind(const file::GatedDelta& op, Step* step) {
                        op.eps(),
                        vector(op.decay(), state.heads, "decay"),
                        optional_vector(op.dt_bias(), state.heads, "dt_bias"),
-                       q.const_rows(),
-                       k.const_rows(),
-                       v.const_rows(),
-                       dt.const_rows(),
-                       beta.const_rows(),
+                       token_rows(op.q(), keys, "q"),
+                       token_rows(op.k(), keys, "k"),
+                       token_rows(op.v(), values, "v"),
+                       token_rows(op.dt(), state.heads, "dt"),
+                       token_rows(op.beta(), state.heads, "beta"),
                        out.rows()};
-  set_rows(step, q);
-  kernel(step, Op::kGatedDelta, DType::f32, DType::f32);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

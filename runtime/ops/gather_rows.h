@@ -3,29 +3,19 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct GatherRows : WindowRows<GatherRowsArgs> {
   template <class To>
-  static void describe(const file::GatherRows& op, To& to) {
-    to.kind(op.in()->width(), " x ", op.taps());
-    to.reads(op.in());
-    to.writes(op.out());
+  static void details(const file::GatherRows& op, To& to) {
     to.tensor(op.table());
     to.detail(op.taps(), " rows side by side");
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::GatherRows& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
   TimeWindow window{};
-  if (status_ != MOTE_OK || !time_window(in, out, op.taps(), 0, &window)) return;
-  width(out, uint64_t{op.taps()} * in.width, "out");
-  check(op.in()->buffer() != op.out()->buffer(), "out is in");
+  const auto [in, out] = window_rows(op, 0, &window);
   const file::Tensor* table = tensor(op.table(), "table");
   if (table == nullptr) return;
   step->gather_rows = {in.width,
@@ -34,8 +24,7 @@ inline void Binder::bind(const file::GatherRows& op, Step* step) {
                        window,
                        in_one_lane(in.const_rows()),
                        out.rows()};
-  set_rows(step, out, in);
-  kernel(step, Op::kGatherRows, DType::f32, DType::f32);
+  f32_step(step, Op::kGatherRows, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,27 +3,23 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Input : Writer<InputArgs, &InputArgs::out> {
   template <class To>
   static void describe(const file::Input& op, To& to) {
-    to.kind(op.out()->width());
     to.from("the caller's floats");
+    to.kind(op.out()->width());
     to.writes(op.out());
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::Input& op, Step* step) {
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
   of_tokens(out, "out");
   step->input = {out.width, places_.inputs, out.rows()};
-  set_rows(step, out);
-  kernel(step, Op::kInput, DType::f32, DType::f32);
+  f32_step(step, Op::kInput, out);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

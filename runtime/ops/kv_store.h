@@ -3,15 +3,14 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct KvStore : Operation {
   template <class F>
-  static void operands(KvStoreArgs& args, F&& f) {
+  static constexpr void operands(KvStoreArgs& args, F&& f) {
     const KvCacheView& cache = args.cache;
-    rows_of(f, args.k, uint64_t{cache.kv_heads} * cache.key_dim);
-    rows_of(f, args.v, uint64_t{cache.kv_heads} * cache.value_dim);
+    rows_of(f, args.k, uint64_t{cache.kv_heads} * cache.key_dim, args.v,
+            uint64_t{cache.kv_heads} * cache.value_dim);
   }
   static uint64_t work_per_row(const KvStoreArgs& args) {
     return 8 * uint64_t{args.cache.kv_heads} * args.cache.key_dim;  // a store each
@@ -28,11 +27,8 @@ struct KvStore : Operation {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::KvStore& op, Step* step) {
-  const Operand k = f32_slice(op.k(), "k");
-  const Operand v = f32_slice(op.v(), "v");
+  const Operand k = f32_slice(op.k(), "k"), v = f32_slice(op.v(), "v");
   KvCacheView view{};
   const file::State* cache = this->cache(op.state(), &view);
   if (status_ != MOTE_OK) return;
@@ -48,4 +44,4 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

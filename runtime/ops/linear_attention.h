@@ -3,16 +3,14 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct LinearAttention : Recurrent {
   template <class F>
-  static void operands(LinearAttentionArgs& args, F&& f) {
-    rows_of(f, args.q, uint64_t{args.state.heads} * args.key_dim);
-    rows_of(f, args.k, uint64_t{args.state.heads} * args.key_dim);
-    rows_of(f, args.v, uint64_t{args.state.heads} * args.value_dim());
-    rows_of(f, args.out, uint64_t{args.state.heads} * args.value_dim());
+  static constexpr void operands(LinearAttentionArgs& args, F&& f) {
+    const uint64_t heads = args.state.heads, keys = heads * args.key_dim,
+                   values = heads * (args.state.cols - 1);
+    rows_of(f, args.q, keys, args.k, keys, args.v, values, args.out, values);
   }
   static uint64_t work_per_row(const LinearAttentionArgs& args) {
     const uint64_t of_features = args.projection == nullptr ? 8 : args.key_dim;
@@ -27,10 +25,7 @@ struct LinearAttention : Recurrent {
   }
 
   static Extent prepare(LinearAttentionArgs& args, const RunRows& run, Extent extent) {
-    if (!args.whole) return Recurrent::prepare(args, run, extent);
-    args.lanes = run.lanes();
-    args.first = run.first_sequence;
-    return {(run.end_sequence - run.first_sequence) * args.units_of_sequence(), extent.work};
+    return args.whole ? OfHeads::prepare(args, run, extent) : Recurrent::prepare(args, run, extent);
   }
   static uint32_t fixed_state(const LinearAttentionArgs& args) {
     return args.whole ? kNoState : args.state.index;
@@ -38,8 +33,7 @@ struct LinearAttention : Recurrent {
 
   template <class To>
   static void describe(const file::LinearAttention& op, To& to) {
-    to.kind(op.heads(), " x ", op.q()->width() / op.heads());
-    for (const file::Slice* slice : {op.q(), op.k(), op.v()}) to.reads(slice);
+    OfHeads::describe(op, to);
     if (op.state() != -1) to.from("state ", static_cast<uint32_t>(op.state()));
     to.writes(op.out());
     to.detail(op.heads(), " heads, ", file::EnumNameFeatureMap(op.map()));
@@ -52,23 +46,18 @@ struct LinearAttention : Recurrent {
   }
 };
 
-}  // namespace ops
-
 static_assert(static_cast<int>(file::FeatureMap::MAX) == static_cast<int>(FeatureMap::exponential));
 
 inline void Binder::bind(const file::LinearAttention& op, Step* step) {
-  const Operand q = f32_slice(op.q(), "q"), k = f32_slice(op.k(), "k"), v = f32_slice(op.v(), "v"),
-                out = f32_slice(op.out(), "out");
+  const Heads heads = heads_of(op, Op::kLinearAttention, step);
   if (status_ != MOTE_OK) return;
   const bool whole = op.state() == -1;
   check(op.map() <= file::FeatureMap::MAX, "unknown map");
-  check(op.heads() > 0 && q.width % op.heads() == 0 && v.width % op.heads() == 0, op.heads(),
-        " heads in widths ", q.width, " and ", v.width);
   check((op.map() == file::FeatureMap::exponential) == (op.projection() != -1),
         "a projection is of exponential features");
   if (whole) check(is_whole(*places_.program), "only programs of whole sequences have no state");
   if (status_ != MOTE_OK) return;
-  const uint32_t key_dim = q.width / op.heads(), value_dim = v.width / op.heads();
+  const uint32_t key_dim = heads.key_dim, value_dim = heads.value_dim;
   uint32_t features = key_dim;
   const float* projection = nullptr;
   if (op.projection() != -1) {
@@ -78,10 +67,6 @@ inline void Binder::bind(const file::LinearAttention& op, Step* step) {
     projection = matrix(op.projection(), features, key_dim, "projection");
     check(features > 0 && features <= kMaxWidth, "projection has ", features, " rows");
   }
-  token_columns(q, q.width, "q");
-  token_columns(k, q.width, "k");
-  token_columns(v, v.width, "v");
-  token_columns(out, v.width, "out");
   FixedStateView state{};
   if (whole) {
     check(value_dim < kMaxWidth, "values of width ", value_dim);
@@ -97,17 +82,15 @@ inline void Binder::bind(const file::LinearAttention& op, Step* step) {
                             places_.by_sequence,
                             kOneLane,
                             whole,
-                            place(q).starts,
+                            place(heads.q).starts,
                             0,
                             static_cast<FeatureMap>(op.map()),
                             key_dim,
                             projection,
-                            q.const_rows(),
-                            k.const_rows(),
-                            v.const_rows(),
-                            out.rows()};
-  set_rows(step, q);
-  kernel(step, Op::kLinearAttention, DType::f32, DType::f32);
+                            heads.q.const_rows(),
+                            heads.k,
+                            heads.v.const_rows(),
+                            heads.out};
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,14 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct MatchRms : RowMap<MatchRmsArgs, 4> {
   template <class F>
-  static void operands(MatchRmsArgs& args, F&& f) {
-    RowMap::operands(args, f);
-    rows_of(f, args.target, args.width);
+  static constexpr void operands(MatchRmsArgs& args, F&& f) {
+    rows_of(f, args.in, args.width, args.target, args.width, args.out, args.width);
   }
 
   template <class To>
@@ -23,18 +21,13 @@ struct MatchRms : RowMap<MatchRmsArgs, 4> {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::MatchRms& op, Step* step) {
   const auto [in, out] = in_out(op);
-  const Operand target = f32_slice(op.target(), "target");
   if (status_ != MOTE_OK) return;
-  same_stream(in, target, "target");
-  width(target, in.width, "target");
+  const ConstRows target = rows_beside(in, op.target(), in.width, "target");
   finite(op.eps(), "eps");
-  step->match_rms = {in.width, op.eps(), in.const_rows(), target.const_rows(), out.rows()};
-  set_rows(step, in);
-  kernel(step, Op::kMatchRms, DType::f32, DType::f32);
+  step->match_rms = {in.width, op.eps(), in.const_rows(), target, out.rows()};
+  f32_step(step, Op::kMatchRms, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

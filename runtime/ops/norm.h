@@ -3,24 +3,19 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Norm : RowMap<NormArgs, 16> {
   template <class To>
   static void describe(const file::Norm& op, To& to) {
     const char* kind = file::EnumNameNormKind(op.kind());
     to.kind(kind, " ", op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     to.detail(kind, " eps ", op.eps(), op.eps_outside_root() ? " outside the root" : "");
     if (op.groups() != 1) to.detail(op.groups(), " groups");
-    to.tensor(op.weight());
-    to.tensor(op.bias());
+    weight_and_bias(op, to);
   }
 };
-
-}  // namespace ops
 
 static_assert(static_cast<int>(file::NormKind::MAX) == static_cast<int>(NormKind::affine));
 
@@ -42,8 +37,7 @@ inline void Binder::bind(const file::Norm& op, Step* step) {
                 optional_vector(op.bias(), part, "bias"),
                 in.const_rows(),
                 out.rows()};
-  set_rows(step, in);
-  kernel(step, Op::kNorm, DType::f32, DType::f32);
+  f32_step(step, Op::kNorm, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

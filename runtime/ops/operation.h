@@ -4,11 +4,12 @@
 // derived from Operation, and its overload of Binder::bind. The struct has
 //   operands(args, f)            the operands that lie in buffers: f for each, as rows_of gives it
 //   work_per_row(args)           rough multiply-adds, without what depends on the context
-//   describe(table, to)          the table of the file, in words and numbers (tools/mote/visit_op.h)
+//   describe(table, to)          the table of the file, in words and numbers (tools/mote/visit_op.h), but for
+//   details(table, to)           what stands behind them
 // and hides of Operation's members those that are different for it.
 #pragma once
 
-#include "runtime/ops/proofs.h"
+#include "runtime/ops/attention_proofs.h"
 
 namespace mote {
 
@@ -44,6 +45,7 @@ struct RunRows {
   uint32_t batch;
   uint32_t threads;
 
+  uint32_t sequences() const { return end_sequence - first_sequence; }
   ConstRowsInLanes in_lanes(ConstRows of_tokens) const {
     if (lane_rows == 0) return in_one_lane(of_tokens);
     return {of_tokens, lane_rows, lane_bytes};
@@ -123,17 +125,44 @@ struct Operation {
     return kNoState;
   }
 
+  template <class Table, class To>
+  static void describe(const Table& op, To& to) {
+    to.kind(op.out()->width());
+    in_to_out(op, to);
+  }
+  /// What stands behind the description.
+  template <class Table, class To>
+  static void details(const Table&, To&) {}
+
  protected:
-  /// An operand with rows of `width` floats: f(data, stride_bytes, bytes), a reference to the pointer to the
-  /// first row (null for one left out), the distance of rows and what is used of each.
-  template <class F, class AnyRows>
-  static void rows_of(F&& f, AnyRows& operand, uint64_t width) {
+  /// Operands with rows of floats, each with their width behind it: for each f(data, stride_bytes, bytes), a
+  /// reference to the pointer to the first row (null for one left out), the distance of rows and what is used
+  /// of each.
+  template <class F, class AnyRows, class... Others>
+  static constexpr void rows_of(F&& f, AnyRows& operand, uint64_t width, Others&&... others) {
     f(operand.data, operand.stride_bytes, static_cast<size_t>(width * sizeof(float)));
+    if constexpr (sizeof...(others) != 0) rows_of(f, others...);
   }
   template <class AnyRows>
   static AnyRows from_row(AnyRows rows, uint32_t first) {
     if (rows.data != nullptr) rows.data = rows[first];
     return rows;
+  }
+
+  /// Parts of descriptions.
+  template <class Table, class To>
+  static void in_to_out(const Table& op, To& to) {
+    to.reads(op.in());
+    to.writes(op.out());
+  }
+  template <class To>
+  static void activation(file::Activation activation, To& to) {
+    if (activation != file::Activation::none) to.detail(file::EnumNameActivation(activation));
+  }
+  template <class Table, class To>
+  static void weight_and_bias(const Table& op, To& to) {
+    to.tensor(op.weight());
+    to.tensor(op.bias());
   }
 };
 
@@ -142,7 +171,7 @@ struct Operation {
 template <class Args, auto kRows>
 struct Writer : Operation {
   template <class F>
-  static void operands(Args& args, F&& f) {
+  static constexpr void operands(Args& args, F&& f) {
     rows_of(f, args.*kRows, args.width);
   }
   static uint64_t work_per_row(const Args& args) { return args.width; }
@@ -153,27 +182,71 @@ struct Writer : Operation {
 template <class Args, uint64_t kCost>
 struct RowMap : Operation {
   template <class F>
-  static void operands(Args& args, F&& f) {
-    rows_of(f, args.in, args.width);
-    rows_of(f, args.out, args.width);
+  static constexpr void operands(Args& args, F&& f) {
+    rows_of(f, args.in, args.width, args.out, args.width);
   }
   static uint64_t work_per_row(const Args& args) { return kCost * args.width; }
 };
 
-/// The answers of operations that put the rows of `in` in a window (kernels/time_ops.h) side by side.
+/// Columns of a row of out.
+constexpr uint64_t out_width(const StackRowsArgs& args) { return uint64_t{args.ratio} * args.width; }
+constexpr uint64_t out_width(const FramesArgs& args) { return uint64_t{args.window.taps} * args.width; }
+constexpr uint64_t out_width(const GatherRowsArgs& args) { return uint64_t{args.window.taps} * args.width; }
+constexpr uint64_t out_width(const DepthwiseConvArgs& args) {
+  return uint64_t{args.out_places} * args.channels;
+}
+constexpr uint64_t out_width(const FourierArgs& args) { return args.width; }
+
+/// The answers of operations that make a row `out` of rows of `in` that they find themselves, its neighbours
+/// in a sequence.
 template <class Args>
-struct WindowRows : Operation {
+struct FromNeighbours : Operation {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens};
 
   template <class F>
-  static void operands(Args& args, F&& f) {
-    rows_of(f, args.out, uint64_t{args.window.taps} * args.width);
+  static constexpr void operands(Args& args, F&& f) {
+    rows_of(f, args.out, out_width(args));
   }
-  static uint64_t work_per_row(const Args& args) { return uint64_t{args.window.taps} * args.width; }
+  static uint64_t work_per_row(const Args& args) { return out_width(args); }
 
   static Extent prepare(Args& args, const RunRows& run, Extent extent) {
     args.in = run.in_lanes(args.in.first_lane);
     return extent;
+  }
+};
+
+/// The answers of operations that put the rows of `in` in a window (kernels/time_ops.h) side by side.
+template <class Args>
+struct WindowRows : FromNeighbours<Args> {
+  template <class Table, class To>
+  static void describe(const Table& op, To& to) {
+    to.kind(op.in()->width(), " x ", op.taps());
+    Operation::in_to_out(op, to);
+  }
+};
+
+/// Work units of a sequence.
+template <class Args>
+uint32_t units_of_sequence(const Args& args) {
+  return args.units_of_sequence();
+}
+inline uint32_t units_of_sequence(const ShawAttentionArgs& args) { return args.heads; }
+inline uint32_t units_of_sequence(const NystromArgs&) { return 1; }
+
+/// The answers of operations on queries, keys and values of heads, of whole sequences.
+struct OfHeads : Operation {
+  static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::tokens};
+
+  template <class Args>
+  static Extent prepare(Args& args, const RunRows& run, Extent extent) {
+    args.lanes = run.lanes();
+    args.first = run.first_sequence;
+    return {run.sequences() * units_of_sequence(args), extent.work};
+  }
+  template <class Table, class To>
+  static void describe(const Table& op, To& to) {
+    to.kind(op.heads(), " x ", op.q()->width() / op.heads());
+    for (const file::Slice* slice : {op.q(), op.k(), op.v()}) to.reads(slice);
   }
 };
 
@@ -200,27 +273,89 @@ struct Recurrent : Operation {
   }
 };
 
+namespace ops {
+
 /// Turns the table of one operation into a Step.
-class Binder : public Proofs {
+class Binder : public AttentionProofs {
  public:
-  using Proofs::Proofs;
+  using AttentionProofs::AttentionProofs;
 
 #define OP(op_name, operation, types) void bind(const file::op_name& op, Step* step);
 #include "kernels/op_list.inc"
 
  private:
-  /// The operands of a RowMap.
   struct InOut {
     Operand in, out;
   };
   template <class Table>
+  InOut slices(const Table& op) {
+    return {f32_slice(op.in(), "in"), f32_slice(op.out(), "out")};
+  }
+  /// The operands of a RowMap.
+  template <class Table>
   InOut in_out(const Table& op) {
-    const InOut rows{f32_slice(op.in(), "in"), f32_slice(op.out(), "out")};
-    if (status_ != MOTE_OK) return rows;
-    same_stream(rows.in, rows.out, "out");
-    width(rows.out, rows.in.width, "out");
+    const InOut rows = slices(op);
+    if (status_ == MOTE_OK) alike(rows.in, rows.out, "out");
     return rows;
   }
+  /// The operands of a WindowRows, of so many neighbours.
+  template <class Table>
+  InOut window_rows(const Table& op, uint32_t before, TimeWindow* window) {
+    const InOut rows = slices(op);
+    if (status_ != MOTE_OK || !time_window(rows.in, rows.out, op.taps(), before, window)) return rows;
+    width(rows.out, uint64_t{op.taps()} * rows.in.width, "out");
+    apart(op);
+    return rows;
+  }
+
+  /// Queries, keys, values and outputs of heads: rows of tokens, as wide in keys as in queries.
+  struct Heads {
+    Operand q, v;
+    ConstRows k;
+    Rows out;
+    uint32_t key_dim, value_dim;
+  };
+  template <class Table>
+  Heads heads_of(const Table& op, Op operation, Step* step) {
+    Heads heads{f32_slice(op.q(), "q"), f32_slice(op.v(), "v"), {}, {}, 0, 0};
+    const Operand out = f32_slice(op.out(), "out");
+    if (status_ != MOTE_OK) return heads;
+    const uint32_t queries = heads.q.width, values = heads.v.width;
+    if (!check(op.heads() > 0 && queries % op.heads() == 0 && values % op.heads() == 0, op.heads(),
+               " heads in widths ", queries, " and ", values))
+      return heads;
+    heads.key_dim = queries / op.heads();
+    heads.value_dim = values / op.heads();
+    of_tokens(heads.q, "q");
+    of_tokens(heads.v, "v");
+    heads.k = token_rows(op.k(), queries, "k");
+    token_columns(out, values, "out");
+    heads.out = out.rows();
+    f32_step(step, operation, heads.q);
+    return heads;
+  }
+
+  /// The weight of linears, in panels, and the rows that it multiplies.
+  struct Multiplied {
+    const file::Tensor* weight;
+    DType dtype;
+    Operand in;
+  };
+  template <class Table>
+  Multiplied multiplied(const Table& op) {
+    const file::Tensor* weight = tensor(op.weight(), "weight");
+    if (weight == nullptr) return {};
+    const DType dtype = static_cast<DType>(weight->dtype()), of_rows = activation_dtype(dtype);
+    const Operand in = of_rows != DType::f32 ? quantized_slice(op.in(), "in") : f32_slice(op.in(), "in");
+    check(in.dtype == of_rows, "in is quantized otherwise than its weight");
+    check(weight->packing() == file::Packing::p16k4, "weight is not packed");
+    known(op.activation());
+    return {weight, dtype, in};
+  }
 };
+
+}  // namespace ops
+
+using ops::Binder;
 
 }  // namespace mote

@@ -3,8 +3,7 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Pool : Writer<PoolArgs, &PoolArgs::out> {
   static constexpr Traits kTraits{WorkUnit::row, Reads::tokens, true};
@@ -13,25 +12,21 @@ struct Pool : Writer<PoolArgs, &PoolArgs::out> {
   static Extent prepare(PoolArgs& args, const RunRows& run, Extent extent) {
     args.first = run.first_sequence;
     args.in = run.in_lanes(args.in.first_lane);
-    return {run.end_sequence - run.first_sequence, extent.work};
+    return {run.sequences(), extent.work};
   }
 
   template <class To>
   static void describe(const file::Pool& op, To& to) {
     to.kind(file::EnumNamePoolKind(op.kind()), " ", op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     to.detail(file::EnumNamePoolKind(op.kind()));
   }
 };
 
-}  // namespace ops
-
 static_assert(static_cast<int>(file::PoolKind::MAX) == static_cast<int>(PoolKind::max));
 
 inline void Binder::bind(const file::Pool& op, Step* step) {
-  const Operand in = f32_slice(op.in(), "in");
-  const Operand out = f32_slice(op.out(), "out");
+  const auto [in, out] = slices(op);
   if (status_ != MOTE_OK) return;
   of_positions(in, "in");
   check(out.kind == file::StreamKind::sequence, "out is not per sequence");
@@ -45,8 +40,7 @@ inline void Binder::bind(const file::Pool& op, Step* step) {
                 out.rows(),
                 0,
                 op.skip()};
-  set_rows(step, out, in);
-  kernel(step, Op::kPool, DType::f32, DType::f32);
+  f32_step(step, Op::kPool, out, in);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,8 +3,7 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Positions : Writer<PositionsArgs, &PositionsArgs::x> {
   template <class To>
@@ -16,14 +15,11 @@ struct Positions : Writer<PositionsArgs, &PositionsArgs::x> {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Positions& op, Step* step) {
   const Operand x = f32_slice(op.x(), "x");
-  const file::Tensor* table = tensor(op.table(), "table");
+  const file::Tensor* table = this->table(op.table(), x, "x");
   if (status_ != MOTE_OK) return;
   of_positions(x, "x");
-  width(x, table->cols(), "x");
   const DType dtype = static_cast<DType>(table->dtype());
   check(table->packing() == file::Packing::rows, "table is not row-major");
   check(activation_dtype(dtype) == DType::f32, "table is quantized");
@@ -32,4 +28,4 @@ inline void Binder::bind(const file::Positions& op, Step* step) {
   kernel(step, Op::kPositions, DType::f32, dtype);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

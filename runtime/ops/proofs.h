@@ -101,6 +101,13 @@ class Proofs {
     }
     return tensors->Get(static_cast<uint32_t>(index));
   }
+  /// The same, of rows that are looked up for `rows`.
+  const file::Tensor* table(int32_t index, const Operand& rows, const char* what) {
+    const file::Tensor* found = tensor(index, "table");
+    if (status_ != MOTE_OK) return nullptr;
+    width(rows, found->cols(), what);
+    return found;
+  }
   const void* data(const file::Tensor* tensor) const { return model_.segment + tensor->offset(); }
 
   /// A row-major table that a row index looks up: positions of sequences or types of tokens.
@@ -139,6 +146,11 @@ class Proofs {
 
   void same_stream(const Operand& a, const Operand& b, const char* what) {
     check(a.stream == b.stream, what, " has rows for something else");
+  }
+  /// Rows for the same, of the same width.
+  void alike(const Operand& a, const Operand& b, const char* what) {
+    same_stream(a, b, what);
+    width(b, a.width, what);
   }
   void of_tokens(const Operand& a, const char* what) {
     check(a.kind == file::StreamKind::token, what, " is not per token");
@@ -182,6 +194,12 @@ class Proofs {
     step->reads_stream = read.stream;
   }
   static void set_rows(Step* step, const Operand& rows) { set_rows(step, rows, rows); }
+  /// The same, of a step whose kernel takes f32 alone.
+  void f32_step(Step* step, Op op, const Operand& rows, const Operand& read) {
+    set_rows(step, rows, read);
+    kernel(step, op, DType::f32, DType::f32);
+  }
+  void f32_step(Step* step, Op op, const Operand& rows) { f32_step(step, op, rows, rows); }
   void width(const Operand& a, uint64_t expected, const char* what) {
     check(a.width == expected, what, " has width ", a.width, ", expected ", expected);
   }
@@ -189,6 +207,35 @@ class Proofs {
   void token_columns(const Operand& a, uint64_t columns, const char* what) {
     of_tokens(a, what);
     width(a, columns, what);
+  }
+  /// The rows of a step over tokens whose kernel takes f32 alone.
+  Operand token_step(Step* step, Op op, const file::Slice* slice, const char* what) {
+    const Operand rows = f32_slice(slice, what);
+    if (status_ != MOTE_OK) return rows;
+    of_tokens(rows, what);
+    f32_step(step, op, rows);
+    return rows;
+  }
+  ConstRows token_rows(const file::Slice* slice, uint64_t columns, const char* what) {
+    const Operand rows = f32_slice(slice, what);
+    if (status_ == MOTE_OK) token_columns(rows, columns, what);
+    return rows.const_rows();
+  }
+  /// A row of so many columns for each of `rows`.
+  ConstRows rows_beside(const Operand& rows, const file::Slice* slice, uint64_t columns, const char* what) {
+    const Operand beside = f32_slice(slice, what);
+    if (status_ != MOTE_OK) return {};
+    same_stream(rows, beside, what);
+    width(beside, columns, what);
+    return beside.const_rows();
+  }
+  ConstRows optional_rows(const Operand& rows, const file::Slice* slice, uint64_t columns, const char* what) {
+    return slice == nullptr ? ConstRows{} : rows_beside(rows, slice, columns, what);
+  }
+  /// `in` is read while `out` is written.
+  template <class Table>
+  void apart(const Table& op) {
+    check(op.in()->buffer() != op.out()->buffer(), "out is in");
   }
   /// Of parts that a build for another model lacks.
   void built(bool is, const char* what) {
@@ -264,119 +311,6 @@ class Proofs {
                         file::EnumNameOpArgs(places_.program->ops()->Get(op_)->args_type()),
                         ": this build has no kernel for its types");
     }
-  }
-
-  /// Whether the bias has a row for each position of a query, of every head. Of one position both forms
-  /// agree.
-  bool is_by_position(const file::Attention& op) const {
-    const file::Tensor* table = model_.root->tensors()->Get(static_cast<uint32_t>(op.bias()));
-    return table->rows() == uint64_t{op.heads()} * table->cols();
-  }
-  /// Null for none. The table covers every distance within the context.
-  const float* attention_bias(const file::Attention& op, const Operand& q, const file::State& cache,
-                              uint32_t* reach) {
-    constexpr bool kHasBias = has_score(static_cast<uint32_t>(ScoreKind::biased)) ||
-                              has_score(static_cast<uint32_t>(ScoreKind::relative));
-    if (!kHasBias || op.bias() == -1) return nullptr;  // of another kind of scores, which is refused
-    const file::Tensor* table = tensor(op.bias(), "bias");
-    if (table == nullptr) return nullptr;
-    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows,
-          "bias is not f32 in rows");
-    const uint32_t tokens = context_of(*model_.root, *places_.program);
-    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, tokens) + cache.memory();
-    if (op.group() != 0) {
-      *reach = table->rows() / op.heads();
-      check(table->rows() % op.heads() == 0 && *reach >= rows && table->cols() == op.group(), "bias is ",
-            table->rows(), " x ", table->cols(), " for groups of ", op.group());
-      return static_cast<const float*>(data(table));
-    }
-    if (is_by_position(op)) {
-      *reach = table->cols();
-      check(*reach >= rows, "bias has ", *reach, " columns for sequences of ", rows);
-      return static_cast<const float*>(data(table));
-    }
-    check(table->rows() == op.heads(), "bias has ", table->rows(), " rows for ", op.heads(), " heads");
-    *reach = table->cols() / 2 + 1;
-    check(table->cols() % 2 == 1 && *reach >= rows, "bias has ", table->cols(), " columns for sequences of ",
-          rows);
-    return static_cast<const float*>(data(table));
-  }
-
-  /// Of every head a column for each distance of the query's stream.
-  ConstRows row_bias(const file::Attention& op, const Operand& q, uint32_t* reach) {
-    const Operand bias = f32_slice(op.row_bias(), "row_bias");
-    if (status_ != MOTE_OK) return {};
-    same_stream(q, bias, "row_bias");
-    const uint32_t cols = bias.width / op.heads();
-    *reach = cols / 2 + 1;
-    const uint32_t context = context_of(*model_.root, *places_.program);
-    const uint32_t rows = rows_of_sequence(*places_.program, q.stream, context);
-    check(bias.width % op.heads() == 0 && cols % 2 == 1 && *reach >= rows, "row_bias has ", cols,
-          " columns of a head for sequences of ", rows);
-    return bias.const_rows();
-  }
-
-  static bool has_distances(const file::Attention& op) {
-    return op.bias() != -1 || op.slopes() != -1 || op.row_bias() != nullptr || is_relative(op);
-  }
-  static bool is_relative(const file::Attention& op) {
-    return op.relative_keys() != -1 || op.relative_queries() != -1;
-  }
-  /// Null for none. The table covers every distance within the context; both have the same reach.
-  const float* relative_table(const file::Attention& op, int32_t index, const file::State& cache,
-                              const char* what, uint32_t* reach) {
-    if (!has_score(static_cast<uint32_t>(ScoreKind::relative)) || index == -1) return nullptr;
-    const file::Tensor* table = tensor(index, what);
-    if (table == nullptr) return nullptr;
-    const uint32_t columns = table->cols();
-    const uint32_t context = context_of(*model_.root, *places_.program) + cache.memory();
-    const uint64_t rows = uint64_t{op.heads()} * cache.key_dim();
-    check(table->dtype() == file::DType::f32 && table->packing() == file::Packing::rows &&
-              table->rows() == rows && columns % 2 == 1,
-          what, " are not f32 rows, one for each column of q, of an odd width");
-    check(columns / 2 + 1 >= context && (*reach == 0 || *reach == columns / 2 + 1), what, " have ", columns,
-          " columns for a context of ", context);
-    *reach = columns / 2 + 1;
-    return static_cast<const float*>(data(table));
-  }
-
-  /// `whole`: its queries see keys of the whole sequence, as far as `sides` lets them.
-  void check_globals(const file::Attention& op, bool whole) {
-    if (op.globals() == file::GlobalRole::none) return;
-    const bool keys = op.globals() == file::GlobalRole::keys;
-    check(op.globals() <= file::GlobalRole::MAX && model_.root->globals() != nullptr,
-          "attention to global tokens, of which the model has none");
-    check(whole && keys == (op.sides() != 0),
-          "global tokens are of whole sequences: their keys beside a "
-          "window, or their queries without one");
-    check(!has_distances(op) && op.softcap() == 0.0f, "has another kind of scores beside global tokens");
-  }
-
-  static ScoreKind kind_of_scores(const file::Attention& op) {
-    if (op.block() != 0) return ScoreKind::blocks;
-    if (op.globals() == file::GlobalRole::keys) return ScoreKind::globals;
-    if (is_relative(op)) return ScoreKind::relative;
-    if (op.bias() != -1 || op.row_bias() != nullptr) return ScoreKind::biased;
-    if (op.softcap() != 0.0f) return ScoreKind::capped;
-    if (op.slopes() == -1) return ScoreKind::scaled;
-    return op.slopes_in_bf16() ? ScoreKind::alibi_bf16 : ScoreKind::alibi;
-  }
-  /// At most one of a bias, slopes and a softcap; a bias may stand beside relative keys.
-  ScoreKind score_kind(const file::Attention& op) {
-    check(!is_relative(op) || (op.slopes() == -1 && op.softcap() == 0.0f),
-          "has slopes or a softcap beside relative keys");
-    check(isfinite(op.softcap()) && op.softcap() >= 0.0f, "the softcap is negative or not finite");
-    const bool by_row = op.row_bias() != nullptr;
-    check((op.bias() != -1) + (op.slopes() != -1) + (op.softcap() != 0.0f) + by_row <= 1,
-          "has more than one of a bias, slopes and a softcap");
-    check(!op.slopes_in_bf16() || op.slopes() != -1, "rounds slopes that it does not have");
-    check(op.block() == 0 ||
-              (!is_relative(op) && op.bias() == -1 && !by_row && op.slopes() == -1 && op.softcap() == 0),
-          "has another kind of scores beside blocks");
-    check(!is_relative(op) || !by_row, "has row_bias beside relative keys");
-    const ScoreKind kind = kind_of_scores(op);
-    built(has_score(static_cast<uint32_t>(kind)), "its kind of scores");
-    return kind;
   }
 
  protected:

@@ -3,12 +3,11 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Quantize : Operation {
   template <class F>
-  static void operands(QuantizeArgs& args, F&& f) {
+  static constexpr void operands(QuantizeArgs& args, F&& f) {
     rows_of(f, args.in, args.width);
     f(args.out, args.out_stride_bytes, args.out_stride_bytes);
   }
@@ -17,24 +16,20 @@ struct Quantize : Operation {
   template <class To>
   static void describe(const file::Quantize& op, To& to) {
     to.kind(to.type(*op.out()), " ", op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+    in_to_out(op, to);
     to.tensor(op.columns());
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::Quantize& op, Step* step) {
   const Operand in = f32_slice(op.in(), "in");
   const Operand out = quantized_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  same_stream(in, out, "out");
-  width(out, in.width, "out");
+  alike(in, out, "out");
   step->quantize = {in.width, optional_vector(op.columns(), in.width, "columns"), in.const_rows(), out.data,
                     out.stride_bytes};
   set_rows(step, in);
   kernel(step, Op::kQuantize, DType::f32, out.dtype);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

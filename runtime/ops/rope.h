@@ -3,14 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Rope : Operation {
   template <class F>
-  static void operands(RopeArgs& args, F&& f) {
-    rows_of(f, args.table, args.rotary_width);
-    rows_of(f, args.x, uint64_t{args.heads} * args.head_dim);
+  static constexpr void operands(RopeArgs& args, F&& f) {
+    rows_of(f, args.table, args.rotary_width, args.x, uint64_t{args.heads} * args.head_dim);
   }
   static uint64_t work_per_row(const RopeArgs& args) { return 2 * uint64_t{args.heads} * args.head_dim; }
 
@@ -24,13 +22,10 @@ struct Rope : Operation {
   }
 };
 
-}  // namespace ops
-
 static_assert(static_cast<int>(file::RopeKind::MAX) == static_cast<int>(RopeKind::interleaved));
 
 inline void Binder::bind(const file::Rope& op, Step* step) {
-  const Operand table = f32_slice(op.table(), "table");
-  const Operand x = f32_slice(op.x(), "x");
+  const Operand table = f32_slice(op.table(), "table"), x = f32_slice(op.x(), "x");
   if (status_ != MOTE_OK) return;
   same_stream(table, x, "x");
   check(op.kind() <= file::RopeKind::MAX, "unknown kind");
@@ -41,8 +36,7 @@ inline void Binder::bind(const file::Rope& op, Step* step) {
         " columns");
   step->rope = {
       static_cast<RopeKind>(op.kind()), op.heads(), head_dim, table.width, table.const_rows(), x.rows()};
-  set_rows(step, x);
-  kernel(step, Op::kRope, DType::f32, DType::f32);
+  f32_step(step, Op::kRope, x);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,14 +3,12 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct RopeTable : Operation {
   template <class F>
-  static void operands(RopeTableArgs& args, F&& f) {
-    rows_of(f, args.out, args.rotary_width);
-    rows_of(f, args.shifts, args.rotary_width / 2);
+  static constexpr void operands(RopeTableArgs& args, F&& f) {
+    rows_of(f, args.out, args.rotary_width, args.shifts, args.rotary_width / 2);
   }
   static uint64_t work_per_row(const RopeTableArgs& args) { return 20 * uint64_t{args.rotary_width}; }
 
@@ -26,8 +24,6 @@ struct RopeTable : Operation {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::RopeTable& op, Step* step) {
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
@@ -36,14 +32,6 @@ inline void Binder::bind(const file::RopeTable& op, Step* step) {
   check(out.width % 2 == 0, "odd width ", out.width);
   finite(op.growth(), "growth");
   check(op.growth_every() > 0, "the scale grows every 0 positions");
-  ConstRows shifts{};
-  if (op.shifts() != nullptr) {
-    const Operand of_rows = f32_slice(op.shifts(), "shifts");
-    if (status_ != MOTE_OK) return;
-    same_stream(of_rows, out, "shifts");
-    width(of_rows, out.width / 2, "shifts");
-    shifts = of_rows.const_rows();
-  }
   step->rope_table = {vector(op.frequencies(), out.width / 2, "frequencies"),
                       out.width,
                       op.scale(),
@@ -51,9 +39,8 @@ inline void Binder::bind(const file::RopeTable& op, Step* step) {
                       op.growth_every(),
                       place(out).positions,
                       out.rows(),
-                      shifts};
-  set_rows(step, out);
-  kernel(step, Op::kRopeTable, DType::f32, DType::f32);
+                      optional_rows(out, op.shifts(), out.width / 2, "shifts")};
+  f32_step(step, Op::kRopeTable, out);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,14 +3,14 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
+
+static_assert(static_cast<int>(file::Scores::MAX) == static_cast<int>(Scores::softmax_of_chosen));
 
 struct Route : Operation {
   template <class F>
-  static void operands(RouteArgs& args, F&& f) {
-    rows_of(f, args.logits, args.experts);
-    rows_of(f, args.out, args.experts);
+  static constexpr void operands(RouteArgs& args, F&& f) {
+    rows_of(f, args.logits, args.experts, args.out, args.experts);
   }
   static uint64_t work_per_row(const RouteArgs& args) {
     return 4 * uint64_t{args.experts} * (args.chosen + 8);
@@ -27,16 +27,11 @@ struct Route : Operation {
   }
 };
 
-}  // namespace ops
-
-static_assert(static_cast<int>(file::Scores::MAX) == static_cast<int>(Scores::softmax_of_chosen));
-
 inline void Binder::bind(const file::Route& op, Step* step) {
   const Operand logits = f32_slice(op.logits(), "logits");
   const Operand out = f32_slice(op.out(), "out");
   if (status_ != MOTE_OK) return;
-  same_stream(logits, out, "out");
-  width(out, logits.width, "out");
+  alike(logits, out, "out");
   const uint32_t experts = logits.width, groups = op.groups();
   check(op.scores() <= file::Scores::MAX, "unknown scores");
   check(experts <= kMaxExperts, experts, " experts, there may be ", kMaxExperts);
@@ -58,8 +53,7 @@ inline void Binder::bind(const file::Route& op, Step* step) {
                  optional_vector(op.bias(), experts, "bias"),
                  logits.const_rows(),
                  out.rows()};
-  set_rows(step, out);
-  kernel(step, Op::kRoute, DType::f32, DType::f32);
+  f32_step(step, Op::kRoute, out);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,8 +3,7 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct Sines : Writer<SinesArgs, &SinesArgs::x> {
   static uint64_t work_per_row(const SinesArgs& args) { return 20 * uint64_t{args.width}; }
@@ -19,8 +18,6 @@ struct Sines : Writer<SinesArgs, &SinesArgs::x> {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::Sines& op, Step* step) {
   const Operand x = f32_slice(op.x(), "x");
   if (status_ != MOTE_OK) return;
@@ -28,8 +25,7 @@ inline void Binder::bind(const file::Sines& op, Step* step) {
   check(x.width % 2 == 0, "odd width ", x.width);
   step->sines = {vector(op.frequencies(), x.width / 2, "frequencies"), x.width, op.halves(),
                  place(x).positions, x.rows()};
-  set_rows(step, x);
-  kernel(step, Op::kSines, DType::f32, DType::f32);
+  f32_step(step, Op::kSines, x);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

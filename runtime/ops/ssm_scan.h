@@ -3,18 +3,14 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct SsmScan : Recurrent {
   template <class F>
-  static void operands(SsmScanArgs& args, F&& f) {
-    const FixedStateView& state = args.state;
-    rows_of(f, args.x, uint64_t{state.heads} * state.cols);
-    rows_of(f, args.dt, state.heads);
-    rows_of(f, args.b, uint64_t{args.groups} * state.rows);
-    rows_of(f, args.c, uint64_t{args.groups} * state.rows);
-    rows_of(f, args.out, uint64_t{state.heads} * state.cols);
+  static constexpr void operands(SsmScanArgs& args, F&& f) {
+    const uint64_t heads = args.state.heads, cols = heads * args.state.cols;
+    const uint64_t of_groups = uint64_t{args.groups} * args.state.rows;
+    rows_of(f, args.x, cols, args.dt, heads, args.b, of_groups, args.c, of_groups, args.out, cols);
   }
   static uint64_t work_per_row(const SsmScanArgs& args) {
     return 3 * uint64_t{args.state.heads} * args.state.rows * args.state.cols;
@@ -33,22 +29,17 @@ struct SsmScan : Recurrent {
   }
 };
 
-}  // namespace ops
-
 inline void Binder::bind(const file::SsmScan& op, Step* step) {
-  const Operand x = f32_slice(op.x(), "x"), dt = f32_slice(op.dt(), "dt"), b = f32_slice(op.b(), "b"),
-                c = f32_slice(op.c(), "c"), out = f32_slice(op.out(), "out");
+  const Operand x = token_step(step, Op::kSsmScan, op.x(), "x"), out = f32_slice(op.out(), "out");
   const FixedStateView state = fixed_state(op.state(), file::StateKind::recurrent);
   if (status_ != MOTE_OK) return;
   if (!check(op.groups() > 0 && state.heads % op.groups() == 0, state.heads, " heads over ", op.groups(),
              " groups")) {
     return;
   }
-  token_columns(x, uint64_t{state.heads} * state.cols, "x");
-  token_columns(dt, state.heads, "dt");
-  token_columns(b, uint64_t{op.groups()} * state.rows, "b");
-  token_columns(c, uint64_t{op.groups()} * state.rows, "c");
+  width(x, uint64_t{state.heads} * state.cols, "x");
   token_columns(out, x.width, "out");
+  const uint64_t of_groups = uint64_t{op.groups()} * state.rows;
   check(op.dt_min() <= op.dt_max(), "dt_min is above dt_max");
   step->ssm_scan = {state,
                     places_.by_sequence,
@@ -60,12 +51,10 @@ inline void Binder::bind(const file::SsmScan& op, Step* step) {
                     optional_vector(op.dt_bias(), state.heads, "dt_bias"),
                     optional_vector(op.skip(), state.heads, "skip"),
                     x.const_rows(),
-                    dt.const_rows(),
-                    b.const_rows(),
-                    c.const_rows(),
+                    token_rows(op.dt(), state.heads, "dt"),
+                    token_rows(op.b(), of_groups, "b"),
+                    token_rows(op.c(), of_groups, "c"),
                     out.rows()};
-  set_rows(step, x);
-  kernel(step, Op::kSsmScan, DType::f32, DType::f32);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -3,30 +3,23 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct TimeNorm : RowMap<TimeNormArgs, 8> {
   static constexpr Traits kTraits{WorkUnit::sequence_block, Reads::tokens};
 
   static Extent prepare(TimeNormArgs& args, const RunRows& run, Extent extent) {
     args.first = run.first_sequence;
-    return {(run.end_sequence - run.first_sequence) * args.units_of_sequence(), extent.work};
+    return {run.sequences() * args.units_of_sequence(), extent.work};
   }
 
   template <class To>
-  static void describe(const file::TimeNorm& op, To& to) {
-    to.kind(op.out()->width());
-    to.reads(op.in());
-    to.writes(op.out());
+  static void details(const file::TimeNorm& op, To& to) {
     to.detail(op.groups(), " groups");
-    if (op.activation() != file::Activation::none) to.detail(file::EnumNameActivation(op.activation()));
-    to.tensor(op.weight());
-    to.tensor(op.bias());
+    activation(op.activation(), to);
+    weight_and_bias(op, to);
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::TimeNorm& op, Step* step) {
   const auto [in, out] = in_out(op);
@@ -48,8 +41,7 @@ inline void Binder::bind(const file::TimeNorm& op, Step* step) {
                      0,
                      in.const_rows(),
                      out.rows()};
-  set_rows(step, out);
-  kernel(step, Op::kTimeNorm, DType::f32, DType::f32);
+  f32_step(step, Op::kTimeNorm, out);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

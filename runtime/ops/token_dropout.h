@@ -3,8 +3,7 @@
 
 #include "runtime/ops/operation.h"
 
-namespace mote {
-namespace ops {
+namespace mote::ops {
 
 struct TokenDropout : Writer<TokenDropoutArgs, &TokenDropoutArgs::x> {
   template <class To>
@@ -15,8 +14,6 @@ struct TokenDropout : Writer<TokenDropoutArgs, &TokenDropoutArgs::x> {
     to.detail("token ", static_cast<uint32_t>(op.dropped()), ", kept ", op.kept());
   }
 };
-
-}  // namespace ops
 
 inline void Binder::bind(const file::TokenDropout& op, Step* step) {
   const Operand x = f32_slice(op.x(), "x");
@@ -29,8 +26,7 @@ inline void Binder::bind(const file::TokenDropout& op, Step* step) {
   const StreamPlace& rows = place(x);
   step->token_dropout = {x.width,        op.kept(),      op.dropped(), places_.ids,
                          rows.positions, rows.last_seen, x.rows()};
-  set_rows(step, x);
-  kernel(step, Op::kTokenDropout, DType::f32, DType::f32);
+  f32_step(step, Op::kTokenDropout, x);
 }
 
-}  // namespace mote
+}  // namespace mote::ops

@@ -49,6 +49,19 @@ std::vector<float> counted(size_t count) {
   return values;
 }
 
+/// Granite's multipliers.
+void add_scales(GgufBuilder& builder, const std::string& prefix) {
+  for (const char* scale : {"attention.scale", "embedding_scale", "residual_scale", "logit_scale"})
+    builder.key(prefix + scale, 0.5f);
+}
+
+/// The value of a list of whole numbers.
+std::string list_of(const std::vector<uint32_t>& numbers) {
+  std::string list = raw(uint32_t{5}) + raw(uint64_t{numbers.size()});
+  for (const uint32_t number : numbers) list += raw(number);
+  return list;
+}
+
 Source read(const std::string& file) { return read_gguf(as_bytes(file), "dir/m.gguf"); }
 
 std::string error_of(const std::string& file) {
@@ -152,9 +165,7 @@ TEST("gguf: lfm2 has short convolutions where a layer has no heads of keys") {
     builder.key("general.architecture", "lfm2").key("lfm2.embedding_length", 8u).key("lfm2.block_count", 3u);
     builder.key("lfm2.feed_forward_length", 12u).key("lfm2.context_length", 64u);
     builder.key("lfm2.attention.head_count", 2u).key("lfm2.attention.layer_norm_rms_epsilon", 1e-5f);
-    std::string list = raw(uint32_t{5}) + raw(uint64_t{heads.size()});
-    for (const uint32_t of_layer : heads) list += raw(of_layer);
-    return builder.key("lfm2.attention.head_count_kv", 9, list).key("lfm2.shortconv.l_cache", 3u);
+    return builder.key("lfm2.attention.head_count_kv", 9, list_of(heads)).key("lfm2.shortconv.l_cache", 3u);
   };
   const std::string file = lfm2({0, 1, 0}).matrix("blk.0.shortconv.conv.weight", 8, 3, counted(24)).bytes();
   const Source source = read(file);
@@ -181,6 +192,56 @@ TEST("gguf: granite's multipliers must be there") {
   TEST_ASSERT_EQUAL_FLOAT(0.5f, source.config->at("attention_multiplier").get<float>());
   TEST_ASSERT_EQUAL_FLOAT(0.25f, source.config->at("residual_multiplier").get<float>());
   TEST_ASSERT_EQUAL_FLOAT(2.0f, source.config->at("logits_scaling").get<float>());
+}
+
+TEST("gguf: granitehybrid scans where a layer has no heads of keys, with or without a mixture of experts") {
+  const auto hybrid = [](std::vector<uint32_t> heads, uint32_t inner) {
+    GgufBuilder builder =
+        keys_of("granitehybrid").key("granitehybrid.attention.head_count_kv", 9, list_of(heads));
+    add_scales(builder, "granitehybrid.");
+    builder.key("granitehybrid.ssm.conv_kernel", 4u).key("granitehybrid.ssm.state_size", 6u);
+    builder.key("granitehybrid.ssm.group_count", 1u).key("granitehybrid.ssm.time_step_rank", 4u);
+    return builder.key("granitehybrid.ssm.inner_size", inner)
+        .key("granitehybrid.rope.scaling.finetuned", false);
+  };
+  GgufBuilder dense = hybrid({1}, 16);
+  dense.matrix("blk.0.ssm_a", 4, 1, counted(4)).vector("blk.0.ssm_dt.bias", counted(4));
+  dense.matrix("blk.0.ssm_norm.weight", 2, 8, counted(16)).vector("blk.0.ssm_conv1d.bias", counted(4));
+  const std::string file = dense.bytes();
+  const Source source = read(file);
+  const nlohmann::json& config = *source.config;
+  TEST_ASSERT_EQUAL_STRING("granitemoehybrid", config.at("model_type").get<std::string>());
+  TEST_ASSERT_EQUAL_STRING(R"(["attention"])", config.at("layer_types").dump());
+  TEST_ASSERT_EQUAL_INT(4, config.at("mamba_d_head").get<int>());
+  TEST_ASSERT_EQUAL_INT(2, config.at("mamba_expand").get<int>());
+  TEST_ASSERT_EQUAL_INT(12, config.at("shared_intermediate_size").get<int>());
+  TEST_ASSERT_EQUAL_INT(0, config.at("num_local_experts").get<int>());
+  TEST_ASSERT_EQUAL_STRING("nope", config.at("position_embedding_type").get<std::string>());
+  TEST_ASSERT_TRUE(config.at("mamba_conv_bias").get<bool>());
+  const auto shape = [&](const char* name) {
+    return source.tensors.at("model.layers.0.mamba." + std::string(name)).shape;
+  };
+  TEST_ASSERT_TRUE(shape("A") == std::vector<uint64_t>({4}));
+  TEST_ASSERT_TRUE(shape("dt_bias") == std::vector<uint64_t>({4}));
+  TEST_ASSERT_TRUE(shape("norm.weight") == std::vector<uint64_t>({16}));
+
+  GgufBuilder mixture = hybrid({1}, 16).key("granitehybrid.expert_count", 2u);
+  mixture.key("granitehybrid.expert_used_count", 1u)
+      .key("granitehybrid.expert_shared_feed_forward_length", 20u);
+  const std::string mixed = mixture.stack("blk.0.ffn_up_exps.weight", 2, 12, 8, counted(192)).bytes();
+  const Source experts = read(mixed);
+  TEST_ASSERT_EQUAL_INT(20, experts.config->at("shared_intermediate_size").get<int>());
+  TEST_ASSERT_EQUAL_INT(
+      1, static_cast<int>(experts.tensors.count("model.layers.0.block_sparse_moe.experts.1.up_proj.weight")));
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(hybrid({1}, 18)).c_str(), "ssm.inner_size 18 is no multiple"));
+  GgufBuilder unknown = hybrid({1}, 16);
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(unknown.vector("blk.0.attn_q", counted(4))).c_str(), "no place"));
+}
+
+TEST("gguf: a granite without RoPE is refused") {
+  GgufBuilder builder = keys_of("granite").key("granite.rope.scaling.finetuned", false);
+  add_scales(builder, "granite.");
+  TEST_ASSERT_NOT_NULL(std::strstr(error_of(builder).c_str(), "a granite without RoPE is not read"));
 }
 
 TEST("gguf: gemma has norms on both sides, and a scale that follows from its size") {

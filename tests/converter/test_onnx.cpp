@@ -26,8 +26,13 @@ const fs::path kModels = fs::path(MOTE_SOURCE_DIR) / "tests/golden/models";
 /// A copy of a golden folder whose graph can be changed in places.
 class OnnxFolder {
  public:
-  explicit OnnxFolder(const std::string& model) : bytes_(read_text(kModels / model / "model.onnx")) {
-    write_text(directory_ / "config.json", read_text(kModels / model / "config.json"));
+  explicit OnnxFolder(const std::string& model, const std::string& file = "model.onnx")
+      : file_(file), bytes_(read_text(kModels / model / file)) {
+    for (const auto& entry : fs::directory_iterator(kModels / model)) {
+      const std::string name = entry.path().filename().string();
+      if (name.ends_with(".json") || name.ends_with(".onnx"))
+        write_text(directory_ / name, read_text(entry.path()));
+    }
   }
 
   /// Text or bytes by others of the same length, the first or all; what is not there is a wrong test.
@@ -51,7 +56,7 @@ class OnnxFolder {
   }
 
   Source read() const {
-    write_text(directory_ / "model.onnx", bytes_);
+    write_text(directory_ / file_, bytes_);
     return read_source(directory_.path());
   }
   std::string error() const {
@@ -63,7 +68,7 @@ class OnnxFolder {
   static std::string bytes_of(float value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
 
   TempDirectory directory_;
-  std::string bytes_;
+  std::string file_, bytes_;
 };
 
 std::vector<float> row_of(const SourceTensor& tensor, uint64_t row) {
@@ -80,13 +85,59 @@ void check_contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST("onnx: weights that lost their names get them back, as rows of outputs", "[onnx]") {
-  const Source onnx = OnnxFolder("bert_onnx").read(), original = read_source(kModels / "bert");
-  for (const auto& [name, tensor] : original.tensors) {
+  for (const char* model : {"bert", "whisper"}) {
+    const std::string file = std::string(model) == "bert" ? "model.onnx" : "encoder_model.onnx";
+    const Source onnx = OnnxFolder(std::string(model) + "_onnx", file).read();
+    const Source original = read_source(kModels / model);
+    for (const auto& [name, tensor] : original.tensors) {
+      INFO(name);
+      REQUIRE(onnx.tensors.count(name) == 1);
+      const SourceTensor& same = onnx.tensors.at(name);
+      REQUIRE(same.shape == tensor.shape);
+      for (uint64_t row = 0; row < tensor.rows(); ++row) REQUIRE(row_of(same, row) == row_of(tensor, row));
+    }
+  }
+}
+
+TEST("onnx: an encoder and its decoder are read together, whichever of them is named", "[onnx]") {
+  const OnnxFolder folder("whisper_onnx", "encoder_model.onnx");
+  const size_t tensors = folder.read().tensors.size();
+  for (const char* file : {"encoder_model.onnx", "decoder_model_merged.onnx"})
+    TEST_ASSERT_EQUAL_UINT64(tensors, read_source(folder.path() / file).tensors.size());
+  fs::create_directory(folder.path() / "onnx");
+  fs::rename(folder.path() / "encoder_model.onnx", folder.path() / "onnx/encoder_model.onnx");
+  check_contains(message_of<Error>([&] { read_source(folder.path()); }), "onnx/decoder_model_merged.onnx");
+  fs::rename(folder.path() / "decoder_model_merged.onnx", folder.path() / "onnx/decoder_model_merged.onnx");
+  TEST_ASSERT_EQUAL_UINT64(tensors, read_source(folder.path()).tensors.size());
+}
+
+TEST("onnx: quantized convolutions and matrices of a pair keep their integers", "[onnx]") {
+  const OnnxFolder folder("whisper_onnx", "encoder_model.onnx");
+  const Source original = folder.read();
+  for (const char* side : {"encoder", "decoder"})
+    fs::copy_file(
+        fs::path(MOTE_SOURCE_DIR) / fmt::format("tests/converter/data/whisper_{}_quantized.onnx", side),
+        folder.path() / fmt::format("{}_model_quantized.onnx", side));
+  const Source source = read_source(folder.path() / "encoder_model_quantized.onnx");
+  TEST_ASSERT_EQUAL_UINT64(1, source.notes.size());
+  for (const char* name :
+       {"model.encoder.conv2.weight", "model.encoder.layers.1.fc1.weight",
+        "model.decoder.layers.0.encoder_attn.k_proj.weight", "model.decoder.embed_tokens.weight"}) {
     INFO(name);
-    REQUIRE(onnx.tensors.count(name) == 1);
-    const SourceTensor& same = onnx.tensors.at(name);
-    REQUIRE(same.shape == tensor.shape);
-    for (uint64_t row = 0; row < tensor.rows(); ++row) REQUIRE(row_of(same, row) == row_of(tensor, row));
+    const SourceTensor &packed = source.tensors.at(name), &plain = original.tensors.at(name);
+    REQUIRE(packed.shape == plain.shape);
+    float least = 0.0f, most = 0.0f;
+    for (uint64_t row = 0; row < plain.rows(); ++row) {
+      for (const float value : row_of(plain, row)) {
+        least = std::min(least, value);
+        most = std::max(most, value);
+      }
+    }
+    const float step = (most - least) / 255.0f;
+    for (uint64_t row = 0; row < plain.rows(); ++row) {
+      const std::vector<float> values = row_of(packed, row), wanted = row_of(plain, row);
+      for (size_t i = 0; i < values.size(); ++i) REQUIRE(std::abs(values[i] - wanted[i]) <= 1.01f * step);
+    }
   }
 }
 
@@ -168,6 +219,29 @@ TEST("onnx: a graph that differs from its config is refused with the operator an
       "gpt2_onnx", [](auto& f) { f.set_config("scale_attn_weights", false); }, "scores are multiplied by");
   differs("vit_classifier_onnx", [](auto& f) { f.set_config("patch_size", 4); }, "");
   differs("vit_classifier_onnx", [](auto& f) { f.set_config("qkv_bias", false); }, "a bias that the config");
+}
+
+TEST("onnx: an encoder or a decoder that differs from its config is refused with the node", "[onnx]") {
+  const auto differs = [](const char* file, const auto& change, const std::string& expected) {
+    OnnxFolder folder("whisper_onnx", file);
+    change(folder);
+    check_contains(folder.error(), expected);
+  };
+  const auto config = [&](const char* key, const nlohmann::json& value, const std::string& expected) {
+    differs("encoder_model.onnx", [&](auto& f) { f.set_config(key, value); }, expected);
+  };
+  config("activation_function", "relu", "the activation of model.encoder.layers.1.fc1");
+  config("encoder_layers", 1, "(Add): model.encoder.embed_positions.weight should be added");
+  config("decoder_layers", 1, "that the config does not imply");
+  config("encoder_attention_heads", 2, "heads");
+  config("num_mel_bins", 8, "(Conv)");
+  config("max_source_positions", 20, "(Add): shapes that do not fit");
+  config("model_type", "bart", "encoder-decoders of texts");
+  differs(
+      "encoder_model.onnx", [](auto& f) { f.replace("strides@\x02", "strides@\x01"); }, "encoder_model.onnx");
+  differs(
+      "decoder_model_merged.onnx", [](auto& f) { f.replace(std::numeric_limits<float>::lowest(), -10.0f); },
+      "the mask leaves in row");
 }
 
 TEST("onnx: what is of another shape is refused by name", "[onnx]") {

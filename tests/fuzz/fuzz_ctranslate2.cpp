@@ -7,21 +7,11 @@
 #include "converter/error.h"
 #include "converter/readers/ctranslate2.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/read_tensors.h"
 
 using namespace mote::convert;
 
 namespace {
-
-/// A shape of many short rows must not make this slow.
-constexpr uint64_t kMaxRows = 4, kMaxCols = 1 << 16;
-
-void read_rows(const Source& source) {
-  for (const auto& [name, tensor] : source.tensors) {
-    if (tensor.cols() > kMaxCols) continue;
-    std::vector<float> row(tensor.cols());
-    for (uint64_t i = 0; i < tensor.rows() && i < kMaxRows; ++i) read_row(tensor, i, row);
-  }
-}
 
 /// Names by number, as many as the embedding has rows.
 std::vector<std::string> tokens_of(const Ct2File& file) {
@@ -39,7 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   is_ctranslate2(bytes);
   try {
     const Ct2File file = parse_ctranslate2(bytes, "input");
-    read_rows(translate_ctranslate2(file, nlohmann::json::object(), tokens_of(file), "input"));
+    test::read_first_rows(
+        translate_ctranslate2(file, nlohmann::json::object(), tokens_of(file), "input").tensors);
   } catch (const Error&) {
   }
   return 0;

@@ -3,7 +3,8 @@
 """Writes the golden folders NAME_onnx beside those that they are made of: the same weights and expected outputs,
 as exporters write them. BERT as torch.onnx did (norms and activation in single operators, weights without names),
 also quantized by onnxruntime, GPT-2 as optimum does (keys and values before, a causal mask of a table), ViT as
-newer exporters do (LayerNormalization, scales of q and k). Needs numpy, onnx, onnxruntime and safetensors."""
+newer exporters do (LayerNormalization, scales of q and k), Whisper as optimum does: an encoder, and a decoder of which
+one operator holds both branches; also quantized. Needs numpy, onnx, onnxruntime and safetensors."""
 import collections
 import json
 import math
@@ -94,14 +95,18 @@ class Graph:
         outer = self.add("Add", [self.add("Tanh", [inner], path), self.constant(1.0)], path)
         return self.add("Mul", [self.add("Mul", [x, self.constant(0.5)], path), outer], path)
 
-    def save(self, path, inputs, outputs):
-        for name, value in outputs.items():
-            self.nodes.append(helper.make_node("Identity", [value], [name], f"/out/{name}"))
-        graph = helper.make_graph(
-            self.nodes, "main_graph",
+    def graph(self, inputs, outputs, name="main_graph", initializers=True):
+        for output, value in outputs.items():
+            if value is not None:
+                self.nodes.append(helper.make_node("Identity", [value], [output], f"/out/{output}"))
+        return helper.make_graph(
+            self.nodes, name,
             [helper.make_tensor_value_info(n, t, s) for n, t, s in inputs],
             [helper.make_tensor_value_info(n, TensorProto.FLOAT, [None] * self.ranks[n]) for n in outputs],
-            list(self.initializers.values()))
+            list(self.initializers.values()) if initializers else [])
+
+    def save(self, path, inputs, outputs):
+        graph = self.graph(inputs, outputs)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)],
                                   producer_name="pytorch", producer_version="2.3.0", ir_version=8)
         onnx.checker.check_model(model)
@@ -282,9 +287,192 @@ def vit():
     g.save(target / "model.onnx", [("pixel_values", TensorProto.FLOAT, ["batch", 3, side, side])], {"logits": logits})
 
 
+class Speech(Graph):
+    """Whisper's layers."""
+
+    def __init__(self, config, weights, side, base):
+        super().__init__(weights, 17)
+        self.width, self.heads, self.base = config["d_model"], config[side + "_attention_heads"], base
+
+    def projection(self, x, name, path):
+        """A weight that was transposed when the graph was folded lost its name; keys have no bias."""
+        matrix = self.weight(f"onnx::MatMul_{name}", self.weights[f"model.{self.side}.{name}.weight"].T)
+        product = self.add("MatMul", [x, matrix], path)
+        bias = f"model.{self.side}.{name}.bias"
+        if bias not in self.weights:
+            return product
+        return self.add("Add", [self.weight(self.base + name + ".bias", self.weights[bias]), product], path)
+
+    def speech_norm(self, x, name, path):
+        pair = [self.weight(f"{self.base}{name}.{part}", self.weights[f"model.{self.side}.{name}.{part}"])
+                for part in ("weight", "bias")]
+        return self.add("LayerNormalization", [x, *pair], path, axis=-1, epsilon=1e-5)
+
+    def keys_and_values(self, x, name, path):
+        return [self.split_heads(self.projection(x, f"{name}.{part}_proj", path), self.heads, self.width, path)
+                for part in ("k", "v")]
+
+    def attend(self, x, k, v, name, path, mask=None):
+        q = self.add("Mul", [self.projection(x, f"{name}.q_proj", path),
+                             self.constant((self.width // self.heads) ** -0.5)], path)
+        q = self.add("Mul", [self.split_heads(q, self.heads, self.width, path), self.constant(1.0)], path)
+        turned = self.add("Mul", [self.add("Transpose", [k], path, perm=[0, 1, 3, 2]), self.constant(1.0)], path)
+        scores = self.add("MatMul", [q, turned], path)
+        if mask is not None:
+            scores = self.add("Add", [scores, mask], path)
+        shares = self.add("Softmax", [scores], path, axis=-1)
+        merged = self.merge_heads(self.add("MatMul", [shares, v], path), self.width, path)
+        return self.projection(merged, f"{name}.out_proj", path)
+
+    def feed_forward(self, x, name, path):
+        up = self.gelu(self.projection(self.speech_norm(x, name + ".final_layer_norm", path), name + ".fc1", path), path)
+        return self.add("Add", [x, self.projection(up, name + ".fc2", path)], path)
+
+
+class Hearing(Speech):
+    side = "encoder"
+
+    def conv(self, x, name, stride):
+        pair = [self.weight(f"{self.base}{name}.{part}", self.weights[f"model.encoder.{name}.{part}"])
+                for part in ("weight", "bias")]
+        x = self.add("Conv", [x, *pair], f"/{name}", kernel_shape=[3], strides=[stride], pads=[1, 1], dilations=[1],
+                     group=1)
+        return self.gelu(x, f"/{name}")
+
+    def build(self, config, path):
+        x = self.add("Transpose", [self.conv(self.conv("input_features", "conv1", 1), "conv2", 2)], perm=[0, 2, 1])
+        table = self.weight(self.base + "embed_positions.weight", self.weights["model.encoder.embed_positions.weight"])
+        x = self.add("Add", [x, table])
+        for layer in range(config["encoder_layers"]):
+            name, where = f"layers.{layer}", f"/layers.{layer}"
+            normed = self.speech_norm(x, name + ".self_attn_layer_norm", where)
+            keys, values = self.keys_and_values(normed, name + ".self_attn", where + "/self_attn")
+            x = self.add("Add", [x, self.attend(normed, keys, values, name + ".self_attn", where + "/self_attn")], where)
+            x = self.feed_forward(x, name, where)
+        x = self.speech_norm(x, "layer_norm", "/layer_norm")
+        frames = 2 * config["max_source_positions"]
+        self.save(path, [("input_features", TensorProto.FLOAT, ["batch", config["num_mel_bins"], frames])],
+                  {"last_hidden_state": x})
+
+
+class Telling(Speech):
+    side = "decoder"
+
+    def inputs(self, config, past):
+        inputs = [("input_ids", TensorProto.INT64, ["batch", "sequence"]),
+                  ("encoder_hidden_states", TensorProto.FLOAT, ["batch", "source", config["d_model"]])]
+        for layer in range(config["decoder_layers"] if past else 0):
+            for kind in ("decoder.key", "decoder.value", "encoder.key", "encoder.value"):
+                shape = ["batch", self.heads, "past_" + kind[:7], self.width // self.heads]
+                inputs.append((f"past_key_values.{layer}.{kind}", TensorProto.FLOAT, shape))
+        return inputs + ([("use_cache_branch", TensorProto.BOOL, [1])] if past else [])
+
+    def causal_mask(self, queries, past):
+        """0 where the key is not behind the query."""
+        scalar = [self.axes("Squeeze", size, [0]) for size in (past, self.add("Add", [past, queries]))]
+        zero, one = self.constant(0, np.int64), self.constant(1, np.int64)
+        rows = self.axes("Unsqueeze", self.add("Range", [*scalar, one]), [1])
+        behind = self.add("Greater", [self.add("Range", [zero, scalar[1], one]), rows])
+        mask = self.add("Where", [behind, self.constant(np.finfo(np.float32).min), self.constant(0.0)])
+        return self.axes("Unsqueeze", mask, [0, 1])
+
+    def build(self, config, past):
+        """The outputs; with `past` the keys and values of the source are those of before."""
+        queries = self.dim("input_ids", 1)
+        before = self.dim("past_key_values.0.decoder.key", 2) if past else self.constant([0], np.int64)
+        tokens = self.weight("model.decoder.embed_tokens.weight")
+        table = self.weight("model.decoder.embed_positions.weight")
+        rows = self.add("Slice", [table, before, self.add("Add", [before, queries]), self.constant([0], np.int64)])
+        x = self.add("Add", [self.add("Gather", [tokens, "input_ids"]), rows])
+        mask = self.causal_mask(queries, before)
+        outputs = {"logits": None}
+        for layer in range(config["decoder_layers"]):
+            name, where, held = f"layers.{layer}", f"/model/decoder/layers.{layer}", f"past_key_values.{layer}."
+            normed = self.speech_norm(x, name + ".self_attn_layer_norm", where)
+            own = self.keys_and_values(normed, name + ".self_attn", where)
+            if past:
+                own = [self.add("Concat", [f"{held}decoder.{kind}", part], axis=2)
+                       for kind, part in zip(("key", "value"), own)]
+            x = self.add("Add", [x, self.attend(normed, *own, name + ".self_attn", where + "/self_attn", mask)], where)
+            normed = self.speech_norm(x, name + ".encoder_attn_layer_norm", where)
+            other = ([held + "encoder.key", held + "encoder.value"] if past else
+                     self.keys_and_values("encoder_hidden_states", name + ".encoder_attn", where))
+            x = self.add("Add", [x, self.attend(normed, *other, name + ".encoder_attn", where + "/encoder_attn")], where)
+            x = self.feed_forward(x, name, where)
+            for kind, value in zip(("decoder.key", "decoder.value", "encoder.key", "encoder.value"), (*own, *other)):
+                outputs[f"present.{layer}.{kind}"] = value
+                self.ranks[f"present.{layer}.{kind}"] = 4
+        x = self.speech_norm(x, "layer_norm", "/model/decoder/layer_norm")
+        head = self.weight("onnx::MatMul_3000", self.weights["model.decoder.embed_tokens.weight"].T)
+        return {**outputs, "logits": self.add("MatMul", [x, head], "/proj_out")}
+
+
+def merged(config, weights):
+    """Both branches in one operator, whose outputs have the names of theirs; weights are outside."""
+    branches, initializers = {}, {}
+    for past in (True, False):
+        g = Telling(config, weights, "decoder", "model.decoder.")
+        g.made = 10000 if past else 0
+        branches["then_branch" if past else "else_branch"] = g.graph(
+            [], g.build(config, past), "with_past" if past else "no_past", initializers=False)
+        initializers.update(g.initializers)
+    whole = Telling(config, weights, "decoder", "model.decoder.")
+    whole.initializers, whole.ranks = initializers, g.ranks
+    names = [value.name for value in branches["else_branch"].output]
+    whole.nodes.append(helper.make_node("If", ["use_cache_branch"], names, "optimum::if", **branches))
+    return whole, {name: None for name in names}
+
+
+def small_whisper():
+    """For fuzzing: an encoder, a mark and a decoder."""
+    config = {"d_model": 4, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+              "decoder_attention_heads": 2, "max_source_positions": 6, "num_mel_bins": 3}
+    rng = np.random.default_rng(2)
+    shapes = {"encoder.conv1": (4, 3, 3), "encoder.conv2": (4, 4, 3), "decoder.embed_tokens": (12, 4),
+              "encoder.embed_positions": (6, 4), "decoder.embed_positions": (8, 4)}
+    for side in ("encoder", "decoder"):
+        layer = f"{side}.layers.0."
+        branches = ["self_attn"] + ["encoder_attn"] * (side == "decoder")
+        shapes[side + ".layer_norm"] = shapes[layer + "final_layer_norm"] = (4,)
+        shapes[layer + "fc1"], shapes[layer + "fc2"] = (6, 4), (4, 6)
+        for branch in branches:
+            shapes[f"{layer}{branch}_layer_norm"] = (4,)
+            shapes.update({f"{layer}{branch}.{part}": (4, 4) for part in ("q_proj", "k_proj", "v_proj", "out_proj")})
+    weights = {}
+    for name, shape in shapes.items():
+        weights[f"model.{name}.weight"] = rng.standard_normal(shape).astype(np.float32)
+        if not name.endswith(("k_proj", "embed_positions", "embed_tokens")):
+            weights[f"model.{name}.bias"] = rng.standard_normal(shape[:1]).astype(np.float32)
+    folder = MODELS.parent.parent / "fuzz/corpus/onnx"
+    Hearing(config, weights, "encoder", "").build(config, folder / "encoder")
+    whole, outputs = merged(config, weights)
+    whole.save(folder / "decoder", whole.inputs(config, True), outputs)
+    parts = [folder / "encoder", folder / "decoder"]
+    (folder / "whisper").write_bytes(b"ENCODER|DECODER".join(part.read_bytes() for part in parts))
+    for part in parts:
+        part.unlink()
+
+
+def whisper():
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+    config, weights, target = begin("whisper")
+    weights = {name: array.astype(np.float32) for name, array in weights.items()}
+    data = MODELS.parent.parent / "converter/data"
+    Hearing(config, weights, "encoder", "").build(config, target / "encoder_model.onnx")
+    whole, outputs = merged(config, weights)
+    whole.save(target / "decoder_model_merged.onnx", whole.inputs(config, True), outputs)
+    plain = Telling(config, weights, "decoder", "model.decoder.")
+    plain.save(data / "whisper_decoder.onnx", plain.inputs(config, False), plain.build(config, False))
+    for source, name in ((target / "encoder_model.onnx", "encoder"), (data / "whisper_decoder.onnx", "decoder")):
+        quantize_dynamic(str(source), str(data / f"whisper_{name}_quantized.onnx"), weight_type=QuantType.QUInt8)
+    (data / "whisper_decoder.onnx").unlink()
+
+
 golden_config, golden_weights, folder_of_bert = begin("bert")
 bert(golden_config, golden_weights, folder_of_bert / "model.onnx")
 small_bert()
 quantized_bert()
 gpt2()
 vit()
+whisper()
+small_whisper()

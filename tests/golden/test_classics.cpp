@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/readers/safetensors.h"
-#include "tests/support/test_model.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
 using mote::convert::SafetensorsFile;
+using Traced = test::TracedRows;
 
 std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& name) {
   const std::vector<int64_t> stored = golden.i64(name);
@@ -26,17 +26,6 @@ std::vector<std::string> single_stacks() {
   }
   return names;
 }
-
-/// What a run gives, by its golden name.
-struct Traced {
-  std::map<std::string, std::vector<float>> values;
-  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                      size_t stride) {
-    std::vector<float>& to = static_cast<Traced*>(user)->values[name];
-    for (uint32_t row = 0; row < rows; ++row)
-      to.insert(to.end(), data + row * stride, data + row * stride + width);
-  }
-};
 
 void run(mote_session* session, bool encoder, const std::vector<int32_t>& ids) {
   mote_error error{};
@@ -57,8 +46,7 @@ std::vector<float> logits_of(const std::string& name, const test::OpenModel& mod
   mote_session_options options = mote_session_options_default(model.get());
   options.isa = isa;
   options.chunk = options.logit_rows = options.context = n;
-  options.trace = traced == nullptr ? nullptr : Traced::collect;
-  options.trace_user = traced;
+  if (traced != nullptr) traced->trace(options);
   const test::OpenSession session(model, options);
   const bool encoder = !golden.has("greedy_ids");
   run(session.get(), encoder, ids);
@@ -77,17 +65,7 @@ std::vector<int32_t> greedy_ids(const test::OpenModel& model, mote_isa isa, cons
   options.isa = isa;
   options.context = static_cast<uint32_t>(ids.size() + steps);
   const test::OpenSession session(model, options);
-  mote_generation generation = mote_generation_default();
-  generation.max_tokens = static_cast<uint32_t>(steps);
-  generation.ignore_model_stops = 1;
-  std::vector<int32_t> generated;
-  const auto collect = [](void* user, int32_t id) -> int {
-    static_cast<std::vector<int32_t>*>(user)->push_back(id);
-    return 0;
-  };
-  REQUIRE(mote_generate(session.get(), ids.data(), static_cast<uint32_t>(ids.size()), &generation, collect,
-                        &generated, nullptr, nullptr) == MOTE_OK);
-  return generated;
+  return test::continuation(session, ids, steps);
 }
 
 /// Mean KL divergence of rows of logits from the expected ones.

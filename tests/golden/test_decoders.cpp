@@ -8,10 +8,9 @@
 #include <numeric>
 
 #include "converter/error.h"
-#include "converter/readers/safetensors.h"
 #include "schema/block_formats.h"
 #include "schema/mote_generated.h"
-#include "tests/support/test_model.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
@@ -78,19 +77,11 @@ void compare_greedy(const test::OpenModel& model, mote_isa isa, const Safetensor
   const test::OpenSession session(model, options);
   for (size_t row = 0; row < c.rows; ++row) {
     REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
-    mote_generation generation = mote_generation_default();
-    generation.max_tokens = static_cast<uint32_t>(steps);
-    generation.ignore_model_stops = 1;
-    std::vector<int64_t> ids;
-    const auto collect = [](void* user, int32_t id) -> int {
-      static_cast<std::vector<int64_t>*>(user)->push_back(id);
-      return 0;
-    };
-    REQUIRE(mote_generate(session.get(), c.ids[row].data(), static_cast<uint32_t>(c.ids[row].size()),
-                          &generation, collect, &ids, nullptr, nullptr) == MOTE_OK);
+    const std::vector<int32_t> ids = test::continuation(session, c.ids[row], steps);
     const auto from = expected.begin() + static_cast<std::ptrdiff_t>(row * steps);
     CAPTURE(row);
-    REQUIRE(ids == std::vector<int64_t>(from, from + static_cast<std::ptrdiff_t>(steps)));
+    REQUIRE(std::vector<int64_t>(ids.begin(), ids.end()) ==
+            std::vector<int64_t>(from, from + static_cast<std::ptrdiff_t>(steps)));
   }
 }
 
@@ -123,16 +114,6 @@ class Decoder {
 
  public:
   const test::OpenModel model;
-};
-
-struct Hidden {
-  std::map<std::string, std::vector<float>> values;
-  static void collect(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                      size_t stride) {
-    std::vector<float>& to = static_cast<Hidden*>(user)->values[name];
-    for (uint32_t row = 0; row < rows; ++row)
-      to.insert(to.end(), data + row * stride, data + row * stride + width);
-  }
 };
 
 /// Tokens whose distribution rounding decides: with weights rounded to 8 bits the original differs there too,
@@ -244,10 +225,9 @@ TEST("every golden decoder gives the stored hidden states") {
     const Decoder decoder(name, "f32");
     const test::OpenModel& model = decoder.model;
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
-    Hidden hidden;
+    test::TracedRows hidden;
     mote_session_options options = all_logits(model, MOTE_ISA_AUTO);
-    options.trace = Hidden::collect;
-    options.trace_user = &hidden;
+    hidden.trace(options);
     const test::OpenSession session(model, options);
     const Case c = read_case(golden, "");
     REQUIRE(mote_prefill(session.get(), 0, c.ids[0].data(), static_cast<uint32_t>(c.ids[0].size()),

@@ -3,6 +3,8 @@
 // Every encoder-decoder in tests/golden/models: sources, logits over them, greedy ids and beams as the
 // original implementation has them.
 #include "converter/readers/safetensors.h"
+#include "mote/beams.h"
+#include "mote/pictures.h"
 #include "mote/sound.h"
 #include "tests/support/test_model.h"
 

@@ -3,9 +3,8 @@
 // Every encoder in tests/golden/models, from its files to the outputs of the original implementation.
 #include <cmath>
 
-#include "converter/readers/safetensors.h"
 #include "schema/mote_generated.h"
-#include "tests/support/test_model.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
@@ -215,11 +214,8 @@ bool is_gated(const test::AlignedBytes& file) {
 }  // namespace
 
 TEST("every golden encoder gives every stored output, padded rows too, alone and together") {
-  const std::vector<std::string> names = test::golden_names("encoder");
-  TEST_ASSERT_GREATER_OR_EQUAL(8u, names.size());
-  for (const std::string& name : names) {
-    const test::OpenModel model(test::golden_file(name, "f32"));
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+  const auto check = [](const std::string& name, const test::OpenModel& model,
+                        const SafetensorsFile& golden) {
     const Input input = read_input(name, golden, model);
     for (const mote_isa isa : test::all_families()) {
       for (const size_t together : {size_t{1}, input.rows}) {
@@ -235,7 +231,8 @@ TEST("every golden encoder gives every stored output, padded rows too, alone and
         }
       }
     }
-  }
+  };
+  test::for_each_golden(test::golden_names("encoder"), 8, check);
 }
 
 TEST("a text goes on from the memory of the one before, and only where that is asked for") {

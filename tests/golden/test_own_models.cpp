@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mote/pictures.h"
 #include "mote/sound.h"
 #include "tests/support/test_model.h"
 

@@ -4,9 +4,9 @@
 // implementation.
 #include <cmath>
 
-#include "converter/readers/safetensors.h"
+#include "mote/pictures.h"
+#include "tests/golden/golden_runs.h"
 #include "tests/support/golden.h"
-#include "tests/support/test_model.h"
 
 namespace {
 
@@ -125,15 +125,6 @@ void split_boxes(Arrays& arrays, const test::OpenModel& model) {
   }
 }
 
-test::AlignedBytes convert_tower(const std::string& name, const std::string& tower) {
-  const std::filesystem::path path = test::temporary_folder() / (name + "." + tower + ".mote");
-  mote::convert::ConvertOptions options;
-  options.type = "f32";
-  options.tower = tower;
-  mote::convert::convert(test::golden_folder() / name, path, options);
-  return test::read_file(path);
-}
-
 bool has_two_towers(const std::string& name) {
   return name == "clip" || name == "siglip" || name == "siglip2";
 }
@@ -166,8 +157,8 @@ TEST("every golden model of pictures gives every stored output") {
 
 TEST("towers of pictures and of texts give the stored vectors, and their logits by the stored scale") {
   for (const std::string name : {"clip", "siglip", "siglip2"}) {
-    const test::AlignedBytes pictures_file = convert_tower(name, "vision"),
-                             texts_file = convert_tower(name, "text");
+    const test::AlignedBytes pictures_file = test::golden_tower(name, "vision"),
+                             texts_file = test::golden_tower(name, "text");
     const test::OpenModel pictures(pictures_file), texts(texts_file);
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const auto& shape = golden.shape("input_ids");

@@ -4,22 +4,13 @@
 // one that reads, with these in its prompt, the stored logits and continuation.
 #include <algorithm>
 
-#include "converter/readers/safetensors.h"
+#include "mote/pictures.h"
+#include "tests/golden/golden_runs.h"
 #include "tests/support/golden.h"
-#include "tests/support/test_model.h"
 
 namespace {
 
 using mote::convert::SafetensorsFile;
-
-test::AlignedBytes convert_part(const std::string& name, const std::string& tower) {
-  const std::filesystem::path path = test::temporary_folder() / (name + "." + tower + ".sight.mote");
-  mote::convert::ConvertOptions options;
-  options.type = "f32";
-  options.tower = tower;
-  mote::convert::convert(test::golden_folder() / name, path, options);
-  return test::read_file(path);
-}
 
 struct Picture {
   uint32_t rows, columns;  // of its vectors
@@ -93,14 +84,6 @@ std::vector<float> first_columns(const std::vector<Picture>& pictures, size_t wi
   return all;
 }
 
-using Hidden = std::map<std::string, std::vector<float>>;
-
-void keep_hidden(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                 size_t stride) {
-  std::vector<float>& to = (*static_cast<Hidden*>(user))[name];
-  for (uint32_t row = 0; row < rows; ++row, data += stride) to.insert(to.end(), data, data + width);
-}
-
 /// Reads the prompt with the pictures in chunks of `chunk`, then decodes greedily; null `golden` arrays are
 /// compared.
 void read_prompt(const test::OpenModel& model, mote_isa isa, uint32_t chunk, const SafetensorsFile& golden,
@@ -119,12 +102,11 @@ void read_prompt(const test::OpenModel& model, mote_isa isa, uint32_t chunk, con
                                          static_cast<uint32_t>(seen.size()), values.data(), &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
-  Hidden hidden;
+  test::TracedRows traced;
   mote_session_options options = mote_session_options_default(model.get());
   options.isa = isa;
   options.chunk = options.logit_rows = chunk;
-  options.trace = keep_hidden;
-  options.trace_user = &hidden;
+  traced.trace(options);
   const test::OpenSession session(model, options);
   std::vector<float> logits;
   for (uint32_t done = 0; done < n; done += chunk) {
@@ -141,6 +123,7 @@ void read_prompt(const test::OpenModel& model, mote_isa isa, uint32_t chunk, con
       logits.insert(logits.end(), of_row, of_row + program.output_width);
     }
   }
+  auto& hidden = traced.values;
   hidden["logits"] = std::move(logits);
   for (const auto& [stored, tensor] : golden.tensors()) {
     if (stored != "logits" && stored.rfind("hidden.", 0) != 0) continue;
@@ -167,8 +150,8 @@ TEST("every golden model of pictures and texts gives every stored output") {
   const std::vector<std::string> names = test::golden_names("multimodal");
   TEST_ASSERT_EQUAL_UINT32(3, names.size());
   for (const std::string& name : names) {
-    const test::AlignedBytes seeing_file = convert_part(name, "vision"),
-                             reading_file = convert_part(name, "");
+    const test::AlignedBytes seeing_file = test::golden_tower(name, "vision"),
+                             reading_file = test::golden_tower(name, "");
     const test::OpenModel seeing(seeing_file), reading(reading_file);
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const double tolerance = test::golden_tolerance(name);
@@ -185,7 +168,7 @@ TEST("every golden model of pictures and texts gives every stored output") {
 }
 
 TEST("a prompt that has not the pictures' tokens is refused") {
-  const test::AlignedBytes file = convert_part("qwen3_vl", "text");
+  const test::AlignedBytes file = test::golden_tower("qwen3_vl", "text");
   const test::OpenModel model(file);
   mote_sight_info sight;
   REQUIRE(mote_model_get_sight(model.get(), &sight, nullptr) == MOTE_OK);

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/readers/safetensors.h"
+#include "mote/sound.h"
 #include "schema/mote_generated.h"
-#include "tests/support/golden.h"
-#include "tests/support/test_model.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
@@ -118,11 +117,8 @@ std::vector<std::string> encoder_names() {
 }  // namespace
 
 TEST("every golden model of sound gives every stored output, for sequences of any length") {
-  const std::vector<std::string> names = encoder_names();
-  TEST_ASSERT_GREATER_OR_EQUAL(3u, names.size());
-  for (const std::string& name : names) {
-    const test::OpenModel model(test::golden_file(name, "f32"));
-    const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
+  const auto check = [](const std::string& name, const test::OpenModel& model,
+                        const SafetensorsFile& golden) {
     const HeardInput input = read_heard(golden, model.get());
     for (const mote_isa isa : test::all_families()) {
       const Heard heard = hear(model, isa, input);
@@ -141,7 +137,8 @@ TEST("every golden model of sound gives every stored output, for sequences of an
         }
       }
     }
-  }
+  };
+  test::for_each_golden(encoder_names(), 3, check);
 }
 
 TEST("models of sound in 16 and 8 bits stay near the stored outputs, and say so in their self tests") {

@@ -4,25 +4,14 @@
 // and the tokens that are said, as the original implementation has them.
 #include <algorithm>
 
-#include "converter/readers/safetensors.h"
-#include "tests/support/golden.h"
-#include "tests/support/test_model.h"
+#include "mote/sound.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
 using mote::convert::SafetensorsFile;
 
 const char* const kTransducer = "parakeet_tdt";
-
-struct Traced {
-  std::map<std::string, std::vector<float>> arrays;
-
-  static void take(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                   size_t stride) {
-    std::vector<float>& to = static_cast<Traced*>(user)->arrays[name];
-    for (uint32_t row = 0; row < rows; ++row, data += stride) to.insert(to.end(), data, data + width);
-  }
-};
 
 /// A session of two sequences: one keeps what was said, the other is asked.
 class Speaker {
@@ -39,7 +28,7 @@ class Speaker {
       const float* row = mote_session_output(session_.get(), i);
       frames_.insert(frames_.end(), row, row + width_);
     }
-    hidden = traced_.arrays;
+    hidden = traced_.values;
   }
 
   std::vector<float> ask(int32_t id, uint32_t frame) {
@@ -55,15 +44,15 @@ class Speaker {
   std::map<std::string, std::vector<float>> hidden;
 
  private:
-  static mote_session_options options_of(const test::OpenModel& model, mote_isa isa, Traced& traced) {
+  static mote_session_options options_of(const test::OpenModel& model, mote_isa isa,
+                                         test::TracedRows& traced) {
     mote_session_options options = mote_session_options_default(model.get());
     options.isa = isa;
     options.batch = 2;
     options.context = 64;
     options.chunk = 200;
     options.logit_rows = 32;
-    options.trace = Traced::take;
-    options.trace_user = &traced;
+    traced.trace(options);
     return options;
   }
   void compute(const std::vector<mote_row>& rows, uint32_t program, const float* values) {
@@ -79,7 +68,7 @@ class Speaker {
   }
 
   const test::OpenModel& model_;
-  Traced traced_;
+  test::TracedRows traced_;
   test::OpenSession session_;
   uint32_t width_ = 0, count_ = 0;
   std::vector<float> frames_;

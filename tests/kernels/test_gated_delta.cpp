@@ -14,10 +14,7 @@ struct Delta {
   Delta(uint32_t head_count, uint32_t key_head_count, uint32_t e, uint32_t f, bool with_bias)
       : heads(head_count), key_heads(key_head_count), has_bias(with_bias) {
     Random random(head_count * 64 + e);
-    for (const uint32_t width : {key_heads * e, key_heads * e, heads * f, heads, heads}) {
-      run.in.emplace_back(kRows, width, Edge::end);
-      run.in.back().fill([&](size_t, size_t) { return random.uniform(-2.0f, 2.0f); });
-    }
+    run.fill_operands(kRows, {key_heads * e, key_heads * e, heads * f, heads, heads}, random);
     for (uint32_t h = 0; h < heads; ++h) {
       decay.push_back(random.uniform(-1.5f, -0.01f));
       dt_bias.push_back(random.uniform(-1.0f, 1.0f));
@@ -85,16 +82,7 @@ struct Delta {
 
 TEST("the gated delta rule is within its roundings of a plain loop, for heads and widths of any numbers",
      "[gated_delta]") {
-  each_kernel(Op::kGatedDelta, [](const KernelEntry& entry) {
-    constexpr uint32_t kShapes[][4] = {{1, 1, 1, 1}, {2, 1, 5, 3}, {6, 3, 16, 8}, {4, 4, 17, 33}};
-    for (const auto& [heads, key_heads, e, f] : kShapes) {
-      for (const bool bias : {false, true}) {
-        CAPTURE(heads, key_heads, e, f, bias);
-        const Delta c(heads, key_heads, e, f, bias);
-        check_bounded(c.run.run(entry, 4), c.exact());
-      }
-    }
-  });
+  check_heads_of_any_numbers<Delta>(Op::kGatedDelta);
 }
 
 TEST("the gated delta rule has the same bits in calls of any size and any split of its units",

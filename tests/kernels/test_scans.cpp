@@ -9,16 +9,6 @@ namespace {
 
 constexpr uint32_t kRows = 9;
 
-std::vector<float> numbers(Random& random, size_t count, float low, float high) {
-  std::vector<float> all(count);
-  for (float& one : all) one = random.uniform(low, high);
-  return all;
-}
-
-void fill(Random& random, GuardedRows& rows, float low, float high) {
-  rows.fill([&](size_t, size_t) { return random.uniform(low, high); });
-}
-
 /// min or max of a time step, whose error stays what it was.
 Bounded limited(const Bounded& d, double low, double high) {
   if (d.value < low) return low;
@@ -27,57 +17,76 @@ Bounded limited(const Bounded& d, double low, double high) {
 
 using Outputs = std::vector<std::vector<Bounded>>;
 
-struct Ssm {
-  Ssm(uint32_t head_count, uint32_t group_count, uint32_t n, uint32_t p, bool with_options, float low = 0.0f,
+/// What both have: the operands and the args of a call.
+template <class Args>
+struct Scan {
+  /// `channels` have a bias of their time step and a skip each, with options.
+  Scan(const std::vector<uint32_t>& widths, size_t decays, size_t channels, bool with_options)
+      : options(with_options) {
+    Random random(widths[0] * 64 + widths[2]);
+    run.fill_operands(kRows, widths, random);
+    const auto numbers = [&](size_t count, float low, float high) {
+      std::vector<float> all(count);
+      for (float& one : all) one = random.uniform(low, high);
+      return all;
+    };
+    decay = numbers(decays, -1.5f, -0.01f);
+    dt_bias = numbers(channels, -1.0f, 1.0f);
+    skip = numbers(channels, -1.0f, 1.0f);
+    run.out_width = widths[0];
+    run.args = [this](const FixedStateView& state, const SequenceRows& rows, const std::vector<ConstRows>& in,
+                      Rows out) {
+      Args args = own;
+      args.state = state;
+      args.rows = rows;
+      args.lanes = kOneLane;
+      args.decay = decay.data();
+      args.dt_bias = options ? dt_bias.data() : nullptr;
+      args.skip = options ? skip.data() : nullptr;
+      args.x = in[0], args.dt = in[1], args.b = in[2], args.c = in[3];
+      args.out = out;
+      return args;
+    };
+  }
+  Scan(const Scan&) = delete;
+
+  Bounded time_step(uint32_t t, uint32_t channel) const {
+    return softplus(Bounded(run.in[1][t][channel]) + Bounded(options ? dt_bias[channel] : 0.0f));
+  }
+  Bounded skip_of(uint32_t channel) const { return options ? skip[channel] : 0.0f; }
+
+  bool options;
+  std::vector<float> decay, dt_bias, skip;
+  Args own{};  // what is of one alone
+  RecurrentCase<Args> run;
+};
+
+struct Ssm : Scan<SsmScanArgs> {
+  Ssm(uint32_t heads, uint32_t groups, uint32_t n, uint32_t p, bool with_options, float low = 0.0f,
       float high = INFINITY)
-      : heads(head_count), groups(group_count), dt_min(low), dt_max(high), options(with_options) {
-    Random random(head_count * 64 + n);
-    for (const uint32_t width : {heads * p, heads, groups * n, groups * n}) {
-      run.in.emplace_back(kRows, width, Edge::end);
-      fill(random, run.in.back(), -2.0f, 2.0f);
-    }
+      : Scan({heads * p, heads, groups * n, groups * n}, heads, heads, with_options) {
     run.in[1][3][0] = 25.0f;  // above where softplus is the identity
-    decay = numbers(random, heads, -1.5f, -0.01f);
-    dt_bias = numbers(random, heads, -1.0f, 1.0f);
-    skip = numbers(random, heads, -1.0f, 1.0f);
+    own.groups = groups;
+    own.dt_min = low;
+    own.dt_max = high;
     run.heads = heads;
     run.rows = n;
     run.cols = p;
-    run.out_width = heads * p;
-    run.args = [this](const FixedStateView& state, const SequenceRows& rows, const std::vector<ConstRows>& in,
-                      Rows out) {
-      return SsmScanArgs{state,
-                         rows,
-                         kOneLane,
-                         groups,
-                         dt_min,
-                         dt_max,
-                         decay.data(),
-                         options ? dt_bias.data() : nullptr,
-                         options ? skip.data() : nullptr,
-                         in[0],
-                         in[1],
-                         in[2],
-                         in[3],
-                         out};
-    };
   }
-  Ssm(const Ssm&) = delete;
 
   Outputs exact() const {
-    const uint32_t n_count = run.rows, width = run.cols;
+    const uint32_t heads = run.heads, n_count = run.rows, width = run.cols;
     std::vector<Bounded> state(size_t{heads} * n_count * width);
     Outputs out(kRows, std::vector<Bounded>(size_t{heads} * width));
     for (uint32_t t = 0; t < kRows; ++t) {
       for (uint32_t h = 0; h < heads; ++h) {
-        const uint32_t group = h / (heads / groups);
-        const Bounded d = limited(softplus(Bounded(run.in[1][t][h]) + Bounded(options ? dt_bias[h] : 0.0f)),
-                                  dt_min, dt_max);
+        const uint32_t group = h / (heads / own.groups);
+        const Bounded d = limited(time_step(t, h), own.dt_min, own.dt_max);
         const Bounded a = exponential(Bounded(decay[h]) * d);
         for (uint32_t p = 0; p < width; ++p) {
           const Bounded x = run.in[0][t][h * width + p];
           Bounded& y = out[t][h * width + p];
-          y = Bounded(options ? skip[h] : 0.0f) * x;
+          y = skip_of(h) * x;
           for (uint32_t n = 0; n < n_count; ++n) {
             Bounded& s = state[(size_t{h} * n_count + n) * width + p];
             s = a * s + Bounded(run.in[2][t][group * n_count + n]) * (d * x);
@@ -88,43 +97,15 @@ struct Ssm {
     }
     return out;
   }
-
-  uint32_t heads, groups;
-  float dt_min, dt_max;
-  bool options;
-  std::vector<float> decay, dt_bias, skip;
-  RecurrentCase<SsmScanArgs> run;
 };
 
-struct Selective {
-  Selective(uint32_t width, uint32_t n, bool with_options) : options(with_options) {
-    Random random(width * 64 + n);
-    for (const uint32_t columns : {width, width, n, n}) {
-      run.in.emplace_back(kRows, columns, Edge::end);
-      fill(random, run.in.back(), -2.0f, 2.0f);
-    }
-    decay = numbers(random, size_t{n} * width, -1.5f, -0.01f);
-    dt_bias = numbers(random, width, -1.0f, 1.0f);
-    skip = numbers(random, width, -1.0f, 1.0f);
+struct Selective : Scan<SelectiveScanArgs> {
+  Selective(uint32_t width, uint32_t n, bool with_options)
+      : Scan({width, width, n, n}, size_t{n} * width, width, with_options) {
     run.heads = 1;
     run.rows = n;
-    run.cols = run.out_width = width;
-    run.args = [this](const FixedStateView& state, const SequenceRows& rows, const std::vector<ConstRows>& in,
-                      Rows out) {
-      return SelectiveScanArgs{state,
-                               rows,
-                               kOneLane,
-                               decay.data(),
-                               options ? dt_bias.data() : nullptr,
-                               options ? skip.data() : nullptr,
-                               in[0],
-                               in[1],
-                               in[2],
-                               in[3],
-                               out};
-    };
+    run.cols = width;
   }
-  Selective(const Selective&) = delete;
 
   Outputs exact() const {
     const uint32_t n_count = run.rows, width = run.cols;
@@ -133,9 +114,9 @@ struct Selective {
     for (uint32_t t = 0; t < kRows; ++t) {
       for (uint32_t i = 0; i < width; ++i) {
         const Bounded x = run.in[0][t][i];
-        const Bounded d = softplus(Bounded(run.in[1][t][i]) + Bounded(options ? dt_bias[i] : 0.0f));
+        const Bounded d = time_step(t, i);
         Bounded& y = out[t][i];
-        y = Bounded(options ? skip[i] : 0.0f) * x;
+        y = skip_of(i) * x;
         for (uint32_t n = 0; n < n_count; ++n) {
           Bounded& s = state[size_t{n} * width + i];
           s = exponential(Bounded(decay[size_t{n} * width + i]) * d) * s + Bounded(run.in[2][t][n]) * (d * x);
@@ -145,26 +126,21 @@ struct Selective {
     }
     return out;
   }
-
-  bool options;
-  std::vector<float> decay, dt_bias, skip;
-  RecurrentCase<SelectiveScanArgs> run;
 };
+
+/// Calls check(entry, case) for the kernels of both.
+template <class Check>
+void each_scan(Check check) {
+  each_kernel(Op::kSsmScan, [&](const KernelEntry& entry) { check(entry, Ssm(6, 2, 9, 5, true).run); });
+  each_kernel(Op::kSelectiveScan,
+              [&](const KernelEntry& entry) { check(entry, Selective(130, 9, true).run); });
+}
 
 }  // namespace
 
 TEST("Mamba-2's scan is within its roundings of a plain loop, for heads, groups and widths of any numbers",
      "[ssm_scan]") {
-  each_kernel(Op::kSsmScan, [](const KernelEntry& entry) {
-    constexpr uint32_t kShapes[][4] = {{1, 1, 1, 1}, {2, 1, 5, 3}, {6, 3, 16, 8}, {4, 4, 33, 17}};
-    for (const auto& [heads, groups, n, p] : kShapes) {
-      for (const bool options : {false, true}) {
-        CAPTURE(heads, groups, n, p, options);
-        const Ssm c(heads, groups, n, p, options);
-        check_bounded(c.run.run(entry, 4), c.exact());
-      }
-    }
-  });
+  check_heads_of_any_numbers<Ssm>(Op::kSsmScan);
 }
 
 TEST("Mamba-2's time steps keep to their limits", "[ssm_scan]") {
@@ -189,18 +165,12 @@ TEST("Mamba's scan is within its roundings of a plain loop, for channels and sta
 
 TEST("scans have the same bits in calls of any size and any split of their units",
      "[ssm_scan][selective_scan]") {
-  each_kernel(Op::kSsmScan,
-              [](const KernelEntry& entry) { check_calls_of_any_size(entry, Ssm(6, 2, 9, 5, true).run); });
-  each_kernel(Op::kSelectiveScan,
-              [](const KernelEntry& entry) { check_calls_of_any_size(entry, Selective(130, 9, true).run); });
+  each_scan([](const KernelEntry& entry, const auto& run) { check_calls_of_any_size(entry, run); });
 }
 
 TEST("scans of rows of several sequences in any mix, and in lanes, are each its own",
      "[ssm_scan][selective_scan]") {
-  each_kernel(Op::kSsmScan,
-              [](const KernelEntry& entry) { check_mixed_sequences(entry, Ssm(6, 2, 9, 5, true).run); });
-  each_kernel(Op::kSelectiveScan,
-              [](const KernelEntry& entry) { check_mixed_sequences(entry, Selective(130, 9, true).run); });
+  each_scan([](const KernelEntry& entry, const auto& run) { check_mixed_sequences(entry, run); });
 }
 
 TEST("a NaN in a head's time step stays in that head", "[ssm_scan]") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "mote/beams.h"
 #include "tests/support/source_model.h"
 #include "tests/support/test_model.h"
 

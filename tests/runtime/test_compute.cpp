@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/support/mixed_rows.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -57,43 +58,46 @@ void must(mote_status status, const mote_error& error) {
   REQUIRE(status == MOTE_OK);
 }
 
-}  // namespace
-
-TEST("two sequences that share a prefix and then part have the bits of two alone", "[compute]") {
+/// Calls check(model, length) for both models and each length.
+template <class Check>
+void each_long_model(const std::vector<uint32_t>& lengths, Check check) {
   for (const bool window : {false, true}) {
-    for (const uint32_t shared : {1u, 127u, 128u, 129u, 300u}) {
-      CAPTURE(window, shared);
-      const test::OpenModel& model = long_model(window);
-      const test::OpenSession session(model, options_of(model, 2));
-      const auto prefix = test::some_ids(shared, kVocab), left = test::some_ids(140, kVocab, 2),
-                 right = test::some_ids(20, kVocab, 3);
-      mote_error error{};
-      test::prefill(session.get(), prefix, kVocab);
-      must(mote_session_fork(session.get(), 0, 1, &error), error);
-      TEST_ASSERT_EQUAL_UINT32(shared, mote_session_length(session.get(), 1));
-      TEST_ASSERT_TRUE(test::prefill(session.get(), right, kVocab, 1) == alone(model, joined(prefix, right)));
-      TEST_ASSERT_TRUE(test::prefill(session.get(), left, kVocab, 0) == alone(model, joined(prefix, left)));
-      const auto more = test::some_ids(3, kVocab, 4);
-      TEST_ASSERT_TRUE(test::prefill(session.get(), more, kVocab, 1) ==
-                       alone(model, joined(joined(prefix, right), more)));
+    for (const uint32_t length : lengths) {
+      CAPTURE(window, length);
+      check(long_model(window), length);
     }
   }
 }
 
+}  // namespace
+
+TEST("two sequences that share a prefix and then part have the bits of two alone", "[compute]") {
+  each_long_model({1, 127, 128, 129, 300}, [](const test::OpenModel& model, uint32_t shared) {
+    const test::OpenSession session(model, options_of(model, 2));
+    const auto prefix = test::some_ids(shared, kVocab), left = test::some_ids(140, kVocab, 2),
+               right = test::some_ids(20, kVocab, 3);
+    mote_error error{};
+    test::prefill(session.get(), prefix, kVocab);
+    must(mote_session_fork(session.get(), 0, 1, &error), error);
+    TEST_ASSERT_EQUAL_UINT32(shared, mote_session_length(session.get(), 1));
+    TEST_ASSERT_TRUE(test::prefill(session.get(), right, kVocab, 1) == alone(model, joined(prefix, right)));
+    TEST_ASSERT_TRUE(test::prefill(session.get(), left, kVocab, 0) == alone(model, joined(prefix, left)));
+    const auto more = test::some_ids(3, kVocab, 4);
+    TEST_ASSERT_TRUE(test::prefill(session.get(), more, kVocab, 1) ==
+                     alone(model, joined(joined(prefix, right), more)));
+  });
+}
+
 TEST("three tokens rolled back and others in their place give the bits of the others alone", "[compute]") {
-  for (const bool window : {false, true}) {
-    for (const uint32_t length : {10u, 128u, 130u, 257u, 500u}) {
-      CAPTURE(window, length);
-      const test::OpenModel& model = long_model(window);
-      const test::OpenSession session(model, options_of(model, 1));
-      const auto kept = test::some_ids(length, kVocab), draft = test::some_ids(3, kVocab, 2),
-                 right = test::some_ids(5, kVocab, 3);
-      mote_error error{};
-      test::prefill(session.get(), joined(kept, draft), kVocab);
-      must(mote_session_truncate(session.get(), 0, length, &error), error);
-      TEST_ASSERT_TRUE(test::prefill(session.get(), right, kVocab) == alone(model, joined(kept, right)));
-    }
-  }
+  each_long_model({10, 128, 130, 257, 500}, [](const test::OpenModel& model, uint32_t length) {
+    const test::OpenSession session(model, options_of(model, 1));
+    const auto kept = test::some_ids(length, kVocab), draft = test::some_ids(3, kVocab, 2),
+               right = test::some_ids(5, kVocab, 3);
+    mote_error error{};
+    test::prefill(session.get(), joined(kept, draft), kVocab);
+    must(mote_session_truncate(session.get(), 0, length, &error), error);
+    TEST_ASSERT_TRUE(test::prefill(session.get(), right, kVocab) == alone(model, joined(kept, right)));
+  });
 }
 
 TEST("a sequence can be truncated to what is said to be its shortest length, and to none shorter but 0",
@@ -124,20 +128,8 @@ TEST("rows of prompts and of single tokens in one call have the bits of each alo
   for (const bool window : {false, true}) {
     const test::OpenModel& model = long_model(window);
     const test::OpenSession session(model, options_of(model, 3));
-    const auto first = test::some_ids(200, kVocab), second = test::some_ids(30, kVocab, 2),
-               third = test::some_ids(7, kVocab, 3);
-    test::prefill(session.get(), {first.begin(), first.end() - 1}, kVocab, 2);
-    std::vector<mote_row> rows;
-    for (uint32_t i = 0; i < second.size(); ++i) {
-      rows.push_back({0, second[i], 0, i + 1 == second.size()});
-      if (i < third.size()) rows.push_back({1, third[i], 0, i + 1 == third.size()});
-    }
-    rows.push_back({2, first.back(), 0, 1});
-    mote_error error{};
-    must(mote_compute(session.get(), call_of(rows), &error), error);
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 0) == alone(model, third));
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 1) == alone(model, second));
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 2) == alone(model, first));
+    test::check_mixed_rows(session.get(), kVocab, {0, 1, 2},
+                           [&](const std::vector<int32_t>& ids) { return alone(model, ids); });
     TEST_ASSERT_NULL(mote_session_output(session.get(), 3));
   }
 }

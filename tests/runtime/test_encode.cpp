@@ -12,6 +12,8 @@
 namespace {
 
 using test::encode;
+using test::options_for;
+using test::output_of;
 using test::same_bits;
 using test::Sequences;
 
@@ -23,20 +25,6 @@ const char* const kModels[] = {
 struct Texts {
   Sequences sequences = {test::some_ids(23, 100, 1), test::some_ids(1, 100, 2), test::some_ids(17, 100, 3)};
 };
-
-mote_session_options options_for(const test::OpenModel& model, uint32_t batch, uint32_t threads = 1) {
-  mote_session_options options = mote_session_options_default(model.get());
-  options.batch = batch;
-  options.chunk = options.logit_rows = 64;
-  options.threads = threads;
-  return options;
-}
-
-mote_output_info output_of(const test::OpenModel& model) {
-  mote_output_info info;
-  mote_model_get_output(model.get(), &info);
-  return info;
-}
 
 /// All rows of outputs, each sequence in a run of its own.
 std::vector<float> encode_alone(mote_session* session, const mote_output_info& output,
@@ -375,73 +363,4 @@ TEST(
       }
     }
   }
-}
-
-TEST("an encoder's self test is replayed, also that of a single output") {
-  for (const char* name : {"bert", "roberta_masked_lm", "albert_qa", "mpnet_sentence",
-                           "distilbert_classifier", "electra_discriminator"}) {
-    for (const char* type : {"f32", "q8c", "q8g32", "q4mg32", "q4g32"}) {
-      const test::OpenModel model(test::golden_file(name, type));
-      for (const mote_isa isa : test::all_families()) {
-        mote_session_options options = options_for(model, 1);
-        options.isa = isa;
-        const test::OpenSession session(model, options);
-        mote_self_test result{};
-        mote_error error{};
-        const mote_status status = mote_session_self_test(session.get(), &result, &error);
-        CAPTURE(name, type, mote_isa_name(isa), result.largest_difference, result.tolerance, error.text);
-        REQUIRE(status == MOTE_OK);
-        TEST_ASSERT_GREATER_THAN(0.0f, result.tolerance);
-      }
-    }
-  }
-}
-
-TEST("embed gives the vector of a text, of length 1, and truncates on request alone") {
-  const test::OpenModel model(test::text_file("f32", "mpnet_sentence"));
-  const test::OpenSession session(model, options_for(model, 1));
-  const uint32_t width = output_of(model).width;
-  std::vector<float> vector(width);
-  const std::string text = "the tokenizer";
-  TEST_ASSERT_EQUAL_INT(
-      MOTE_OK, mote_embed(session.get(), text.data(), text.size(), 0, vector.data(), width, nullptr));
-  std::vector<int32_t> ids(32);
-  uint32_t count = 0;
-  REQUIRE(mote_tokenize(session.get(), text.data(), text.size(), MOTE_ADD_SPECIAL, ids.data(), 32, &count,
-                        nullptr, nullptr) == MOTE_OK);
-  ids.resize(count);
-  REQUIRE(same_bits(vector, encode(session.get(), output_of(model), {ids})));
-  double length = 0;
-  for (const float value : vector) length += double{value} * double{value};
-  TEST_ASSERT_FLOAT_WITHIN(1e-6, 1.0, length);
-
-  std::string longer;
-  for (int i = 0; i < 60; ++i) longer += "q7 ";
-  mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_CONTEXT_FULL, mote_embed(session.get(), longer.data(), longer.size(), 0,
-                                                      vector.data(), width, &error));
-  TEST_ASSERT_TRUE(std::string(error.text).find("at most 23") != std::string::npos);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_embed(session.get(), longer.data(), longer.size(), MOTE_TRUNCATE,
-                                            vector.data(), width, &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_classify(session.get(), text.data(), text.size(), 0,
-                                                        vector.data(), width, nullptr));
-}
-
-TEST("classify gives probabilities that add up to 1, and the labels have names") {
-  const test::OpenModel model(test::text_file("f32", "bert_classifier"));
-  const test::OpenSession session(model, options_for(model, 1));
-  const mote_output_info output = output_of(model);
-  TEST_ASSERT_EQUAL_UINT32(3, output.labels);
-  TEST_ASSERT_EQUAL_STRING("LABEL_2", mote_model_label(model.get(), 2));
-  TEST_ASSERT_NULL(mote_model_label(model.get(), 3));
-  float probabilities[3];
-  const std::string text = "hello stop";
-  REQUIRE(mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 3, nullptr) == MOTE_OK);
-  const float* logits = mote_session_output(session.get(), 0);
-  double total = 0;
-  for (int i = 0; i < 3; ++i) total += std::exp(double{logits[i]});
-  for (int i = 0; i < 3; ++i)
-    TEST_ASSERT_FLOAT_WITHIN(1e-6, std::exp(double{logits[i]}) / total, probabilities[i]);
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
-                        mote_classify(session.get(), text.data(), text.size(), 0, probabilities, 2, nullptr));
 }

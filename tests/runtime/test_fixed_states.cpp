@@ -7,6 +7,7 @@
 
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
+#include "tests/support/mixed_rows.h"
 #include "tests/support/state_model.h"
 
 namespace {
@@ -97,22 +98,8 @@ TEST("every family, any threads and lanes give the bits of one thread", "[fixed_
 TEST("rows of several sequences in any mix have the bits of each alone", "[fixed_state]") {
   each_model([](const test::OpenModel& model) {
     const test::OpenSession session(model, options_of(model, 4));
-    const auto first = test::some_ids(200, kVocab), second = test::some_ids(30, kVocab, 2),
-               third = test::some_ids(7, kVocab, 3);
-    test::prefill(session.get(), {first.begin(), first.end() - 1}, kVocab, 3);
-    std::vector<mote_row> rows;
-    for (uint32_t i = 0; i < second.size(); ++i) {
-      rows.push_back({1, second[i], 0, i + 1 == second.size()});
-      if (i < third.size()) rows.push_back({0, third[i], 0, i + 1 == third.size()});
-    }
-    rows.push_back({3, first.back(), 0, 1});
-    mote_rows call{};
-    call.rows = rows.data();
-    call.count = static_cast<uint32_t>(rows.size());
-    REQUIRE(mote_compute(session.get(), &call, nullptr) == MOTE_OK);
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 0) == alone(model, third));
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 1) == alone(model, second));
-    TEST_ASSERT_TRUE(test::logits_of(session.get(), kVocab, 2) == alone(model, first));
+    test::check_mixed_rows(session.get(), kVocab, {1, 0, 3},
+                           [&](const std::vector<int32_t>& ids) { return alone(model, ids); });
   });
 }
 

@@ -15,6 +15,15 @@ mote_status open(const uint8_t* data, size_t bytes, mote_error* error, uint32_t 
   return mote_model_open(data, bytes, flags, storage.data(), storage.size(), &model, error);
 }
 
+/// Opening says so, in a sentence with these words.
+void expect_refused(const test::AlignedBytes& file, mote_status status, const char* words,
+                    uint32_t flags = 0) {
+  mote_error error{};
+  TEST_ASSERT_EQUAL_INT(status, open(file.data(), file.size(), &error, flags));
+  INFO(error.text);
+  TEST_ASSERT_NOT_NULL(std::strstr(error.text, words));
+}
+
 size_t metadata_bytes(const test::AlignedBytes& file) {
   uint32_t size;
   std::memcpy(&size, file.data(), 4);
@@ -114,9 +123,7 @@ TEST("activations quantized otherwise than a weight takes them are refused") {
       auto* buffer = program->mutable_buffers()->GetMutableObject(i);
       if (buffer->dtype() == from) TEST_ASSERT_TRUE(buffer->mutate_dtype(to));
     }
-    mote_error error{};
-    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
-    TEST_ASSERT_NOT_NULL(std::strstr(error.text, "in is quantized otherwise than its weight"));
+    expect_refused(file, MOTE_CORRUPT_FILE, "in is quantized otherwise than its weight");
   }
 }
 
@@ -128,9 +135,7 @@ TEST("row-major tensors of types that have panels alone are refused") {
     if (found->dtype() != mote::file::DType::q8g32) continue;
     auto* tensor = const_cast<mote::file::Tensor*>(found);
     TEST_ASSERT_TRUE(tensor->mutate_packing(mote::file::Packing::rows));
-    mote_error error{};
-    TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, open(file.data(), file.size(), &error));
-    TEST_ASSERT_NOT_NULL(std::strstr(error.text, found->name()->c_str()));
+    expect_refused(file, MOTE_UNSUPPORTED_FILE, found->name()->c_str());
     TEST_ASSERT_TRUE(tensor->mutate_packing(mote::file::Packing::p16k4));
     ++refused;
   }
@@ -151,9 +156,7 @@ TEST("a quantized table of positions is refused") {
     auto* positions = const_cast<mote::file::Positions*>(found);
     const int32_t original = positions->table();
     TEST_ASSERT_TRUE(positions->mutate_table(embedding));
-    mote_error error{};
-    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, open(file.data(), file.size(), &error));
-    TEST_ASSERT_NOT_NULL(std::strstr(error.text, "quantized"));
+    expect_refused(file, MOTE_CORRUPT_FILE, "quantized");
     TEST_ASSERT_TRUE(positions->mutate_table(original));
     ++refused;
   }
@@ -196,9 +199,7 @@ TEST("a file of another format version is refused") {
   test::AlignedBytes file(test::golden_file("llama", "f32"));
   auto* root = flatbuffers::GetMutableRoot<mote::file::Model>(file.data() + 4);
   TEST_ASSERT_TRUE(root->mutate_format_version(root->format_version() + 1));
-  mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, open(file.data(), file.size(), &error));
-  TEST_ASSERT_NOT_NULL(std::strstr(error.text, "format version"));
+  expect_refused(file, MOTE_UNSUPPORTED_FILE, "format version");
 }
 
 TEST("a static array of MOTE_MODEL_BYTES holds a model, a byte less does not") {

@@ -239,53 +239,36 @@ TEST("idle threads fall asleep and use no processor time until the next call") {
 }
 
 TEST("a call that comes while the pool serves another thread's runs on its caller, each index once") {
-  struct Work {
-    mote_platform platform;
-    Calls other{5};
-    std::thread::id other_caller;
-  } work;
+  Calls other(5);
+  std::thread::id other_caller;
   const test::ThreadPool pool(3);
-  work.platform = pool.platform();
-  work.platform.parallel_for(
-      work.platform.user,
-      [](void* context, uint32_t index) {
-        if (index != 0) return;
-        auto* w = static_cast<Work*>(context);
-        std::thread other([w] {
-          w->other_caller = std::this_thread::get_id();
-          w->platform.parallel_for(w->platform.user, Calls::task, &w->other, 5);
-        });
-        other.join();  // the pool is taken all the time
-      },
-      &work, 3);
+  pool.run(3, [&](uint32_t index) {
+    if (index != 0) return;
+    std::thread caller([&] {
+      other_caller = std::this_thread::get_id();
+      pool.run(5, [&](uint32_t i) { Calls::task(&other, i); });
+    });
+    caller.join();  // the pool is taken all the time
+  });
   for (uint32_t i = 0; i < 5; ++i) {
-    TEST_ASSERT_EQUAL(1u, work.other.times[i]);
-    TEST_ASSERT_TRUE(work.other.threads[i] == work.other_caller);
+    TEST_ASSERT_EQUAL(1u, other.times[i]);
+    TEST_ASSERT_TRUE(other.threads[i] == other_caller);
   }
   Meeting meeting(3);  // all threads are there for the next call
-  work.platform.parallel_for(work.platform.user, Meeting::task, &meeting, 3);
+  pool.run(3, [&](uint32_t index) { Meeting::task(&meeting, index); });
 }
 
 TEST("a task may call its own pool: the calls run in it, one after the other") {
-  struct Work {
-    mote_platform platform;
-    Calls inner[3] = {Calls(4), Calls(4), Calls(4)};
-    Calls outer{3};
-  } work;
+  Calls inner[3] = {Calls(4), Calls(4), Calls(4)}, outer(3);
   const test::ThreadPool pool(3);
-  work.platform = pool.platform();
-  work.platform.parallel_for(
-      work.platform.user,
-      [](void* context, uint32_t index) {
-        auto* w = static_cast<Work*>(context);
-        Calls::task(&w->outer, index);
-        w->platform.parallel_for(w->platform.user, Calls::task, &w->inner[index], 4);
-      },
-      &work, 3);
+  pool.run(3, [&](uint32_t index) {
+    Calls::task(&outer, index);
+    pool.run(4, [&](uint32_t i) { Calls::task(&inner[index], i); });
+  });
   for (uint32_t task = 0; task < 3; ++task) {
     for (uint32_t i = 0; i < 4; ++i) {
-      TEST_ASSERT_EQUAL(1u, work.inner[task].times[i]);
-      TEST_ASSERT_TRUE(work.inner[task].threads[i] == work.outer.threads[task]);
+      TEST_ASSERT_EQUAL(1u, inner[task].times[i]);
+      TEST_ASSERT_TRUE(inner[task].threads[i] == outer.threads[task]);
     }
   }
 }

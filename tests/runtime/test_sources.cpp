@@ -3,10 +3,9 @@
 // Programs of two kinds in one model: sources that are encoded once, and tokens that attend to them.
 #include "tests/support/source_model.h"
 
-#include <cstring>
-
 #include "tests/support/test_model.h"
 
+using test::says;
 using test::SourceRows;
 
 namespace {
@@ -79,11 +78,6 @@ std::vector<float> alone(const Ids& source, const Ids& tokens) {
   const test::OpenSession session(deep_model(), options_of(deep_model()));
   REQUIRE(encode(session.get(), {{0, source}}) == MOTE_OK);
   return prefill(session.get(), tokens);
-}
-
-bool says(const mote_error& error, const char* part) {
-  CAPTURE(error.text, part);
-  return std::strstr(error.text, part) != nullptr;
 }
 
 }  // namespace
@@ -310,61 +304,6 @@ TEST("a snapshot has the sources: what is restored goes on, and equal sessions g
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT,
                         mote_session_restore(short_of_room.get(), saved.data(), saved.size(), &error));
   TEST_ASSERT_TRUE(says(error, "a source of 140 positions, the session has room for 100"));
-}
-
-TEST("the first of programs of two kinds appends, and states have sources of whole sequences", "[sources]") {
-  using mote::file::Model;
-  using mote::file::ProgramKind;
-  const auto graph = test::source_graph(SourceRows::ids, true);
-  const auto set_source = [](uint32_t state, int32_t source) {
-    return [=](Model* root) { root->mutable_states()->GetMutableObject(state)->mutate_source(source); };
-  };
-  mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(graph, &error));
-  test::AlignedBytes file = test::graph_file(graph, "features");
-  using mote::file::Feature;
-  TEST_ASSERT_TRUE(mote::file::GetSizePrefixedModel(file.data())->required_features() ==
-                   (Feature::sources | Feature::programs));
-  for (const int32_t source : {-2, 0, 2, INT32_MAX}) {
-    TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(1, source)));
-  }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(0, 1)));
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(1, -1)));
-  TEST_ASSERT_TRUE(says(error, "Attention: state 1 keeps rows of another program"));
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, [](Model* root) {
-                          root->mutable_programs()->GetMutableObject(0)->mutate_context(3);
-                        }));
-  TEST_ASSERT_TRUE(says(error, "program decode has a context of 3"));
-  TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, test::open_changed(graph, &error, [](Model* root) {
-                          root->mutable_programs()->GetMutableObject(0)->mutate_kind(ProgramKind::whole);
-                          root->mutable_programs()->GetMutableObject(1)->mutate_kind(ProgramKind::append);
-                        }));
-  TEST_ASSERT_TRUE(says(error, "program encode"));
-}
-
-TEST("tokens store nothing into their source, and have no bias towards it", "[sources]") {
-  using namespace mote::convert;
-  mote_error error{};
-  Graph graph = test::source_graph(SourceRows::ids, true);
-  for (Node& node : graph.nodes) {
-    if (auto* store = std::get_if<KvStoreNode>(&node)) store->cache = 1;
-  }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error, "KvStore: state 1 keeps rows of another program"));
-  graph = test::source_graph(SourceRows::ids, false);
-  graph.weights.push_back({"bias",
-                           mote::DType::f32,
-                           true,
-                           2,
-                           2 * test::kSourceContext - 1,
-                           {},
-                           std::vector<float>(4 * test::kSourceContext - 2)});
-  for (Node& node : graph.nodes) {
-    if (auto* attention = std::get_if<AttentionNode>(&node))
-      attention->bias = static_cast<int32_t>(graph.weights.size() - 1);
-  }
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error, "a bias is by distances"));
 }
 
 TEST("convolutions keep their rows while sources are encoded, and are of appended tokens alone",

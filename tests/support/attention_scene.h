@@ -7,29 +7,9 @@
 #include <numeric>
 
 #include "schema/bf16.h"
-#include "tests/support/kernel_test.h"
+#include "tests/support/attention_case.h"
 
 namespace mote::test {
-
-struct AttentionCase {
-  uint32_t rows, ratio, kv_heads, key_dim, context;  // the last row is at position context - 1
-  uint32_t window = 0;
-  Edge edge = Edge::end;
-  bool two_sequences = false;  // rows alternate between sequence 0 and 1
-  bool bidirectional = false;
-  bool bias = false;
-  uint32_t value_dim = 0;  // 0: as key_dim
-  ScoreKind score = ScoreKind::scaled;
-  bool sinks = false;
-  uint32_t sides = 0;
-  bool relative_keys = false, relative_queries = false;
-  uint32_t block = 0, random_blocks = 0;
-  uint32_t globals = 0;         // with `sides`: every so many positions there is one of a global token
-  bool global_queries = false;  // without `sides`: only rows of such positions attend
-  bool row_bias = false;        // the bias is each row's own
-  bool by_position = false;     // the bias has a row for each position of a query
-  uint32_t group = 0;           // with a bias by places in it
-};
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
 /// The table has no page for the tiles before and behind these.
@@ -166,8 +146,8 @@ class AttentionScene {
     const uint32_t lane = p % 16;
     for (uint32_t g = 0; g < case_.kv_heads; ++g) {
       const size_t keys = block_of(s, p, g, case_.key_dim), values = block_of(s, p, g, value_dim());
-      const Bytes key = bytes_of(k(s, p) + g * case_.key_dim, case_.key_dim),
-                  value = bytes_of(v(s, p) + g * value_dim(), value_dim());
+      const HeadBytes key = bytes_of(k(s, p) + g * case_.key_dim, case_.key_dim),
+                      value = bytes_of(v(s, p) + g * value_dim(), value_dim());
       set_scale(keys_, keys, lane, key.scale);
       set_scale(values_, values, lane, value.scale);
       for (uint32_t e = 0; e < case_.key_dim; ++e)
@@ -352,23 +332,6 @@ class AttentionScene {
     return size_t{heads()} * case_.key_dim * (2 * size_t{case_.context} - 1) * sizeof(float);
   }
   bool has_slopes() const { return case_.score == ScoreKind::alibi || case_.score == ScoreKind::alibi_bf16; }
-
-  /// A key, value or query of a head as bytes.
-  struct Bytes {
-    float scale;
-    std::vector<int8_t> q;
-  };
-  static Bytes bytes_of(const float* x, uint32_t width) {
-    float largest = 0.0f;
-    for (uint32_t e = 0; e < width; ++e) largest = isnan(x[e]) ? INFINITY : fmaxf(largest, fabsf(x[e]));
-    Bytes bytes = {isinf(largest) ? NAN : largest / 127.0f, std::vector<int8_t>(width)};
-    const float inverse = isinf(largest) || largest == 0.0f ? 0.0f : 127.0f / largest;
-    for (uint32_t e = 0; e < width; ++e) {
-      if (inverse != 0.0f) bytes.q[e] = static_cast<int8_t>(nearbyintf(x[e] * inverse));
-    }
-    return bytes;
-  }
-
   /// The first position that some row sees.
   uint32_t first_stored() const { return case_.rows == 0 ? 0 : first_seen(0); }
   uint32_t first_tile() const { return first_stored() / kAttentionTile; }
@@ -411,7 +374,7 @@ class AttentionScene {
   float scale() const { return 1.0f / sqrtf(static_cast<float>(case_.key_dim)); }
   void round_as_stored(std::vector<float>& of_heads, uint32_t width) const {
     for (size_t head = 0; head < of_heads.size(); head += width) {
-      const Bytes bytes = bytes_of(&of_heads[head], width);
+      const HeadBytes bytes = bytes_of(&of_heads[head], width);
       for (uint32_t e = 0; e < width; ++e) {
         float& x = of_heads[head + e];
         x = dtype_ == DType::i8     ? bytes.scale * static_cast<float>(bytes.q[e])

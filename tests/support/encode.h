@@ -39,4 +39,19 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
+/// For sequences of golden encoders.
+inline mote_session_options options_for(const OpenModel& model, uint32_t batch, uint32_t threads = 1) {
+  mote_session_options options = mote_session_options_default(model.get());
+  options.batch = batch;
+  options.chunk = options.logit_rows = 64;
+  options.threads = threads;
+  return options;
+}
+
+inline mote_output_info output_of(const OpenModel& model) {
+  mote_output_info info;
+  mote_model_get_output(model.get(), &info);
+  return info;
+}
+
 }  // namespace test

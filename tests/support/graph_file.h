@@ -57,17 +57,23 @@ inline mote_status open_changed(
   return open_changed(graph_file(graph, "changed"), error, change);
 }
 
+/// A graph of so many ids, without nodes.
+inline mote::convert::Graph bare_graph(uint32_t vocab, uint32_t width, uint32_t context) {
+  mote::convert::Graph graph;
+  graph.vocab = vocab;
+  graph.width = width;
+  graph.context = context;
+  graph.bos_id = -1;
+  return graph;
+}
+
 /// A decoder of a few values and 16 ids. add(graph, x) puts nodes between the embedding, which gives x, and
 /// the head, which reads it.
 template <class Add>
 AlignedBytes decoder_file(uint32_t width, uint32_t context, Add add) {
   using namespace mote::convert;
   constexpr uint32_t kVocab = 16;
-  Graph graph;
-  graph.vocab = kVocab;
-  graph.width = width;
-  graph.context = context;
-  graph.bos_id = -1;
+  Graph graph = bare_graph(kVocab, width, context);
   graph.values = {{width, mote::DType::f32, Unit::token},
                   {width, mote::DType::f32, Unit::selected},
                   {kVocab, mote::DType::f32, Unit::selected}};

@@ -48,12 +48,8 @@ struct LinearModel {
 
   mote::convert::Graph graph() const {
     using namespace mote::convert;
-    Graph graph;
+    Graph graph = bare_graph(kIds, outputs, kIds);
     graph.output_kind = OutputKind::hidden;
-    graph.vocab = kIds;
-    graph.width = outputs;
-    graph.context = kIds;
-    graph.bos_id = -1;
     graph.values = {{inputs, mote::DType::f32, Unit::token},
                     {outputs, mote::DType::f32, Unit::token},
                     {outputs, mote::DType::f32, Unit::selected}};

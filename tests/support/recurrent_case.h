@@ -83,6 +83,14 @@ struct RecurrentCase {
   uint32_t key_dim = 0, value_dim = 0;  // of the scratch; 0: rows and cols
   std::vector<GuardedRows> in;
 
+  /// Gives it operands of these widths, with numbers from -2 to 2.
+  void fill_operands(uint32_t row_count, const std::vector<uint32_t>& widths, Random& random) {
+    for (const uint32_t width : widths) {
+      in.emplace_back(row_count, width, Edge::end);
+      in.back().fill([&](size_t, size_t) { return random.uniform(-2.0f, 2.0f); });
+    }
+  }
+
   uint32_t length() const { return static_cast<uint32_t>(in[0].rows()); }
 
   void call(const KernelEntry& entry, const Args& of_call, const MixedRows& mixed, Split split) const {
@@ -174,6 +182,23 @@ void check_bounded(const GuardedRows& actual, const Exact& exact) {
   check_within(
       actual, [&](size_t t, size_t i) { return exact[t][i].value; },
       [&](size_t t, size_t i) { return exact[t][i].error; });
+}
+
+/// A Case(heads, groups of them, rows and columns of the state, with or without options) is within its
+/// roundings of its exact(), for any numbers.
+template <class Case>
+void check_heads_of_any_numbers(Op op) {
+  each_kernel(op, [](const KernelEntry& entry) {
+    constexpr uint32_t kShapes[][4] = {
+        {1, 1, 1, 1}, {2, 1, 5, 3}, {6, 3, 16, 8}, {4, 4, 33, 17}, {4, 4, 17, 33}};
+    for (const auto& [heads, groups, rows, cols] : kShapes) {
+      for (const bool options : {false, true}) {
+        CAPTURE(heads, groups, rows, cols, options);
+        const Case c(heads, groups, rows, cols, options);
+        check_bounded(c.run.run(entry, 4), c.exact());
+      }
+    }
+  });
 }
 
 }  // namespace mote::test

@@ -4,6 +4,8 @@
 // encodes the source.
 #pragma once
 
+#include <cstring>
+
 #include "tests/support/graph_file.h"
 
 namespace test {
@@ -65,11 +67,7 @@ class ProgramMaker {
 /// and rows of a source of ids to each other before they are kept.
 inline mote::convert::Graph source_graph(SourceRows rows, bool deep) {
   using namespace mote::convert;
-  Graph graph;
-  graph.vocab = kSourceVocab;
-  graph.width = kSourceWidth;
-  graph.context = kTokenContext;
-  graph.bos_id = -1;
+  Graph graph = bare_graph(kSourceVocab, kSourceWidth, kTokenContext);
   graph.caches = {{1, 8, 0}, {1, 8, 0, true, 0, rows == SourceRows::pairs ? 2u : 1u, 1}, {1, 8, 0, true}};
   graph.more_programs.resize(1);
 
@@ -113,11 +111,7 @@ inline mote::convert::Graph source_graph(SourceRows rows, bool deep) {
 /// The same as a decoder whose last token sees what its source is in the other, itself included.
 inline mote::convert::Graph joint_graph() {
   using namespace mote::convert;
-  Graph graph;
-  graph.vocab = kSourceVocab;
-  graph.width = kSourceWidth;
-  graph.context = kSourceContext;
-  graph.bos_id = -1;
+  Graph graph = bare_graph(kSourceVocab, kSourceWidth, kSourceContext);
   graph.caches = {{1, 8, 0}};
   const Graph other = source_graph(SourceRows::ids, false);
   graph.weights = other.weights;
@@ -129,6 +123,12 @@ inline mote::convert::Graph joint_graph() {
   maker.add(SelectNode{x, selected});
   graph.output = maker.linear("table", selected, kSourceVocab, Unit::selected);
   return graph;
+}
+
+/// Whether the sentence has this part.
+inline bool says(const mote_error& error, const char* part) {
+  CAPTURE(error.text, part);
+  return std::strstr(error.text, part) != nullptr;
 }
 
 }  // namespace test

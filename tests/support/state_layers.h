@@ -20,31 +20,12 @@ class StateLayers {
 
   void add(Mixer mixer) {
     using namespace mote::convert;
+    static constexpr void (StateLayers::* kAdd[])(const View&) = {
+        &StateLayers::add_conv,  &StateLayers::add_ssm,       &StateLayers::add_selective,
+        &StateLayers::add_delta, &StateLayers::add_attention, &StateLayers::add_cell,
+        &StateLayers::add_linear};
     const View y = value(kWidth);
-    switch (mixer) {
-      case Mixer::conv:
-        graph_.nodes.push_back(CausalConvNode{state(conv_tail(4, kWidth)), mote::Activation::silu,
-                                              weight(4, kWidth), weight(1, kWidth), x_, y});
-        break;
-      case Mixer::ssm:
-        add_ssm(y);
-        break;
-      case Mixer::selective:
-        add_selective(y);
-        break;
-      case Mixer::delta:
-        add_delta(y);
-        break;
-      case Mixer::attention:
-        add_attention(y);
-        break;
-      case Mixer::cell:
-        add_cell(y);
-        break;
-      case Mixer::linear:
-        add_linear(y);
-        break;
-    }
+    (this->*kAdd[static_cast<size_t>(mixer)])(y);
     ScaleRowsNode sum{y, x_};
     sum.factor = 0.75f;
     sum.residual = x_;
@@ -85,6 +66,11 @@ class StateLayers {
     const int32_t index = weight(rows, cols);
     for (float& value : graph_.weights.back().values) value = value * 0.5f - 0.4f;
     return index;
+  }
+  void add_conv(const mote::convert::View& y) {
+    using namespace mote::convert;
+    graph_.nodes.push_back(CausalConvNode{state(conv_tail(4, kWidth)), mote::Activation::silu,
+                                          weight(4, kWidth), weight(1, kWidth), x_, y});
   }
   void add_ssm(const mote::convert::View& y) {
     using namespace mote::convert;

@@ -18,6 +18,14 @@ class ThreadPool {
 
   mote_posix_pool* get() const { return pool_; }
   mote_platform platform() const { return mote_posix_pool_platform(pool_); }
+  /// task(index) for each index below `count`, in the pool's threads.
+  template <class Task>
+  void run(uint32_t count, const Task& task) const {
+    const mote_platform of_pool = platform();
+    of_pool.parallel_for(
+        of_pool.user, [](void* context, uint32_t index) { (*static_cast<const Task*>(context))(index); },
+        const_cast<Task*>(&task), count);
+  }
 
  private:
   mote_posix_pool* pool_;

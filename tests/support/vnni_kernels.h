@@ -17,29 +17,23 @@ void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
 
 constexpr uint32_t kVnniKernelCount = 7;
 
+/// An entry for activations and weights of types a and b; the rest is its Kernel.
+#define MOTE_TEST_VNNI(a, b, ...)                          \
+  {Op::kLinear,                                            \
+   DType::a,                                               \
+   DType::b,                                               \
+   isa,                                                    \
+   "linear_" #a "_" #b,                                    \
+   reinterpret_cast<AnyKernel>(&run_vnni<V, __VA_ARGS__>), \
+   &linear_dots_scratch<V, __VA_ARGS__>}
+
 template <class V, Isa isa>
 const KernelEntry kVnniKernels[kVnniKernelCount] = {
-    {Op::kLinear, DType::q8g32, DType::q8g32, isa, "linear_q8g32_q8g32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q8>>),
-     &linear_dots_scratch<V, GroupKernel<V, Q8>>},
-    {Op::kLinear, DType::q8g32, DType::q4g32, isa, "linear_q8g32_q4g32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4>>),
-     &linear_dots_scratch<V, GroupKernel<V, Q4>>},
-    {Op::kLinear, DType::q8g32, DType::q4mg32, isa, "linear_q8g32_q4mg32",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, GroupKernel<V, Q4m>>),
-     &linear_dots_scratch<V, GroupKernel<V, Q4m>>},
-    {Op::kLinear, DType::q8c, DType::q8c, isa, "linear_q8c_q8c",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, RowKernel<V>>), &linear_dots_scratch<V, RowKernel<V>>},
-    {Op::kLinear, DType::q8g32, DType::q4k, isa, "linear_q8g32_q4k",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q4k>>),
-     &linear_dots_scratch<V, DecodedKernel<V, Q4k>>},
-    {Op::kLinear, DType::q8g32, DType::q5k, isa, "linear_q8g32_q5k",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q5k>>),
-     &linear_dots_scratch<V, DecodedKernel<V, Q5k>>},
-    {Op::kLinear, DType::q8g32, DType::q6k, isa, "linear_q8g32_q6k",
-     reinterpret_cast<AnyKernel>(&run_vnni<V, DecodedKernel<V, Q6k>>),
-     &linear_dots_scratch<V, DecodedKernel<V, Q6k>>},
-};
+    MOTE_TEST_VNNI(q8g32, q8g32, GroupKernel<V, Q8>),   MOTE_TEST_VNNI(q8g32, q4g32, GroupKernel<V, Q4>),
+    MOTE_TEST_VNNI(q8g32, q4mg32, GroupKernel<V, Q4m>), MOTE_TEST_VNNI(q8c, q8c, RowKernel<V>),
+    MOTE_TEST_VNNI(q8g32, q4k, DecodedKernel<V, Q4k>),  MOTE_TEST_VNNI(q8g32, q5k, DecodedKernel<V, Q5k>),
+    MOTE_TEST_VNNI(q8g32, q6k, DecodedKernel<V, Q6k>)};
+#undef MOTE_TEST_VNNI
 
 }  // namespace
 

@@ -57,13 +57,17 @@ inline nlohmann::json assert_json(const Outcome& outcome) {
   return nlohmann::json::parse(assert_works(outcome));
 }
 
-inline std::string golden(const std::string& name) {
-  return MOTE_SOURCE_DIR "/tests/golden/models/" + name;
-}
+inline std::string golden(const std::string& name) { return MOTE_SOURCE_DIR "/tests/golden/models/" + name; }
 
 /// How far outputs may be from the golden ones.
 inline double tolerance(const std::string& name) {
   return nlohmann::json::parse(read_text(golden(name) + "/golden.json")).at("tolerance").get<double>();
+}
+
+/// An entry of tokenizer.json's added_tokens that stands for itself.
+inline nlohmann::json special_token(size_t id, const std::string& content) {
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
 /// A golden model, converted once for each type.

@@ -67,13 +67,9 @@ Files convert_both(const std::string& name, const json& tokenizer, const std::st
 }
 
 Files qwen() {
-  const json processor = {{"image_processor_type", "Qwen2VLImageProcessorFast"},
-                          {"size", {{"shortest_edge", 256}, {"longest_edge", 512}}},
-                          {"patch_size", 4},
-                          {"temporal_patch_size", 2},
-                          {"merge_size", 2},
-                          {"image_mean", {0.5, 0.5, 0.5}},
-                          {"image_std", {0.5, 0.5, 0.5}}};
+  const json processor = json::parse(R"({"image_processor_type": "Qwen2VLImageProcessorFast",
+      "size": {"shortest_edge": 256, "longest_edge": 512}, "patch_size": 4, "temporal_patch_size": 2,
+      "merge_size": 2, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]})");
   const std::string chat_template =
       "{%- for message in messages -%}{{- '<|im_start|>' + message.role[0] + '\\n' -}}"
       "{%- for part in message.content -%}{%- if part.type == 'image' -%}"
@@ -90,13 +86,9 @@ Files qwen() {
 }
 
 Files idefics() {
-  const json processor = {{"image_processor_type", "Idefics3ImageProcessor"},
-                          {"size", {{"longest_edge", 64}}},
-                          {"max_image_size", {{"longest_edge", 32}}},
-                          {"resample", 1},
-                          {"do_image_splitting", true},
-                          {"image_mean", {0.5, 0.5, 0.5}},
-                          {"image_std", {0.5, 0.5, 0.5}}};
+  const json processor = json::parse(R"({"image_processor_type": "Idefics3ImageProcessor",
+      "size": {"longest_edge": 64}, "max_image_size": {"longest_edge": 32}, "resample": 1,
+      "do_image_splitting": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]})");
   const std::string chat_template =
       "<|im_start|>{% for message in messages %}{{message['role'] | capitalize}}"
       "{% if message['content'][0]['type'] == 'image' %}{{':'}}{% else %}{{': '}}{% endif %}"

@@ -31,14 +31,8 @@ std::string with_text(const std::string& name, const std::string& as, const json
   fs::copy(golden(name), folder, fs::copy_options::recursive);
   json tokenizer = json::parse(read_text(golden("../tokenizers/small/tokenizer.json")));
   for (const char* token : {"en_XX", "de_DE", "de_AT", "fr_XX"}) {
-    tokenizer.at("added_tokens")
-        .push_back({{"id", 54 + tokenizer.at("added_tokens").size()},
-                    {"content", token},
-                    {"single_word", false},
-                    {"lstrip", false},
-                    {"rstrip", false},
-                    {"normalized", false},
-                    {"special", true}});
+    json& added = tokenizer.at("added_tokens");
+    added.push_back(special_token(54 + added.size(), token));
   }
   write_text(folder / "tokenizer.json", tokenizer.dump());
   json config = json::parse(read_text(folder / "config.json"));
@@ -160,6 +154,17 @@ TEST("forward --hidden: an encoder-decoder's layers, the last of the encoder as 
   const SafetensorsFile golden_file(in);
   const std::vector<float> logits = got.f32("logits"), expected = golden_file.f32("logits");
   TEST_ASSERT_FLOAT_ARRAY_WITHIN(tolerance("t5"), expected.data(), logits.data(), expected.size());
+}
+
+TEST("bench: a model of pictures or sound is measured on a picture, its frames or ten seconds") {
+  const auto rows = [](const std::string& model, const std::string& options = "") {
+    const json result = assert_json(run("bench " + converted(model, "f32") + " --repeat 1 --json" + options));
+    TEST_ASSERT_TRUE(result.at("prompt_ms").get<double>() > 0);
+    return result.at("prompt").get<int32_t>();
+  };
+  TEST_ASSERT_EQUAL_INT32(17, rows("vit_classifier"));  // 24 / 6 patches each way, and the class
+  TEST_ASSERT_EQUAL_INT32(2 * 24, rows("whisper", " --decode 3"));
+  TEST_ASSERT_EQUAL_INT32(7, rows("parakeet_ctc", " --prompt 7 --batch 2"));
 }
 
 TEST("bench: an encoder-decoder encodes sources and decodes over them, in batches too") {

@@ -33,15 +33,8 @@ const std::string& whisper() {
     fs::copy(golden("whisper"), folder, fs::copy_options::recursive);
     json tokenizer = json::parse(
         read_text(std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json"));
-    for (size_t i = 0; i < kMarks.size(); ++i) {
-      tokenizer["added_tokens"].push_back({{"id", 58 + i},
-                                           {"content", kMarks[i]},
-                                           {"special", true},
-                                           {"single_word", false},
-                                           {"lstrip", false},
-                                           {"rstrip", false},
-                                           {"normalized", false}});
-    }
+    for (size_t i = 0; i < kMarks.size(); ++i)
+      tokenizer["added_tokens"].push_back(special_token(58 + i, kMarks[i]));
     write_text(folder / "tokenizer.json", tokenizer.dump());
     json config = json::parse(read_text((folder / "config.json").string()));
     config["decoder_start_token_id"] = 61;

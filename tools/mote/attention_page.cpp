@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "converter/error.h"
+#include "mote/beams.h"
 #include "runtime/exec/attention_maps.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/attention_script.h"

@@ -2,14 +2,34 @@
 #include "tools/mote/bench_work.h"
 
 #include "converter/error.h"
+#include "mote/beams.h"
 #include "tools/mote/timer.h"
 
 namespace mote::cli {
+namespace {
+
+/// From -1 to 1, the same at every call.
+std::vector<float> pseudo_random_values(size_t count) {
+  std::vector<float> values(count);
+  uint32_t state = 1;
+  for (float& value : values) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<float>(state >> 8) * 0x1p-23f - 1.0f;
+  }
+  return values;
+}
+
+}  // namespace
 
 EncoderBatch::EncoderBatch(const Work& work) : lengths_(work.batch, work.prompt) {
-  for (uint32_t i = 0; i < work.batch; ++i)
-    ids_.insert(ids_.end(), work.ids.begin(), work.ids.begin() + static_cast<std::ptrdiff_t>(work.prompt));
-  batch_.ids = ids_.data();
+  if (work.width != 0) {
+    values_ = pseudo_random_values(size_t{work.batch} * work.prompt * work.width);
+    batch_.values = values_.data();
+  } else {
+    for (uint32_t i = 0; i < work.batch; ++i)
+      ids_.insert(ids_.end(), work.ids.begin(), work.ids.begin() + static_cast<std::ptrdiff_t>(work.prompt));
+    batch_.ids = ids_.data();
+  }
   batch_.lengths = lengths_.data();
   batch_.count = work.batch;
 }

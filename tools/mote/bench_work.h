@@ -23,13 +23,14 @@ struct Times {
   double least() const { return ms.empty() ? 0.0 : *std::min_element(ms.begin(), ms.end()); }
 };
 
-/// What is measured: `prompt` tokens at once (of an encoder, or of sources, in each of the batch's
-/// sequences), and `decode` tokens one after the other in each sequence.
+/// What is measured: `prompt` tokens or rows of floats at once (of an encoder, or of sources, in each of the
+/// batch's sequences), and `decode` tokens one after the other in each sequence.
 struct Work {
   bool encoder, source;
   uint32_t prompt, decode, depth, batch;
   uint32_t beams;  // of a search over a source, one source after the other; 0: tokens are decoded as they are
   std::vector<int32_t> ids;  // of the longest sequence
+  uint32_t width = 0;        // floats of a row that is encoded; 0: rows are ids
 
   bool encodes() const { return encoder || source; }
   uint64_t prompt_tokens() const { return uint64_t{prompt} * (encodes() ? batch : 1); }
@@ -44,6 +45,7 @@ class EncoderBatch {
 
  private:
   std::vector<int32_t> ids_;
+  std::vector<float> values_;
   std::vector<uint32_t> lengths_;
   mote_batch batch_ = {};
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/pictures.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {

@@ -7,6 +7,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "mote/pictures.h"
 
 namespace mote::cli {
 namespace {

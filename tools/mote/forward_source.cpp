@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/error.h"
+#include "mote/beams.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/steps.h"

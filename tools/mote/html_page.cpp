@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/html_page.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "converter/output_file.h"
 
@@ -37,44 +40,28 @@ button { font: inherit; min-width: 2.75rem; min-height: 2.75rem; color: inherit;
 :focus-visible { outline: 3px solid var(--mark); outline-offset: 1px; }
 )";
 
-/// As text of an element: also in a title.
-std::string escaped(const std::string& text) {
+std::string with_escapes(const std::string& text,
+                         std::initializer_list<std::pair<char, const char*>> escapes) {
   std::string result;
   for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "&lt;";
-        break;
-      case '&':
-        result += "&amp;";
-        break;
-      default:
-        result += c;
+    const auto* const found =
+        std::find_if(escapes.begin(), escapes.end(), [&](const auto& escape) { return escape.first == c; });
+    if (found == escapes.end()) {
+      result += c;
+    } else {
+      result += found->second;
     }
   }
   return result;
 }
 
+/// As text of an element: also in a title.
+std::string escaped(const std::string& text) { return with_escapes(text, {{'<', "&lt;"}, {'&', "&amp;"}}); }
+
 /// JSON in which '<', '>' and '&' are escapes.
 std::string as_data(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        result += "\\u003c";
-        break;
-      case '>':
-        result += "\\u003e";
-        break;
-      case '&':
-        result += "\\u0026";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
+  return with_escapes(text, {{'<', "\\u003c"}, {'>', "\\u003e"}, {'&', "\\u0026"}});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/pictures.h"
 #include "tools/mote/rows_encoder.h"
 
 namespace mote::cli {

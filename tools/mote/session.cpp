@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "converter/error.h"
+#include "mote/sound.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/arguments.h"
 #include "tools/mote/output.h"

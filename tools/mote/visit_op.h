@@ -58,9 +58,10 @@ class OpVisitor {
 template <class Visitor>
 void visit_op(const file::Op& op, Visitor& visitor) {
   switch (op.args_type()) {
-#define OP(op_name, operation, types) \
-  case file::OpArgs::op_name:         \
-    return ops::op_name::describe(*op.args_as_##op_name(), visitor);
+#define OP(op_name, operation, types)                         \
+  case file::OpArgs::op_name:                                 \
+    ops::op_name::describe(*op.args_as_##op_name(), visitor); \
+    return ops::op_name::details(*op.args_as_##op_name(), visitor);
 #include "kernels/op_list.inc"
     case file::OpArgs::NONE:
       break;

@@ -16,6 +16,8 @@
  * call the session is as it was before, unless the call says otherwise.
  * Structs: what is called reserved or unused is 0 and makes room for later versions; take options from the
  * functions that give their defaults, and clear the others.
+ * Headers: this one has models, sessions, rows and encoders and includes mote/text.h and mote/generation.h.
+ * mote/beams.h, mote/pictures.h and mote/sound.h are included by those who need them; mote.hpp is for C++.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_
@@ -258,78 +260,6 @@ typedef enum mote_output_kind {
                            height as shares of the picture */
 } mote_output_kind;
 
-/* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch, from left to
-   right and then down, `after` rows of 0. */
-typedef struct mote_picture_info {
-  uint32_t height, width; /* pixels, multiples of the patch's */
-  uint32_t channels, patch;
-  uint32_t before, after;
-  uint32_t rows, row_width; /* of all; floats of each */
-  /* What makes pixel values of a picture of any size, in this order. */
-  uint32_t resize_height; /* 0: it is not resized */
-  uint32_t resize_width;  /* 0: the shorter side becomes resize_height, the longer keeps the ratio */
-  uint32_t resample;      /* 2: bilinear, 3: bicubic, both over all pixels that a new one covers */
-  uint32_t crop_height;   /* of the middle; 0: it is not cropped */
-  uint32_t crop_width;
-  float rescale;                 /* of bytes; 0: the file has no such steps */
-  const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
-  float similarity_scale, similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
-  int any_size;         /* 1: mote_picture_of_size takes other sizes */
-  uint32_t rope_width;  /* columns of rows behind the pixels */
-  float rope_base;
-  uint32_t positions_side; /* its square: columns of rows behind those */
-  int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
-  uint32_t merge;          /* rows of patches come in squares of merge x merge, as sides are multiples of them */
-  int angles_by_place;     /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the other */
-  int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
-  /* Of pictures whose sides are rounded to multiples of patch * merge: the pixels of the result. 0: not so. */
-  uint32_t least_pixels, most_pixels;
-  /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the whole follows
-     as one more. 0: they are not. */
-  uint32_t longest, tile;
-  uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  uint32_t unused;
-  uint64_t reserved[2];
-} mote_picture_info;
-
-/* MOTE_WRONG_STATE where the model takes no pictures. */
-mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
-
-/* The same of pictures of another size, multiples of the patch's. */
-mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width, mote_picture_info* info,
-                                 mote_error* error);
-
-/* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
-void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
-
-/* What a model that reads texts takes of pictures. Their vectors are the outputs of another file, of the model that sees
-   (mote_encode), a row for each of `features` floats; its prompts have image_id for each. */
-typedef struct mote_sight_info {
-  int32_t image_id;
-  uint32_t features;
-  uint32_t rows;  /* of each picture; 0: by its size */
-  uint32_t mrope; /* 1: positions depend on the row and the column in the picture */
-  /* Special tokens of a prompt, zero-terminated, in the file: around the image_ids of a picture; before those of a tile,
-     {row} and {column} from 1 on; after a line of tiles; before those of the whole after them. Null: no tiles. */
-  const char *before, *after, *tile_before, *line_after, *whole_before;
-  uint64_t reserved[4];
-} mote_sight_info;
-
-/* MOTE_WRONG_STATE where the model takes no pictures' vectors. */
-mote_status mote_model_get_sight(const mote_model* model, mote_sight_info* info, mote_error* error);
-
-/* The vectors of a picture or a tile, of a grid from left to right and then down. */
-typedef struct mote_seen {
-  const float* features; /* [rows * columns, features] */
-  uint32_t rows, columns;
-} mote_seen;
-
-/* The values, [n, input_width], of a prompt that its sequence begins with, for mote_compute. The pictures are those of
-   its image_ids in order. Later tokens take none. MOTE_INVALID_ARGUMENT: the prompt has not as many image_ids, or not in
-   one piece for each picture. */
-mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint32_t n, const mote_seen* seen,
-                              uint32_t count, float* values, mote_error* error);
-
 typedef enum mote_probability_kind {
   MOTE_PROBABILITY_SOFTMAX = 0,
   MOTE_PROBABILITY_SIGMOID = 1,
@@ -375,59 +305,6 @@ typedef struct mote_batch {
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
 uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
 
-/* What rows of a spectrum are. */
-typedef enum mote_sound_features {
-  MOTE_FEATURES_NONE = 0,             /* the file does not say */
-  MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's (mote/sound.h): `bins` of `fft` samples every `hop` */
-  MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` (mote/sound.h) */
-  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's (mote/sound.h): `bins` of `fft` samples every `hop` in a Hann
-                                          window of `window`, of sample t less `scale` times sample t - 1 */
-  MOTE_FEATURES_FILTER_BANK = 4         /* Kaldi's (mote/sound.h): `bins` of `window` samples every `hop`, less
-                                          `mean`, over `scale` */
-} mote_sound_features;
-
-/* What a model that hears takes of sound. */
-typedef struct mote_sound_info {
-  uint32_t rate;      /* samples of a second; 0: the model takes no sound */
-  uint32_t waveform;  /* 1: rows are input_width neighbouring samples; 0: what was made of windows of them */
-  uint32_t window;    /* samples that a waveform's first convolution reads at once */
-  uint32_t normalize; /* 1: the samples have mean 0 and variance 1 */
-  int32_t blank;      /* the label of CTC that stands for nothing, other labels being texts; -1: none is */
-  /* Where patch is not 0, a sequence is `before` rows of zeros, then squares of patch bins x patch frames of
-     a spectrum [frames, bins], bin by bin: those of all frames, frame_step apart, for every bin_step bins.
-     Elsewhere a sequence has `frames` rows, or any number where that is 0. */
-  uint32_t patch, frame_step, bin_step, frames, bins, before;
-  mote_sound_features features;
-  uint32_t fft, hop;
-  float scale, mean;
-} mote_sound_info;
-
-void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
-
-/* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
-typedef struct mote_speech_info {
-  uint32_t languages;                /* that are told apart */
-  int32_t transcribe, translate;     /* behind the language: the text is in it, or in English */
-  int32_t no_timestamps;             /* behind that */
-  int32_t first_timestamp;           /* that of 0 seconds; from it on each id is 20 ms later */
-  int32_t previous;                  /* in front of earlier text */
-  int32_t no_speech;                 /* its probability behind the first token is that of silence */
-  uint32_t suppressed_count, suppressed_first_count, duration_count;
-  const int32_t* suppressed;         /* never chosen */
-  const int32_t* suppressed_first;   /* nor these as the first of a text */
-  const uint32_t* durations;         /* of a transducer: groups that each column behind the labels' moves on */
-  uint64_t reserved[4];
-} mote_speech_info;
-
-void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
-
-/* The code ("en") of one of the languages and its token; null: there is none of that number. */
-const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
-
-/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
-   0: there are too few samples. */
-uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
-
 /* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for
    each token asked for, in order. A sequence's outputs do not depend on the others. Nothing is kept for later
    calls, but the sources of a model that also decodes: those of sequences 0 to count - 1, which may not have
@@ -451,231 +328,6 @@ mote_status mote_embed(mote_session* session, const char* text, size_t bytes, ui
                        uint32_t width, mote_error* error);
 mote_status mote_classify(mote_session* session, const char* text, size_t bytes, uint32_t flags, float* out,
                           uint32_t width, mote_error* error);
-
-/* ---- Text ---- */
-
-/* Bytes [begin, end) of a text. */
-typedef struct mote_span {
-  uint32_t begin, end;
-} mote_span;
-
-enum {
-  MOTE_ADD_SPECIAL = 1,   /* the tokens that the model wants around a text */
-  MOTE_PARSE_SPECIAL = 2, /* "<|im_end|>" in the text is the token; never for text that nobody vouches for */
-  MOTE_TRUNCATE = 4 /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
-};
-
-/* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as
-   U+FFFD.
-   `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL, or MOTE_OK with
-   MOTE_TRUNCATE: `ids` holds the first). Unless null, `offsets`, [capacity], says which bytes each token came
-   from, whole characters; those of added tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's
-   text_bytes. */
-mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
-                          uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
-
-#define MOTE_NO_TEXT 255
-
-/* What a token is in a text or a pair of texts. */
-typedef struct mote_token_kind {
-  uint8_t type; /* the token type id that the model wants with it */
-  uint8_t text; /* 0: from the first text, 1: from the second, MOTE_NO_TEXT: added around them */
-} mote_token_kind;
-
-/* As mote_tokenize, of two texts put together the model's way, "[CLS] first [SEP] second [SEP]" for BERT,
-   when MOTE_ADD_SPECIAL asks for it. A null `second` leaves the first alone. Offsets are in the token's own
-   text. Unless null, `kinds`, [capacity], says what each token is. MOTE_UNSUPPORTED_FILE: the model's way is
-   one that mote does not know, for example with the second text first. */
-mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t first_bytes,
-                               const char* second, size_t second_bytes, uint32_t flags, int32_t* ids,
-                               uint32_t capacity, uint32_t* count, mote_span* offsets, mote_token_kind* kinds,
-                               mote_error* error);
-
-enum {
-  MOTE_SKIP_SPECIAL = 1,      /* tokens that are signs for the model give no text */
-  MOTE_KEEP_LEADING_SPACE = 2 /* for text that continues other text */
-};
-
-/* A text being put together from ids; the caller owns it and never looks inside. */
-typedef struct mote_detokenizer {
-  uint32_t flags;
-  uint8_t pending[4]; /* of a character that is not whole yet */
-  uint8_t pending_bytes;
-  uint8_t strip;
-  uint8_t started;
-  uint8_t unused[5];
-} mote_detokenizer;
-
-/* Bytes that `out` of the next two calls must have; 0 without a tokenizer. */
-size_t mote_detokenizer_room(const mote_model* model);
-
-mote_status mote_detokenizer_start(const mote_model* model, uint32_t flags, mote_detokenizer* state,
-                                   mote_error* error);
-
-/* Writes the text that a token adds, whole characters only and no zero at the end: often none, when a
-   character takes several tokens. Bytes that make no character become U+FFFD. */
-mote_status mote_detokenizer_next(const mote_model* model, mote_detokenizer* state, int32_t id, char* out,
-                                  size_t out_bytes, size_t* written, mote_error* error);
-
-/* Writes U+FFFD if a character broke off. */
-mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* state, char* out,
-                                    size_t out_bytes, size_t* written, mote_error* error);
-
-/* The bytes that a token stands for, perhaps part of a character, in the file; null if it stands for none. */
-const char* mote_token_text(const mote_model* model, int32_t id, size_t* bytes);
-
-/* ---- Sampling and generation ---- */
-
-typedef struct mote_sampling {
-  float temperature;          /* 0: greedy, the lowest id among equals */
-  uint32_t top_k;             /* 0: all */
-  float top_p;                /* 1: all */
-  float min_p;                /* 0: all; tokens less likely than min_p times the likeliest are dropped */
-  float repetition_penalty;   /* 1: none (Keskar et al. 2019), over the last repetition_window tokens */
-  uint32_t repetition_window; /* 0 to MOTE_REPETITION_WINDOW */
-  uint64_t seed;
-  uint64_t reserved[4]; /* 0 */
-} mote_sampling;
-
-#define MOTE_REPETITION_WINDOW 256
-
-/* Greedy. */
-mote_sampling mote_sampling_default(void);
-
-/* Restarts the random sequence and forgets the repetition window; also done by mote_generation_begin, whose
-   window then has the ids that sequence 0 holds, computed, reused or restored, and the prompt. */
-mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampling, mote_error* error);
-
-/* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's
- * sampler. */
-mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error);
-
-typedef struct mote_generation {
-  mote_sampling sampling;
-  uint32_t max_tokens;     /* 0: until the context is full */
-  const int32_t* stop_ids; /* in addition to the model's; must stay valid until the generation ends */
-  uint32_t stop_count;
-  int ignore_model_stops; /* 1: only stop_ids stop */
-  uint64_t reserved[4];   /* 0 */
-} mote_generation;
-
-mote_generation mote_generation_default(void);
-
-typedef enum mote_finish {
-  MOTE_FINISH_NONE = 0,
-  MOTE_FINISH_LENGTH = 1,
-  MOTE_FINISH_STOP = 2,
-  MOTE_FINISH_CONTEXT = 3,
-  MOTE_FINISH_CANCELLED = 4
-} mote_finish;
-
-/* What a step brought: has_token says whether `id` is a new token; finish != NONE ends the generation. A stop
-   id is reported as a token too, with finish STOP. */
-typedef struct mote_event {
-  int has_token;
-  int32_t id;
-  mote_finish finish;
-  uint32_t reserved[5];
-} mote_event;
-
-/* Starts a generation on sequence 0 after its present tokens: n >= 0 further prompt ids (copied never: they
-   must stay valid until prefilled; n 0 needs logits of an earlier call). */
-mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uint32_t n,
-                                  const mote_generation* generation, mote_error* error);
-
-/* Does a bounded part of the work: at most max_ops operations of the model's program (0: up to the next
-   token). A single-threaded loop calls it again and again and stays responsive. Other calls that compute end
-   the generation. */
-mote_status mote_session_step(mote_session* session, uint32_t max_ops, mote_event* event, mote_error* error);
-
-/* Returns nonzero to stop. */
-typedef int (*mote_on_token)(void* user, int32_t id);
-
-/* mote_generation_begin and steps to the end. The sequence then holds the prompt and every reported token but
-   the last. `finish` may be null. */
-mote_status mote_generate(mote_session* session, const int32_t* ids, uint32_t n,
-                          const mote_generation* generation, mote_on_token on_token, void* user,
-                          mote_finish* finish, mote_error* error);
-
-/* ---- Beam search ---- */
-
-/* When the search ends before all beams have. Scores are a hypothesis' sum of log-probabilities, divided by its
-   number of tokens to the power of length_penalty. */
-typedef enum mote_beam_stop {
-  MOTE_STOP_AT_GUESS = 0, /* no beam would be better than the worst of the hypotheses if it ended now */
-  MOTE_STOP_EARLY = 1,    /* there are as many hypotheses as beams */
-  MOTE_STOP_NEVER = 2     /* as AT_GUESS, but with a positive length_penalty as if beams were max_tokens long */
-} mote_beam_stop;
-
-typedef struct mote_beam_options {
-  uint32_t beams;      /* at most the session's batch, and 256 */
-  uint32_t max_tokens; /* of a hypothesis, 1 to the context; there must be room for them */
-  float length_penalty;
-  mote_beam_stop early_stopping;
-  const int32_t* stop_ids; /* in addition to the model's */
-  uint32_t stop_count;
-  int ignore_model_stops;        /* 1: only stop_ids stop */
-  const int32_t* suppressed_ids; /* tokens that are never chosen */
-  uint32_t suppressed_count;
-  int32_t forced_first_id;  /* the first token, -1: any */
-  int32_t forced_last_id;   /* the token at max_tokens, -1: any */
-  uint32_t unused;          /* not read */
-  uint32_t min_tokens;      /* no stop id is among so many first tokens */
-  uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in a sequence; 0: they may be */
-  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam, which
-     is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
-  float repetition_penalty;
-  uint64_t reserved[2]; /* 0 */
-} mote_beam_options;
-
-/* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
-mote_beam_options mote_beam_options_default(void);
-
-/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing of
-   it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
-mote_beam_options mote_model_beam_options(const mote_model* model);
-
-/* Bytes that a search takes, 0 if the options are invalid. */
-size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* options);
-
-typedef struct mote_beam {
-  const int32_t* ids; /* [count], the stop id included; in the search's memory */
-  uint32_t count;     /* 0: none was found */
-  float score;
-} mote_beam;
-
-/* Goes on from the logits of row 0, which are of sequence 0, and writes the best hypotheses, [beams] in
-   descending order. Sequences 0 to beams - 1 hold the beams, which share the pages of what they have in
-   common; what the others than 0 had is dropped. `memory` is 8-byte aligned. */
-mote_status mote_beam_search(mote_session* session, const mote_beam_options* options, void* memory,
-                             size_t memory_bytes, mote_beam* beams, mote_error* error);
-
-/* ---- Conversations ---- */
-
-typedef enum mote_role { MOTE_ROLE_SYSTEM = 0, MOTE_ROLE_USER = 1, MOTE_ROLE_ASSISTANT = 2 } mote_role;
-
-typedef struct mote_message {
-  mote_role role;
-  const char* text; /* [bytes], UTF-8, need not end in a zero */
-  size_t bytes;
-  uint32_t pictures; /* of a user's message, before its text (mote_sight_info): image_id once for each */
-} mote_message;
-
-/* "chatml" and so on; null if the file holds no chat format. */
-const char* mote_chat_format(const mote_model* model);
-
-/* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where
-   the model's answer begins. A system message must come first. Formats for models that know no conversations
-   render the last user message on. `out` may be null to ask for `bytes` alone;
-   MOTE_TOO_SMALL where `capacity` does not do. No zero is written. */
-mote_status mote_chat_render(const mote_model* model, const mote_message* messages, uint32_t count,
-                             int answer, char* out, size_t capacity, size_t* bytes, mote_error* error);
-
-/* Renders a conversation into `text` and tokenizes it. Special tokens are those of the chat format alone:
-   what a message says is text, even if it looks like one. `*count` as in mote_tokenize. */
-mote_status mote_chat_tokenize(mote_session* session, const mote_message* messages, uint32_t count,
-                               int answer, char* text, size_t text_capacity, int32_t* ids, uint32_t capacity,
-                               uint32_t* id_count, mote_error* error);
 
 /* ---- Snapshots and self test ---- */
 
@@ -708,4 +360,8 @@ mote_status mote_session_self_test(mote_session* session, mote_self_test* result
 #ifdef __cplusplus
 }
 #endif
+
+#include "mote/generation.h"
+#include "mote/text.h"
+
 #endif

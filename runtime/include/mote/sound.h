@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Features of sound, computed as the models' feature extractors do. Nothing allocates. */
+/* Sound: what a model that hears or a decoder of speech takes, and features of sound, computed as the models' feature
+   extractors do. Nothing allocates. */
 #ifndef MOTE_SOUND_H
 #define MOTE_SOUND_H
 
@@ -8,6 +9,63 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* ---- What a model takes ---- */
+
+/* What rows of a spectrum are. */
+typedef enum mote_sound_features {
+  MOTE_FEATURES_NONE = 0,             /* the file does not say */
+  MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's: `bins` of `fft` samples every `hop` */
+  MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` */
+  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's: `bins` of `fft` samples every `hop` in a Hann
+                                          window of `window`, of sample t less `scale` times sample t - 1 */
+  MOTE_FEATURES_FILTER_BANK = 4         /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
+                                          over `scale` */
+} mote_sound_features;
+
+/* What a model that hears takes of sound. */
+typedef struct mote_sound_info {
+  uint32_t rate;      /* samples of a second; 0: the model takes no sound */
+  uint32_t waveform;  /* 1: rows are input_width neighbouring samples; 0: what was made of windows of them */
+  uint32_t window;    /* samples that a waveform's first convolution reads at once */
+  uint32_t normalize; /* 1: the samples have mean 0 and variance 1 */
+  int32_t blank;      /* the label of CTC that stands for nothing, other labels being texts; -1: none is */
+  /* Where patch is not 0, a sequence is `before` rows of zeros, then squares of patch bins x patch frames of
+     a spectrum [frames, bins], bin by bin: those of all frames, frame_step apart, for every bin_step bins.
+     Elsewhere a sequence has `frames` rows, or any number where that is 0. */
+  uint32_t patch, frame_step, bin_step, frames, bins, before;
+  mote_sound_features features;
+  uint32_t fft, hop;
+  float scale, mean;
+} mote_sound_info;
+
+void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
+
+/* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
+typedef struct mote_speech_info {
+  uint32_t languages;                /* that are told apart */
+  int32_t transcribe, translate;     /* behind the language: the text is in it, or in English */
+  int32_t no_timestamps;             /* behind that */
+  int32_t first_timestamp;           /* that of 0 seconds; from it on each id is 20 ms later */
+  int32_t previous;                  /* in front of earlier text */
+  int32_t no_speech;                 /* its probability behind the first token is that of silence */
+  uint32_t suppressed_count, suppressed_first_count, duration_count;
+  const int32_t* suppressed;         /* never chosen */
+  const int32_t* suppressed_first;   /* nor these as the first of a text */
+  const uint32_t* durations;         /* of a transducer: groups that each column behind the labels' moves on */
+  uint64_t reserved[4];
+} mote_speech_info;
+
+void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
+
+/* The code ("en") of one of the languages and its token; null: there is none of that number. */
+const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
+
+/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
+   0: there are too few samples. */
+uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
+
+/* ---- Features ---- */
 
 /* Whisper's features: frames of `fft` samples in a periodic Hann window, `hop` apart and centred on every hop,
    the sound being reflected at its ends; the powers of their spectrum, summed by filters; logarithms to the

@@ -5,6 +5,7 @@
 
 #include "mote/mote.h"
 #include "mote/posix.h"
+#include "mote/sound.h"
 
 enum { PROMPT = 8 };
 
@@ -86,7 +87,8 @@ int main(int argc, char** argv) {
          (double)test.largest_difference);
   /* A transducer's ids come with rows of sound. */
   mote_model_get_speech(model, &speech);
-  if (output.kind == MOTE_OUTPUT_NEXT_TOKEN && speech.duration_count == 0 && print_logits(session, info.vocab)) {
+  if (output.kind == MOTE_OUTPUT_NEXT_TOKEN && speech.duration_count == 0 &&
+      print_logits(session, info.vocab)) {
     status = MOTE_SELF_TEST_FAILED;
   }
   mote_posix_pool_destroy(pool);

@@ -10,12 +10,15 @@
 #include <span>
 
 #include "converter/error.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/bandwidth.h"
 #include "tools/mote/bench_work.h"
 #include "tools/mote/board.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/dot_rate.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/model_work.h"
 #include "tools/mote/op_times.h"
 #include "tools/mote/output.h"
@@ -73,10 +76,22 @@ DType kv_type(const ModelFile& file, mote_session_options options) {
 
 // ---- Setting up ----
 
-uint32_t source_context(const ModelFile& file) {
+mote_program_info program_of(const ModelFile& file, uint32_t index) {
   mote_program_info program;
-  mote_model_get_program(file.model(), 1, &program);
-  return program.context;
+  mote_model_get_program(file.model(), index, &program);
+  return program;
+}
+
+/// Rows that are encoded where --prompt does not say: a picture's, of sound those that the model takes or ten
+/// seconds, of other models as many as tokens.
+uint32_t usual_rows(const ModelFile& file, uint32_t context) {
+  constexpr uint32_t kTokens = 128, kSeconds = 10;
+  mote_picture_info picture;
+  if (mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK) return picture.rows;
+  mote_sound_info sound;
+  mote_model_get_sound(file.model(), &sound);
+  if (sound.waveform != 0) return mote_sound_rows(file.model(), uint64_t{kSeconds} * sound.rate);
+  return std::min(sound.frames != 0 ? context : kTokens, context);
 }
 
 Work plan(const Arguments& arguments, const ModelFile& file) {
@@ -95,8 +110,11 @@ Work plan(const Arguments& arguments, const ModelFile& file) {
     convert::fail("{} is an encoder: --decode and --depth are for decoders", file.path());
   }
   const bool brief = arguments.tune;  // each number of threads takes a measurement of its own
-  const uint32_t most = work.source ? source_context(file) : left;
-  work.prompt = arguments.prompt.value_or(std::min(work.encodes() || brief ? 128u : 512u, most));
+  const mote_program_info program = program_of(file, work.source ? 1 : 0);
+  if (work.encodes()) work.width = program.input_width;
+  work.prompt =
+      arguments.prompt.value_or(work.encodes() ? usual_rows(file, work.source ? program.context : left)
+                                               : std::min(brief ? 128u : 512u, left));
   work.decode = work.encoder ? 0 : arguments.decode.value_or(std::min(brief ? 32u : 128u, left));
   const uint64_t longest = uint64_t{work.depth} + std::max(work.prompt, work.decode);
   work.ids = pseudo_random_ids(static_cast<uint32_t>(std::clamp<uint64_t>(longest, 1, UINT32_MAX)),
@@ -342,33 +360,32 @@ void bench_model(const Arguments& arguments) {
 }  // namespace
 
 void add_bench(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command(
-      "bench", "Measure tokens per second and the shares of this machine's limits reached, on made-up ids");
-  add_model_argument(command, arguments->file);
-  const auto count = [&](const char* name, auto& value, const char* type, uint32_t least, const char* help) {
+  auto [command, arguments] = model_command(
+      line, "bench",
+      "Measure tokens per second and the shares of this machine's limits reached, on made-up ids",
+      bench_model);
+  const auto count = [&command = command](const char* name, auto& value, const char* type, uint32_t least,
+                                          const char* help) {
     command.option(name, &value, help).type(type).range(least, 1u << 24);
   };
-  count(
-      "--prompt", arguments->prompt, "P", 0,
-      "Tokens of the prompt (default: 512, with --tune 128), or of each sequence of an encoder (128); 0: no "
-      "such test");
-  count("--decode", arguments->decode, "N", 0,
+  count("--prompt", arguments.prompt, "P", 0,
+        "Tokens of the prompt (default: 512, with --tune 128), or of each sequence of an encoder (128, or a "
+        "picture's or a sound's rows); 0: no such test");
+  count("--decode", arguments.decode, "N", 0,
         "Tokens decoded one by one (default: 128, with --tune 32); 0: no such test");
-  count("--depth", arguments->depth, "D", 0, "Tokens already in the session (default: 0)");
-  count("--batch", arguments->batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
-  count("--beams", arguments->beams, "K", 1,
+  count("--depth", arguments.depth, "D", 0, "Tokens already in the session (default: 0)");
+  count("--batch", arguments.batch, "B", 1, "Sequences encoded or decoded at once (default: 1)");
+  count("--beams", arguments.beams, "K", 1,
         "Of a model with a source: decode by a search with K beams, one source after the other");
-  count("--repeat", arguments->repeat, "R", 1, "Times to measure; the median counts (default: 3)");
-  add_session_flags(command, arguments->session);
+  count("--repeat", arguments.repeat, "R", 1, "Times to measure; the median counts (default: 3)");
+  add_session_flags(command, arguments.session);
   Option ops =
-      command.flag("--ops", &arguments->ops, "Show the time of each kind of operation, in further runs");
+      command.flag("--ops", &arguments.ops, "Show the time of each kind of operation, in further runs");
   command
-      .flag("--tune", &arguments->tune,
+      .flag("--tune", &arguments.tune,
             "Find the fastest numbers of threads and make them the default for this model")
       .excludes(ops);
-  command.flag("--json", &arguments->json, "Print a JSON object instead of a table");
-  command.callback([arguments] { bench_model(*arguments); });
+  command.flag("--json", &arguments.json, "Print a JSON object instead of a table");
 }
 
 }  // namespace mote::cli

@@ -14,6 +14,7 @@
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
@@ -262,22 +263,20 @@ void chat(const Arguments& arguments) {
 }  // namespace
 
 void add_chat(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("chat", "Talk with a model, a line of standard input a turn");
-  add_model_argument(command, arguments->file);
-  command.option("-p,--prompt", &arguments->prompt, "Say this, print the answer and exit").type("TEXT");
-  command.option("--system", &arguments->system, "The system message (default: the model's own, if any)")
+  auto [command, arguments] =
+      model_command(line, "chat", "Talk with a model, a line of standard input a turn", chat);
+  command.option("-p,--prompt", &arguments.prompt, "Say this, print the answer and exit").type("TEXT");
+  command.option("--system", &arguments.system, "The system message (default: the model's own, if any)")
       .type("TEXT");
-  command.option("--image", &arguments->images, "A PNG or JPEG before the first message; as often as wanted")
+  command.option("--image", &arguments.images, "A PNG or JPEG before the first message; as often as wanted")
       .type("PICTURE")
       .repeated();
-  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
+  command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
   // Small models repeat themselves without a penalty.
-  add_generation_flags(command, arguments->generation, 1024, 1.1f);
-  add_context_full_flag(command, arguments->context_full, "the oldest turns");
-  add_session_flags(command, arguments->session);
-  command.flag("--json", &arguments->json, "Print a JSON object for each answer instead of streaming");
-  command.callback([arguments] { chat(*arguments); });
+  add_generation_flags(command, arguments.generation, 1024, 1.1f);
+  add_context_full_flag(command, arguments.context_full, "the oldest turns");
+  add_session_flags(command, arguments.session);
+  command.flag("--json", &arguments.json, "Print a JSON object for each answer instead of streaming");
 }
 
 }  // namespace mote::cli

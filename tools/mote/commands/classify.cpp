@@ -9,6 +9,7 @@
 #include "converter/error.h"
 #include "tools/mote/commands/classify_files.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
 #include "tools/mote/spans.h"
@@ -235,37 +236,33 @@ void classify(const Arguments& arguments) {
 }  // namespace
 
 void add_classify(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command(
-      "classify",
-      "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in");
-  add_model_argument(command, arguments->file);
-  Option text = command.option("--text", &arguments->text, "The text").type("TEXT");
-  command.option("--file", &arguments->lines, "A text file, a text a line (default: standard input)")
+  auto [command, arguments] = model_command(
+      line, "classify",
+      "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in", classify);
+  Option text = command.option("--text", &arguments.text, "The text").type("TEXT");
+  command.option("--file", &arguments.lines, "A text file, a text a line (default: standard input)")
       .type("LINES")
       .excludes(text);
-  command.option("--image", &arguments->images, "Pictures, PNG or JPEG, for a model of pictures")
+  command.option("--image", &arguments.images, "Pictures, PNG or JPEG, for a model of pictures")
       .type("FILE")
       .repeated();
-  command.option("--sound", &arguments->sounds, "Sounds, WAV, FLAC or OGG, for a model of sound")
+  command.option("--sound", &arguments.sounds, "Sounds, WAV, FLAC or OGG, for a model of sound")
       .type("FILE")
       .repeated();
   command
-      .option("--text-model", &arguments->text_model,
+      .option("--text-model", &arguments.text_model,
               "The texts' tower of a model of pictures and texts: says which texts (--file, --text) fit a "
               "picture")
       .type("MODEL");
-  command.option("--question", &arguments->question, "What models for question answering find in each text")
+  command.option("--question", &arguments.question, "What models for question answering find in each text")
       .type("TEXT");
-  command.flag("--pairs", &arguments->pairs,
-               "Lines are two texts with a tab between them, labelled together");
-  command.option("--top", &arguments->top, "Most labels, answers or words to print (default: 5)")
+  command.flag("--pairs", &arguments.pairs, "Lines are two texts with a tab between them, labelled together");
+  command.option("--top", &arguments.top, "Most labels, answers or words to print (default: 5)")
       .type("K")
       .range(1u, UINT32_MAX);
-  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
-  command.flag("--json", &arguments->json, "Print an object a line");
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { classify(*arguments); });
+  command.flag("--truncate", &arguments.truncate, "Cut texts that are too long instead of failing");
+  command.flag("--json", &arguments.json, "Print an object a line");
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "converter/error.h"
+#include "mote/pictures.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
 #include "tools/mote/text_encoder.h"

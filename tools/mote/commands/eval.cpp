@@ -13,6 +13,7 @@
 #include "tools/mote/eval_exact.h"
 #include "tools/mote/eval_texts.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/text.h"
@@ -247,35 +248,32 @@ void eval(const Arguments& arguments) {
 }  // namespace
 
 void add_eval(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command =
-      line.command("eval", "Measure perplexity, exact answers or labels, and compare two files");
-  add_model_argument(command, arguments->file);
+  auto [command, arguments] =
+      model_command(line, "eval", "Measure perplexity, exact answers or labels, and compare two files", eval);
   Command what = command.group("measure", "One of these", 1, 1);
-  Option text = what.option("--perplexity", &arguments->text, "A text file to predict").type("TEXT");
-  what.option("--exact", &arguments->exact, "Questions and answers, a tab between them, a pair a line")
+  Option text = what.option("--perplexity", &arguments.text, "A text file to predict").type("TEXT");
+  what.option("--exact", &arguments.exact, "Questions and answers, a tab between them, a pair a line")
       .type("TSV");
-  what.option("--accuracy", &arguments->accuracy, "Texts and their labels, a tab between them, a pair a line")
+  what.option("--accuracy", &arguments.accuracy, "Texts and their labels, a tab between them, a pair a line")
       .type("TSV");
-  what.option("--spearman", &arguments->spearman,
+  what.option("--spearman", &arguments.spearman,
               "Two texts and how alike they are, tabs between them, a line each")
       .type("TSV");
-  command.flag("--ids", &arguments->ids, "TEXT holds token ids, separated by white space").needs(text);
+  command.flag("--ids", &arguments.ids, "TEXT holds token ids, separated by white space").needs(text);
   command
-      .option("--window", &arguments->window,
+      .option("--window", &arguments.window,
               "Tokens of a window; each starts afresh and all but its first token are scored (default: 512)")
       .type("W")
       .range(2u, UINT32_MAX);
-  command.option("--limit", &arguments->limit, "Use the first tokens, or lines of TSV, only (default: all)")
+  command.option("--limit", &arguments.limit, "Use the first tokens, or lines of TSV, only (default: all)")
       .type("N");
   command
-      .option("--compare", &arguments->other,
+      .option("--compare", &arguments.other,
               "Also measure how far FILE is from this one: mean KL(OTHER || FILE), share of equal top tokens")
       .type("OTHER");
-  add_session_flags(command, arguments->session);
-  command.flag("--json", &arguments->json, "Print a JSON object");
-  command.flag("--truncate", &arguments->truncate, "Cut texts that are too long instead of failing");
-  command.callback([arguments] { eval(*arguments); });
+  add_session_flags(command, arguments.session);
+  command.flag("--json", &arguments.json, "Print a JSON object");
+  command.flag("--truncate", &arguments.truncate, "Cut texts that are too long instead of failing");
 }
 
 }  // namespace mote::cli

@@ -11,6 +11,7 @@
 #include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/firmware.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/usage.h"
 
@@ -173,19 +174,16 @@ void export_model(const Arguments& arguments) {
 }  // namespace
 
 void add_export_c(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command =
-      line.command("export-c", "Write a model as source for firmware, and what of mote it uses");
-  add_model_argument(command, arguments->file);
-  command.option("-o,--output", &arguments->output, "The folder for model.c and mote_config.h").type("DIR");
-  command.flag("--incbin", &arguments->incbin, "model.S, which includes model.mote, in place of model.c");
-  command.option("--section", &arguments->section, "The model's section (default: .model)").type("NAME");
-  command.flag("--no-sentences", &arguments->no_sentences, "Errors of the firmware have their status alone");
-  command.option("--context", &arguments->firmware.context, "Positions (default: 96)").type("N");
-  command.option("--chunk", &arguments->firmware.chunk, "Prompt tokens computed at once (default: 4)")
+  auto [command, arguments] = model_command(
+      line, "export-c", "Write a model as source for firmware, and what of mote it uses", export_model);
+  command.option("-o,--output", &arguments.output, "The folder for model.c and mote_config.h").type("DIR");
+  command.flag("--incbin", &arguments.incbin, "model.S, which includes model.mote, in place of model.c");
+  command.option("--section", &arguments.section, "The model's section (default: .model)").type("NAME");
+  command.flag("--no-sentences", &arguments.no_sentences, "Errors of the firmware have their status alone");
+  command.option("--context", &arguments.firmware.context, "Positions (default: 96)").type("N");
+  command.option("--chunk", &arguments.firmware.chunk, "Prompt tokens computed at once (default: 4)")
       .type("N");
-  command.option("--text-bytes", &arguments->firmware.text_bytes, "The longest word (default: 64)").type("N");
-  command.callback([arguments] { export_model(*arguments); });
+  command.option("--text-bytes", &arguments.firmware.text_bytes, "The longest word (default: 64)").type("N");
 }
 
 }  // namespace mote::cli

@@ -8,6 +8,8 @@
 
 #include "converter/error.h"
 #include "converter/output_file.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/forward_case.h"
 #include "tools/mote/forward_encoder.h"
@@ -15,6 +17,7 @@
 #include "tools/mote/forward_source.h"
 #include "tools/mote/forward_transducer.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/usage.h"
@@ -261,40 +264,38 @@ void forward_model(const Arguments& arguments) {
 }  // namespace
 
 void add_forward(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("forward", "Compute logits of arrays of ids, in .safetensors files");
-  add_model_argument(command, arguments->file);
+  auto [command, arguments] =
+      model_command(line, "forward", "Compute logits of arrays of ids, in .safetensors files", forward_model);
   command
-      .option("--input", &arguments->inputs,
+      .option("--input", &arguments.inputs,
               "input_ids [B,T], maybe attention_mask, position_ids, token_type_ids and "
               "global_attention_mask [B,T]; names may have a "
               "prefix, each prefix being a case of its own. Of models that hear, input_values [B,samples] or "
-              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the same sessions")
+              "input_features [B,rows,W], Whisper's [B,W,rows], instead. Repeated: further segments of the "
+              "same sessions")
       .type("FILE")
       .required()
       .repeated();
   command
-      .option("--output", &arguments->outputs,
+      .option("--output", &arguments.outputs,
               "Gets logits [B,T,V], 0 where masked, or what else the model gives; one for each input")
       .type("FILE")
       .required()
       .repeated();
-  command.option("--generate", &arguments->generate, "Also greedy_ids [B,N], N ids after the last segment")
+  command.option("--generate", &arguments.generate, "Also greedy_ids [B,N], N ids after the last segment")
       .type("N");
-  command
-      .option("--stop-id", &arguments->stop_id, "A row of greedy_ids that has this id goes on repeating it")
+  command.option("--stop-id", &arguments.stop_id, "A row of greedy_ids that has this id goes on repeating it")
       .type("ID")
       .range(0, INT32_MAX);
   command
       .option(
-          "--beams", &arguments->beams,
+          "--beams", &arguments.beams,
           "Of a model that encodes a source: also beam_ids [B,K,N] and beam_scores [B,K], the best K of a "
           "search with K beams and at most --generate ids, the stop ids included and 0 behind them")
       .type("K")
       .range(1, 256);
-  command.flag("--hidden", &arguments->hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { forward_model(*arguments); });
+  command.flag("--hidden", &arguments.hidden, "Also hidden.0 (into the first layer), hidden.1, ... [B,T,D]");
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli

@@ -14,6 +14,7 @@
 #include "tools/mote/describe_op.h"
 #include "tools/mote/graph_page.h"
 #include "tools/mote/html_page.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/usage.h"
@@ -303,21 +304,17 @@ void inspect_model(const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("inspect", "Print what is in a .mote file");
-  add_model_argument(command, arguments->file);
-  command.flag("--ops", &arguments->ops, "The operations, with their operands");
-  command.flag("--plan", &arguments->plan, "The buffers and the memory of a session");
-  command.flag("--tensors", &arguments->tensors, "The tensors");
-  command.flag("--attention", &arguments->attention,
-               "A page of every layer and head's attention over a text");
-  command.option("-p,--prompt", &arguments->prompt, "The text of --attention").type("TEXT");
-  command.flag("--graph", &arguments->graph, "A page of the operations, shapes and the memory plan");
-  command.option("--html", &arguments->html, "Where the page goes: one file that asks for no other")
+  auto [command, arguments] = model_command(line, "inspect", "Print what is in a .mote file", inspect_model);
+  command.flag("--ops", &arguments.ops, "The operations, with their operands");
+  command.flag("--plan", &arguments.plan, "The buffers and the memory of a session");
+  command.flag("--tensors", &arguments.tensors, "The tensors");
+  command.flag("--attention", &arguments.attention, "A page of every layer and head's attention over a text");
+  command.option("-p,--prompt", &arguments.prompt, "The text of --attention").type("TEXT");
+  command.flag("--graph", &arguments.graph, "A page of the operations, shapes and the memory plan");
+  command.option("--html", &arguments.html, "Where the page goes: one file that asks for no other")
       .type("FILE");
-  add_session_flags(command, arguments->session);
-  command.flag("--json", &arguments->json, "Print a JSON object instead of tables");
-  command.callback([arguments] { inspect_model(*arguments); });
+  add_session_flags(command, arguments.session);
+  command.flag("--json", &arguments.json, "Print a JSON object instead of tables");
 }
 
 }  // namespace mote::cli

@@ -12,6 +12,7 @@
 #include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
@@ -217,33 +218,30 @@ void run_model(const Arguments& arguments) {
 }  // namespace
 
 void add_run(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("run", "Continue a prompt");
-  add_model_argument(command, arguments->file);
+  auto [command, arguments] = model_command(line, "run", "Continue a prompt", run_model);
   Command prompt = command.group("prompt", "One of these, else standard input", 0, 1);
-  prompt.option("-p,--prompt", &arguments->prompt, "The prompt as text").type("TEXT");
-  prompt.option("--file", &arguments->prompt_file, "The prompt as a text file, - for standard input")
+  prompt.option("-p,--prompt", &arguments.prompt, "The prompt as text").type("TEXT");
+  prompt.option("--file", &arguments.prompt_file, "The prompt as a text file, - for standard input")
       .type("FILE");
-  prompt.option("--ids", &arguments->ids, "The prompt as token ids, such as 1,2,3").type("IDS");
+  prompt.option("--ids", &arguments.ids, "The prompt as token ids, such as 1,2,3").type("IDS");
   Option chat =
-      command.flag("--chat", &arguments->chat,
+      command.flag("--chat", &arguments.chat,
                    "The prompt is a message: wrap it in the model's chat format, as mote chat does");
-  command.option("--system", &arguments->system, "The system message before it").type("TEXT").needs(chat);
-  command.option("--image", &arguments->images, "A PNG or JPEG before the message; as often as wanted")
+  command.option("--system", &arguments.system, "The system message before it").type("TEXT").needs(chat);
+  command.option("--image", &arguments.images, "A PNG or JPEG before the message; as often as wanted")
       .type("PICTURE")
       .repeated()
       .needs(chat);
-  command.option("--vision", &arguments->vision, "The file of the model that sees").type("MODEL");
-  add_generation_flags(command, arguments->generation, 128, 1.0f);
-  add_context_full_flag(command, arguments->context_full, "the older half");
-  command.option("--save-state", &arguments->save_state, "Save the session after the prompt").type("FILE");
+  command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
+  add_generation_flags(command, arguments.generation, 128, 1.0f);
+  add_context_full_flag(command, arguments.context_full, "the older half");
+  command.option("--save-state", &arguments.save_state, "Save the session after the prompt").type("FILE");
   command
-      .option("--load-state", &arguments->load_state,
+      .option("--load-state", &arguments.load_state,
               "Go on from a saved session; the prompt follows what it holds")
       .type("FILE");
-  add_session_flags(command, arguments->session);
-  command.flag("--json", &arguments->json, "Print one JSON object at the end instead of streaming");
-  command.callback([arguments] { run_model(*arguments); });
+  add_session_flags(command, arguments.session);
+  command.flag("--json", &arguments.json, "Print one JSON object at the end instead of streaming");
 }
 
 }  // namespace mote::cli

@@ -8,6 +8,7 @@
 
 #include "converter/error.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/text.h"
@@ -92,20 +93,16 @@ void tokenize_text(const Arguments& arguments) {
 }  // namespace
 
 void add_tokenize(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("tokenize", "Print the token ids of a text");
-  add_model_argument(command, arguments->file);
-  Option prompt = command.option("-p,--prompt", &arguments->prompt, "The text").type("TEXT");
-  command.option("--file", &arguments->path, "A file with the text, - for standard input")
+  auto [command, arguments] = model_command(line, "tokenize", "Print the token ids of a text", tokenize_text);
+  Option prompt = command.option("-p,--prompt", &arguments.prompt, "The text").type("TEXT");
+  command.option("--file", &arguments.path, "A file with the text, - for standard input")
       .type("FILE")
       .excludes(prompt);
-  command.option("--pair", &arguments->pair, "A second text, put behind the first the model's way")
+  command.option("--pair", &arguments.pair, "A second text, put behind the first the model's way")
       .type("TEXT");
-  command.flag("--no-special", &arguments->no_special, "Add no tokens around the text");
-  command.flag("--literal", &arguments->literal,
-               "Read \"<|im_end|>\" and the like in the text as plain text");
-  command.flag("--json", &arguments->json, "One object: ids, offsets, types and texts");
-  command.callback([arguments] { tokenize_text(*arguments); });
+  command.flag("--no-special", &arguments.no_special, "Add no tokens around the text");
+  command.flag("--literal", &arguments.literal, "Read \"<|im_end|>\" and the like in the text as plain text");
+  command.flag("--json", &arguments.json, "One object: ids, offsets, types and texts");
 }
 
 }  // namespace mote::cli

@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
+#include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/sound_file.h"
@@ -149,24 +152,21 @@ void transcribe(const Arguments& arguments) {
 }  // namespace
 
 void add_transcribe(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command =
-      line.command("transcribe", "Write down what is said in a file of sound, or is in a picture");
-  add_model_argument(command, arguments->file);
+  auto [command, arguments] = model_command(
+      line, "transcribe", "Write down what is said in a file of sound, or is in a picture", transcribe);
   command
-      .option("sound", &arguments->sound,
+      .option("sound", &arguments.sound,
               "WAV, FLAC or OGG; -: standard input, as of arecord -; a PNG or JPEG of a line of text")
       .type("SOUND")
       .required();
-  command.option("--language", &arguments->whisper.language, "What is spoken (en); by default it is detected")
+  command.option("--language", &arguments.whisper.language, "What is spoken (en); by default it is detected")
       .type("CODE");
-  command.flag("--translate", &arguments->whisper.translate, "Into English");
-  command.flag("--srt", &arguments->srt, "As subtitles of SubRip");
-  command.flag("--vtt", &arguments->vtt, "As subtitles of WebVTT");
-  command.flag("--json", &arguments->json,
+  command.flag("--translate", &arguments.whisper.translate, "Into English");
+  command.flag("--srt", &arguments.srt, "As subtitles of SubRip");
+  command.flag("--vtt", &arguments.vtt, "As subtitles of WebVTT");
+  command.flag("--json", &arguments.json,
                "The text, and its words or segments with the seconds when they are said");
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { transcribe(*arguments); });
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "converter/error.h"
+#include "mote/beams.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/eval_texts.h"
 #include "tools/mote/ids.h"

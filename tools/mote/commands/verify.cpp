@@ -6,6 +6,7 @@
 #include "converter/error.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 
@@ -42,11 +43,9 @@ void verify_model(const Arguments& arguments) {
 }  // namespace
 
 void add_verify(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("verify", "Check a .mote file's hashes and replay its self test");
-  add_model_argument(command, arguments->file);
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { verify_model(*arguments); });
+  auto [command, arguments] =
+      model_command(line, "verify", "Check a .mote file's hashes and replay its self test", verify_model);
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli

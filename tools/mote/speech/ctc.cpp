@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/error.h"
+#include "mote/sound.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {

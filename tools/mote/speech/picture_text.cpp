@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/error.h"
+#include "mote/pictures.h"
 #include "pictures/pixel_values.h"
 #include "tools/mote/speech/source_text.h"
 #include "tools/mote/steps.h"

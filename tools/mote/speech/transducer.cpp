@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mote/sound.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {

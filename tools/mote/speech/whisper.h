@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/sound.h"
 #include "tools/mote/session.h"
 #include "tools/mote/speech/mel_reader.h"
 #include "tools/mote/speech/passage.h"

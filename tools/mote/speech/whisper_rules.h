@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "mote/mote.h"
+#include "mote/sound.h"
 
 namespace mote::cli {
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/error.h"
+#include "mote/sound.h"
 #include "tools/mote/speech/whisper.h"
 
 namespace mote::cli {
