@@ -8,6 +8,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/wire.h"
 
 namespace mote::convert {
 namespace {
@@ -15,71 +16,7 @@ namespace {
 /// Nodes, names, attributes and numbers of a file together: what is made of a byte takes many.
 constexpr uint64_t kMaxEntries = 1u << 22;
 constexpr size_t kMaxRank = 8;
-
-struct OnnxField {
-  uint32_t number;
-  uint32_t wire;  // 0: a varint, 1: 8 bytes, 2: bytes, 5: 4 bytes
-  uint64_t value;
-  std::span<const std::byte> bytes;
-};
-
-/// The fields of one message.
-class OnnxMessage {
- public:
-  OnnxMessage(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
-
-  bool done() const { return bytes_.empty(); }
-
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64; shift += 7) {
-      const auto byte = std::to_integer<uint64_t>(take(1)[0]);
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-    fail("{}: a number of more than 64 bits: the file is damaged", where_);
-  }
-
-  std::span<const std::byte> take(uint64_t count) {
-    if (count > bytes_.size())
-      fail("{}: an entry of {} bytes, where {} are left: the file is cut or damaged, fetch it again", where_,
-           count, bytes_.size());
-    const auto taken = bytes_.first(count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-
-  OnnxField next() {
-    const uint64_t tag = varint();
-    if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX) fail("{} is no ONNX file, or damaged", where_);
-    OnnxField field{static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), 0, {}};
-    switch (field.wire) {
-      case 0:
-        field.value = varint();
-        break;
-      case 1:
-        field.bytes = take(8);
-        break;
-      case 2:
-        field.bytes = take(varint());
-        break;
-      case 5:
-        field.bytes = take(4);
-        break;
-      default:
-        fail("{} is no ONNX file, or damaged", where_);
-    }
-    return field;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  const std::string& where_;
-};
-
-std::string field_text(const OnnxField& field) {
-  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
-}
+constexpr const char* kOnnxKind = "ONNX file";
 
 class OnnxParser {
  public:
@@ -87,7 +24,7 @@ class OnnxParser {
 
   OnnxGraph model(std::span<const std::byte> file) {
     bool found = false;
-    each(file, [&](const OnnxField& field) {
+    each(file, [&](const WireField& field) {
       if (field.number == 7 && field.wire == 2) {
         if (std::exchange(found, true)) fail("{} has two graphs", where_);
         graph(field.bytes);
@@ -102,9 +39,8 @@ class OnnxParser {
   }
 
  private:
-  void each(std::span<const std::byte> bytes, const std::function<void(const OnnxField&)>& visit) {
-    OnnxMessage message(bytes, where_);
-    while (!message.done()) visit(message.next());
+  void each(std::span<const std::byte> bytes, const std::function<void(const WireField&)>& visit) {
+    WireMessage(bytes, where_, kOnnxKind).each(visit);
   }
 
   void count() {
@@ -114,15 +50,15 @@ class OnnxParser {
   void opset(std::span<const std::byte> bytes) {
     std::string domain;
     int64_t version = 0;
-    each(bytes, [&](const OnnxField& field) {
-      if (field.number == 1) domain = field_text(field);
+    each(bytes, [&](const WireField& field) {
+      if (field.number == 1) domain = field.text();
       if (field.number == 2) version = static_cast<int64_t>(field.value);
     });
     if (domain.empty() || domain == "ai.onnx") graph_.opset = version;
   }
 
   void graph(std::span<const std::byte> bytes) {
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       if (field.wire != 2) return;
       count();
       if (field.number == 1) {
@@ -144,27 +80,27 @@ class OnnxParser {
 
   OnnxNode node(std::span<const std::byte> bytes) {
     OnnxNode result;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       if (field.wire != 2) return;
       count();
       switch (field.number) {
         case 1:
-          result.inputs.push_back(field_text(field));
+          result.inputs.push_back(field.text());
           break;
         case 2:
-          result.outputs.push_back(field_text(field));
+          result.outputs.push_back(field.text());
           break;
         case 3:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 4:
-          result.op = field_text(field);
+          result.op = field.text();
           break;
         case 5:
           result.attributes.push_back(attribute(field.bytes));
           break;
         case 7:
-          result.domain = field_text(field);
+          result.domain = field.text();
           break;
         default:
           break;
@@ -175,20 +111,20 @@ class OnnxParser {
   }
 
   /// A repeated number, packed or by itself.
-  void integers(const OnnxField& field, std::vector<int64_t>& to) {
+  void integers(const WireField& field, std::vector<int64_t>& to) {
     if (field.wire == 0) {
       count();
       to.push_back(static_cast<int64_t>(field.value));
       return;
     }
-    OnnxMessage packed(field.bytes, where_);
+    WireMessage packed(field.bytes, where_, kOnnxKind);
     while (!packed.done()) {
       count();
       to.push_back(static_cast<int64_t>(packed.varint()));
     }
   }
 
-  void numbers(const OnnxField& field, std::vector<float>& to) {
+  void numbers(const WireField& field, std::vector<float>& to) {
     for (size_t at = 0; at + 4 <= field.bytes.size(); at += 4) {
       count();
       to.push_back(load<float>(field.bytes.data() + at));
@@ -197,10 +133,10 @@ class OnnxParser {
 
   OnnxAttribute attribute(std::span<const std::byte> bytes) {
     OnnxAttribute result;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       switch (field.number) {
         case 1:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 2:
           result.number = field.wire == 5 ? load<float>(field.bytes.data()) : 0.0f;
@@ -209,7 +145,7 @@ class OnnxParser {
           result.integer = static_cast<int64_t>(field.value);
           break;
         case 4:
-          result.text = field_text(field);
+          result.text = field.text();
           break;
         case 5:
           graph_.constants.push_back(tensor(field.bytes));
@@ -233,18 +169,18 @@ class OnnxParser {
 
   OnnxInput input(std::span<const std::byte> bytes) {
     OnnxInput result;
-    const auto inside = [&](const OnnxField& field, uint32_t number, const auto& visit) {
+    const auto inside = [&](const WireField& field, uint32_t number, const auto& visit) {
       if (field.number == number && field.wire == 2) each(field.bytes, visit);
     };
-    each(bytes, [&](const OnnxField& field) {
-      if (field.number == 1) result.name = field_text(field);
-      inside(field, 2, [&](const OnnxField& type) {
-        inside(type, 1, [&](const OnnxField& part) {
+    each(bytes, [&](const WireField& field) {
+      if (field.number == 1) result.name = field.text();
+      inside(field, 2, [&](const WireField& type) {
+        inside(type, 1, [&](const WireField& part) {
           if (part.number == 1) result.type = static_cast<OnnxType>(part.value);
-          inside(part, 2, [&](const OnnxField& dim) {
+          inside(part, 2, [&](const WireField& dim) {
             count();
             result.dims.push_back(0);
-            inside(dim, 1, [&](const OnnxField& value) {
+            inside(dim, 1, [&](const WireField& value) {
               if (value.number == 1) result.dims.back() = static_cast<int64_t>(value.value);
             });
           });
@@ -264,7 +200,7 @@ class OnnxParser {
 
   void external(std::span<const std::byte> bytes, OnnxTensor& tensor) {
     std::string key, value;
-    each(bytes, [&](const OnnxField& field) { (field.number == 1 ? key : value) = field_text(field); });
+    each(bytes, [&](const WireField& field) { (field.number == 1 ? key : value) = field.text(); });
     count();
     tensor.external[key] = value;
   }
@@ -275,7 +211,7 @@ class OnnxParser {
     std::vector<float> floats;
     int64_t type = 0;
     bool raw = false;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       switch (field.number) {
         case 1:
           integers(field, dims);
@@ -294,7 +230,7 @@ class OnnxParser {
           integers(field, values);
           break;
         case 8:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 9:
           result.bytes = field.bytes;

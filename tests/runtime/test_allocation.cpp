@@ -371,3 +371,30 @@ TEST("nothing allocates while a T5 encodes a source and beams search over it") {
   TEST_ASSERT_GREATER_THAN(0u, beams[0].count);
 #endif
 }
+
+TEST("nothing allocates while a Transformer-XL reads four segments") {
+#ifdef MOTE_SANITIZED
+  SUCCEED("the sanitizer owns malloc; counted in the plain build");
+#else
+  const test::AlignedBytes& file = test::golden_file("transformer_xl", "f32");
+  const auto ids = test::some_ids(40, 100);
+  test::AlignedBytes storage(mote_model_bytes()), arena(size_t{8} << 20);
+  counting = true;
+  calls = 0;
+  mote_error error{};
+  mote_model* model = nullptr;
+  mote_session* session = nullptr;
+  const auto change = [](mote_session_options& options) { options.context = 64; };
+  mote_status status = open(file, storage, arena, change, &model, &session, &error);
+  for (uint32_t segment = 0; segment < 4 && status == MOTE_OK; ++segment) {
+    if (segment != 0) status = mote_session_begin_segment(session, 0, &error);
+    if (status == MOTE_OK)
+      status = mote_prefill(session, 0, ids.data() + 10 * segment, 10, MOTE_LOGITS_LAST, &error);
+  }
+  const uint32_t found = calls;
+  counting = false;
+  INFO(error.text);
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, status);
+  TEST_ASSERT_EQUAL_UINT32(0, found);
+#endif
+}
