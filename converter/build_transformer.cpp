@@ -356,6 +356,7 @@ Graph TransformerBuilder::build() {
   graph_.width = spec_.width;
   graph_.context = spec_.context;
   graph_.bos_id = spec_.bos_id;
+  graph_.memory = spec_.memory;
   if (!spec_.source) graph_.sound = spec_.sound;
   if (!spec_.durations.empty()) graph_.speech.emplace().durations = spec_.durations;
   embed_and_layers();

@@ -555,6 +555,7 @@ struct Graph : ProgramGraph {
   uint32_t token_types = 1;
   uint32_t vocab, width, context;
   int32_t bos_id;
+  uint32_t memory = 0;  // tokens before a segment that its tokens see
   std::vector<ProgramGraph> more_programs;
   std::optional<SoundSpec> sound = std::nullopt;
   std::optional<GlobalSpec> globals = std::nullopt;

@@ -298,13 +298,15 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   file::Feature features = required_features(graph);
   if (metadata.tokenizer != nullptr && metadata.tokenizer->has_class_ranges())
     features |= file::Feature::class_ranges;
+  if (metadata.tokenizer != nullptr && metadata.tokenizer->is_sentence_piece())
+    features |= file::Feature::sentence_piece;
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
       metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
-      write_voice(builder, graph.voice));
+      write_voice(builder, graph.voice), graph.memory);
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -316,11 +316,11 @@ inline constexpr int32_t kNoGlobal = INT32_MAX;
 inline constexpr float kUnseenScore = -1e6f;
 
 /// out[t][h] = softmax(scores of q[t][h] and K) V over the positions max(0, l - window + 1)..l of the row's
-/// sequence, l = last_seen[t], window 0 for all; or, where `sides` is not 0, over those of 0..l that are at
-/// most `sides` from positions[t], and window is 0 (Beltagy et al. 2020); or, where `group` is not 0, over
-/// those of 0..l in the same group of `group` positions from a multiple of it on (Liu et al. 2021). Query
-/// head h reads KV head h / (H / G). Where there are sinks, exp(sinks[h]) is added to the sum that the
-/// softmax divides by (Xiao et al. 2023).
+/// sequence, l = last_seen[t], window 0 for all, but for those below first_seen where that is given; or, where
+/// `sides` is not 0, over those of 0..l that are at most `sides` from positions[t], and window is 0 (Beltagy et
+/// al. 2020); or, where `group` is not 0, over those of 0..l in the same group of `group` positions from a
+/// multiple of it on (Liu et al. 2021). Query head h reads KV head h / (H / G). Where there are sinks,
+/// exp(sinks[h]) is added to the sum that the softmax divides by (Xiao et al. 2023).
 ///
 /// Online softmax over tiles of kAttentionTile positions at absolute multiples (Milakov and Gimelshein 2018;
 /// Dao et al. 2022): per tile, s as ScoreKind says, with dot = fma over E in order; m' = max(m, max s); the
@@ -367,6 +367,7 @@ struct AttentionArgs {
                                // kNoGlobal; rows of a sequence lie one after the other. Null: there are none
   bool global_queries;         // only rows of global tokens attend; `out` of the others stays
   uint32_t group;              // of the positions that a row sees; 0: none
+  const uint32_t* first_seen;  // [sequence] the first position that its rows see where `sides` is 0, or null
 };
 using AttentionMergeArgs = AttentionArgs;
 

@@ -57,6 +57,7 @@ enum AddedFlag : uint32_t {
   kAddedLeftStrip = 2,   // takes the white space before it
   kAddedRightStrip = 4,  // and after it
   kAddedSingleWord = 8,  // not inside a word
+  kAddedAtStart = 16,    // only where the text starts
 };
 
 /// A token that is found before the text is cut up.

@@ -8,6 +8,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/wire.h"
 
 namespace mote::convert {
 namespace {
@@ -16,71 +17,7 @@ namespace {
 constexpr uint64_t kMaxEntries = 1u << 22;
 constexpr size_t kMaxRank = 8;
 constexpr uint32_t kMaxDepth = 4;  // of graphs in graphs
-
-struct OnnxField {
-  uint32_t number;
-  uint32_t wire;  // 0: a varint, 1: 8 bytes, 2: bytes, 5: 4 bytes
-  uint64_t value;
-  std::span<const std::byte> bytes;
-};
-
-/// The fields of one message.
-class OnnxMessage {
- public:
-  OnnxMessage(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
-
-  bool done() const { return bytes_.empty(); }
-
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (uint32_t shift = 0; shift < 64; shift += 7) {
-      const auto byte = std::to_integer<uint64_t>(take(1)[0]);
-      value |= (byte & 127) << shift;
-      if (byte < 128) return value;
-    }
-    fail("{}: a number of more than 64 bits: the file is damaged", where_);
-  }
-
-  std::span<const std::byte> take(uint64_t count) {
-    if (count > bytes_.size())
-      fail("{}: an entry of {} bytes, where {} are left: the file is cut or damaged, fetch it again", where_,
-           count, bytes_.size());
-    const auto taken = bytes_.first(count);
-    bytes_ = bytes_.subspan(count);
-    return taken;
-  }
-
-  OnnxField next() {
-    const uint64_t tag = varint();
-    if (tag >> 3 == 0 || tag >> 3 > UINT32_MAX) fail("{} is no ONNX file, or damaged", where_);
-    OnnxField field{static_cast<uint32_t>(tag >> 3), static_cast<uint32_t>(tag & 7), 0, {}};
-    switch (field.wire) {
-      case 0:
-        field.value = varint();
-        break;
-      case 1:
-        field.bytes = take(8);
-        break;
-      case 2:
-        field.bytes = take(varint());
-        break;
-      case 5:
-        field.bytes = take(4);
-        break;
-      default:
-        fail("{} is no ONNX file, or damaged", where_);
-    }
-    return field;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  const std::string& where_;
-};
-
-std::string field_text(const OnnxField& field) {
-  return {reinterpret_cast<const char*>(field.bytes.data()), field.bytes.size()};
-}
+constexpr const char* kOnnxKind = "ONNX file";
 
 class OnnxParser {
  public:
@@ -88,7 +25,7 @@ class OnnxParser {
 
   OnnxGraph model(std::span<const std::byte> file) {
     bool found = false;
-    each(file, [&](const OnnxField& field) {
+    each(file, [&](const WireField& field) {
       if (field.number == 7 && field.wire == 2) {
         if (std::exchange(found, true)) fail("{} has two graphs", where_);
         graph(field.bytes, graph_);
@@ -103,9 +40,8 @@ class OnnxParser {
   }
 
  private:
-  void each(std::span<const std::byte> bytes, const std::function<void(const OnnxField&)>& visit) {
-    OnnxMessage message(bytes, where_);
-    while (!message.done()) visit(message.next());
+  void each(std::span<const std::byte> bytes, const std::function<void(const WireField&)>& visit) {
+    WireMessage(bytes, where_, kOnnxKind).each(visit);
   }
 
   void count() {
@@ -115,15 +51,15 @@ class OnnxParser {
   void opset(std::span<const std::byte> bytes) {
     std::string domain;
     int64_t version = 0;
-    each(bytes, [&](const OnnxField& field) {
-      if (field.number == 1) domain = field_text(field);
+    each(bytes, [&](const WireField& field) {
+      if (field.number == 1) domain = field.text();
       if (field.number == 2) version = static_cast<int64_t>(field.value);
     });
     if (domain.empty() || domain == "ai.onnx") graph_.opset = version;
   }
 
   void graph(std::span<const std::byte> bytes, OnnxGraph& into) {
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       if (field.wire != 2) return;
       count();
       if (field.number == 1) {
@@ -153,27 +89,27 @@ class OnnxParser {
 
   OnnxNode node(std::span<const std::byte> bytes) {
     OnnxNode result;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       if (field.wire != 2) return;
       count();
       switch (field.number) {
         case 1:
-          result.inputs.push_back(field_text(field));
+          result.inputs.push_back(field.text());
           break;
         case 2:
-          result.outputs.push_back(field_text(field));
+          result.outputs.push_back(field.text());
           break;
         case 3:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 4:
-          result.op = field_text(field);
+          result.op = field.text();
           break;
         case 5:
           result.attributes.push_back(attribute(field.bytes));
           break;
         case 7:
-          result.domain = field_text(field);
+          result.domain = field.text();
           break;
         default:
           break;
@@ -184,20 +120,20 @@ class OnnxParser {
   }
 
   /// A repeated number, packed or by itself.
-  void integers(const OnnxField& field, std::vector<int64_t>& to) {
+  void integers(const WireField& field, std::vector<int64_t>& to) {
     if (field.wire == 0) {
       count();
       to.push_back(static_cast<int64_t>(field.value));
       return;
     }
-    OnnxMessage packed(field.bytes, where_);
+    WireMessage packed(field.bytes, where_, kOnnxKind);
     while (!packed.done()) {
       count();
       to.push_back(static_cast<int64_t>(packed.varint()));
     }
   }
 
-  void numbers(const OnnxField& field, std::vector<float>& to) {
+  void numbers(const WireField& field, std::vector<float>& to) {
     for (size_t at = 0; at + 4 <= field.bytes.size(); at += 4) {
       count();
       to.push_back(load<float>(field.bytes.data() + at));
@@ -206,10 +142,10 @@ class OnnxParser {
 
   OnnxAttribute attribute(std::span<const std::byte> bytes) {
     OnnxAttribute result;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       switch (field.number) {
         case 1:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 2:
           result.number = field.wire == 5 ? load<float>(field.bytes.data()) : 0.0f;
@@ -218,7 +154,7 @@ class OnnxParser {
           result.integer = static_cast<int64_t>(field.value);
           break;
         case 4:
-          result.text = field_text(field);
+          result.text = field.text();
           break;
         case 5:
           graph_.constants.push_back(tensor(field.bytes));
@@ -242,18 +178,18 @@ class OnnxParser {
 
   OnnxInput input(std::span<const std::byte> bytes) {
     OnnxInput result;
-    const auto inside = [&](const OnnxField& field, uint32_t number, const auto& visit) {
+    const auto inside = [&](const WireField& field, uint32_t number, const auto& visit) {
       if (field.number == number && field.wire == 2) each(field.bytes, visit);
     };
-    each(bytes, [&](const OnnxField& field) {
-      if (field.number == 1) result.name = field_text(field);
-      inside(field, 2, [&](const OnnxField& type) {
-        inside(type, 1, [&](const OnnxField& part) {
+    each(bytes, [&](const WireField& field) {
+      if (field.number == 1) result.name = field.text();
+      inside(field, 2, [&](const WireField& type) {
+        inside(type, 1, [&](const WireField& part) {
           if (part.number == 1) result.type = static_cast<OnnxType>(part.value);
-          inside(part, 2, [&](const OnnxField& dim) {
+          inside(part, 2, [&](const WireField& dim) {
             count();
             result.dims.push_back(0);
-            inside(dim, 1, [&](const OnnxField& value) {
+            inside(dim, 1, [&](const WireField& value) {
               if (value.number == 1) result.dims.back() = static_cast<int64_t>(value.value);
             });
           });
@@ -273,7 +209,7 @@ class OnnxParser {
 
   void external(std::span<const std::byte> bytes, OnnxTensor& tensor) {
     std::string key, value;
-    each(bytes, [&](const OnnxField& field) { (field.number == 1 ? key : value) = field_text(field); });
+    each(bytes, [&](const WireField& field) { (field.number == 1 ? key : value) = field.text(); });
     count();
     tensor.external[key] = value;
   }
@@ -284,7 +220,7 @@ class OnnxParser {
     std::vector<float> floats;
     int64_t type = 0;
     bool raw = false;
-    each(bytes, [&](const OnnxField& field) {
+    each(bytes, [&](const WireField& field) {
       switch (field.number) {
         case 1:
           integers(field, dims);
@@ -303,7 +239,7 @@ class OnnxParser {
           integers(field, values);
           break;
         case 8:
-          result.name = field_text(field);
+          result.name = field.text();
           break;
         case 9:
           result.bytes = field.bytes;

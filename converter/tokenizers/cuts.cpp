@@ -39,7 +39,10 @@ class StepFirsts {
     if (step.kind == NormalizerKind::replace) collect(step.matcher, joined_);
     if (step.kind == NormalizerKind::strip) joined_ = space_set();
     for (const auto& [key, text] : step.keys) {
-      cluster_texts_.emplace(code_points(key).front(), text);
+      const std::vector<uint32_t> characters = code_points(key);
+      cluster_texts_.emplace(characters.front(), text);
+      if (step.kind != NormalizerKind::longest) continue;
+      for (size_t i = 1; i < characters.size(); ++i) joined_.add(characters[i], characters[i]);
     }
   }
 
@@ -51,7 +54,9 @@ class StepFirsts {
       case NormalizerKind::compose:
         return canonical(c);
       case NormalizerKind::clusters:
-        return cluster(c);
+        return starts_.has(c) ? keyed(c) : Firsts{};
+      case NormalizerKind::longest:
+        return joined_.has(c) ? Firsts{} : without_spaces(keyed(c));
       case NormalizerKind::replace:
       case NormalizerKind::strip:
         break;
@@ -74,8 +79,13 @@ class StepFirsts {
     return firsts;
   }
 
-  Firsts cluster(uint32_t c) const {
-    if (!starts_.has(c)) return {};
+  /// Spaces join where several become one.
+  Firsts without_spaces(Firsts firsts) const {
+    const bool joins = step_.left && std::find(firsts.begin(), firsts.end(), ' ') != firsts.end();
+    return joins ? Firsts{} : firsts;
+  }
+
+  Firsts keyed(uint32_t c) const {
     Firsts firsts = {c};
     const auto [begin, end] = cluster_texts_.equal_range(c);
     for (auto it = begin; it != end; ++it) {

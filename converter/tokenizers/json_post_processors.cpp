@@ -94,6 +94,27 @@ class JsonPostProcessors {
 
 }  // namespace
 
+json template_json(const TextSigns& signs, const std::function<uint32_t(const std::string&)>& id_of) {
+  json special = json::object();
+  const auto add = [&](json& list, const std::vector<std::string>& tokens) {
+    for (const std::string& token : tokens) {
+      list.push_back({{"SpecialToken", {{"id", token}, {"type_id", 0}}}});
+      special[token] = {
+          {"id", token}, {"ids", json::array({id_of(token)})}, {"tokens", json::array({token})}};
+    }
+  };
+  const auto text = [](const char* name) { return json{{"Sequence", {{"id", name}, {"type_id", 0}}}}; };
+  json single = json::array();
+  add(single, signs.before);
+  single.push_back(text("A"));
+  json pair = single;
+  add(single, signs.after);
+  add(pair, signs.between);
+  pair.push_back(text("B"));
+  add(pair, signs.after);
+  return {{"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
+}
+
 void read_post_processors(const JsonValues& values, const json& root, TokenizerDraft& draft) {
   JsonPostProcessors processors(values, draft);
   for (const json& part : values.parts(root, "post_processor", "processors")) processors.read(part);

@@ -13,15 +13,23 @@
 
 namespace mote::convert {
 
-enum class NormalizerKind : uint8_t { map, decompose, compose, clusters, replace, strip };  // file::NormalizerKind
+enum class NormalizerKind : uint8_t {  // file::NormalizerKind
+  map,
+  decompose,
+  compose,
+  clusters,
+  replace,
+  strip,
+  longest
+};
 
 struct NormalizerSpec {
   NormalizerKind kind;
   std::optional<CharacterMap> map;             // map, decompose, compose
-  std::map<std::string, std::u32string> keys;  // clusters: UTF-8 to text
+  std::map<std::string, std::u32string> keys;  // clusters, longest: UTF-8 to text
   RegexPtr matcher;                            // clusters, replace
   std::u32string content;                      // replace
-  bool left = false, right = false;            // strip
+  bool left = false, right = false;            // strip; left of longest: spaces
 };
 
 /// NFC and NFKC (`compose`), NFD and NFKD.
@@ -35,9 +43,13 @@ struct BertOptions {
 };
 void add_bert_steps(std::vector<NormalizerSpec>& steps, const BertOptions& options);
 
-/// SentencePiece's precompiled map: the length of a double array, the array, the texts. Throws Error where the
-/// bytes are none.
+/// SentencePiece's precompiled map: the length of a double array, the array, the texts. Throws Error where
+/// the bytes are none.
 NormalizerSpec precompiled_map(const std::string& bytes);
+
+/// The same as SentencePiece itself runs it, no bytes being no keys. `spaces`: it leaves out those at the
+/// ends and makes several one.
+NormalizerSpec sentence_piece_map(const std::string& bytes, bool spaces);
 
 /// Where text may be cut and normalized part by part: between a character that closes and one that opens.
 struct Cuts {

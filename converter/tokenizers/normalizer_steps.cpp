@@ -46,10 +46,11 @@ class DoubleArray {
  public:
   explicit DoubleArray(std::vector<uint32_t> units) : units_(std::move(units)) {}
 
-  /// Calls `found` with each key that no shorter one starts, and its value.
+  /// Calls `found` with each key and its value; with `shortest`, with those that no shorter one starts.
   template <class Found>
-  void walk(const Found& found) {
+  void walk(bool shortest, const Found& found) {
     std::string key;
+    shortest_ = shortest;
     walk_from(child_base(0), key, found);
   }
 
@@ -76,22 +77,21 @@ class DoubleArray {
       if (++steps_ > kMostSteps) fail("a precompiled character map has too many keys");
       key += static_cast<char>(byte);
       const uint32_t next = child_base(at);
-      if ((units_[at] >> 8 & 1) != 0) {
-        found(key, unit(next) & 0x7FFFFFFF);
-      } else {
-        walk_from(next, key, found);
-      }
+      const bool whole = (units_[at] >> 8 & 1) != 0;
+      if (whole) found(key, unit(next) & 0x7FFFFFFF);
+      if (!whole || !shortest_) walk_from(next, key, found);
       key.pop_back();
     }
   }
 
   std::vector<uint32_t> units_;
   size_t steps_ = 0;
+  bool shortest_ = true;
 };
 
-}  // namespace
+using TextKeys = std::map<std::string, std::u32string>;
 
-NormalizerSpec precompiled_map(const std::string& bytes) {
+TextKeys keys_of_map(const std::string& bytes, bool shortest) {
   const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
   const uint32_t array_bytes = bytes.size() < 4 ? 0 : load<uint32_t>(data);
   if (array_bytes % 4 != 0 || array_bytes == 0 || array_bytes > bytes.size() - 4) {
@@ -100,13 +100,28 @@ NormalizerSpec precompiled_map(const std::string& bytes) {
   std::vector<uint32_t> units;
   for (uint32_t at = 4; at < 4 + array_bytes; at += 4) units.push_back(load<uint32_t>(data + at));
   const std::string texts = bytes.substr(4 + array_bytes);
-  NormalizerSpec step{NormalizerKind::clusters, {}, {}, grapheme_cluster(), {}};
-  DoubleArray(std::move(units)).walk([&](const std::string& key, uint32_t at) {
+  TextKeys keys;
+  DoubleArray(std::move(units)).walk(shortest, [&](const std::string& key, uint32_t at) {
     if (at >= texts.size()) fail("a precompiled character map has no text at {}", at);
     std::u32string text;
     for (const uint32_t c : code_points(texts.c_str() + at)) text += static_cast<char32_t>(c);
-    step.keys[key] = text;
+    keys[key] = text;
   });
+  return keys;
+}
+
+}  // namespace
+
+NormalizerSpec precompiled_map(const std::string& bytes) {
+  NormalizerSpec step{NormalizerKind::clusters, {}, {}, grapheme_cluster(), {}};
+  step.keys = keys_of_map(bytes, true);
+  return step;
+}
+
+NormalizerSpec sentence_piece_map(const std::string& bytes, bool spaces) {
+  NormalizerSpec step{NormalizerKind::longest, {}, {}, {}, {}};
+  if (!bytes.empty()) step.keys = keys_of_map(bytes, false);
+  step.left = spaces;
   return step;
 }
 

@@ -43,7 +43,7 @@ NormalizerTable add_normalizer(const NormalizerSpec& step, const CharClasses& cl
     table.matcher = {dfa.states, bytes.add(dfa.transitions), true, true};
   }
   if (step.kind == NormalizerKind::replace) add_texts({step.content}, table, bytes);
-  if (step.kind != NormalizerKind::clusters) return table;
+  if (step.kind != NormalizerKind::clusters && step.kind != NormalizerKind::longest) return table;
   std::map<std::u32string, int32_t> numbers;
   std::vector<std::u32string> texts;
   std::map<std::string, int32_t> keys;
@@ -52,7 +52,8 @@ NormalizerTable add_normalizer(const NormalizerSpec& step, const CharClasses& cl
     if (added) texts.push_back(text);
     keys[key] = found->second;
   }
-  if (texts.empty()) fail("a precompiled character map is empty");
+  if (texts.empty() && step.kind == NormalizerKind::clusters) fail("a precompiled character map is empty");
+  if (texts.empty()) texts.emplace_back();  // of no key
   add_texts(texts, table, bytes);
   table.trie = bytes.add(build_trie(keys));
   return table;

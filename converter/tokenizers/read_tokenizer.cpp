@@ -2,6 +2,7 @@
 #include "converter/error.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
+#include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
 
@@ -50,8 +51,12 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     const SideFiles side(source);
     if (side.tokenizer_class() == "VitsTokenizer") return read_vits_vocabulary(side, letters);
   }
-  for (const char* other : {"tokenizer.model", "spiece.model", "vocab.json"}) {
+  for (const char* other :
+       {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "source.spm", "vocab.json"}) {
     if (!std::filesystem::exists(source.directory / other, ignored)) continue;
+    const SideFiles side(source);
+    if (auto numbered = read_numbered_pieces(source, side, need)) return numbered;
+    if (auto converted = read_converted_pieces(source, side, need)) return converted;
     fail(
         "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), "
         "or leave "

@@ -94,7 +94,8 @@ SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
   const json& model = *source.config;
   declared_ = JsonValues(config_path_).text(config_, "tokenizer_class", text_of(model, "tokenizer_class"));
   if (declared_.ends_with("Fast")) declared_.resize(declared_.size() - 4);
-  registered_ = registered_class(text_of(model, "model_type"));
+  model_type_ = text_of(model, "model_type");
+  registered_ = registered_class(model_type_);
   if (const auto vocab = model.find("vocab_size");
       vocab != model.end() && vocab->is_number_integer() && *vocab > 0)
     vocab_ = vocab->get<uint64_t>();
@@ -107,6 +108,12 @@ SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
                       "MobileBertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer"})) {
     class_ = "BertTokenizer";
   }
+}
+
+bool SideFiles::is_class(const std::string& name, const std::string& model_types) const {
+  if (!class_.empty()) return class_ == name;
+  return declared_.empty() && !model_type_.empty() &&
+         model_types.find(" " + model_type_ + " ") != std::string::npos;
 }
 
 std::string SideFiles::named_token(const char* key, const char* otherwise) const {

@@ -20,8 +20,12 @@ class SideFiles {
 
   /// The tokenizer's class without "Fast"; empty: that of any tokenizer.json.
   const std::string& tokenizer_class() const { return class_; }
+  /// Whether they name this class, or no class for a model of one of these types, "t5" of " t5 mt5 ".
+  bool is_class(const std::string& name, const std::string& model_types) const;
   const nlohmann::json& config() const { return config_; }
   const std::string& config_path() const { return config_path_; }
+  /// A special token's text by its name in these files.
+  std::string named_token(const char* key, const char* otherwise) const;
 
   /// Changes a parsed tokenizer.json; `where` names it in messages. Throws Error where the files contradict
   /// each other.
@@ -35,13 +39,13 @@ class SideFiles {
   void add_tokens(nlohmann::json& tokenizer, const std::string& where) const;
   nlohmann::json declared_tokens() const;
   nlohmann::json special_tokens() const;
-  std::string named_token(const char* key, const char* otherwise) const;
 
   nlohmann::json config_, added_, special_map_;  // objects, empty where there is no file
   std::string config_path_, added_path_, map_path_;
   std::string declared_, registered_, class_;  // without "Fast"
-  uint64_t vocab_ = 0;                         // of the model; 0: not known
-  bool lowercase_;                             // texts, before all else
+  std::string model_type_;
+  uint64_t vocab_ = 0;  // of the model; 0: not known
+  bool lowercase_;      // texts, before all else
 };
 
 /// Of a vocab.json of letters, transformers' VitsTokenizer.

@@ -132,6 +132,18 @@ void TokenizerTables::add_merges() {
 void TokenizerTables::add_pieces() {
   std::map<std::string, int32_t> pieces;
   for (const auto& [text, id] : spec_.pieces) pieces.emplace(text, static_cast<int32_t>(id));
+  std::vector<double> foreign_scores;
+  if (spec_.sentence_piece) {
+    for (const auto& [text, score] : spec_.sentence_piece->foreign) {
+      pieces.emplace(text, static_cast<int32_t>(tokens() + foreign_scores.size()));
+      foreign_scores.push_back(double{score});
+    }
+    std::map<std::string, int32_t> unknown;
+    for (const auto& [text, id] : spec_.sentence_piece->unknown_pieces)
+      unknown.emplace(text, static_cast<int32_t>(id));
+    foreign_scores_ = bytes_.add(foreign_scores);
+    unknown_pieces_ = bytes_.add(build_trie(unknown));
+  }
   pieces_ = bytes_.add(build_trie(pieces));
   if (spec_.model != ModelSpec::unigram) return;
   std::vector<double> scores = spec_.scores;
@@ -254,12 +266,15 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
   for (const NormalizerTable& step : normalizers_)
     normalizers.push_back(write_normalizer(builder, step, offset));
   const file::Blob blobs[] = {
-      moved(token_offsets_, offset), moved(token_text_, offset),    moved(token_flags_, offset),
-      moved(characters_, offset),    moved(merge_offsets_, offset), moved(merges_, offset),
-      moved(whole_words_, offset),   moved(class_flags_, offset),   moved(class_blocks_, offset),
-      moved(class_table_, offset),   moved(added_, offset),         moved(raw_trie_, offset),
-      moved(normal_trie_, offset),   moved(combining_, offset),     moved(compositions_, offset),
-      moved(pieces_, offset),        moved(scores_, offset),        moved(class_ranges_, offset)};
+      moved(token_offsets_, offset),  moved(token_text_, offset),    moved(token_flags_, offset),
+      moved(characters_, offset),     moved(merge_offsets_, offset), moved(merges_, offset),
+      moved(whole_words_, offset),    moved(class_flags_, offset),   moved(class_blocks_, offset),
+      moved(class_table_, offset),    moved(added_, offset),         moved(raw_trie_, offset),
+      moved(normal_trie_, offset),    moved(combining_, offset),     moved(compositions_, offset),
+      moved(pieces_, offset),         moved(scores_, offset),        moved(class_ranges_, offset),
+      moved(unknown_pieces_, offset), moved(foreign_scores_, offset)};
+  flatbuffers::Offset<file::SentencePiece> sentence_piece;
+  if (spec_.sentence_piece) sentence_piece = file::CreateSentencePiece(builder, &blobs[18], &blobs[19]);
   return file::CreateTokenizerDirect(
       builder, static_cast<file::TokenModel>(spec_.model), unicode_version(), tokens(), &blobs[0], &blobs[1],
       &blobs[2], &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5],
@@ -270,7 +285,7 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       &blobs[13], &blobs[14], spec_.prefix_depth, &spec_.last_byte_ids, &blobs[15],
       spec_.continuing_prefix.c_str(), spec_.word_characters, &blobs[16], spec_.unknown_score,
       &spec_.pair.before, &spec_.pair.between, &spec_.pair.after, &spec_.single.types, &spec_.pair.types,
-      &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr);
+      &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr, sentence_piece);
 }
 
 }  // namespace mote::convert

@@ -64,6 +64,7 @@ class TokenizerTables {
   /// What goes into the segment, a multiple of 64 bytes.
   std::span<const std::byte> bytes() const { return bytes_.bytes(); }
   bool has_class_ranges() const { return class_ranges_.bytes() != 0; }
+  bool is_sentence_piece() const { return spec_.sentence_piece.has_value(); }
   uint32_t tokens() const { return static_cast<uint32_t>(spec_.tokens.size()); }
 
   /// The metadata, where `offset`, a multiple of 64, is the place of bytes() in the segment.
@@ -84,7 +85,7 @@ class TokenizerTables {
   TableBytes bytes_;
   file::Blob token_offsets_, token_text_, token_flags_, characters_, merge_offsets_, merges_, whole_words_;
   file::Blob class_flags_, class_blocks_, class_table_, class_ranges_, added_, raw_trie_, normal_trie_;
-  file::Blob pieces_, scores_, combining_, compositions_;
+  file::Blob pieces_, scores_, unknown_pieces_, foreign_scores_, combining_, compositions_;
   uint32_t classes_ = 0;
   uint32_t longest_normal_ = 0;
   std::vector<SplitterTable> splitters_;

@@ -5,6 +5,7 @@
 // what is not understood. The order of the calls is that of the declarations.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <unordered_map>
@@ -45,6 +46,14 @@ TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string&
 /// of a tokenizer_config.json. Messages name them `where` and `config_where`.
 nlohmann::json bert_json(const std::vector<std::string>& pieces, const nlohmann::json& config,
                          const std::string& where, const std::string& config_where);
+/// Signs before, between and behind texts.
+struct TextSigns {
+  std::vector<std::string> before, between, after;
+};
+/// The post-processor that adds them, of token type 0.
+nlohmann::json template_json(const TextSigns& signs,
+                             const std::function<uint32_t(const std::string&)>& id_of);
+
 /// The lines of a vocab.txt without the white space at their ends.
 std::vector<std::string> lines_of(std::span<const std::byte> vocabulary);
 

@@ -51,6 +51,12 @@ struct TemplateSpec {
   std::vector<uint8_t> types;  // empty: 0, and 1 for the second text
 };
 
+/// Of a Unigram that SentencePiece itself runs, whose pieces a vocabulary of its own numbers.
+struct SentencePieceSpec {
+  std::map<std::string, uint32_t> unknown_pieces;      // tokens that are no pieces
+  std::vector<std::pair<std::string, float>> foreign;  // pieces that are no tokens, with their scores
+};
+
 struct TokenizerSpec {
   ModelSpec model = ModelSpec::bpe;
   std::vector<TokenSpec> tokens;            // by id
@@ -67,6 +73,7 @@ struct TokenizerSpec {
   uint32_t word_characters = 0;
   std::vector<double> scores;  // by id
   double unknown_score = 0;
+  std::optional<SentencePieceSpec> sentence_piece;
 
   std::vector<AddedTokenSpec> added;
   std::string segment_prefix;

@@ -38,7 +38,11 @@ static inline PositionRange seen_by(const AttentionArgs& args, size_t row) {
     const uint32_t begin = static_cast<uint32_t>(args.positions[row]) / args.group * args.group;
     return {begin, begin + args.group < end ? begin + args.group : end};
   }
-  if (args.sides == 0) return {args.window != 0 && end > args.window ? end - args.window : 0, end};
+  if (args.sides == 0) {
+    const uint32_t first = args.first_seen == nullptr ? 0 : args.first_seen[args.sequences[row]];
+    const uint32_t begin = args.window != 0 && end > args.window ? end - args.window : 0;
+    return {begin > first ? begin : first, end};
+  }
   PositionRange seen = seen_nearby(args, row, end);
   if (args.score != ScoreKind::globals) return seen;
   const int32_t* next = globals_of_sequence(args, row);

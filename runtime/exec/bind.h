@@ -68,8 +68,9 @@ struct Places {
   const uint32_t* selected;
   const KvCacheView* caches;
   const PagePool* pools;
-  const uint8_t* pool_of;  // [states]
-  float* partials;         // of attention; null where it is never split by positions
+  const uint8_t* pool_of;      // [states]
+  float* partials;             // of attention; null where it is never split by positions
+  const uint32_t* first_seen;  // [sequence], of models with a memory; else null
   const FixedStateView* fixed_states;
   SequenceRows by_sequence;
 };

@@ -9,6 +9,7 @@
 #include "runtime/exec/lane.h"
 #include "runtime/exec/memory.h"
 #include "runtime/exec/passes.h"
+#include "runtime/exec/segments.h"
 
 namespace mote {
 namespace {
@@ -188,6 +189,7 @@ void take_tables(Arena& arena, mote_session* s) {
                                 s->last_seen, s->starts, nullptr,      nullptr};
   take_groups(arena, s);
   take_history(arena, s);
+  take_segments(arena, s);
   take_pools(arena, s);
   if (kHasFixedStates) take_fixed_tables(arena, s);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/session.h"
+#include "runtime/exec/segments.h"
 
 #include <string.h>
 
@@ -211,6 +212,7 @@ mote_status bind_all(mote_session* s, mote_error* error) {
   places.pools = s->pools;
   places.pool_of = s->pool_of;
   places.partials = s->partials;
+  places.first_seen = s->first_seen;
   places.fixed_states = s->fixed.views;
   places.by_sequence = {s->fixed.sequences, s->fixed.first, s->fixed.next, s->positions};
   for (uint32_t i = 0; i < s->model->root->programs()->size(); ++i) {
@@ -296,6 +298,7 @@ mote_status mote_session_init(const mote_model* model, const mote_session_option
   memset(fresh.lengths, 0, sizeof(uint32_t) * fresh.options.batch);
   mote::clear_pages(&fresh);
   mote::clear_history(&fresh);
+  mote::clear_segments(&fresh);
   fresh.sampler.vocab = model->root->vocab();
   if (!model->encoder) mote::sampler_start(&fresh.sampler, mote_sampling_default());
   *session = static_cast<mote_session*>(arena);
@@ -331,12 +334,18 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate ", present, " tokens to ", length,
                 ": a state of kind ", kind, " keeps no earlier tokens; truncate to 0");
   }
+  const uint32_t segment = mote::segment_start(*session, sequence);
+  if (length != 0 && length < segment) {
+    return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length, ": the segment begins at ",
+                segment, "; truncate to 0");
+  }
   if (length != 0 && length < mote_session_shortest(session, sequence)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "cannot truncate to ", length,
                 ": the sliding window has dropped earlier tokens; truncate to 0 or by less than ",
                 mote::kRollback);
   }
   mote::end_run(session);
+  if (length == 0) mote::forget_segment(session, sequence);
   session->lengths[sequence] = length;
   mote::trim_pages(session, sequence);
   return MOTE_OK;
@@ -345,7 +354,9 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
 uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence) {
   const uint32_t length = mote_session_length(session, sequence);
   if (length == 0 || mote::kind_without_past(*session->model->root) != nullptr) return length;
-  return mote::shortest_kv(session, sequence);
+  const uint32_t kept = mote::shortest_kv(session, sequence),
+                 segment = mote::segment_start(*session, sequence);
+  return kept > segment ? kept : segment;
 }
 
 mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to, mote_error* error) {
@@ -357,6 +368,7 @@ mote_status mote_session_fork(mote_session* session, uint32_t from, uint32_t to,
   }
   mote::end_run(session);
   mote::copy_history(session, from, to);
+  mote::copy_segment(session, from, to);
   mote::copy_fixed_states(session, from, to);
   mote::copy_sequence(session, from, to);
   return MOTE_OK;
@@ -372,6 +384,7 @@ mote_status mote_session_reorder(mote_session* session, const uint32_t* from, mo
   }
   mote::end_run(session);
   mote::reorder_history(session, from);
+  mote::reorder_segments(session, from);
   mote::reorder_fixed_states(session, from);
   mote::reorder_sequences(session, from);
   return MOTE_OK;

@@ -107,6 +107,8 @@ struct mote_session {
   uint32_t* asked;            // [batch] tokens that a call would add to each sequence
   int32_t* history;           // [batch, context] ids of the tokens (history.h)
   uint32_t* history_rows;     // [batch] row of `history` for each sequence
+  uint32_t* segment_starts;   // [batch], of models with a memory (segments.h); else null
+  uint32_t* first_seen;       // [batch] the first position that tokens of the segment see; likewise
   mote::KvCacheView* caches;  // [states]
   uint8_t* pool_of;           // [states], into pools
   mote::PagePool* pools;      // one for each window

@@ -13,6 +13,7 @@
 #include "runtime/exec/history.h"
 #include "runtime/exec/kv_snapshot.h"
 #include "runtime/exec/kv_state.h"
+#include "runtime/exec/segments.h"
 #include "runtime/exec/session.h"
 #include "runtime/file/xxh64.h"
 
@@ -340,6 +341,11 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
                               mote_error* error) {
   const mote_status status = mote::check_decoder(session, error);
   if (status != MOTE_OK) return status;
+  const uint32_t further = mote::find_further_segment(*session);
+  if (further != session->options.batch) {
+    return fail(error, MOTE_WRONG_STATE, "sequence ", further,
+                " is in a further segment, which snapshots do not keep");
+  }
   mote::Header header = mote::header_of(*session);
   header.bytes = mote::snapshot_bytes(*session, header);
   if (out == nullptr || bytes < header.bytes) {
@@ -382,6 +388,7 @@ mote_status mote_session_restore(mote_session* session, const void* in, size_t b
   mote::clear_pages(session);
   mote::SavedSampler sampler;
   mote::Restorer restorer(start + sizeof header);
+  mote::clear_segments(session);
   mote::transfer_lengths(restorer, *session, header.sequences);
   for (uint32_t p = 0; p < session->pool_count; ++p) {
     if (!session->pools[p].kind.of_run) mote::restore_pool(&restorer, session, p, header.sequences);

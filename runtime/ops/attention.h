@@ -110,7 +110,7 @@ struct Attention : Operation {
     const uint32_t segments = last / kAttentionSegment + 1;
     const bool few = kHasThreads && args.partials != nullptr && args.rows <= run.batch && run.lane_rows == 0;
     const bool whole = args.window == 0 && args.sides == 0 && args.block == 0 && args.group == 0 &&
-                       args.next_global == nullptr;
+                       args.next_global == nullptr && args.first_seen == nullptr;
     return few && whole && segments > 1 && units % run.threads != 0 ? segments : 0;
   }
 };
@@ -220,7 +220,8 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
                      (5 + 2 * op.random_blocks()) * op.block(),
                      op.globals() == file::GlobalRole::none ? nullptr : places_.next_global,
                      op.globals() == file::GlobalRole::queries,
-                     op.group()};
+                     op.group(),
+                     own && !cache->bidirectional() ? places_.first_seen : nullptr};
   set_rows(step, q);
   kernel(step, Op::kAttention, DType::f32, places_.kv_dtype);
   if (kHasThreads) step->merge = find_kernel(Op::kAttentionMerge, DType::f32, DType::f32, places_.isa);

@@ -57,6 +57,7 @@ AddedMatch find_added(const Tokenizer& tokenizer, const AddedSearch& search, uin
     const AddedToken& token = tokenizer.added[static_cast<uint32_t>(found)];
     const bool unwanted =
         ((token.flags & kAddedSpecial) != 0 && !search.special) ||
+        ((token.flags & kAddedAtStart) != 0 && begin != search.context) ||
         ((token.flags & kAddedSingleWord) != 0 && !is_single_word(tokenizer, search, begin, end));
     if (unwanted) {
       begin = end - 1;  // Hugging Face goes on behind a match that it refuses

@@ -10,6 +10,7 @@
 #include "runtime/error.h"
 #include "runtime/text/added.h"
 #include "runtime/text/bpe.h"
+#include "runtime/text/trie.h"
 #include "runtime/text/unigram.h"
 #include "runtime/text/utf8.h"
 #include "runtime/text/window.h"
@@ -169,9 +170,17 @@ class Encoder {
     }
   }
 
+  /// The token that has the characters as its text, the unknown one if there is none.
+  uint32_t unknown_piece(uint32_t begin, uint32_t end) const {
+    const TrieNode* node = t_.unknown_pieces.count == 0 ? nullptr : &t_.unknown_pieces[0];
+    for (; begin < end && node != nullptr; ++begin)
+      node = trie_child(t_.unknown_pieces, *node, window_.text()[begin]);
+    return static_cast<uint32_t>(node == nullptr || node->added < 0 ? t_.unknown_id : node->added);
+  }
+
   /// As a token for each byte, if there are such, or as one.
   void put_unknown(uint32_t begin, uint32_t end) {
-    if (t_.byte_ids.count == 0) return put_word_token(static_cast<uint32_t>(t_.unknown_id), begin, end);
+    if (t_.byte_ids.count == 0) return put_word_token(unknown_piece(begin, end), begin, end);
     for (uint32_t at = begin; at < end; ++at) {
       put_word_token(static_cast<uint32_t>(t_.byte_ids[window_.text()[at]]), begin, end);
     }

@@ -57,6 +57,9 @@ class NormalizerStep {
       case file::NormalizerKind::strip:
         strip(part);
         break;
+      case file::NormalizerKind::longest:
+        map_longest(part);
+        break;
     }
     if (full_) return false;
     swap(&x_->code_point, &x_->made_code_point);
@@ -326,6 +329,40 @@ class NormalizerStep {
     if (made_ == 0) return old_count;
     x_->change[made_ - 1] -= static_cast<int32_t>(old_count - text.count);
     return 0;
+  }
+
+  // ---- SentencePiece's own way ----
+
+  /// The text of the longest key at `begin`, and where that ends. -1 if there is none.
+  int32_t find_longest(uint32_t begin, uint32_t* end) const {
+    int32_t found = -1;
+    const TrieNode* node = n_.trie.count == 0 ? nullptr : &n_.trie[0];
+    for (uint32_t i = begin; i < x_->count && node != nullptr; ++i) {
+      uint8_t bytes[4];
+      const uint32_t count = utf8_encode(x_->code_point[i], bytes);
+      for (uint32_t k = 0; k < count && node != nullptr; ++k) node = trie_child(n_.trie, *node, bytes[k]);
+      if (node == nullptr || node->added < 0) continue;
+      found = node->added;
+      *end = i + 1;
+    }
+    return found;
+  }
+
+  /// Keys become texts, other characters stay. A text that follows a space loses its own first ones.
+  void map_longest(NormalPart part) {
+    bool after_space = n_.left && part.first;
+    for (uint32_t begin = 0, end = 0; begin < x_->count && !full_; begin = end) {
+      end = begin + 1;
+      const int32_t found = find_longest(begin, &end);
+      const Table<uint32_t> text =
+          found < 0 ? Table<uint32_t>{&x_->code_point[begin], 1} : n_.text_at(static_cast<uint32_t>(found));
+      uint32_t k = 0;
+      while (after_space && k < text.count && text[k] == ' ') ++k;
+      if (k == text.count) continue;
+      after_space = n_.left && text[text.count - 1] == ' ';
+      for (; k < text.count && !full_; ++k) put_from(text[k], x_->origin[begin]);
+    }
+    while (n_.left && part.last && made_ != 0 && x_->made_code_point[made_ - 1] == ' ') --made_;
   }
 
   // ---- Matches and ends ----

@@ -72,8 +72,20 @@ void open_whole_words(const file::Tokenizer& root, Opener* opener, Tokenizer* t)
   }
 }
 
+void open_sentence_piece(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  const file::SentencePiece* own = root.sentence_piece();
+  if (own == nullptr) return;
+  t->float_sums = true;
+  opener->expect(t->model == file::TokenModel::unigram, "sentence_piece", "of another model than unigram");
+  if (!opener->table(own->foreign_scores(), "foreign_scores", &t->foreign_scores)) return;
+  opener->expect(t->foreign_scores.count <= INT32_MAX - t->tokens, "foreign_scores", "too many");
+  open_trie(own->unknown_pieces(), "unknown_pieces", t->tokens, opener, &t->unknown_pieces);
+}
+
 void open_pieces(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
-  open_trie(root.pieces(), "pieces", t->tokens, opener, &t->pieces);
+  open_sentence_piece(root, opener, t);
+  if (opener->status() != MOTE_OK) return;
+  open_trie(root.pieces(), "pieces", t->tokens + t->foreign_scores.count, opener, &t->pieces);
   t->word_characters = root.word_characters();
   if (!opener->expect(t->pieces.count != 0, "pieces", "none")) return;
   const TrieNode* node = &t->pieces[0];

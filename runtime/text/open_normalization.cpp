@@ -96,9 +96,10 @@ void open_normalizer(const file::Normalizer& step, Opener* opener, const Tokeniz
   open_texts_of(step, opener, view);
   if (opener->status() != MOTE_OK) return;
   if (view->kind <= Kind::compose) return open_map(step, opener, view);
-  if (view->kind == Kind::clusters) {
+  if (view->kind == Kind::clusters || view->kind == Kind::longest) {
     open_trie(step.trie(), "trie", view->text_offsets.count - 1, opener, &view->trie);
   }
+  if (view->kind == Kind::longest) return;
   if (opener->expect(step.matcher() != nullptr, "matcher", "missing")) {
     open_splitter(*step.matcher(), opener, t, &view->matcher);
   }

@@ -78,8 +78,10 @@ struct Tokenizer {
   uint32_t continuing_node;  // of the trie: where pieces inside a word start, or kNoNode
   Table<uint8_t> continuing_prefix;
   uint32_t word_characters;
-  Table<double> scores;
+  Table<double> scores, foreign_scores;  // of tokens, and of pieces behind them that become unknown
+  Table<TrieNode> unknown_pieces;        // of characters without a piece
   double unknown_score;
+  bool float_sums;  // of scores
 
   uint32_t classes;
   Table<uint8_t> class_flags, class_table;

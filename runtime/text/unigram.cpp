@@ -3,7 +3,8 @@
 // The segmentation of the highest sum of scores (Kudo 2018), by Viterbi's algorithm from the left: for each
 // place the best way to get there, in `score`, the start of its last piece, in `where`, and that piece, in
 // `id`. Of equal sums the one whose last piece starts first is kept, and sums are of doubles: both as Hugging
-// Face has it. Unknown characters side by side become one symbol.
+// Face has it. SentencePiece, where a vocabulary of its own numbers the pieces, has sums of floats. Unknown
+// characters side by side become one symbol.
 #include "runtime/text/unigram.h"
 
 #include "runtime/text/trie.h"
@@ -39,7 +40,8 @@ struct Lattice {
       const bool unknown = id == kUnknownCharacters || id == static_cast<uint32_t>(t_.unknown_id);
       const bool fuses = unknown && right_unknown && t_.fuse_unknown;
       if (!fuses) right_end = end;
-      s_.id[begin] = fuses ? kUnknownCharacters : id;
+      const bool foreign = id >= t_.tokens && id != kUnknownCharacters;
+      s_.id[begin] = fuses ? kUnknownCharacters : foreign ? static_cast<uint32_t>(t_.unknown_id) : id;
       s_.length[begin] = right_end - begin;
       if (begin == begin_) return;
       right_unknown = unknown;
@@ -57,14 +59,19 @@ struct Lattice {
       node = trie_child(t_.pieces, *node, s_.text[to++]);
       if (node == nullptr) break;
       if (node->added < 0) continue;
-      offer(at, to, static_cast<uint32_t>(node->added), t_.scores[static_cast<uint32_t>(node->added)]);
+      offer(at, to, static_cast<uint32_t>(node->added), score_of(static_cast<uint32_t>(node->added)));
       single = single || to == next;
     }
     return single;
   }
 
+  double score_of(uint32_t id) const {
+    return id < t_.tokens ? t_.scores[id] : t_.foreign_scores[id - t_.tokens];
+  }
+
   void offer(uint32_t from, uint32_t to, uint32_t id, double score) {
-    const double sum = s_.score[from] + score;
+    const double exact = s_.score[from] + score;
+    const double sum = t_.float_sums ? double{static_cast<float>(exact)} : exact;
     if (s_.where[to] != kNoPiece && !(sum > s_.score[to])) return;
     s_.where[to] = from;
     s_.id[to] = id;

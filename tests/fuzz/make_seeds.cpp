@@ -14,6 +14,7 @@
 #include "tests/support/checkpoint.h"
 #include "tests/support/ct2_builder.h"
 #include "tests/support/gguf_builder.h"
+#include "tests/support/sentence_piece_file.h"
 #include "tests/support/source_model.h"
 #include "tests/support/state_layers.h"
 #include "tests/support/tiny_llama.h"
@@ -207,6 +208,9 @@ void make_pictures(const fs::path& out) {
     if (kind == ".png" || kind == ".jpg")
       fs::copy_file(file.path(), folder(out, "picture") / file.path().filename(),
                     fs::copy_options::overwrite_existing);
+  }
+}
+
 const std::vector<int64_t> kPackedShape = {8, 32};
 
 /// Configs, each with the tensors of its layout.
@@ -291,6 +295,10 @@ void make_texts(const fs::path& out) {
     fs::copy(kGolden / "tokenizers" / name / "tokenizer.json", folder(out, "tokenizer_json") / name,
              fs::copy_options::overwrite_existing);
   }
+  test::SentencePieceFile pieces;
+  pieces.piece("\u2581", -2).piece("\u2581he", -2).piece("l", -3).piece("a", -4).piece("ab", -3);
+  write_text(folder(out, "sentence_piece") / "small",
+             pieces.map({{"\t", " "}, {"e", "a"}, {"ee", ""}}).bytes());
   const std::string texts[] = {"hello the end", "  a\t\n\nb  12345 it's <mask> stop <s>",
                                "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\xE2\x82 \xFF\xC0\x80 \xED\xA0\x80",
                                std::string(100, 'a')};

@@ -91,7 +91,7 @@ double mean_divergence_of(const std::vector<float>& expected, const std::vector<
 
 TEST("every golden classic of one stack gives the stored logits, hidden states and greedy ids") {
   const std::vector<std::string> names = single_stacks();
-  TEST_ASSERT_GREATER_OR_EQUAL(7u, names.size());
+  TEST_ASSERT_GREATER_OR_EQUAL(8u, names.size());
   for (const std::string& name : names) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
@@ -99,7 +99,7 @@ TEST("every golden classic of one stack gives the stored logits, hidden states a
       Traced traced;
       traced.values["logits"] = logits_of(name, model, isa, &traced);
       for (const auto& [stored, tensor] : golden.tensors()) {
-        if (tensor.dtype != "F32") continue;
+        if (tensor.dtype != "F32" || stored.starts_with("second.")) continue;
         CAPTURE(name, mote_isa_name(isa), stored);
         REQUIRE(traced.values.count(stored) == 1);
         const std::vector<float> expected = golden.f32(stored), &actual = traced.values[stored];
@@ -111,6 +111,38 @@ TEST("every golden classic of one stack gives the stored logits, hidden states a
       const std::vector<int32_t> expected = ids_of(golden, "greedy_ids");
       CAPTURE(name, mote_isa_name(isa));
       REQUIRE(greedy_ids(model, isa, ids_of(golden, "input_ids"), expected.size()) == expected);
+    }
+  }
+}
+
+TEST("a second segment of Transformer-XL sees the memory that the first one left, in any chunks") {
+  const test::OpenModel model(test::golden_file("transformer_xl", "f32"));
+  const SafetensorsFile golden(test::golden_folder() / "transformer_xl/golden.safetensors");
+  const std::vector<int32_t> first = ids_of(golden, "input_ids"), second = ids_of(golden, "second.input_ids");
+  const std::vector<float> expected = golden.f32("second.logits");
+  const uint32_t vocab = model.info().vocab;
+  TEST_ASSERT_EQUAL_UINT32(15, mote_model_memory(model.get()));
+  for (const mote_isa isa : test::all_families()) {
+    for (const uint32_t step : {1u, 5u, 64u}) {
+      CAPTURE(mote_isa_name(isa), step);
+      mote_session_options options = mote_session_options_default(model.get());
+      options.isa = isa;
+      options.context = options.chunk = options.logit_rows = 64;
+      const test::OpenSession session(model, options);
+      const auto count = static_cast<uint32_t>(second.size());
+      test::prefill(session.get(), first, vocab);
+      REQUIRE(mote_session_begin_segment(session.get(), 0, nullptr) == MOTE_OK);
+      std::vector<float> logits;
+      for (uint32_t done = 0; done < count; done += step) {
+        const uint32_t n = std::min(step, count - done);
+        REQUIRE(mote_prefill(session.get(), 0, second.data() + done, n, MOTE_LOGITS_ALL, nullptr) == MOTE_OK);
+        for (uint32_t row = 0; row < n; ++row) {
+          const std::vector<float> one = test::logits_of(session.get(), vocab, row);
+          logits.insert(logits.end(), one.begin(), one.end());
+        }
+      }
+      TEST_ASSERT_FLOAT_ARRAY_WITHIN(test::golden_tolerance("transformer_xl"), expected.data(), logits.data(),
+                                     expected.size());
     }
   }
 }

@@ -131,7 +131,8 @@ TEST("attention of three tokens to each other gives the printed mixtures", "[wor
                                 0,
                                 nullptr,
                                 false,
-                                0};
+                                0,
+                                nullptr};
     run_kernel(entry, args, 1, Split::whole, attention_scratch(entry, 1, 2, 2));
     check_printed(example["output"], out);
 

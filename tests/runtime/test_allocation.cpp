@@ -328,4 +328,15 @@ TEST("nothing allocates while a T5 encodes a source and beams search over it") {
     TEST_ASSERT_GREATER_THAN(0u, beams[0].count);
   }
 }
+
+TEST("nothing allocates while a Transformer-XL reads four segments") {
+  const auto ids = test::some_ids(40, 100);
+  Counted run(test::golden_file("transformer_xl", "f32"), size_t{8} << 20);
+  run.open([](mote_session_options& options) { options.context = 64; });
+  for (uint32_t segment = 0; segment < 4; ++segment) {
+    if (segment != 0) run.go_on([&] { return mote_session_begin_segment(run.session, 0, &run.error); });
+    run.prefill(ids.data() + 10 * segment, 10);
+  }
+  run.expect_none();
+}
 #endif

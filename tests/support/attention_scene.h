@@ -237,7 +237,8 @@ class AttentionScene {
                           (5 + 2 * case_.random_blocks) * case_.block,
                           case_.globals == 0 ? nullptr : next.data() + position(first),
                           case_.global_queries,
-                          case_.group};
+                          case_.group,
+                          nullptr};
     GuardedRows own(n, case_.row_bias ? heads() * (2 * case_.context - 1) : 1, case_.edge);
     if (case_.row_bias) {
       own.fill([&](size_t, size_t i) { return bias_.data<float>()[i]; });

@@ -118,8 +118,9 @@ TEST_CASE("documentation: docs/cli.md has the options of --help, command by comm
   const std::string document = read_text(std::string(MOTE_SOURCE_DIR) + "/docs/cli.md");
   std::set<std::string> shared = options_in(section(document, "COMMAND"));
   TEST_ASSERT_TRUE(shared.count("--help") == 1);
-  for (const std::string name : {"convert", "run", "chat", "embed", "classify", "depth", "forward", "bench",
-                                 "inspect", "eval", "tokenize", "verify", "translate", "summarize"}) {
+  for (const std::string name :
+       {"convert", "run", "chat", "embed", "classify", "depth", "forward", "bench", "inspect", "eval",
+        "tokenize", "verify", "translate", "summarize", "textbook", "speak"}) {
     CAPTURE(name);
     const std::string text = section(document, name);
     TEST_ASSERT_FALSE(text.empty());

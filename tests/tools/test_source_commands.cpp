@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "converter/readers/safetensors.h"
+#include "tests/support/sentence_piece_file.h"
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -101,6 +102,25 @@ TEST("translate: languages are tokens of the source and the first of the output,
   TEST_ASSERT_EQUAL_INT32(first - 3, source[0]);  // four tokens one after the other
   assert_fails(run("translate " + model + " -p hello --to de"), 1, "several languages that begin with 'de'");
   assert_fails(run("translate " + model + " -p hello --to zz"), 1, "no language 'zz'; it has en_XX");
+}
+
+TEST("translate: Marian's own files, source.spm and vocab.json, take text and the target's language") {
+  const fs::path folder = scratch() / "source_spm";
+  fs::copy(golden("marian"), folder, fs::copy_options::recursive);
+  ::test::SentencePieceFile pieces;
+  write_text(folder / "source.spm", pieces.piece("▁the", -1).piece("▁c", -2).piece("ab", -3).bytes());
+  const json vocabulary = {{"<pad>", 0}, {"<unk>", 1}, {"</s>", 2}, {">>fr<<", 3},
+                           {"▁the", 4},  {"▁c", 5},    {"ab", 6}};
+  write_text(folder / "vocab.json", vocabulary.dump());
+  const std::string model = (folder / "out.mote").string();
+  assert_works(run("convert " + folder.string() + " -o " + model + " --type f32"));
+  const auto source = [&](const std::string& options) {
+    return assert_json(run("translate " + model + " --json -n 5 " + options)).at("source_ids");
+  };
+  TEST_ASSERT_TRUE(source("-p ' the  cab'") == json({4, 5, 6, 2}));
+  TEST_ASSERT_TRUE(source("-p 'the cab' --to fr") == json({3, 4, 5, 6, 2}));
+  TEST_ASSERT_TRUE(source("-p '>>fr<< the cab'") == json({3, 4, 5, 6, 2}));
+  assert_fails(run("translate " + model + " -p '>>xx<< the cab'"), 1, "no language '>>xx<<'");
 }
 
 TEST("translate: a model's own search, of at least so many tokens, holds unless options say otherwise") {

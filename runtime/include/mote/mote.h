@@ -234,6 +234,14 @@ mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint
    be a guess that is taken back. */
 uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence);
 
+/* Tokens that a segment of a sequence sees of those before it (Transformer-XL), 0: the model has no segments. */
+uint32_t mote_model_memory(const mote_model* model);
+
+/* The tokens that follow are a further segment: they see each other and the last of those before, as many as the
+   memory has. A run in progress ends. Snapshots are of sequences in their first segment.
+   mote_session_truncate reaches back to the segment's beginning, or to 0, where a first segment begins. */
+mote_status mote_session_begin_segment(mote_session* session, uint32_t sequence, mote_error* error);
+
 /* Sequence `to` becomes a copy of `from`. Both hold the same pages; the first to append to a page that is not
    full copies it. What convolutions and recurrent layers keep is copied at once. A run in progress ends and
    logits are dropped. */

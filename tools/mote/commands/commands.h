@@ -26,5 +26,6 @@ void add_speak(CommandLine& line);
 void add_translate(CommandLine& line);
 void add_summarize(CommandLine& line);
 void add_export_c(CommandLine& line);
+void add_textbook(CommandLine& line);
 
 }  // namespace mote::cli

@@ -77,6 +77,13 @@ class Languages {
 
   const std::string& prefix() const { return prefix_; }
 
+  /// A text may name Marian's target itself.
+  static void check(const ModelFile& file, const std::string& text) {
+    const bool named = file.info().architecture == std::string_view("marian") && text.starts_with(">>");
+    const size_t end = named ? text.find("<<") : std::string::npos;
+    if (end != std::string::npos) language_token(file, text.substr(0, end + 2));
+  }
+
   /// Marian's target stands before the source; others have the source's language at an end of it.
   void mark(const ModelFile& file, std::vector<int32_t>& ids) const {
     if (before_ >= 0) ids.insert(ids.begin(), before_);
@@ -145,6 +152,7 @@ void translate(const TranslateArguments& arguments) {
                                           {"hypotheses", nlohmann::json::array()}})
                             : print("\n");
     }
+    languages.check(file, text);
     std::vector<int32_t> source = search.tokenize(languages.prefix() + text);
     languages.mark(file, source);
     print_hypotheses(search, search.search(source), true, arguments, source);
