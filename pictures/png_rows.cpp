@@ -1,39 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PNG by libpng. Transparency is dropped, as Pillow's convert("RGB") does.
-#include <png.h>
-
-#include <csetjmp>
 #include <cstring>
 #include <vector>
 
 #include "converter/error.h"
+#include "pictures/png_errors.h"
 #include "pictures/rows.h"
 
 namespace mote::pictures {
 namespace {
 
-/// What libpng's calls share; an error of theirs jumps back to `jump` with its text in `message`.
-struct Png {
+/// What libpng's calls share.
+struct Png : PngErrors {
   std::span<const std::byte> file;
   size_t at = 0;
   png_structp reader = nullptr;
   png_infop info = nullptr;
   png_uint_32 width = 0, height = 0;
   int depth = 0, colours = 0, interlace = 0;
-  char message[128] = "";
-  std::jmp_buf jump;
 
   ~Png() { png_destroy_read_struct(&reader, &info, nullptr); }
 };
 
 extern "C" {
-[[noreturn]] static void on_png_error(png_structp reader, png_const_charp text) {
-  auto* png = static_cast<Png*>(png_get_error_ptr(reader));
-  std::strncpy(png->message, text, sizeof png->message - 1);
-  std::longjmp(png->jump, 1);
-}
-static void on_png_warning(png_structp, png_const_charp) {}
 static void give_bytes(png_structp reader, png_bytep to, size_t count) {
   auto* png = static_cast<Png*>(png_get_io_ptr(reader));
   if (count > png->file.size() - png->at) png_error(reader, "the file ends too early");
@@ -107,7 +97,8 @@ void read_interlaced(Png* png, RowSink& sink) {
 void read_png(std::span<const std::byte> file, const Limits& limits, RowSink& sink) {
   Png png;
   png.file = file;
-  png.reader = png_create_read_struct(PNG_LIBPNG_VER_STRING, &png, on_png_error, on_png_warning);
+  png.reader = png_create_read_struct(PNG_LIBPNG_VER_STRING, static_cast<PngErrors*>(&png), on_png_error,
+                                      on_png_warning);
   if (png.reader == nullptr) convert::fail("libpng does not start");
   if (!read_header(&png)) fail_png(png);
   const uint64_t pixels = uint64_t{png.width} * png.height;

@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pictures/png_writer.h"
 
-#include <png.h>
-
-#include <csetjmp>
-#include <cstring>
 #include <exception>
 #include <vector>
 
 #include "converter/error.h"
 #include "converter/output_file.h"
+#include "pictures/png_errors.h"
 
 namespace mote::pictures {
 namespace {
 
 constexpr int kCompression = 3;  // of 1 to 9: large pictures are written several times as fast as by default
 
-/// What libpng's calls share; an error of theirs jumps back to `jump` with its text in `message`. What the
-/// output file throws is kept until libpng has been left.
-struct PngTarget {
+/// What libpng's calls share. What the output file throws is kept until libpng has been left.
+struct PngTarget : PngErrors {
   convert::OutputFile* output;
   png_structp writer = nullptr;
   png_infop info = nullptr;
   std::exception_ptr thrown = nullptr;
-  char message[128] = "";
-  std::jmp_buf jump;
 
   ~PngTarget() { png_destroy_write_struct(&writer, &info); }
 };
 
 extern "C" {
-[[noreturn]] static void on_png_write_error(png_structp writer, png_const_charp text) {
-  auto* png = static_cast<PngTarget*>(png_get_error_ptr(writer));
-  std::strncpy(png->message, text, sizeof png->message - 1);
-  std::longjmp(png->jump, 1);
-}
-static void on_png_write_warning(png_structp, png_const_charp) {}
 static void take_bytes(png_structp writer, png_bytep bytes, size_t count) {
   auto* png = static_cast<PngTarget*>(png_get_io_ptr(writer));
   if (png->thrown != nullptr) return;
@@ -86,7 +74,8 @@ void write_grey_png(const std::string& path, Sides sides,
   convert::OutputFile output(path);
   PngTarget png;
   png.output = &output;
-  png.writer = png_create_write_struct(PNG_LIBPNG_VER_STRING, &png, on_png_write_error, on_png_write_warning);
+  png.writer = png_create_write_struct(PNG_LIBPNG_VER_STRING, static_cast<PngErrors*>(&png), on_png_error,
+                                       on_png_warning);
   if (png.writer == nullptr) convert::fail("libpng does not start");
   check_png(png, begin_png(&png, sides));
   std::vector<uint16_t> values(sides.width);

@@ -107,13 +107,20 @@ Arrays see_patches(const test::OpenModel& model, const SafetensorsFile& golden) 
   return runs.arrays();
 }
 
+/// The pictures of a model whose outputs are of the kind; others: false.
+bool gives(const test::OpenModel& model, mote_output_kind kind, mote_output_info* output,
+           mote_picture_info* picture) {
+  mote_model_get_output(model.get(), output);
+  if (output->kind != kind) return false;
+  REQUIRE(mote_model_get_picture(model.get(), picture, nullptr) == MOTE_OK);
+  return true;
+}
+
 /// Splits a detector's rows of outputs into the two arrays of the original, which are of the last rows.
 void split_boxes(Arrays& arrays, const test::OpenModel& model) {
   mote_output_info output;
-  mote_model_get_output(model.get(), &output);
-  if (output.kind != MOTE_OUTPUT_BOXES) return;
   mote_picture_info picture;
-  REQUIRE(mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK);
+  if (!gives(model, MOTE_OUTPUT_BOXES, &output, &picture)) return;
   const std::vector<float> all = std::move(arrays["output"]);
   arrays["output"].clear();
   for (size_t row = 0; row < all.size() / output.width; ++row) {
@@ -128,10 +135,8 @@ void split_boxes(Arrays& arrays, const test::OpenModel& model) {
 /// Of a model of depth, rows of patches' pixels are lines of the picture.
 void join_patches(Arrays& arrays, const test::OpenModel& model) {
   mote_output_info output;
-  mote_model_get_output(model.get(), &output);
-  if (output.kind != MOTE_OUTPUT_DEPTH) return;
   mote_picture_info picture;
-  REQUIRE(mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK);
+  if (!gives(model, MOTE_OUTPUT_DEPTH, &output, &picture)) return;
   const std::vector<float> all = std::move(arrays["output"]);
   std::vector<float>& depths = arrays["predicted_depth"];
   const size_t side = picture.patch, across = picture.width / side,

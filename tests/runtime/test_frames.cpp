@@ -3,8 +3,7 @@
 // Programs whose groups are windows over time, and whose outputs are of groups.
 #include <string>
 
-#include "tests/support/graph_file.h"
-#include "tests/support/test_model.h"
+#include "tests/support/stream_case.h"
 
 using namespace mote::convert;
 
@@ -42,15 +41,6 @@ std::vector<float> rows_of(uint32_t length) {
   return rows;
 }
 
-mote_status frame(mote_session* session, const std::vector<uint32_t>& lengths, const std::vector<float>& rows,
-                  mote_error* error) {
-  mote_batch batch{};
-  batch.lengths = lengths.data();
-  batch.count = static_cast<uint32_t>(lengths.size());
-  batch.values = rows.data();
-  return mote_encode(session, &batch, error);
-}
-
 }  // namespace
 
 TEST("windows begin where they also end, and each has a row of outputs", "[streams]") {
@@ -67,7 +57,7 @@ TEST("windows begin where they also end, and each has a row of outputs", "[strea
     rows.insert(rows.end(), one.begin(), one.end());
   }
   mote_error error{};
-  REQUIRE(frame(session.get(), lengths, rows, &error) == MOTE_OK);
+  REQUIRE(test::encode_rows(session.get(), lengths, rows, &error) == MOTE_OK);
   uint32_t output = 0;
   for (const uint32_t length : lengths) {
     const std::vector<float> own = rows_of(length);
@@ -93,10 +83,10 @@ TEST("a sequence too short for a window, or with more windows than room for outp
   options.logit_rows = 3;
   const test::OpenSession session(model, options);
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, frame(session.get(), {3}, rows_of(3), &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, test::encode_rows(session.get(), {3}, rows_of(3), &error));
   TEST_ASSERT_EQUAL_STRING("sequence 0 has 3 rows; this model needs at least 4", error.text);
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, frame(session.get(), {9}, rows_of(9), &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, frame(session.get(), {10}, rows_of(10), &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::encode_rows(session.get(), {9}, rows_of(9), &error));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, test::encode_rows(session.get(), {10}, rows_of(10), &error));
   TEST_ASSERT_EQUAL_STRING("outputs of 4 rows, the session has room for 3", error.text);
   const int32_t id = 0;
   const uint32_t length = 1;

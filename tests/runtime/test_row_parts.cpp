@@ -3,8 +3,7 @@
 // Streams with more rows than tokens.
 #include <string>
 
-#include "tests/support/graph_file.h"
-#include "tests/support/test_model.h"
+#include "tests/support/stream_case.h"
 
 using namespace mote::convert;
 
@@ -50,15 +49,6 @@ std::vector<float> rows_of(const std::vector<uint32_t>& lengths) {
   return rows;
 }
 
-mote_status split(mote_session* session, const std::vector<uint32_t>& lengths, const std::vector<float>& rows,
-                  mote_error* error) {
-  mote_batch batch{};
-  batch.lengths = lengths.data();
-  batch.count = static_cast<uint32_t>(lengths.size());
-  batch.values = rows.data();
-  return mote_encode(session, &batch, error);
-}
-
 void check_outputs(const mote_session* session, const std::vector<uint32_t>& lengths,
                    const std::vector<float>& rows) {
   uint32_t output = 0;
@@ -81,19 +71,9 @@ void check_outputs(const mote_session* session, const std::vector<uint32_t>& len
   TEST_ASSERT_NULL(mote_session_output(session, output));
 }
 
-/// What opening says after a change to stream `index`: tokens, selected ones, parts, parts of these, groups.
+/// Of streams of tokens, selected ones, parts, parts of these, groups.
 std::string refusal(uint32_t index, const std::function<void(mote::file::Stream*)>& change) {
-  mote_error error{};
-  const mote_status status = test::open_changed(splitter(), &error, [&](mote::file::Model* root) {
-    change(root->mutable_programs()->GetMutableObject(0)->mutable_streams()->GetMutableObject(index));
-  });
-  TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status);
-  return error.text;
-}
-
-bool says(const std::string& text, const char* part) {
-  CAPTURE(text, part);
-  return text.find(part) != std::string::npos;
+  return test::stream_refusal(splitter(), index, change);
 }
 
 }  // namespace
@@ -114,7 +94,7 @@ TEST("parts of rows are rows in their sequence's order, for any batch and thread
       const test::OpenSession session(model, options);
       mote_error error{};
       for (uint32_t i = 0; i < 2; ++i) {
-        TEST_ASSERT_EQUAL_INT(MOTE_OK, split(session.get(), lengths, rows, &error));
+        TEST_ASSERT_EQUAL_INT(MOTE_OK, test::encode_rows(session.get(), lengths, rows, &error));
         check_outputs(session.get(), lengths, rows);
       }
     }
@@ -124,24 +104,30 @@ TEST("parts of rows are rows in their sequence's order, for any batch and thread
 
 TEST("a stream of parts says how many, of whole rows, and a sequence has not too many", "[streams]") {
   using mote::file::Stream;
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_parts(0); }), "stream 2 has 0 rows for each"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_parts(5000); }), "stream 2 has 5000 rows"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_parts(UINT32_MAX); }), "4294967295 rows"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_parts(1); }), "out has no rows for parts"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_parts(4); }), "expected 16"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_ratio(2); }), "rows for each of 2 rows"));
-  TEST_ASSERT_TRUE(says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "stream 2 has 3 rows for each"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(0); }), "stream 2 has 0 rows for each"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(5000); }), "stream 2 has 5000 rows"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(UINT32_MAX); }), "4294967295 rows"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(1); }), "out has no rows for parts"));
+  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(4); }), "expected 16"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_ratio(2); }), "rows for each of 2 rows"));
+  TEST_ASSERT_TRUE(
+      test::text_says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "stream 2 has 3 rows for each"));
   // 64 tokens, 3 parts of each and 4096 of each of those are fewer than 2^24 rows; 4096 twice are more.
-  TEST_ASSERT_TRUE(says(refusal(3, [](Stream* s) { s->mutate_parts(4096); }), "in has width 4"));
+  TEST_ASSERT_TRUE(test::text_says(refusal(3, [](Stream* s) { s->mutate_parts(4096); }), "in has width 4"));
   mote_error error{};
   Graph graph = splitter();
   graph.groups[0].parts = graph.groups[1].parts = 4096;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error.text, "stream 3 has 4096 rows for each"));
+  TEST_ASSERT_TRUE(test::text_says(error.text, "stream 3 has 4096 rows for each"));
   graph = splitter();
   std::get<SplitRowsNode>(graph.nodes[1]).columns = 5;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error.text, "3 parts are no square"));
+  TEST_ASSERT_TRUE(test::text_says(error.text, "3 parts are no square"));
 }
 
 TEST("a state keeps no rows of parts, and windows are not of other streams' rows", "[streams]") {
@@ -151,7 +137,7 @@ TEST("a state keeps no rows of parts, and windows are not of other streams' rows
   graph.caches = {{1, kWidth, 0, true}};
   graph.nodes[3] = KvStoreNode{0, fine, fine};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error.text, "rows for parts of tokens"));
+  TEST_ASSERT_TRUE(test::text_says(error.text, "rows for parts of tokens"));
   graph = splitter();
   graph.values.push_back({2 * kAll * kWidth, mote::DType::f32, graph.values[1].unit});
   graph.nodes[1] = FramesNode{2,
@@ -159,7 +145,7 @@ TEST("a state keeps no rows of parts, and windows are not of other streams' rows
                               std::get<InputNode>(graph.nodes[0]).out,
                               {static_cast<uint32_t>(graph.values.size() - 1), 0, 2 * kAll * kWidth}};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error.text, "out has no row for a row or a group of rows of in"));
+  TEST_ASSERT_TRUE(test::text_says(error.text, "out has no row for a row or a group of rows of in"));
 }
 
 TEST("a session with more rows than have numbers is refused", "[streams]") {
@@ -179,5 +165,5 @@ TEST("a session with more rows than have numbers is refused", "[streams]") {
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_memory(model.get(), &options, &memory, &error));
   options.chunk = 1u << 18;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_memory(model.get(), &options, &memory, &error));
-  TEST_ASSERT_TRUE(says(error.text, "too many rows"));
+  TEST_ASSERT_TRUE(test::text_says(error.text, "too many rows"));
 }
