@@ -207,6 +207,9 @@ void make_pictures(const fs::path& out) {
     if (kind == ".png" || kind == ".jpg")
       fs::copy_file(file.path(), folder(out, "picture") / file.path().filename(),
                     fs::copy_options::overwrite_existing);
+  }
+}
+
 const std::vector<int64_t> kPackedShape = {8, 32};
 
 /// Configs, each with the tensors of its layout.

@@ -59,6 +59,14 @@ std::vector<json> json_lines(const Outcome& outcome) {
   return lines;
 }
 
+void assert_near(const SafetensorsFile& expected, const std::string& stored, const SafetensorsFile& got,
+                 const std::string& name, double allowed) {
+  REQUIRE(got.has(name));
+  TEST_ASSERT_TRUE(got.shape(name) == expected.shape(stored));
+  const std::vector<float> a = expected.f32(stored), b = got.f32(name);
+  for (size_t i = 0; i < a.size(); ++i) TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= allowed);
+}
+
 void check_forward(const std::string& name, const std::string& isa, const std::string& options) {
   CAPTURE(name, isa, options);
   const std::string in = golden(name) + "/golden.safetensors", out = (scratch() / "encoder.out").string();
@@ -70,10 +78,7 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
   for (const auto& [tensor, view] : expected.tensors()) {
     if (view.dtype != "F32") continue;
     CAPTURE(tensor);
-    REQUIRE(got.has(tensor));
-    TEST_ASSERT_TRUE(got.shape(tensor) == view.shape);
-    const std::vector<float> a = expected.f32(tensor), b = got.f32(tensor);
-    for (size_t i = 0; i < a.size(); ++i) TEST_ASSERT_TRUE(std::abs(double{a[i]} - double{b[i]}) <= allowed);
+    assert_near(expected, tensor, got, tensor, allowed);
   }
 }
 
@@ -94,6 +99,24 @@ TEST_CASE("forward: an encoder takes one input and generates nothing") {
   const std::string once = " --input " + in + " --output " + out;
   assert_fails(run("forward " + converted("bert", "f32") + once + once), 1, "single --input");
   assert_fails(run("forward " + converted("bert", "f32") + once + " --generate 2"), 1, "generates nothing");
+}
+
+TEST_CASE("forward: a further segment of XLNet sees the memory that the one before left") {
+  const SafetensorsFile stored(golden("xlnet") + "/golden.safetensors");
+  std::string arguments = "forward " + converted("xlnet", "f32");
+  for (const std::string prefix : {"", "second."}) {
+    const std::string path = (scratch() / (prefix + "segment")).string();
+    mote::convert::NamedTensors tensors;
+    for (const char* ids : {"input_ids", "token_type_ids"})
+      tensors[ids] = mote::convert::i64_tensor(stored.shape(prefix + ids), stored.i64(prefix + ids));
+    mote::convert::write_safetensors(path, tensors);
+    arguments += " --input " + path + " --output " + path + ".out";
+  }
+  assert_works(run(arguments));
+  for (const std::string prefix : {"", "second."}) {
+    const SafetensorsFile got((scratch() / (prefix + "segment.out")).string());
+    assert_near(stored, prefix + "last_hidden_state", got, "last_hidden_state", tolerance("xlnet"));
+  }
 }
 
 TEST_CASE("convert: a pooling makes a bare encoder give vectors, and decoders of keys and values") {

@@ -22,8 +22,8 @@ struct Group {
 
 /// Where the rows of the group being computed go.
 struct Tracer {
-  Outputs& outputs;
-  const Case& item;
+  Outputs* outputs;
+  const Case* item;
   const Group* group;
   bool hidden;
   bool bare;  // no head: the last hidden states are an output
@@ -58,10 +58,10 @@ bool is_of_sequences(std::string_view name) {
 void store_fixed(const Tracer& tracer, const char* name, const float* data, uint32_t rows, uint32_t width,
                  size_t stride) {
   const uint32_t each = rows / static_cast<uint32_t>(tracer.group->lengths.size());
-  Array<float>& array = tracer.outputs.rows[tracer.item.prefix + name];
-  array.shape = {tracer.item.sequences.size(), each, width};
-  array.values.resize(tracer.item.sequences.size() * each * size_t{width});
-  for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
+  Array<float>& array = tracer.outputs->rows[tracer.item->prefix + name];
+  array.shape = {tracer.item->sequences.size(), each, width};
+  array.values.resize(tracer.item->sequences.size() * each * size_t{width});
+  for_each_sequence(*tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
     for (size_t i = 0; i < each; ++i) {
       std::copy_n(data + (row * each + i) * stride, width,
                   array.values.begin() + static_cast<std::ptrdiff_t>((sequence * each + i) * width));
@@ -74,14 +74,14 @@ void on_trace(void* user, const char* name, const float* data, uint32_t rows, ui
   const std::string_view what = name;
   if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare && !what.ends_with("_logits")) return;
   if (is_of_sequences(what)) {
-    for_each_sequence(tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
-      store_sequence_row(tracer.outputs, tracer.item, name, sequence, data + row * stride, width);
+    for_each_sequence(*tracer.item, *tracer.group, [&](size_t sequence, uint32_t row) {
+      store_sequence_row(*tracer.outputs, *tracer.item, name, sequence, data + row * stride, width);
     });
     return;
   }
   if (rows != tracer.group->ids.size()) return store_fixed(tracer, name, data, rows, width, stride);
-  for_each_token(tracer.item, *tracer.group, [&](size_t sequence, size_t token, uint32_t row) {
-    store_row(tracer.outputs, tracer.item, name, sequence, token, data + row * stride, width);
+  for_each_token(*tracer.item, *tracer.group, [&](size_t sequence, size_t token, uint32_t row) {
+    store_row(*tracer.outputs, *tracer.item, name, sequence, token, data + row * stride, width);
   });
 }
 
@@ -149,39 +149,91 @@ void drop_single_columns(Outputs& outputs) {
   }
 }
 
+/// Runs of one session.
+class EncoderRun {
+ public:
+  /// For `batch` sequences of `tokens` together.
+  EncoderRun(const ModelFile& file, mote_session_options options, size_t batch, size_t tokens, bool hidden)
+      : output_(output_of(file)),
+        tracer_{nullptr, nullptr, nullptr, hidden,
+                output_.kind == MOTE_OUTPUT_HIDDEN || output_.kind == MOTE_OUTPUT_EMBEDDING ||
+                    output_.kind == MOTE_OUTPUT_BOXES},
+        options_(with_rows(options, batch, tokens, &tracer_)),
+        session_(file, options_) {}
+  EncoderRun(const EncoderRun&) = delete;
+  EncoderRun& operator=(const EncoderRun&) = delete;
+
+  void run(const Case& item, bool continues, Outputs& outputs) {
+    if (output_.global_type == 0 && item.has_global_tokens())
+      convert::fail("forward: {}global_attention_mask has global tokens, the model none", item.prefix);
+    for (Group group; group.end < item.sequences.size();) {
+      group = next_group(item, group.end, options_.chunk, output_.global_type);
+      if (group.ids.empty()) continue;
+      tracer_.outputs = &outputs;
+      tracer_.item = &item;
+      tracer_.group = &group;
+      mote_batch batch{};
+      batch.ids = group.ids.data();
+      batch.token_types = group.types.empty() ? nullptr : group.types.data();
+      batch.values = group.values.empty() ? nullptr : group.values.data();
+      batch.lengths = group.lengths.data();
+      batch.count = static_cast<uint32_t>(group.lengths.size());
+      batch.continues = continues ? 1 : 0;
+      encode(session_, batch, "forward: " + item.prefix + "input_ids");
+      store_outputs(session_, output_, item, group, outputs);
+    }
+    drop_single_columns(outputs);
+  }
+
+ private:
+  static mote_output_info output_of(const ModelFile& file) {
+    mote_output_info output;
+    mote_model_get_output(file.model(), &output);
+    return output;
+  }
+  static mote_session_options with_rows(mote_session_options options, size_t batch, size_t tokens,
+                                        Tracer* tracer) {
+    options.batch = static_cast<uint32_t>(batch);
+    options.chunk = options.logit_rows = static_cast<uint32_t>(tokens);
+    options.trace = on_trace;
+    options.trace_user = tracer;
+    return options;
+  }
+
+  mote_output_info output_;
+  Tracer tracer_;
+  mote_session_options options_;
+  Session session_;
+};
+
+size_t tokens_of(const Case& item) {
+  size_t tokens = 0;
+  for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
+  return tokens;
+}
+
 }  // namespace
 
 void forward_encoder(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
                      Outputs& outputs) {
-  mote_output_info output;
-  mote_model_get_output(file.model(), &output);
-  size_t tokens = 0;
-  for (const Sequence& sequence : item.sequences) tokens += sequence.ids.size();
-  if (output.global_type == 0 && item.has_global_tokens())
-    convert::fail("forward: {}global_attention_mask has global tokens, the model none", item.prefix);
-  options.batch = static_cast<uint32_t>(item.sequences.size());
-  options.chunk = static_cast<uint32_t>(std::clamp<size_t>(tokens, options.batch, kMostTokens));
-  options.logit_rows = options.chunk;
-  Tracer tracer{outputs, item, nullptr, hidden,
-                output.kind == MOTE_OUTPUT_HIDDEN || output.kind == MOTE_OUTPUT_EMBEDDING ||
-                    output.kind == MOTE_OUTPUT_BOXES};
-  options.trace = on_trace;
-  options.trace_user = &tracer;
-  Session session(file, options);
-  for (Group group; group.end < item.sequences.size();) {
-    group = next_group(item, group.end, options.chunk, output.global_type);
-    if (group.ids.empty()) continue;
-    tracer.group = &group;
-    mote_batch batch{};
-    batch.ids = group.ids.data();
-    batch.token_types = group.types.empty() ? nullptr : group.types.data();
-    batch.values = group.values.empty() ? nullptr : group.values.data();
-    batch.lengths = group.lengths.data();
-    batch.count = static_cast<uint32_t>(group.lengths.size());
-    encode(session, batch, "forward: " + item.prefix + "input_ids");
-    store_outputs(session, output, item, group, outputs);
+  const size_t batch = item.sequences.size();
+  const size_t tokens = std::clamp<size_t>(tokens_of(item), batch, kMostTokens);
+  EncoderRun(file, options, batch, tokens, hidden).run(item, false, outputs);
+}
+
+void forward_segments(const ModelFile& file, mote_session_options options,
+                      const std::vector<const Case*>& segments, bool hidden, std::vector<Outputs>& outputs) {
+  const size_t batch = segments.front()->sequences.size();
+  size_t tokens = batch;
+  for (const Case* item : segments) {
+    tokens = std::max(tokens, tokens_of(*item));
+    // The original's memory keeps masked tokens, and later segments see them.
+    if (tokens_of(*item) != item->sequences.size() * item->columns)
+      convert::fail("forward: {}input_ids: masked tokens in one of several segments are not supported",
+                    item->prefix);
   }
-  drop_single_columns(outputs);
+  EncoderRun run(file, options, batch, tokens, hidden);
+  for (size_t i = 0; i < segments.size(); ++i) run.run(*segments[i], i != 0, outputs[i]);
 }
 
 }  // namespace mote::cli

@@ -60,6 +60,12 @@ void on_trace(void* user, const char* name, const float* data, uint32_t rows, ui
   }
 }
 
+void check_batch(const Case& item, size_t batch, const std::string& path) {
+  if (item.sequences.size() == batch) return;
+  convert::fail("{}: {}input_ids has {} sequences, but {} in the first segment", path, item.prefix,
+                item.sequences.size(), batch);
+}
+
 /// One case through all segments: a session of B sequences.
 class CaseRun {
  public:
@@ -77,10 +83,7 @@ class CaseRun {
   }
 
   void run_segment(const Case& item, const std::string& path, Outputs& outputs) {
-    if (item.sequences.size() != lengths_.size()) {
-      convert::fail("{}: {}input_ids has {} sequences, but {} in the first segment", path, item.prefix,
-                    item.sequences.size(), lengths_.size());
-    }
+    check_batch(item, lengths_.size(), path);
     check_positions(item, lengths_, path);
     rows_array(outputs, item, "logits", file_.info().vocab);
     for (size_t i = 0; i < item.sequences.size(); ++i) {
@@ -175,15 +178,40 @@ const Case& find_case(const std::vector<Case>& cases, const std::string& prefix,
   convert::fail("{}: no {}input_ids, which the first segment has", path, prefix);
 }
 
-/// An encoder keeps nothing between segments: there is one.
+std::vector<std::vector<Case>> read_segments(const std::vector<std::string>& paths) {
+  std::vector<std::vector<Case>> segments;
+  for (const std::string& path : paths) segments.push_back(read_cases(path));
+  return segments;
+}
+
+/// Texts in segments, of an encoder with a memory.
+void encode_segments(const Arguments& arguments, const ModelFile& file, const mote_session_options& options) {
+  const std::vector<std::vector<Case>> segments = read_segments(arguments.inputs);
+  std::vector<Outputs> outputs(segments.size());
+  for (const Case& first : segments.front()) {
+    std::vector<const Case*> items;
+    for (size_t i = 0; i < segments.size(); ++i) {
+      items.push_back(&find_case(segments[i], first.prefix, arguments.inputs[i]));
+      check_batch(*items.back(), first.sequences.size(), arguments.inputs[i]);
+    }
+    forward_segments(file, options, items, arguments.hidden, outputs);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) outputs[i].write(arguments.outputs[i]);
+}
+
+/// An encoder without a memory keeps nothing between segments: there is one.
 void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
-  if (arguments.inputs.size() != 1)
-    convert::fail("{} is an encoder, which reads a single --input", file.path());
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  const bool segments = arguments.inputs.size() != 1;
+  if (segments && output.memory == 0)
+    convert::fail("{} is an encoder without a memory, which reads a single --input", file.path());
   if (arguments.generate != 0) convert::fail("{} is an encoder, which generates nothing", file.path());
   Outputs outputs;
   mote_sound_info sound;
   mote_model_get_sound(file.model(), &sound);
   const mote_session_options options = session_options(file, arguments.session, pool);
+  if (segments) return encode_segments(arguments, file, options);
   if (sound.rate != 0) {
     forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
   } else {
@@ -243,8 +271,7 @@ void forward_model(const Arguments& arguments) {
   if (is_encoder(file)) return encode(arguments, file, pool);
   if (has_source(file)) return forward_with_sources(arguments, file, pool);
   if (arguments.beams != 0) convert::fail("--beams is for models with a source");
-  std::vector<std::vector<Case>> segments;
-  for (const std::string& path : arguments.inputs) segments.push_back(read_cases(path));
+  const std::vector<std::vector<Case>> segments = read_segments(arguments.inputs);
   std::vector<Outputs> outputs(segments.size());
   for (const Case& first : segments.front()) {
     uint64_t tokens = arguments.generate == 0 ? 0 : arguments.generate - 1;
