@@ -318,3 +318,30 @@ TEST_CASE("verify: replays the self test, and finds a changed weight") {
   write_text(path, bytes);
   assert_fails(run("verify " + path), 1, path);
 }
+
+TEST_CASE("textbook: prints the worked numbers, and docs/attention.md what it prints") {
+  const json stored = json::parse(read_text(MOTE_SOURCE_DIR "/tests/golden/worked_examples.json"));
+  const json& attention = stored.at("self_attention");
+  const json computed = assert_json(run("textbook --json"));
+  std::vector<std::pair<std::string, json>> steps = {
+      {"residual", stored.at("residual").at("output")},
+      {"layer_norm", json::array({stored.at("layer_norm").at("output")})}};
+  for (const char* name : {"x", "q", "k", "v", "weights", "output"})
+    steps.emplace_back(name, attention.at(name));
+  for (const auto& [name, key] : {std::pair("hidden", "h"), std::pair("ffn", "y")}) {
+    json rows = json::array();
+    for (const json& one : stored.at("ffn").at("cases")) rows.push_back(one.at(key));
+    steps.emplace_back(name, rows);
+  }
+  for (const auto& [name, expected] : steps) {
+    CAPTURE(name);
+    const json& rows = computed.at(name);
+    TEST_ASSERT_EQUAL_UINT64(expected.size(), rows.size());
+    for (size_t row = 0; row < rows.size(); ++row) {
+      TEST_ASSERT_TRUE(largest_difference(expected[row].get<std::vector<float>>(),
+                                          rows[row].get<std::vector<float>>()) <= 0.006);
+    }
+  }
+  const std::string document = read_text(MOTE_SOURCE_DIR "/docs/attention.md");
+  TEST_ASSERT_TRUE(contains(document, "```\n" + assert_works(run("textbook", "MOTE_ISA=ref")) + "```\n"));
+}

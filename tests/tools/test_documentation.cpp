@@ -119,7 +119,7 @@ TEST_CASE("documentation: docs/cli.md has the options of --help, command by comm
   std::set<std::string> shared = options_in(section(document, "COMMAND"));
   TEST_ASSERT_TRUE(shared.count("--help") == 1);
   for (const std::string name : {"convert", "run", "chat", "embed", "classify", "forward", "bench", "inspect",
-                                 "eval", "tokenize", "verify", "translate", "summarize"}) {
+                                 "eval", "tokenize", "verify", "translate", "summarize", "textbook"}) {
     CAPTURE(name);
     const std::string text = section(document, name);
     TEST_ASSERT_FALSE(text.empty());
@@ -148,7 +148,7 @@ TEST_CASE("documentation: docs/cli.md has every command") {
     TEST_ASSERT_FALSE(section(document, name).empty());
     ++count;
   }
-  TEST_ASSERT_EQUAL_UINT64(15, count);
+  TEST_ASSERT_EQUAL_UINT64(16, count);
 }
 
 TEST_CASE("documentation: links to files and headings that are not there are found") {

@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   mote::cli::add_summarize(line);
   mote::cli::add_verify(line);
   mote::cli::add_export_c(line);
+  mote::cli::add_textbook(line);
   line.run(argc, argv);
   mote::cli::flush_output();
   return 0;

@@ -24,5 +24,6 @@ void add_transcribe(CommandLine& line);
 void add_translate(CommandLine& line);
 void add_summarize(CommandLine& line);
 void add_export_c(CommandLine& line);
+void add_textbook(CommandLine& line);
 
 }  // namespace mote::cli
