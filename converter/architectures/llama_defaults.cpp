@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the config classes of llama's relatives have for keys that are absent, a row each by alphabet.
-#include <algorithm>
-
 #include "converter/architectures/architecture.h"
+#include "converter/error.h"
 
 namespace mote::convert {
 namespace {
@@ -125,9 +124,10 @@ constexpr LlamaRelative kLlamaRelatives[] = {
 }  // namespace
 
 const LlamaDefaults& llama_defaults(std::string_view name) {
-  return std::find_if(std::begin(kLlamaRelatives), std::end(kLlamaRelatives),
-                      [&](const LlamaRelative& row) { return row.name == name; })
-      ->defaults;
+  for (const LlamaRelative& row : kLlamaRelatives) {
+    if (row.name == name) return row.defaults;
+  }
+  fail("{} has no row of defaults", name);
 }
 
 TransformerSpec read_llama_like(const Source& source, Config& config, std::string_view name) {

@@ -96,7 +96,7 @@ NodeRef ExpressionParser::unary(bool with_filter) {
     node = primary();
   }
   node = postfix(std::move(node));
-  return with_filter ? filters(std::move(node)) : std::move(node);
+  return with_filter ? postfix(std::move(node), true) : std::move(node);
 }
 
 NodeRef ExpressionParser::primary(bool member) {
@@ -177,26 +177,16 @@ NodeRef ExpressionParser::bracketed(NodeKind kind, std::string_view first, std::
   return sealed(std::move(node));
 }
 
-NodeRef ExpressionParser::postfix(NodeRef node) {
+NodeRef ExpressionParser::postfix(NodeRef node, bool filters) {
   for (;;) {
-    if (is_op(".") || is_op("[")) {
+    if (is_op("(")) {
+      node = call(std::move(node));
+    } else if (!filters && (is_op(".") || is_op("["))) {
       node = subscript(std::move(node));
-    } else if (is_op("(")) {
-      node = call(std::move(node));
-    } else {
-      return node;
-    }
-  }
-}
-
-NodeRef ExpressionParser::filters(NodeRef node) {
-  for (;;) {
-    if (is_op("|")) {
+    } else if (filters && is_op("|")) {
       node = filter(std::move(node));
-    } else if (is_name("is")) {
+    } else if (filters && is_name("is")) {
       node = test(std::move(node));
-    } else if (is_op("(")) {
-      node = call(std::move(node));
     } else {
       return node;
     }

@@ -72,8 +72,8 @@ class ExpressionParser {
   NodeRef unary(bool with_filter = true);
   NodeRef filtered_unary() { return unary(); }
   NodeRef primary(bool member = false);
-  NodeRef postfix(NodeRef node);
-  NodeRef filters(NodeRef node);
+  /// Calls, and members and items or, behind these, filters and tests.
+  NodeRef postfix(NodeRef node, bool filters = false);
   NodeRef subscript(NodeRef node);
   NodeRef subscribed(NodeRef node);
   NodeRef test(NodeRef node);

@@ -7,6 +7,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/pickle_bytes.h"
 #include "converter/readers/zip_file.h"
 
 namespace mote::convert {
@@ -62,11 +63,11 @@ constexpr const char kDict[] = "collections OrderedDict", kRebuild[] = "torch._u
                      kParameter[] = "torch._utils _rebuild_parameter";
 
 /// Runs the operations of Python's pickle protocols 2 to 4 that a state dictionary needs.
-class Machine {
+class Machine : PickleBytes {
  public:
   using Entries = std::map<std::string, std::span<const std::byte>>;
   Machine(std::span<const std::byte> pickle, const Entries& entries, std::string prefix, std::string where)
-      : pickle_(pickle), entries_(entries), prefix_(std::move(prefix)), where_(std::move(where)) {}
+      : PickleBytes(pickle, std::move(where)), entries_(entries), prefix_(std::move(prefix)) {}
 
   NamedTensors run() {
     while (step(take<uint8_t>())) {
@@ -83,32 +84,6 @@ class Machine {
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail("{}: the pickle at byte {}: {}", where_, at_, what);
-  }
-
-  template <class T>
-  T take() {
-    if (pickle_.size() - at_ < sizeof(T)) refuse("it ends too early");
-    const T value = load<T>(pickle_.data() + at_);
-    at_ += sizeof(T);
-    return value;
-  }
-  std::string take_text(uint64_t bytes) {
-    if (pickle_.size() - at_ < bytes) refuse("it ends too early");
-    const std::string text(reinterpret_cast<const char*>(pickle_.data() + at_), bytes);
-    at_ += bytes;
-    return text;
-  }
-  std::string take_line() {
-    const auto rest = pickle_.subspan(at_);
-    const auto end = std::find(rest.begin(), rest.end(), std::byte{'\n'});
-    if (end == rest.end()) refuse("it ends too early");
-    const std::string line = take_text(static_cast<uint64_t>(end - rest.begin()));
-    ++at_;
-    return line;
-  }
-
   template <class T>
   void push(T value) {
     if (objects_.size() == kMaxObjects) refuse("it makes too many objects");
@@ -160,14 +135,17 @@ class Machine {
     List& list = of<List>(top(), "a list");
     list.items.insert(list.items.end(), items.begin(), items.end());
   }
-  void memoize(uint32_t index) {
+  /// True, for step().
+  bool memoize(uint32_t index) {
     if (index > kMaxObjects) refuse("a memo's number is too large");
     memo_[index] = top();
+    return true;
   }
-  void recall(uint32_t index) {
+  bool recall(uint32_t index) {
     const auto found = memo_.find(index);
     if (found == memo_.end()) refuse("a memo is missing");
     stack_.push_back(found->second);
+    return true;
   }
 
   void global(const std::string& module, const std::string& name) {
@@ -345,20 +323,15 @@ class Machine {
         take<uint64_t>();
         return true;
       case 'q':
-        memoize(take<uint8_t>());
-        return true;
+        return memoize(take<uint8_t>());
       case 'r':
-        memoize(take<uint32_t>());
-        return true;
+        return memoize(take<uint32_t>());
       case 0x94:
-        memoize(static_cast<uint32_t>(memo_.size()));
-        return true;
+        return memoize(static_cast<uint32_t>(memo_.size()));
       case 'h':
-        recall(take<uint8_t>());
-        return true;
+        return recall(take<uint8_t>());
       case 'j':
-        recall(take<uint32_t>());
-        return true;
+        return recall(take<uint32_t>());
       case 'c': {
         const std::string module = take_line();
         global(module, take_line());
@@ -374,10 +347,8 @@ class Machine {
     }
   }
 
-  std::span<const std::byte> pickle_;
   const Entries& entries_;
-  const std::string prefix_, where_;
-  size_t at_ = 0;
+  const std::string prefix_;
   std::deque<Object> objects_;
   std::vector<Ref> stack_;
   std::map<uint32_t, Ref> memo_;

@@ -27,10 +27,9 @@ std::string clean_up(std::string text) {
   return text;
 }
 
-class JsonDecoders {
+class JsonDecoders : JsonPartReader {
  public:
-  JsonDecoders(const JsonValues& values, TokenizerDraft& draft)
-      : values_(values), draft_(draft), spec_(draft.spec) {}
+  using JsonPartReader::JsonPartReader;
 
   void read(const json& part) {
     const std::string type = values_.text(part, "type");
@@ -120,9 +119,6 @@ class JsonDecoders {
     return token;
   }
 
-  const JsonValues& values_;
-  TokenizerDraft& draft_;
-  TokenizerSpec& spec_;
   std::vector<std::pair<std::string, std::string>> replacements_;
   std::string prefix_;
   bool known_ = false, bytes_ = false, fallback_ = false, words_ = false, clean_ = false;

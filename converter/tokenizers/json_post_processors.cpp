@@ -7,10 +7,9 @@ namespace {
 
 using nlohmann::json;
 
-class JsonPostProcessors {
+class JsonPostProcessors : JsonPartReader {
  public:
-  JsonPostProcessors(const JsonValues& values, TokenizerDraft& draft)
-      : values_(values), draft_(draft), spec_(draft.spec) {}
+  using JsonPartReader::JsonPartReader;
 
   void read(const json& part) {
     const std::string type = values_.text(part, "type");
@@ -86,10 +85,6 @@ class JsonPostProcessors {
     }
     return seen == texts;
   }
-
-  const JsonValues& values_;
-  TokenizerDraft& draft_;
-  TokenizerSpec& spec_;
 };
 
 }  // namespace

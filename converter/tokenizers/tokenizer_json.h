@@ -26,6 +26,18 @@ struct TokenizerDraft {
   bool has_no_spaces = false;  // a pre-tokenizer has taken them out
 };
 
+/// What a reader of parts of one kind has.
+class JsonPartReader {
+ public:
+  JsonPartReader(const JsonValues& values, TokenizerDraft& draft)
+      : values_(values), draft_(draft), spec_(draft.spec) {}
+
+ protected:
+  const JsonValues& values_;
+  TokenizerDraft& draft_;
+  TokenizerSpec& spec_;
+};
+
 void read_normalizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
 void read_pre_tokenizers(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
 void read_token_model(const JsonValues& values, const nlohmann::json& root, TokenizerDraft& draft);
