@@ -119,7 +119,7 @@ TEST_CASE("documentation: docs/cli.md has the options of --help, command by comm
   std::set<std::string> shared = options_in(section(document, "COMMAND"));
   TEST_ASSERT_TRUE(shared.count("--help") == 1);
   for (const std::string name : {"convert", "run", "chat", "embed", "classify", "depth", "forward", "bench",
-                                 "inspect", "eval", "tokenize", "verify", "translate", "summarize"}) {
+                                 "inspect", "eval", "tokenize", "verify", "translate", "summarize", "speak"}) {
     CAPTURE(name);
     const std::string text = section(document, name);
     TEST_ASSERT_FALSE(text.empty());
