@@ -150,8 +150,8 @@ LayerSpec read_layer(Config& config, uint32_t width, uint32_t reach) {
 }
 
 /// What the other programs take of a letter: its hidden state, means, logarithms of variances.
-View project_letters(TransformerBuilder& builder, uint32_t latents) {
-  const View x = builder.x(), all = builder.new_value(x.width + 2 * latents, Unit::token);
+View project_letters(TransformerBuilder& builder, View x, uint32_t latents) {
+  const View all = builder.new_value(x.width + 2 * latents, Unit::token);
   builder.add(ScaleRowsNode{x, columns(all, 0, x.width)});
   const std::string source = "text_encoder.project";
   const RowConv conv{builder.tensors().table(source + ".weight", 2 * latents, x.width),
@@ -202,8 +202,8 @@ TransformerSpec read_vits(const Source&, Config& config) {
   spec.names.embedding = "text_encoder.embed_tokens";
   const LayerSpec layer = read_layer(config, sizes.width, config.size("window_size", 1, kMaxSize / 4, 4));
   spec.repeat(layer, config.size("num_hidden_layers", 1, kMaxLayers, 6));
-  spec.before_head = [latents = sizes.latents](TransformerBuilder& builder) {
-    return project_letters(builder, latents);
+  spec.before_head = [latents = sizes.latents](TransformerBuilder& builder, View x) {
+    return project_letters(builder, x, latents);
   };
   spec.head.kind = OutputKind::hidden;
   spec.programs = {
