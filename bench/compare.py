@@ -175,19 +175,24 @@ def measure(row, arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="rows whose title holds this")
+    parser.add_argument("--only", action="append", help="rows whose title holds this; may be given several times")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--processor", action="store_true",
+                        help="count the processor's time, of one thread: for a busy machine")
     parser.add_argument("--mote", type=pathlib.Path, default=ROOT / "build" / "mote")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build" / "compare")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--svg", type=pathlib.Path)
     arguments = parser.parse_args()
+    if arguments.processor:
+        contenders.PROCESSOR, arguments.threads = True, 1
     if not arguments.mote.exists():
         parser.error(f"{arguments.mote} is missing: cmake --preset release && cmake --build --preset release")
-    rows = [row for row in all_rows(Models(arguments.work, arguments.mote)) if arguments.only in row.title]
+    wanted = lambda row: not arguments.only or any(part in row.title for part in arguments.only)
+    rows = list(filter(wanted, all_rows(Models(arguments.work, arguments.mote))))
     if not rows:
-        parser.error(f"no row's title holds '{arguments.only}'")
+        parser.error(f"no row's title holds {arguments.only}")
     results = []
     for row in rows:
         results.append(measure(row, arguments))

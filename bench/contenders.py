@@ -13,14 +13,17 @@ from models import graph_inputs, installed, pseudo_ids
 
 # The milliseconds of one measure() are the median of as many runs as take so long, and of so many at least.
 SECONDS, REPEAT = 0.3, 3
+# Whether the processor's time counts instead, which is that of one thread (compare.py --processor).
+PROCESSOR = False
 
 
 def median_ms(run):
+    clock = time.process_time if PROCESSOR else time.perf_counter
     times = []
     while len(times) < REPEAT or sum(times) < 1000 * SECONDS:
-        start = time.perf_counter()
+        start = clock()
         run()
-        times.append(1000 * (time.perf_counter() - start))
+        times.append(1000 * (clock() - start))
     return statistics.median(times)
 
 
@@ -52,6 +55,9 @@ class Mote:
         result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         self.isa = result["isa"]
         self.shares.append(result["share_of_bandwidth" if self.decodes else "share_of_multiply_adds"])
+        if PROCESSOR:
+            self.shares.clear()  # are of the clock's time
+            return result["decode_processor_ms" if self.decodes else "prompt_processor_ms"]
         return 1000 * self.tokens / result["decode_tokens_per_s"] if self.decodes else result["prompt_ms"]
 
 
@@ -235,7 +241,8 @@ import os, sys, time
 start = time.perf_counter()
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(child, 0)
-print(1000 * (time.perf_counter() - start), usage.ru_maxrss / 1024)
+processor = usage.ru_utime + usage.ru_stime
+print(1000 * (time.perf_counter() - start), 1000 * processor, usage.ru_maxrss / 1024)
 sys.exit(os.waitstatus_to_exitcode(status))
 """
 
@@ -255,8 +262,8 @@ class Process:
         if result.returncode:
             raise RuntimeError(f"{self.command[0]} failed: {result.stderr}")
         *printed, figures = result.stdout.splitlines()
-        milliseconds, peak = map(float, figures.split())
-        return milliseconds, peak, "\n".join(printed)
+        milliseconds, processor, peak = map(float, figures.split())
+        return processor if PROCESSOR else milliseconds, peak, "\n".join(printed)
 
     def measure(self):
         if self.counts_memory:

@@ -152,9 +152,14 @@ def export_onnx(directory, path):
             return self.model(**dict(zip(names, values)))[0]
 
     inputs = tuple(torch.from_numpy(array) for array in graph_inputs(names, 1, 32).values())
+    options = {"input_names": names, "output_names": ["hidden"]}
+    if config["model_type"] == "gemma3_text":  # whose masks tracing does not follow
+        axis = {1: torch.export.Dim("sequence", min=2, max=config["max_position_embeddings"])}
+        torch.onnx.export(First().eval(), inputs, str(path), dynamic_shapes=(tuple(axis for _ in names),), dynamo=True,
+                          external_data=False, **options)
+        return
     axes = {name: {0: "batch", 1: "sequence"} for name in names if name in ("input_ids", "attention_mask")}
-    torch.onnx.export(First().eval(), inputs, str(path), input_names=names, output_names=["hidden"], dynamic_axes=axes,
-                      opset_version=17, dynamo=False)
+    torch.onnx.export(First().eval(), inputs, str(path), dynamic_axes=axes, opset_version=17, dynamo=False, **options)
 
 
 def quantize_openvino(onnx, folder):

@@ -289,7 +289,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const TypePolicy policy(options.type, source, spec.is_encoder(), options.head_type);
   TensorSet tensors(source);
   Graph graph = build_transformer(spec, policy, tensors);
-  std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || spec.sound
+  const bool labels_are_texts = spec.sound && spec.sound->waveform;  // of CTC
+  std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || labels_are_texts
                                           ? std::nullopt
                                           : read_tokenizer(source, spec.is_encoder() || spec.source);
   if (text && spec.globals) leave_out_types(*text);

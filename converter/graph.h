@@ -497,7 +497,7 @@ struct ProgramGraph {
 };
 
 /// The schema's.
-enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel };
+enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel, filter_bank };
 
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {
@@ -510,7 +510,7 @@ struct SoundSpec {
   uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
   SoundFeatures features = SoundFeatures::none;
   uint32_t fft = 0, hop = 0;
-  float scale = 0.0f;
+  float scale = 0.0f, mean = 0.0f;
 };
 
 /// The schema's: ids of a decoder of speech that are no text, -1 for none.

@@ -281,10 +281,10 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
   if (graph.sound) {
     const auto kind = graph.sound->waveform ? file::SoundKind::waveform : file::SoundKind::spectrum;
     const SoundSpec& spec = *graph.sound;
-    sound =
-        file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
-                          spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
-                          static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale);
+    sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
+                              spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
+                              static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale,
+                              spec.mean);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;

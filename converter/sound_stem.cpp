@@ -40,7 +40,7 @@ std::optional<std::vector<float>> bias_of(TransformerBuilder& builder, const Tim
 }  // namespace
 
 View time_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv, View in,
-               Activation activation) {
+               Activation activation, Role role) {
   if (conv.before + conv.after >= conv.taps)
     fail("{}: {} taps over {} rows of padding", label, conv.taps, conv.before + conv.after);
   const std::vector<float> weight =
@@ -49,7 +49,7 @@ View time_conv(TransformerBuilder& builder, const std::string& label, const Time
   const View frames = builder.new_value(in.width * conv.taps, Unit::token);
   builder.add(FramesNode{conv.taps, conv.before, in, frames});
   const View out = builder.new_value(conv.width, Unit::token);
-  conv_linear(builder, label, Role::matrix, taps_first(weight, conv.width, in.width, conv.taps, frames.width),
+  conv_linear(builder, label, role, taps_first(weight, conv.width, in.width, conv.taps, frames.width),
               bias_of(builder, conv), frames, out, activation, std::nullopt);
   return out;
 }

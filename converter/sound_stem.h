@@ -13,7 +13,7 @@ namespace mote::convert {
 
 /// activation(convolution of in): the builder's rows become groups of in's, `stride` each.
 View time_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv, View in,
-               Activation activation);
+               Activation activation, Role role = Role::matrix);
 
 /// The same of samples, of which a row of the input has `stride`: needs no rows beyond a window's.
 View waveform_conv(TransformerBuilder& builder, const std::string& label, const TimeConv& conv,

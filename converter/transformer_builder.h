@@ -124,13 +124,13 @@ class TransformerBuilder {
   /// Sequences have at least so many tokens.
   void require_tokens(uint32_t tokens) { graph_.add_groups(Unit::token, tokens, tokens); }
   Unit rows() const { return rows_; }
-  /// Parts of each row become rows of their own, which new values have from now on.
-  View split_rows(View wide, uint32_t parts);
   /// Units of groups, and of parts, of another's rows.
   Unit add_groups(Unit of, uint32_t ratio, uint32_t needs) { return graph_.add_groups(of, ratio, needs); }
   Unit add_parts(Unit of, uint32_t parts) { return graph_.add_parts(of, parts); }
   /// Of a model of pictures.
   const PictureFormat& picture() const { return spec_.picture.format; }
+  /// Parts of each row become rows of their own, which new values have from now on.
+  View split_rows(View wide, uint32_t parts);
   /// Groups of the rows that new values have, who keep theirs.
   Unit groups_of_rows(uint32_t ratio) { return graph_.add_groups(rows_, ratio); }
   /// For PictureSpec::finish: what the rows of outputs are taken of.

@@ -2,11 +2,17 @@
 //
 // AST (Gong et al. 2021): a vision transformer over squares of a spectrogram, with two learned rows before
 // them, whose mean is classified.
+#include <nlohmann/json.hpp>
+
 #include "converter/architectures/architecture.h"
+#include "converter/readers/json_text.h"
 #include "converter/transformer_builder.h"
 
 namespace mote::convert {
 namespace {
+
+constexpr int kFeaturesDepth = 4;
+constexpr uint32_t kFeaturesWindow = 400, kFeaturesFft = 512, kFeaturesHop = 160;
 
 /// The squares' linear, and what learned rows and positions come to: squares before the first are 0, so their
 /// rows of the table have the learned ones less the linear's bias.
@@ -33,6 +39,37 @@ View build_squares(TransformerBuilder& builder, const std::string& base, const S
   return x;
 }
 
+/// What preprocessor_config.json says of features, where the source has one: Kaldi's filter banks.
+void read_ast_features(const Source& source, SoundSpec& sound) {
+  const std::filesystem::path path = source.directory / "preprocessor_config.json";
+  std::error_code ignored;
+  if (source.directory.empty() || !std::filesystem::exists(path, ignored)) return;
+  const nlohmann::json json = read_json_object(path, kFeaturesDepth);
+  Config values(json, path.string());
+  if (values.text("feature_extractor_type") != "ASTFeatureExtractor")
+    values.refuse("feature_extractor_type is not ASTFeatureExtractor");
+  const auto expect = [&](const char* key, uint32_t wanted, uint32_t fallback) {
+    if (const uint32_t is = values.size(key, 0, kMaxSize, fallback); is != wanted)
+      values.refuse("{} {} is not supported; {} is", key, is, wanted);
+  };
+  expect("sampling_rate", sound.rate, 16000);
+  expect("num_mel_bins", sound.bins, 128);
+  expect("max_length", sound.frames, 1024);
+  const bool normalizes = values.flag("do_normalize", true);
+  const double mean = values.number("mean", -4.2677393), deviation = values.number("std", 4.5689974);
+  if (normalizes && !(deviation > 0)) values.refuse("std is not above 0");
+  sound.features = SoundFeatures::filter_bank;
+  sound.window = kFeaturesWindow;
+  sound.fft = kFeaturesFft;
+  sound.hop = kFeaturesHop;
+  sound.mean = normalizes ? static_cast<float>(mean) : 0.0f;
+  sound.scale = normalizes ? static_cast<float>(2 * deviation) : 1.0f;
+  for (const char* key :
+       {"feature_size", "padding_side", "padding_value", "processor_class", "return_attention_mask"})
+    values.value(key);
+  values.finish();
+}
+
 }  // namespace
 
 TransformerSpec read_ast(const Source& source, Config& config) {
@@ -47,6 +84,7 @@ TransformerSpec read_ast(const Source& source, Config& config) {
   sound.frames = config.size("max_length", sound.patch, kMaxSize, 1024);
   sound.bins = config.size("num_mel_bins", sound.patch, kMaxSize, 128);
   sound.before = 2;
+  read_ast_features(source, sound);
   const uint64_t squares = uint64_t{(sound.frames - sound.patch) / sound.frame_step + 1} *
                            ((sound.bins - sound.patch) / sound.bin_step + 1);
   if (squares + 2 > kMaxSize) config.refuse("a spectrogram of {} squares", squares);

@@ -63,16 +63,15 @@ TransformerSpec read_granitemoehybrid(const Source& source, Config& config) {
   if (positions == "nope") spec.ropes.clear();
   const uint32_t width = config.size("shared_intermediate_size", 1, kMaxSize, 1024);
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
-  const bool apart =
-      source.tensors.count(base_of(source, "model.") + "layers.0.shared_mlp.gate_proj.weight") != 0;
+  // A GGUF has gate and up apart, under a llama's names.
+  const bool apart = source.tensors.count(base_of(source, "model.") + "layers.0.mlp.gate_proj.weight") != 0;
   for (LayerSpec& layer : spec.layers) {
     layer.attention.rope = positions == "rope" ? 0 : kNone;
     layer.ffn.width = width;
-    const std::string mlp = prefix + "shared_mlp.";
-    layer.names.gate = apart ? mlp + "gate_proj" : "";
-    layer.names.up = apart ? mlp + "up_proj" : "";
-    layer.names.gate_up = apart ? "" : mlp + "input_linear";
-    layer.names.down = mlp + (apart ? "down_proj" : "output_linear");
+    if (apart) continue;
+    layer.names.gate = layer.names.up = "";
+    layer.names.gate_up = prefix + "shared_mlp.input_linear";
+    layer.names.down = prefix + "shared_mlp.output_linear";
   }
   for (const char* unused : {"normalization_function", "init_method"}) config.value(unused);
 

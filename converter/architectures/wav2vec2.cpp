@@ -8,13 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
+#include "converter/jinja/unicode.h"
+#include "converter/readers/json_file.h"
+#include "converter/readers/json_text.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr uint32_t kMostWaveformRows = 1u << 19;  // of samples, some minutes of sound
-constexpr float kStemEps = 1e-5f;                 // of the norms between the convolutions
+constexpr int kCtcVocabDepth = 16;
+constexpr float kStemEps = 1e-5f;  // of the norms between the convolutions
 
 struct WaveformStem {
   std::string base;
@@ -90,19 +94,35 @@ View build_waveform_stem(TransformerBuilder& builder, const WaveformStem& stem, 
   return x;
 }
 
-/// The texts of the ids of vocab.json, where the source has one.
+/// vocab.json, of several languages the one that tokenizer_config.json names.
+nlohmann::json read_ctc_vocab(const Source& source, const nlohmann::json& tokenizer) {
+  const JsonFile file((source.directory / "vocab.json").string());
+  nlohmann::json vocab = read_optional_json_object(source.directory / "vocab.json", kCtcVocabDepth);
+  if (vocab.empty() || !vocab.begin()->is_object()) return vocab;
+  const std::string language = file.text(tokenizer, "target_lang", "eng");
+  return file.object(vocab, language);
+}
+
+/// The texts of the ids of vocab.json, where the source has one; what parts words is a space, as the original
+/// decodes it.
 std::vector<std::string> read_ctc_texts(const Source& source, uint32_t vocab) {
   std::vector<std::string> texts;
   for (uint32_t id = 0; id < vocab; ++id) texts.push_back(fmt::format("<{}>", id));
-  std::ifstream in(source.directory / "vocab.json");
-  if (!in) return texts;
-  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (!json.is_object()) fail("vocab.json: no object of texts and ids");
-  for (const auto& [text, id] : json.items()) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= vocab)
-      fail("vocab.json: \"{}\" has an id that the model lacks", text);
-    texts[id.get<uint32_t>()] = text;
-  }
+  const std::filesystem::path path = source.directory / "tokenizer_config.json";
+  const nlohmann::json tokenizer = read_optional_json_object(path, kCtcVocabDepth);
+  const JsonFile file(path.string());
+  const nlohmann::json* given = file.find(tokenizer, "word_delimiter_token");
+  const bool named = given != nullptr && given->is_object();
+  const std::string delimiter =
+      named ? file.text(*given, "content") : file.text(tokenizer, "word_delimiter_token", "|");
+  if (file.text(tokenizer, "replace_word_delimiter_char", " ") != " ")
+    file.refuse_value("replace_word_delimiter_char", file.find(tokenizer, "replace_word_delimiter_char"),
+                      "a space");
+  const bool lowers = file.flag(tokenizer, "do_lower_case", false);
+  const JsonFile where((source.directory / "vocab.json").string());
+  const nlohmann::json ids = read_ctc_vocab(source, tokenizer);
+  for (const auto& [text, id] : ids.items())
+    texts[where.size(id, text, vocab - 1)] = text == delimiter ? " " : lowers ? jinja::lower(text) : text;
   return texts;
 }
 

@@ -45,7 +45,7 @@ ConvStem whisper_stem(uint32_t bins, uint32_t width, uint32_t rows) {
 View build_whisper_stem(TransformerBuilder& builder, const ConvStem& stem) {
   View x = builder.input(stem.bins);
   for (size_t i = 0; i < stem.convs.size(); ++i)
-    x = time_conv(builder, fmt::format("stem.conv.{}", i), stem.convs[i], x, stem.activation);
+    x = time_conv(builder, fmt::format("stem.conv.{}", i), stem.convs[i], x, stem.activation, Role::fine);
   std::vector<float> positions = builder.tensors().table(stem.positions, stem.rows, x.width);
   builder.add(PositionsNode{
       builder.add_weight({"positions", DType::f32, true, stem.rows, x.width, {}, std::move(positions)}), x});

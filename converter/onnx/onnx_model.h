@@ -27,6 +27,7 @@ struct OnnxWeight {
 struct OnnxModel {
   std::string where;  // the file
   OnnxGraph graph;
+  bool half = false;  // it has tensors of 16 bits: its numbers are the config's rounded to these
   std::map<std::string, OnnxWeight> weights;
 };
 

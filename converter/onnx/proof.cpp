@@ -49,7 +49,8 @@ bool OnnxProof::is_same(const Traced& a, const Traced& b) {
 }
 
 bool OnnxProof::is_near(float value, float expected) const {
-  return std::abs(value - expected) <= 2e-6f * std::abs(expected);
+  const float step = model_->half ? 0x1p-24f : 0.0f;  // between the least numbers
+  return std::abs(value - expected) <= static_cast<float>(tolerance()) * std::abs(expected) + step;
 }
 
 std::vector<float> OnnxProof::numbers(const Traced& tensor) const {

@@ -68,7 +68,9 @@ class OnnxProof {
   const TracedAtom& need(const Traced& tensor, const char* op, const std::string& what);
   bool is_vector(const Traced& tensor) const;
   bool is_same(const Traced& a, const Traced& b);
+  /// Whether a number of the graph is the config's; of a graph in half precision, rounded to it.
   bool is_near(float value, float expected) const;
+  double tolerance() const { return model_->half ? 1e-3 : 2e-6; }
   std::vector<float> numbers(const Traced& tensor) const;
   /// Refuses a tensor that broadcasting does not make one of `dims`.
   void broadcast_dims(const Traced& tensor, const std::vector<uint64_t>& dims) const;

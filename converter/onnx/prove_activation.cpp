@@ -90,7 +90,7 @@ Traced OnnxProof::activation(const Traced& tensor, Activation activation, const 
   for (int i = -40; i <= 40; ++i) {
     const double x = i / 4.0, value = evaluate(tensor, index, x, kMaxOperators);
     const double expected = expected_activation(activation, x);
-    if (!(std::abs(value - expected) <= 2e-6 * (1.0 + std::abs(expected))))
+    if (!(std::abs(value - expected) <= tolerance() * (1.0 + std::abs(expected))))
       refuse("the activation of {} makes {} of {}, the config's {}", what, value, x, expected);
   }
   return base;

@@ -162,6 +162,11 @@ std::shared_ptr<OnnxModel> open_onnx(Source& source, std::span<const std::byte> 
   model->where = path.string();
   model->graph = parse_onnx(file, model->where);
   ExternalFiles(source, path).take(model->graph);
+  const auto is_half = [](const OnnxTensor& tensor) { return onnx_type_bytes(tensor.type) == 2; };
+  const OnnxGraph& graph = model->graph;
+  model->half = std::any_of(graph.constants.begin(), graph.constants.end(), is_half) ||
+                std::any_of(graph.initializers.begin(), graph.initializers.end(),
+                            [&](const auto& named) { return is_half(named.second); });
   expand_fused(*model);
   return model;
 }

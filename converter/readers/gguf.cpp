@@ -253,7 +253,7 @@ std::string translated(const Family& family, bool has_experts, const TensorName&
   const bool usual = name.kind == ".weight" || name.kind == ".bias";
   for (const std::span<const TensorRule> rules :
        {has_experts ? family.experts.tensors : std::span<const TensorRule>(), family.tensors,
-        family.common_tensors()}) {
+        family.common_tensors(), family.of_other_layers}) {
     for (const TensorRule& rule : rules) {
       if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf)
         return fmt::format(fmt::runtime(rule.name), name.layer) + (rule.whole ? "" : name.kind);

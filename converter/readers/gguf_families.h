@@ -73,27 +73,22 @@ inline constexpr KeyRule kGraniteKeys[] = {
     {"residual_scale", "residual_multiplier", KeyKind::real},
     {"logit_scale", "logits_scaling", KeyKind::real}};
 
-// The keys of its scans are in gguf.cpp.
-inline constexpr TensorRule kGraniteHybridTensors[] = {
-    {"blk.{}.ssm_in", "model.layers.{}.mamba.in_proj"},
-    {"blk.{}.ssm_conv1d", "model.layers.{}.mamba.conv1d"},
-    {"blk.{}.ssm_dt.bias", "model.layers.{}.mamba.dt_bias", true},
-    {"blk.{}.ssm_a", "model.layers.{}.mamba.A", true},
-    {"blk.{}.ssm_d", "model.layers.{}.mamba.D", true},
-    {"blk.{}.ssm_norm", "model.layers.{}.mamba.norm"},
-    {"blk.{}.ssm_out", "model.layers.{}.mamba.out_proj"},
-    {"blk.{}.ffn_norm", "model.layers.{}.post_attention_layernorm"},
-    {"blk.{}.ffn_gate", "model.layers.{}.shared_mlp.gate_proj"},
-    {"blk.{}.ffn_up", "model.layers.{}.shared_mlp.up_proj"},
-    {"blk.{}.ffn_down", "model.layers.{}.shared_mlp.down_proj"}};
+// Of layers that scan, whose keys are in gguf.cpp.
+inline constexpr TensorRule kScanTensors[] = {{"blk.{}.ssm_in", "model.layers.{}.mamba.in_proj"},
+                                              {"blk.{}.ssm_conv1d", "model.layers.{}.mamba.conv1d"},
+                                              {"blk.{}.ssm_dt.bias", "model.layers.{}.mamba.dt_bias", true},
+                                              {"blk.{}.ssm_a", "model.layers.{}.mamba.A", true},
+                                              {"blk.{}.ssm_d", "model.layers.{}.mamba.D", true},
+                                              {"blk.{}.ssm_norm", "model.layers.{}.mamba.norm"},
+                                              {"blk.{}.ssm_out", "model.layers.{}.mamba.out_proj"}};
 inline constexpr TensorRule kGraniteMoeTensors[] = {
     {"blk.{}.ffn_gate_inp", "model.layers.{}.block_sparse_moe.router.layer"},
     {"blk.{}.ffn_gate_exps", "model.layers.{}.block_sparse_moe.experts.[].gate_proj"},
     {"blk.{}.ffn_up_exps", "model.layers.{}.block_sparse_moe.experts.[].up_proj"},
     {"blk.{}.ffn_down_exps", "model.layers.{}.block_sparse_moe.experts.[].down_proj"},
-    {"blk.{}.ffn_gate_shexp", "model.layers.{}.shared_mlp.gate_proj"},
-    {"blk.{}.ffn_up_shexp", "model.layers.{}.shared_mlp.up_proj"},
-    {"blk.{}.ffn_down_shexp", "model.layers.{}.shared_mlp.down_proj"}};
+    {"blk.{}.ffn_gate_shexp", "model.layers.{}.mlp.gate_proj"},
+    {"blk.{}.ffn_up_shexp", "model.layers.{}.mlp.up_proj"},
+    {"blk.{}.ffn_down_shexp", "model.layers.{}.mlp.down_proj"}};
 
 inline constexpr KeyRule kLfm2Keys[] = {{"embedding_length", "hidden_size"},
                                         {"block_count", "num_hidden_layers"},
@@ -218,6 +213,7 @@ struct Family {
   }
   // Where attention.head_count_kv has a number for each layer: the type of layers of 0, and of the others.
   std::string_view other_layer = {}, attention_layer = {};
+  std::span<const TensorRule> of_other_layers = {};  // besides `tensors`
 };
 
 // clang-format off
@@ -231,8 +227,8 @@ inline constexpr Family kFamilies[] = {
     {"qwen3moe", "hidden_act", "silu", true, kLlamaKeys, kLlamaTensors, true, false, "",
      {"qwen3_moe", kQwenMoeKeys, kQwenMoeTensors, true}},
     {"granite", "hidden_act", "silu", true, kGraniteKeys, kLlamaTensors, true, true},
-    {"granitehybrid", "hidden_act", "silu", true, kGraniteKeys, kGraniteHybridTensors, true, true, "granitemoehybrid",
-     {"granitemoehybrid", kMixtralKeys, kGraniteMoeTensors}, "mamba", "attention"},
+    {"granitehybrid", "hidden_act", "silu", true, kGraniteKeys, kLlamaTensors, true, true, "granitemoehybrid",
+     {"granitemoehybrid", kMixtralKeys, kGraniteMoeTensors}, "mamba", "attention", kScanTensors},
     {"lfm2", nullptr, nullptr, false, kLfm2Keys, kLfm2Tensors, true, false, "", {}, "conv", "full_attention"},
     {"olmo2", "hidden_act", "silu", true, kLlamaKeys, kSandwichTensors, true, false},
     {"gemma", "hidden_act", "gelu_pytorch_tanh", true, kGemmaKeys, kLlamaTensors, true, false},

@@ -26,8 +26,8 @@ class VitsVocabulary {
  public:
   VitsVocabulary(const SideFiles& side, const std::filesystem::path& path)
       : values_(path.string()), settings_(side.config_path()), side_(side) {
-    for (const auto& [text, id] : read_json_object(path, kTokenizerJsonDepth).items())
-      add_token(text, values_.token_id(id, text));
+    const json vocabulary = read_json_object(path, kTokenizerJsonDepth);
+    for (const auto& [text, id] : vocabulary.items()) add_token(text, values_.token_id(id, text));
     if (letters_.empty()) values_.refuse("the vocabulary has no letters");
     for (const TokenSpec& token : spec_.tokens)
       if (token.text.empty()) values_.refuse("the vocabulary has gaps between its ids");

@@ -6,24 +6,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "clock.h"
-#include "console.h"
-#include "mote/mote.h"
-#include "startup.h"
-
-extern "C" {
-extern const unsigned char firmware_model[], firmware_model_end[];
-}
+#include "image.h"
 
 namespace {
+
+using image::error;
+using image::report;
 
 constexpr uint32_t kLineBytes = 128;
 constexpr uint32_t kPromptBytes = kLineBytes + 64;
 constexpr uint32_t kOperationsPerStep = 1;
 constexpr uint32_t kPieceBytes = 64;
-
-alignas(8) unsigned char storage[MOTE_MODEL_BYTES];
-mote_error error;
 
 /// The line being typed.
 struct Line {
@@ -32,24 +25,11 @@ struct Line {
   bool too_long;
 };
 
-/// The device's own work: it is due once a turn of the main loop.
-struct Heartbeat {
-  uint32_t beats, last, longest;
-
-  void beat() {
-    const uint32_t now = mote_clock::now();
-    const uint32_t gap = mote_clock::between(last, now);
-    if (beats != 0 && gap > longest) longest = gap;
-    last = now;
-    ++beats;
-  }
-};
-
 struct Assistant {
   const mote_model* model;
   mote_session* session;
   Line line;
-  Heartbeat heart;
+  image::Heartbeat heart;
   mote_detokenizer text;
   int32_t prompt[MOTE_FIRMWARE_CONTEXT];
   uint32_t prompt_tokens, tokens;
@@ -58,20 +38,6 @@ struct Assistant {
 
 Assistant assistant;
 
-/// Fails the command, not the device.
-void report(const char* what, mote_status status) {
-  print(what, ": ", mote_status_name(status), ": ", error.text, "\n");
-}
-
-[[gnu::noinline]] mote_status open(Assistant& a) {
-  const size_t bytes = static_cast<size_t>(firmware_model_end - firmware_model);
-  mote_model* model = nullptr;
-  const mote_status status =
-      mote_model_open(firmware_model, bytes, MOTE_OPEN_CHECK_HASHES, storage, sizeof storage, &model, &error);
-  a.model = model;
-  return status;
-}
-
 [[gnu::noinline]] mote_status start(Assistant& a) {
   mote_session_options options = mote_session_options_default(a.model);
   options.context = MOTE_FIRMWARE_CONTEXT;
@@ -79,11 +45,7 @@ void report(const char* what, mote_status status) {
   options.logit_rows = 1;
   options.text_bytes = MOTE_FIRMWARE_TEXT_BYTES;
   options.kv_dtype = MOTE_KV_I8;
-  const uint32_t room = static_cast<uint32_t>(arena_end - arena_start);
-  const mote_status status = mote_session_init(a.model, &options, arena_start, room, &a.session, &error);
-  if (status != MOTE_OK) return status;
-  print("arena: ", static_cast<uint32_t>(mote_session_bytes(a.model, &options)), " of ", room, " bytes\n");
-  return MOTE_OK;
+  return image::start(a.model, options, &a.session);
 }
 
 mote_status begin_answer(Assistant& a) {
@@ -123,8 +85,8 @@ mote_status step(Assistant& a) {
 
 void print_stats(const Assistant& a) {
   print("prompt tokens ", a.prompt_tokens, ", answer tokens ", a.tokens, ", heartbeats ", a.heart.beats,
-        ", longest gap ", a.heart.longest, " ticks, stack ", stack_peak_bytes(), " of ",
-        static_cast<uint32_t>(stack_top - stack_bottom), " bytes\n");
+        ", longest gap ", a.heart.longest, " ticks, ");
+  image::print_stack();
 }
 
 /// False where the line ends the run.
@@ -178,7 +140,7 @@ void main_loop(Assistant& a) {
 int main(void) {
   print("mote ", mote_version(), " on ", MOTE_BOARD, "\n");
   mote_clock::start();
-  mote_status status = open(assistant);
+  mote_status status = image::open(&assistant.model);
   if (status == MOTE_OK) status = start(assistant);
   if (status != MOTE_OK) {
     report("failed", status);

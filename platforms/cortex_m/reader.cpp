@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reader: a line typed over the UART is a small grey picture, two hexadecimal digits a pixel, row by row;
-// the answer is the label that the model, such as `digits`, gives it, with the logit. "exit" ends the run.
+// The reader: of small grey pictures that lie in flash, a byte a pixel, and of those typed over the UART, two
+// hexadecimal digits a pixel, row by row, the label is printed that the model, such as `digits`, gives them,
+// with the logit. The line "exit" ends the run.
 #include <stdint.h>
 #include <string.h>
 
-#include "clock.h"
-#include "console.h"
-#include "mote/mote.h"
-#include "startup.h"
+#include "image.h"
+#include "mote/pictures.h"
 
 extern "C" {
-extern const unsigned char firmware_model[], firmware_model_end[];
+extern const unsigned char firmware_data[], firmware_data_end[];  // pictures
 }
 
 namespace {
 
+using image::error;
+using image::refuse;
+
 constexpr uint32_t kMaxPixels = 32 * 32, kMaxColours = 3, kMaxLabels = 32;
 constexpr uint32_t kMaxRowFloats = kMaxPixels * kMaxColours + 4096;  // with rows beside those of patches
-
-alignas(8) unsigned char storage[MOTE_MODEL_BYTES];
-mote_error error;
 
 struct Reader {
   const mote_model* model;
@@ -37,21 +36,12 @@ struct Reader {
 
 Reader reader;
 
-mote_status refuse(const char* what) {
-  strncpy(error.text, what, sizeof error.text - 1);
-  return MOTE_INVALID_ARGUMENT;
-}
-
-mote_status start(Reader& r) {
-  const size_t bytes = static_cast<size_t>(firmware_model_end - firmware_model);
-  mote_model* model = nullptr;
-  mote_status status =
-      mote_model_open(firmware_model, bytes, MOTE_OPEN_CHECK_HASHES, storage, sizeof storage, &model, &error);
+[[gnu::noinline]] mote_status start(Reader& r) {
+  mote_status status = image::open(&r.model);
   if (status != MOTE_OK) return status;
-  r.model = model;
-  status = mote_model_get_picture(model, &r.picture, &error);
+  status = mote_model_get_picture(r.model, &r.picture, &error);
   if (status != MOTE_OK) return status;
-  mote_model_get_output(model, &r.output);
+  mote_model_get_output(r.model, &r.output);
   const mote_picture_info& picture = r.picture;
   if (picture.height * picture.width > kMaxPixels || picture.channels > kMaxColours ||
       picture.mean == nullptr || picture.rows * picture.row_width > kMaxRowFloats ||
@@ -59,16 +49,7 @@ mote_status start(Reader& r) {
     return refuse("the model's pictures are too large");
   if (r.output.kind != MOTE_OUTPUT_SEQUENCE_LABELS || r.output.labels == 0)
     return refuse("the model labels no pictures");
-  mote_session_options options = mote_session_options_default(model);
-  options.context = options.chunk = picture.rows;
-  options.batch = 1;
-  options.logit_rows = 1;
-  options.text_bytes = 0;
-  const uint32_t room = static_cast<uint32_t>(arena_end - arena_start);
-  status = mote_session_init(model, &options, arena_start, room, &r.session, &error);
-  if (status != MOTE_OK) return status;
-  print("arena: ", static_cast<uint32_t>(mote_session_bytes(model, &options)), " of ", room, " bytes\n");
-  return MOTE_OK;
+  return image::start_encoder(r.model, picture.rows, &r.session);
 }
 
 /// Equal colours of grey levels, as the model's own steps make them.
@@ -94,13 +75,11 @@ void answer(Reader& r) {
   const uint32_t begun = mote_clock::now();
   const mote_status status = mote_encode(r.session, &batch, &error);
   if (status != MOTE_OK) {
-    print("failed: ", mote_status_name(status), ": ", error.text, "\n");
+    image::report("failed", status);
     return;
   }
-  const float* logits = mote_session_output(r.session, 0);
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < r.output.labels; ++i) best = logits[i] > logits[best] ? i : best;
-  print(mote_model_label(r.model, best), " ", logits[best], " ",
+  const uint32_t best = image::likeliest(r.session, r.output.labels);
+  print(mote_model_label(r.model, best), " ", mote_session_output(r.session, 0)[best], " ",
         mote_clock::between(begun, mote_clock::now()), " ticks\n");
 }
 
@@ -137,6 +116,14 @@ bool take_line(Reader& r) {
   return true;
 }
 
+void read_flash(Reader& r) {
+  const uint32_t pixels = r.picture.height * r.picture.width;
+  for (const unsigned char* from = firmware_data; from + pixels <= firmware_data_end; from += pixels) {
+    memcpy(r.grey, from, pixels);
+    answer(r);
+  }
+}
+
 void main_loop(Reader& r) {
   r.is_picture = true;
   for (;;) {
@@ -156,11 +143,12 @@ int main(void) {
   mote_clock::start();
   const mote_status status = start(reader);
   if (status != MOTE_OK) {
-    print("failed: ", mote_status_name(status), ": ", error.text, "\n");
+    image::report("failed", status);
     return 1;
   }
+  read_flash(reader);
   print("ready\n");
   main_loop(reader);
-  print("stack ", stack_peak_bytes(), " of ", static_cast<uint32_t>(stack_top - stack_bottom), " bytes\n");
+  image::print_stack();
   return 0;
 }

@@ -35,6 +35,10 @@ bool fits_features(const mote_model& model, const file::Sound& sound) {
              sound.fft() % 2 == 0 && sound.window() >= 2 && sound.window() <= sound.fft();
     case file::SoundFeatures::compressed_frames:
       return sized && sound.hop() == width && sound.scale() > 0.0f;
+    case file::SoundFeatures::filter_bank:
+      return sized && sound.patch() != 0 && sound.fft() >= 4 && sound.fft() <= MOTE_MOST_FFT &&
+             (sound.fft() & (sound.fft() - 1)) == 0 && sound.window() >= 2 && sound.window() <= sound.fft() &&
+             sound.scale() > 0.0f && sound.rate() > 40;
   }
   return false;
 }
@@ -75,7 +79,7 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
            sound->frames(),     sound->bins(),
            sound->before(),     static_cast<mote_sound_features>(sound->features()),
            sound->fft(),        sound->hop(),
-           sound->scale(),      {}};
+           sound->scale(),      sound->mean()};
 }
 
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {

@@ -25,9 +25,10 @@ struct Spline : Operation {
 inline void Binder::bind(const file::Spline& op, Step* step) {
   const auto [in, out] = in_out(op);
   if (status_ != MOTE_OK) return;
-  width(in, 1, "in");
   check(op.bins() >= 2 && op.bins() <= kMaxBins, op.bins(), " bins");
+  width(in, 1, "in");
   const ConstRows curve = rows_beside(in, op.curve(), 3 * uint64_t{op.bins()} - 1, "curve");
+  if (status_ != MOTE_OK) return;
   finite(op.bound(), "bound");
   check(op.bound() > 0.0f, "the bound is not positive");
   step->spline = {op.bins(), op.bound(), in.const_rows(), curve, out.rows()};

@@ -173,6 +173,25 @@ TEST("onnx: dynamically quantized weights keep their integers", "[onnx]") {
   }
 }
 
+TEST("onnx: a graph in half precision has the config's numbers as near as that can be", "[onnx]") {
+  const OnnxFolder folder("bert_onnx");
+  const Source original = folder.read();
+  fs::remove(folder.path() / "model.onnx");  // which stays mapped
+  fs::copy_file(fs::path(MOTE_SOURCE_DIR) / "tests/converter/data/bert_half.onnx",
+                folder.path() / "model.onnx");
+  const Source source = read_source(folder.path());
+  for (const auto& [name, tensor] : original.tensors) {
+    INFO(name);
+    const std::vector<float> values = row_of(source.tensors.at(name), 0), wanted = row_of(tensor, 0);
+    for (size_t i = 0; i < values.size(); ++i)
+      REQUIRE(std::abs(values[i] - wanted[i]) <= 0x1p-11f * std::abs(wanted[i]) + 0x1p-24f);
+  }
+  nlohmann::json config = nlohmann::json::parse(read_text(folder.path() / "config.json"));
+  config["num_attention_heads"] = 2;  // which changes the scale too
+  write_text(folder.path() / "config.json", config.dump());
+  check_contains(message_of<Error>([&] { read_source(folder.path()); }), "heads");
+}
+
 TEST("onnx: a graph that differs from its config is refused with the operator and the node", "[onnx]") {
   const auto differs = [](const char* model, const auto& change, const std::string& expected) {
     OnnxFolder folder(model);

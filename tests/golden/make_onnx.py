@@ -198,6 +198,13 @@ def quantized_bert():
     quantize_dynamic(str(MODELS / "bert_onnx/model.onnx"), str(folder / "bert_quantized.onnx"))
 
 
+def half_bert():
+    """In half precision as onnxruntime makes it, for a test of converter/onnx."""
+    from onnxruntime.transformers.float16 import convert_float_to_float16
+    model = convert_float_to_float16(onnx.load(MODELS / "bert_onnx/model.onnx"), disable_shape_infer=True)
+    onnx.save(model, MODELS.parent.parent / "converter/data/bert_half.onnx")
+
+
 def gpt2():
     config, weights, target = begin("gpt2")
     width, heads, eps = config["n_embd"], config["n_head"], config["layer_norm_epsilon"]
@@ -472,6 +479,7 @@ golden_config, golden_weights, folder_of_bert = begin("bert")
 bert(golden_config, golden_weights, folder_of_bert / "model.onnx")
 small_bert()
 quantized_bert()
+half_bert()
 gpt2()
 vit()
 whisper()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The digit reader of models/digits in the type that is used: held-out pictures, of which 95 of 100 must be
-// right.
+// The digit reader of models/digits and the keyword spotter of models/keywords, in the type that is used:
+// held-out data, of which 95 of 100 must be right.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "mote/pictures.h"
+#include "mote/sound.h"
 #include "tests/support/test_model.h"
 
 namespace {
@@ -85,4 +86,26 @@ TEST("digits: at least 95 of 100 held-out pictures are read in 8 bits") {
     right += own.label(rows) == digits[i] ? 1 : 0;
   }
   TEST_ASSERT_GREATER_OR_EQUAL(190u, right);
+}
+
+TEST("keywords: at least 95 of 100 held-out words are heard in 8 bits") {
+  OwnModel own("keywords");
+  mote_sound_info sound;
+  mote_model_get_sound(own.model.get(), &sound);
+  own.start(mote_sound_square_rows(&sound));
+  const std::vector<uint8_t> spectra = read_idx(own_model("keywords") / "test-features.idx"),
+                             labels = read_idx(own_model("keywords") / "test-labels.idx");
+  const size_t size = size_t{sound.frames} * sound.bins;
+  TEST_ASSERT_EQUAL_UINT64(100, labels.size());
+  REQUIRE(spectra.size() == labels.size() * size);
+  std::vector<float> spectrum(size), rows(size_t{own.length} * sound.patch * sound.patch);
+  size_t right = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    // A byte is an 80th, 128 stands for 0.5.
+    for (size_t at = 0; at < size; ++at)
+      spectrum[at] = static_cast<float>(spectra[i * size + at] - 128) / 80.0f + 0.5f;
+    mote_sound_squares(&sound, spectrum.data(), rows.data());
+    right += own.label(rows) == labels[i] ? 1 : 0;
+  }
+  TEST_ASSERT_GREATER_OR_EQUAL(95u, right);
 }

@@ -101,9 +101,8 @@ struct Counted {
 
 TEST("nothing allocates between opening a model and restoring a session") {
   for (const char* type : {"f32", "q4g32"}) {
-    const test::AlignedBytes& file = test::text_file(type);
     const auto prompt = test::some_ids(40, 100);
-    Counted run(file, size_t{4} << 20);
+    Counted run(test::text_file(type), size_t{4} << 20);
     test::AlignedBytes state(size_t{1} << 20);
     const test::ThreadPool pool(2);
 
@@ -159,14 +158,13 @@ TEST("nothing allocates between opening a model and restoring a session") {
 }
 
 TEST("nothing allocates while a Whisper hears, writes and tests itself") {
-  const test::AlignedBytes& file = test::golden_file("whisper", "q8g32");
   constexpr uint32_t kFrames = 48, kMels = 16, kFft = 400, kHop = 160, kBins = kFft / 2 + 1;
   std::vector<float> samples(size_t{kFrames} * kHop), features(size_t{kFrames} * kMels),
       filters(size_t{kMels} * kBins);
   for (size_t i = 0; i < samples.size(); ++i) samples[i] = static_cast<float>(i * i % 101) / 101.0f - 0.5f;
   const mote_log_mel mel{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&mel) / sizeof(double));
-  Counted run(file, size_t{8} << 20);
+  Counted run(test::golden_file("whisper", "q8g32"), size_t{8} << 20);
   run.open();
   mote_mel_filters(16000, kMels, kBins, filters.data());
   run.go_on([&] {
@@ -184,9 +182,8 @@ TEST("nothing allocates while a Whisper hears, writes and tests itself") {
 
 TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
   for (const char* name : {"mpnet_sentence", "bert_classifier"}) {
-    const test::AlignedBytes& file = test::text_file("q8g32", name);
     const auto ids = test::some_ids(20, 100);
-    Counted run(file, size_t{4} << 20);
+    Counted run(test::text_file("q8g32", name), size_t{4} << 20);
     run.open([&](mote_session_options& options) {
       options.batch = 2;
       options.text_bytes = 4096;
@@ -232,8 +229,7 @@ TEST("nothing allocates while a voice speaks") {
 
 TEST("nothing allocates while a ViT and a Swin label a picture") {
   for (const char* name : {"vit_classifier", "swin_classifier"}) {
-    const test::AlignedBytes& file = test::golden_file(name, "q8g32");
-    Counted run(file, size_t{4} << 20);
+    Counted run(test::golden_file(name, "q8g32"), size_t{4} << 20);
     const std::vector<float> pixels(size_t{3} * 64 * 64, 0.25f);
     std::vector<float> rows(size_t{1} << 16);
     run.open();
@@ -250,8 +246,7 @@ TEST("nothing allocates while a ViT and a Swin label a picture") {
 }
 
 TEST("nothing allocates while a prompt with a picture is read and continued") {
-  const test::AlignedBytes& file = test::golden_file("qwen3_vl", "q8g32");
-  Counted run(file, size_t{8} << 20);
+  Counted run(test::golden_file("qwen3_vl", "q8g32"), size_t{8} << 20);
   const std::vector<float> features(size_t{4} * 256, 0.5f);
   std::vector<float> values(size_t{6} * 512);
   run.open();
@@ -296,9 +291,8 @@ TEST("nothing allocates while texts are normalized and put together") {
 
 TEST("nothing allocates while recurrent and linear-attention models prefill, decode, save and restore") {
   for (const char* name : {"lstm", "performer_causal"}) {
-    const test::AlignedBytes& file = test::golden_file(name, "f32");
     const auto prompt = test::some_ids(40, 100);
-    Counted run(file, size_t{4} << 20);
+    Counted run(test::golden_file(name, "f32"), size_t{4} << 20);
     test::AlignedBytes state(size_t{1} << 20);
     run.open([](mote_session_options& options) { options.context = 64; });
     run.prefill(prompt.data(), 40);
@@ -311,9 +305,8 @@ TEST("nothing allocates while recurrent and linear-attention models prefill, dec
 
 TEST("nothing allocates while a T5 encodes a source and beams search over it") {
   for (const char* type : {"f32", "q8g32"}) {
-    const test::AlignedBytes& file = test::golden_file("t5", type);
     const auto source = test::some_ids(23, 100);
-    Counted run(file, size_t{8} << 20);
+    Counted run(test::golden_file("t5", type), size_t{8} << 20);
     test::AlignedBytes memory(size_t{1} << 16);
     mote_beam beams[4];
     run.open([](mote_session_options& options) {

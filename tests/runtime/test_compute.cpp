@@ -93,9 +93,8 @@ TEST("three tokens rolled back and others in their place give the bits of the ot
     const test::OpenSession session(model, options_of(model, 1));
     const auto kept = test::some_ids(length, kVocab), draft = test::some_ids(3, kVocab, 2),
                right = test::some_ids(5, kVocab, 3);
-    mote_error error{};
     test::prefill(session.get(), joined(kept, draft), kVocab);
-    must(mote_session_truncate(session.get(), 0, length, &error), error);
+    TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_truncate(session.get(), 0, length, nullptr));
     TEST_ASSERT_TRUE(test::prefill(session.get(), right, kVocab) == alone(model, joined(kept, right)));
   });
 }

@@ -126,20 +126,25 @@ TEST("transcribe spells the likeliest labels of a WAV file's frames, from a file
   TEST_ASSERT_EQUAL_INT(0, static_cast<int>(subtitles.rfind("1\n00:00:00,", 0)));
 }
 
-TEST("Moonshine and a transducer write texts of a long sound, stretch after stretch", "[sound]") {
+TEST("a decoder, a transducer and tokens by CTC make texts of a long sound, stretch after stretch",
+     "[sound]") {
   if (!reads_sound(speller())) return;
   const std::string small = std::string(MOTE_SOURCE_DIR) + "/tests/golden/tokenizers/small/tokenizer.json";
-  json letters = json::parse(read_text(small));
-  letters["added_tokens"] = json::array();
-  letters["post_processor"] = nullptr;
-  json& model = letters["model"];
-  model["merges"] = json::array();
-  model["unk_token"] = nullptr;
-  model["vocab"] = json::object();
-  for (int id = 0; id < 12; ++id) model["vocab"][std::string(1, static_cast<char>('a' + id))] = id;
+  const auto letters = [&small](int count) {
+    json root = json::parse(read_text(small));
+    root["added_tokens"] = json::array();
+    root["post_processor"] = nullptr;
+    json& model = root["model"];
+    model["merges"] = json::array();
+    model["unk_token"] = nullptr;
+    model["vocab"] = json::object();
+    for (int id = 0; id < count; ++id) model["vocab"][std::string(1, static_cast<char>('A' + id))] = id;
+    return root.dump();
+  };
   const std::string sound = wav("stretches.wav", noise(31 * 16000));
   for (const auto& [name, tokenizer] : {std::pair<std::string, std::string>("moonshine", read_text(small)),
-                                        {"parakeet_tdt", letters.dump()}}) {
+                                        {"parakeet_tdt", letters(12)},
+                                        {"parakeet_ctc", letters(32)}}) {
     CAPTURE(name);
     const fs::path folder = scratch() / (name + "_speaks");
     fs::copy(golden(name), folder, fs::copy_options::recursive);
@@ -156,6 +161,31 @@ TEST("Moonshine and a transducer write texts of a long sound, stretch after stre
   }
 }
 
+TEST("labels of CTC are parted and lowered as tokenizer_config.json says, in the language that it names",
+     "[sound]") {
+  if (!reads_sound(speller())) return;
+  const std::string sound = wav("parted.wav", noise(4000));
+  const std::string plain = assert_works(run("transcribe " + speller() + " " + sound));
+  const fs::path folder = scratch() / "parted";
+  fs::copy(golden("wav2vec2_ctc"), folder, fs::copy_options::recursive);
+  json vocab = {{"<pad>", 0}, {"<s>", 1}, {"</s>", 2}, {"<unk>", 3}, {"_", 4}};
+  for (int id = 5; id < 32; ++id) vocab[std::string(1, static_cast<char>(id < 31 ? 'A' + id - 5 : '{'))] = id;
+  const auto convert = [&] {
+    return run("convert " + folder.string() + " -o " + (folder / "out.mote").string() + " --type f32");
+  };
+  write_text(folder / "vocab.json", json{{"deu", json::object()}, {"fra", vocab}}.dump());
+  write_text(folder / "tokenizer_config.json",
+             R"({"word_delimiter_token": "_", "do_lower_case": true, "target_lang": "fra"})");
+  assert_works(convert());
+  TEST_ASSERT_EQUAL_STRING(plain,
+                           assert_works(run("transcribe " + (folder / "out.mote").string() + " " + sound)));
+  write_text(folder / "tokenizer_config.json", R"({"target_lang": "spa"})");
+  assert_fails(convert(), 1, "spa");
+  fs::remove(folder / "vocab.json");
+  assert_works(convert());
+  assert_fails(run("transcribe " + (folder / "out.mote").string() + " " + sound), 1, "vocab.json");
+}
+
 TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {
   const std::string sound = wav("short.wav", noise(20));
   if (!reads_sound(speller()))
@@ -165,6 +195,15 @@ TEST("transcribe says what is wrong with damaged sound and with models that do n
   const std::string torn = (scratch() / "torn.wav").string();
   write_text(torn, read_text(sound).substr(0, 20));
   assert_fails(run("transcribe " + speller() + " " + torn), 1, "torn.wav");
+  const std::string whole = read_text(wav("whole.wav", noise(4000)));
+  write_text(torn, whole.substr(0, whole.size() * 2 / 3));
+  const auto cut = run("transcribe " + speller() + " " + torn);
+  TEST_ASSERT_TRUE(assert_works(cut).size() > 1);
+  TEST_ASSERT_TRUE(contains(cut.err, "torn.wav: it is cut"));
+  const std::string empty = wav("empty.wav", {});
+  const auto nothing = run("transcribe " + speller() + " " + empty);
+  TEST_ASSERT_EQUAL_STRING("\n", assert_works(nothing));
+  TEST_ASSERT_TRUE(contains(nothing.err, "there is no sound in it"));
   const std::string bert = (scratch() / "bert.mote").string();
   assert_works(run("convert " + golden("bert") + " -o " + bert + " --type f32"));
   assert_fails(run("transcribe " + bert + " " + sound), 1, "does not take sound");

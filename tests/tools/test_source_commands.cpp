@@ -160,6 +160,7 @@ TEST("bench: a model of pictures or sound is measured on a picture, its frames o
   const auto rows = [](const std::string& model, const std::string& options = "") {
     const json result = assert_json(run("bench " + converted(model, "f32") + " --repeat 1 --json" + options));
     TEST_ASSERT_TRUE(result.at("prompt_ms").get<double>() > 0);
+    TEST_ASSERT_TRUE(result.at("prompt_processor_ms").get<double>() > 0);
     return result.at("prompt").get<int32_t>();
   };
   TEST_ASSERT_EQUAL_INT32(17, rows("vit_classifier"));  // 24 / 6 patches each way, and the class

@@ -39,15 +39,8 @@ std::vector<float> waveform_rows(const ModelFile& file, const float* samples, si
 
 /// Rows of zeros, then the squares of a spectrum [frames, bins].
 std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum) {
-  std::vector<float> rows(size_t{sound.before} * sound.patch * sound.patch);
-  for (uint32_t bin = 0; bin + sound.patch <= sound.bins; bin += sound.bin_step) {
-    for (uint32_t frame = 0; frame + sound.patch <= sound.frames; frame += sound.frame_step) {
-      for (uint32_t i = bin; i < bin + sound.patch; ++i) {
-        for (uint32_t t = frame; t < frame + sound.patch; ++t)
-          rows.push_back(spectrum[size_t{t} * sound.bins + i]);
-      }
-    }
-  }
+  std::vector<float> rows(size_t{mote_sound_square_rows(&sound)} * sound.patch * sound.patch);
+  mote_sound_squares(&sound, spectrum, rows.data());
   return rows;
 }
 

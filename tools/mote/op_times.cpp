@@ -32,13 +32,12 @@ class Profile {
       const double ms = timer.ms();
       const uint32_t stream = op_stream(model_, program_, *op);
       const file::StreamKind kind = program_.streams()->Get(stream)->kind();
-      const uint64_t rows =
-          kind == file::StreamKind::selected   ? selected
-          : kind == file::StreamKind::sequence ? sequences
-          : kind == file::StreamKind::token
-              ? tokens
-              : tokens * rows_of_sequence(program_, stream, static_cast<uint32_t>(seen)) / seen;
-      if (rows != 0) add(op_work(model_, program_, *op, {rows, seen, kv}), ms);
+      const uint64_t positions =
+          has_positions(kind) ? rows_of_sequence(program_, stream, static_cast<uint32_t>(seen)) : seen;
+      const uint64_t rows = kind == file::StreamKind::selected   ? selected
+                            : kind == file::StreamKind::sequence ? sequences
+                                                                 : tokens * positions / seen;
+      if (rows != 0) add(op_work(model_, program_, *op, {rows, positions, kv}), ms);
     }
   }
 

@@ -38,46 +38,14 @@ std::vector<float> depth_map(const mote_picture_info& picture, const Session& se
 
 PictureEncoder::PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool)
     : picture_(picture_of(file)),
-      session_(file, options_for(file, flags, pool, picture_)),
-      rows_(size_t{picture_.rows} * picture_.row_width) {
-  mote_model_get_output(file.model(), &output_);
-}
-
-mote_session_options PictureEncoder::options_for(const ModelFile& file, const SessionFlags& flags,
-                                                 const ThreadPool& pool, const mote_picture_info& picture) {
-  mote_session_options options = session_options(file, flags, pool);
-  options.context = options.chunk = picture.rows;
-  mote_output_info output;
-  mote_model_get_output(file.model(), &output);
-  options.logit_rows = output.kind == MOTE_OUTPUT_DEPTH ? picture.rows : 1;
-  return options;
-}
+      encoder_(file, flags, pool, picture_.rows),
+      rows_(size_t{picture_.rows} * picture_.row_width) {}
 
 void PictureEncoder::encode(const std::string& path) {
   const convert::MappedFile file(path);
   const std::vector<float> pixels = pictures::pixel_values(file.bytes(), path, picture_, {}, &sides_);
   mote_picture_rows(&picture_, pixels.data(), rows_.data());
-  mote_batch batch{};
-  batch.values = rows_.data();
-  batch.lengths = &picture_.rows;
-  batch.count = 1;
-  const uint32_t first = 0;
-  const bool all = output_.of_sequences != 0 || output_.kind == MOTE_OUTPUT_DEPTH;
-  batch.rows = all ? nullptr : &first;
-  batch.row_count = all ? 0 : 1;
-  cli::encode(session_, batch, path);
-}
-
-std::vector<float> PictureEncoder::row() const {
-  const float* values = mote_session_output(session_.get(), 0);
-  return {values, values + output_.width};
-}
-
-std::vector<float> PictureEncoder::probabilities() const {
-  std::vector<float> values(output_.width);
-  mote_error error{};
-  check(mote_probabilities(session_.get(), 0, values.data(), output_.width, &error), error, "probabilities");
-  return values;
+  encoder_.encode(rows_, path);
 }
 
 }  // namespace mote::cli

@@ -8,7 +8,7 @@
 
 #include "mote/pictures.h"
 #include "pictures/fitted.h"
-#include "tools/mote/session.h"
+#include "tools/mote/rows_encoder.h"
 
 namespace mote::cli {
 
@@ -22,7 +22,7 @@ class PictureEncoder {
   /// Throws convert::Error for a model that takes no pictures.
   PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool);
 
-  const mote_output_info& output() const { return output_; }
+  const mote_output_info& output() const { return encoder_.output(); }
   const mote_picture_info& picture() const { return picture_; }
 
   /// Of a PNG or JPEG; its outputs stay until the next.
@@ -31,18 +31,14 @@ class PictureEncoder {
   pictures::Sides sides() const { return sides_; }
 
   /// The only row of outputs, and the same as probabilities.
-  std::vector<float> row() const;
-  std::vector<float> probabilities() const;
+  std::vector<float> row() const { return encoder_.row(); }
+  std::vector<float> probabilities() const { return encoder_.probabilities(); }
   /// Of a model of depth: [height, width] of what the picture became.
-  std::vector<float> depths() const { return depth_map(picture_, session_, 0); }
+  std::vector<float> depths() const { return depth_map(picture_, encoder_.session(), 0); }
 
  private:
-  static mote_session_options options_for(const ModelFile& file, const SessionFlags& flags,
-                                          const ThreadPool& pool, const mote_picture_info& picture);
-
   mote_picture_info picture_;
-  mote_output_info output_;
-  Session session_;
+  RowsEncoder encoder_;
   std::vector<float> rows_;
   pictures::Sides sides_{};
 };

@@ -19,7 +19,7 @@ namespace mote::cli {
 namespace {
 
 constexpr uint32_t kLeastRate = 1000, kMostRate = 768000;
-constexpr int kMostChannels = 64;
+constexpr int kMostChannels = 64, kMostLog = 1 << 14;
 constexpr sf_count_t kFramesAtOnce = 4096;
 constexpr uint64_t kMostPiped = uint64_t{1} << 32;  // bytes of sound from standard input
 
@@ -95,7 +95,11 @@ class SoundFile : public SoundSource {
     while (done < out.size()) {
       const auto wanted = std::min<sf_count_t>(kFramesAtOnce, static_cast<sf_count_t>(out.size() - done));
       const sf_count_t count = sf_readf_float(file_.get(), frames_.data(), wanted);
+      if (damage_.empty() && sf_error(file_.get()) != 0)
+        damage_ = fmt::format("it is damaged after {:.1f} s, what follows is left out",
+                              static_cast<double>(frames_read_) / rate_);
       if (count <= 0) break;
+      frames_read_ += static_cast<uint64_t>(count);
       for (sf_count_t i = 0; i < count; ++i, ++done) {
         float sum = 0;
         for (int c = 0; c < channels_; ++c) sum += frames_[static_cast<size_t>(i * channels_ + c)];
@@ -105,9 +109,27 @@ class SoundFile : public SoundSource {
     }
     return done;
   }
-  void rewind() override { sf_seek(file_.get(), 0, SEEK_SET); }
+  void rewind() override {
+    sf_seek(file_.get(), 0, SEEK_SET);
+    frames_read_ = 0;
+  }
+  std::string damage() const override {
+    if (!damage_.empty()) return damage_;
+    if (frames_read_ == 0) return "there is no sound in it: it is empty, cut or damaged";
+    return is_cut_ ? "it is cut: its header tells of more sound" : "";
+  }
 
  private:
+  /// libsndfile takes what there is of a file that is shorter than its header says, and logs it.
+  bool logs_cut() const {
+    std::vector<char> log(kMostLog);
+    sf_command(file_.get(), SFC_GET_LOG_INFO, log.data(), kMostLog);
+    const std::string text(log.data());
+    const size_t at = text.find("data :");
+    return at != std::string::npos &&
+           text.substr(at, text.find('\n', at) - at).find("should be") != std::string::npos;
+  }
+
   struct Close {
     void operator()(SNDFILE* file) const { sf_close(file); }
   };
@@ -123,6 +145,7 @@ class SoundFile : public SoundSource {
     if (channels_ < 1 || channels_ > kMostChannels || rate_ < kLeastRate || rate_ > kMostRate)
       convert::fail("{}: {} channels of {} samples a second are not supported", path, channels_, rate_);
     frames_.resize(static_cast<size_t>(kFramesAtOnce * channels_));
+    is_cut_ = path != "-" && logs_cut();  // recorders do not know the length of what they pipe
   }
 
   Piped piped_;  // outlives the file
@@ -130,6 +153,9 @@ class SoundFile : public SoundSource {
   int channels_ = 0;
   uint32_t rate_ = 0;
   std::vector<float> frames_;
+  uint64_t frames_read_ = 0;  // since the start
+  std::string damage_;
+  bool is_cut_ = false;
 };
 
 }  // namespace

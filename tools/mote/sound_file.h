@@ -21,6 +21,8 @@ class SoundSource {
   virtual size_t read(std::span<float> out) = 0;
   /// Back to the first sample.
   virtual void rewind() = 0;
+  /// What is wrong with the sound that was read to its end, in a sentence; "": nothing is known.
+  virtual std::string damage() const { return ""; }
 };
 
 /// WAV, FLAC, OGG and what else libsndfile reads. "-": standard input. Throws convert::Error, also where this

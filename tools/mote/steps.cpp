@@ -36,6 +36,14 @@ void encode(Session& session, const mote_batch& batch, const std::string& what) 
   finish(session, what);
 }
 
+void encode_values(Session& session, const float* values, uint32_t rows, const std::string& what) {
+  mote_batch batch{};
+  batch.lengths = &rows;
+  batch.count = 1;
+  batch.values = values;
+  encode(session, batch, what);
+}
+
 bool prefill(Session& session, const std::vector<int32_t>& ids, const std::string& what) {
   const auto count = static_cast<uint32_t>(ids.size());
   const uint32_t whole = mote_session_length(session.get(), 0) + count;

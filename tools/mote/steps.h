@@ -34,6 +34,9 @@ void compute(Session& session, const mote_rows& rows, const std::string& what);
 /// mote_encode. Ctrl-C ends it with Interrupted. Throws convert::Error "what: ...".
 void encode(Session& session, const mote_batch& batch, const std::string& what);
 
+/// The same of one sequence of `rows` rows of floats.
+void encode_values(Session& session, const float* values, uint32_t rows, const std::string& what);
+
 /// mote_prefill of sequence 0 with the last token's logits. False when Ctrl-C ended it, under the caller's
 /// InterruptGuard: then the session holds some of the tokens.
 bool prefill(Session& session, const std::vector<int32_t>& ids, const std::string& what);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 
 namespace mote::cli {
 
@@ -19,6 +20,9 @@ class Timer {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begin_ = Clock::now();
 };
+
+/// The processor's milliseconds that all threads of the process have taken.
+inline double processor_ms() { return 1000.0 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// 0 where no time has passed.
 inline double per_second(double count, double ms) { return ms > 0.0 ? 1000.0 * count / ms : 0.0; }

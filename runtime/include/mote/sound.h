@@ -17,8 +17,10 @@ typedef enum mote_sound_features {
   MOTE_FEATURES_NONE = 0,             /* the file does not say */
   MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's: `bins` of `fft` samples every `hop` */
   MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` */
-  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3 /* NeMo's: `bins` of `fft` samples every `hop` in a Hann
+  MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's: `bins` of `fft` samples every `hop` in a Hann
                                           window of `window`, of sample t less `scale` times sample t - 1 */
+  MOTE_FEATURES_FILTER_BANK = 4         /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
+                                          over `scale` */
 } mote_sound_features;
 
 /* What a model that hears takes of sound. */
@@ -34,8 +36,7 @@ typedef struct mote_sound_info {
   uint32_t patch, frame_step, bin_step, frames, bins, before;
   mote_sound_features features;
   uint32_t fft, hop;
-  float scale;
-  uint32_t reserved[1];
+  float scale, mean;
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
@@ -106,6 +107,35 @@ void mote_normalize_features(float* features, uint32_t frames, uint32_t mels);
 /* Streaming Moonshine's features: each row of `width` samples less their mean, over the root of their mean
    square and 1e-6; then asinh(scale x). Both [rows, width]; they may be the same. */
 void mote_compress_frames(const float* samples, uint32_t rows, uint32_t width, float scale, float* features);
+
+/* Kaldi's filter banks (fbank), as AST's feature extractor has them: frames of `window` samples, `hop` apart, less
+   their mean, of sample t 0.97 times sample t - 1 taken away, in a symmetric Hann window; the powers of their
+   spectrum, summed by triangles that are evenly spaced in mels from 20 Hz to half of `rate`; natural logarithms of
+   at least 2^-23; less `mean`, over `deviation`. */
+typedef struct mote_filter_bank {
+  uint32_t rate, window, hop;
+  uint32_t fft;  /* a power of two from 4 to MOTE_MOST_FFT, `window` or more */
+  uint32_t mels; /* features of a frame */
+  float mean, deviation;
+  uint32_t reserved[5];
+} mote_filter_bank;
+
+/* Bytes of scratch, which init fills and later calls read and write; 4-byte aligned. MOTE_INVALID_ARGUMENT for
+   sizes that are none. */
+size_t mote_filter_bank_bytes(const mote_filter_bank* spec);
+mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, mote_error* error);
+
+/* features [frames, mels] of frames from `first` on of n samples. A frame that the samples do not fill is of
+   logarithms that are 0. */
+void mote_filter_bank_frames(const mote_filter_bank* spec, void* scratch, const float* samples, uint64_t n,
+                             uint32_t first, uint32_t frames, float* features);
+
+/* Those that a model takes (MOTE_FEATURES_FILTER_BANK). MOTE_WRONG_STATE: it takes others. */
+mote_status mote_sound_filter_bank(const mote_sound_info* sound, mote_filter_bank* spec, mote_error* error);
+
+/* Where sound->patch is not 0: the model's rows [mote_sound_square_rows, patch * patch] of a spectrum [frames, bins]. */
+uint32_t mote_sound_square_rows(const mote_sound_info* sound);
+void mote_sound_squares(const mote_sound_info* sound, const float* spectrum, float* rows);
 
 /* Fills filters [mels, bins] as Slaney's toolbox has them (1998): triangles of equal area in hertz, evenly
    spaced between 0 and half of `rate` on a scale that is linear below 1 kHz and logarithmic above. */

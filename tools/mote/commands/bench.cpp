@@ -40,6 +40,7 @@ struct Arguments {
 
 struct Result {
   Times prompt, decode;
+  Times prompt_processor, decode_processor;  // of all threads together
   double load_ms = 0;
   uint64_t bytes_per_token = 0;       // that a decoding step reads
   double bytes_per_s = 0;             // of this machine's memory
@@ -128,10 +129,12 @@ Work plan(const Arguments& arguments, const ModelFile& file) {
 void measure(Session& session, const Work& work, uint32_t repeat, Result& result) {
   for (uint32_t i = 0; i < repeat; ++i) {
     show_progress("measuring", static_cast<double>(i) / repeat);
-    if (work.prompt > 0) {
-      result.prompt.ms.push_back(prompt_ms(session, work));
-    }
+    const double start = processor_ms();
+    if (work.prompt > 0) result.prompt.ms.push_back(prompt_ms(session, work));
+    const double middle = processor_ms();
     if (work.decode > 0) result.decode.ms.push_back(decode_ms(session, work));
+    result.prompt_processor.ms.push_back(middle - start);
+    result.decode_processor.ms.push_back(processor_ms() - middle);
   }
   clear_progress();
   result.prompt_per_s = per_second(static_cast<double>(work.prompt_tokens()), result.prompt.median());
@@ -213,6 +216,8 @@ void print_as_json(const Arguments& arguments, const ModelFile& file, const Sess
                            {"beams", work.beams},
                            {"repeat", arguments.repeat},
                            {"prompt_ms", result.prompt.median()},
+                           {"prompt_processor_ms", result.prompt_processor.median()},
+                           {"decode_processor_ms", result.decode_processor.median()},
                            {"prompt_tokens_per_s", result.prompt_per_s},
                            {"prompt_tokens_per_s_best", best(work.prompt_tokens(), result.prompt)},
                            {"decode_tokens_per_s", result.decode_per_s},

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "converter/error.h"
-#include "tools/mote/commands/classify_pictures.h"
+#include "tools/mote/commands/classify_files.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
@@ -27,7 +27,7 @@ constexpr uint32_t kMaskedRows = 32;  // words to fill in at once, each with log
 
 struct Arguments {
   std::string file, lines = "-", text, question, text_model;
-  std::vector<std::string> images;
+  std::vector<std::string> images, sounds;
   uint32_t top = 5;
   bool json = false, truncate = false, pairs = false;
   SessionFlags session;
@@ -207,15 +207,23 @@ void classify(const Arguments& arguments) {
   const ThreadPool pool(file, arguments.session);
   if (takes_pictures(file)) {
     if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
-    PictureLabels wanted{arguments.images, arguments.text_model, {}, arguments.top, arguments.json, largest};
-    const auto take = [&](const std::string& text) { wanted.texts.push_back(text); };
+    if (!arguments.sounds.empty()) usage_fail("{} takes pictures, not sound", file.path());
+    std::vector<std::string> texts;
+    const auto take = [&](const std::string& text) { texts.push_back(text); };
     if (!arguments.text.empty()) take(arguments.text);
     if (arguments.text.empty() && !arguments.text_model.empty()) for_each_line(arguments.lines, take);
-    if (wanted.texts.empty() && !arguments.text_model.empty())
-      convert::fail("there are no texts to compare with");
-    return classify_pictures(wanted, file, arguments.session, pool);
+    if (texts.empty() && !arguments.text_model.empty()) convert::fail("there are no texts to compare with");
+    return classify_pictures({arguments.images, arguments.top, arguments.json, largest}, arguments.text_model,
+                             texts, file, arguments.session, pool);
   }
-  if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
+  if (!arguments.images.empty())
+    usage_fail("{} takes {}, not pictures", file.path(), takes_sound(file) ? "sound" : "texts");
+  if (takes_sound(file)) {
+    if (arguments.sounds.empty()) usage_fail("{} takes sound: --sound FILE", file.path());
+    return classify_sounds({arguments.sounds, arguments.top, arguments.json, largest}, file,
+                           arguments.session, pool);
+  }
+  if (!arguments.sounds.empty()) usage_fail("{} takes texts, not sound", file.path());
   Classifier classifier(arguments, file, pool);
   if (!arguments.text.empty()) {
     classifier.add(arguments.text);
@@ -230,12 +238,15 @@ void classify(const Arguments& arguments) {
 void add_classify(CommandLine& line) {
   auto [command, arguments] = model_command(
       line, "classify",
-      "Label texts or pictures, find entities and answers in texts, or fill masked words in", classify);
+      "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in", classify);
   Option text = command.option("--text", &arguments.text, "The text").type("TEXT");
   command.option("--file", &arguments.lines, "A text file, a text a line (default: standard input)")
       .type("LINES")
       .excludes(text);
   command.option("--image", &arguments.images, "Pictures, PNG or JPEG, for a model of pictures")
+      .type("FILE")
+      .repeated();
+  command.option("--sound", &arguments.sounds, "Sounds, WAV, FLAC or OGG, for a model of sound")
       .type("FILE")
       .repeated();
   command

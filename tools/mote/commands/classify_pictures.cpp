@@ -2,7 +2,7 @@
 //
 // mote classify of pictures: a classifier's labels, or texts that a model of pictures and texts compares them
 // with.
-#include "tools/mote/commands/classify_pictures.h"
+#include "tools/mote/commands/classify_files.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +21,9 @@ namespace {
 /// The vectors of texts, of the other tower.
 class TextVectors {
  public:
-  TextVectors(const PictureLabels& wanted, const SessionFlags& flags, const ThreadPool& pool)
-      : file_(wanted.text_model, flags), texts_(wanted.texts) {
+  TextVectors(const std::string& model, const std::vector<std::string>& texts, const SessionFlags& flags,
+              const ThreadPool& pool)
+      : file_(model, flags), texts_(texts) {
     TextEncoder encoder(file_, flags, pool, false);
     if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING)
       convert::fail("{} gives no vectors of texts", file_.path());
@@ -30,8 +31,6 @@ class TextVectors {
     for (const std::string& text : texts_) encoded.push_back(encoder.tokenize(text));
     encoder.encode(encoded, [&](size_t, uint32_t row) { vectors_.push_back(encoder.row(row)); });
   }
-
-  const std::vector<std::string>& texts() const { return texts_; }
 
   /// Of a picture's vector: CLIP's are probabilities among the texts, SigLIP's of each text by itself.
   std::vector<float> probabilities(const std::vector<float>& picture, const mote_picture_info& info) const {
@@ -58,44 +57,50 @@ class TextVectors {
   std::vector<std::vector<float>> vectors_;
 };
 
-void show(const std::string& path, const std::vector<float>& probabilities, const PictureLabels& wanted,
-          const std::function<std::string(uint32_t)>& label) {
+}  // namespace
+
+void show_labels(const char* kind, const std::string& path, const std::vector<float>& probabilities,
+                 const FileLabels& wanted, const std::function<std::string(uint32_t)>& label) {
   nlohmann::json labels = nlohmann::json::array();
   std::string line;
   for (const uint32_t i : wanted.largest(probabilities, wanted.top)) {
     labels.push_back({{"label", label(i)}, {"probability", probabilities[i]}});
     line += fmt::format("{}{} {:.4f}", line.empty() ? "" : ", ", one_line(label(i)), probabilities[i]);
   }
-  if (wanted.json) return print_json({{"picture", path}, {"labels", std::move(labels)}});
+  if (wanted.json) return print_json({{kind, path}, {"labels", std::move(labels)}});
   print("{}: {}\n", line, one_line(path));
 }
 
-}  // namespace
+void show_labels(const char* kind, const std::string& path, const std::vector<float>& probabilities,
+                 const FileLabels& wanted, const ModelFile& file) {
+  show_labels(kind, path, probabilities, wanted,
+              [&](uint32_t i) { return std::string(mote_model_label(file.model(), i)); });
+}
 
-void classify_pictures(const PictureLabels& wanted, const ModelFile& file, const SessionFlags& flags,
-                       const ThreadPool& pool) {
+void classify_pictures(const FileLabels& wanted, const std::string& text_model,
+                       const std::vector<std::string>& texts, const ModelFile& file,
+                       const SessionFlags& flags, const ThreadPool& pool) {
   PictureEncoder encoder(file, flags, pool);
   if (encoder.output().kind == MOTE_OUTPUT_SEQUENCE_LABELS) {
-    if (!wanted.text_model.empty()) convert::fail("{} has labels of its own", file.path());
+    if (!text_model.empty()) convert::fail("{} has labels of its own", file.path());
     for (const std::string& path : wanted.paths) {
       encoder.encode(path);
-      show(path, encoder.probabilities(), wanted,
-           [&](uint32_t i) { return std::string(mote_model_label(file.model(), i)); });
+      show_labels("picture", path, encoder.probabilities(), wanted, file);
     }
     return;
   }
   if (encoder.output().kind == MOTE_OUTPUT_DEPTH) convert::fail("{} measures depth: mote depth", file.path());
   if (encoder.output().kind == MOTE_OUTPUT_BOXES)
     convert::fail("{} finds boxes, which mote forward gives", file.path());
-  if (wanted.text_model.empty() || encoder.picture().similarity_scale == 0.0f)
+  if (text_model.empty() || encoder.picture().similarity_scale == 0.0f)
     convert::fail("{} has no head that labels anything{}", file.path(),
                   encoder.picture().similarity_scale == 0.0f ? "; mote embed makes vectors"
                                                              : "; --text-model compares pictures with texts");
-  const TextVectors texts(wanted, flags, pool);
+  const TextVectors vectors(text_model, texts, flags, pool);
   for (const std::string& path : wanted.paths) {
     encoder.encode(path);
-    show(path, texts.probabilities(encoder.row(), encoder.picture()), wanted,
-         [&](uint32_t i) { return texts.texts()[i]; });
+    show_labels("picture", path, vectors.probabilities(encoder.row(), encoder.picture()), wanted,
+                [&](uint32_t i) { return texts[i]; });
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tools/mote/sound_file.h"
 #include "tools/mote/speech/ctc.h"
 #include "tools/mote/speech/source_text.h"
+#include "tools/mote/speech/token_text.h"
 #include "tools/mote/speech/transducer.h"
 #include "tools/mote/speech/whisper.h"
 #include "tools/mote/usage.h"
@@ -117,6 +118,11 @@ void print_picture(const Arguments& arguments, const ModelFile& file, const Thre
   print("{}\n", text);
 }
 
+void note_damage(const Arguments& arguments, const SoundSource& source) {
+  const std::string damage = source.damage();
+  if (!damage.empty()) note("{}: {}", arguments.sound, damage);
+}
+
 void transcribe(const Arguments& arguments) {
   if (arguments.srt + arguments.vtt + arguments.json > 1)
     usage_fail("--srt, --vtt and --json exclude each other");
@@ -135,18 +141,23 @@ void transcribe(const Arguments& arguments) {
   std::optional<WhisperDecoder> decoder;
   if (whisper) decoder.emplace(file, options);
   const std::unique_ptr<SoundSource> source = open_sound(arguments.sound);
-  if (!has_source(file)) return print_words(arguments, transcribe_ctc(file, options, *source));
+  const bool tokens = sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL;
+  if (!has_source(file) && !tokens) {
+    print_words(arguments, transcribe_ctc(file, options, *source));
+    return note_damage(arguments, *source);
+  }
   Printer printer(arguments);
   const auto found = [&](const Passage& passage) { printer.add(passage); };
   std::string language;
   if (whisper) {
     language = transcribe_whisper(*decoder, *source, arguments.whisper, found);
-  } else if (sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL) {
-    transcribe_transducer(file, options, *source, found);
+  } else if (tokens) {
+    (has_source(file) ? transcribe_transducer : transcribe_ctc_tokens)(file, options, *source, found);
   } else {
     transcribe_source(file, options, *source, found);
   }
   printer.finish("segments", language);
+  note_damage(arguments, *source);
 }
 
 }  // namespace

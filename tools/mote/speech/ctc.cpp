@@ -24,7 +24,7 @@ class CtcReader {
     last_ = label;
     if (static_cast<int32_t>(label) == blank_) return;
     const std::string text = mote_model_label(model_, label);
-    if (text == "|" || text == " ") return end_word();
+    if (text == " ") return end_word();
     if (text.size() > 2 && text.front() == '<' && text.back() == '>') return;  // <s> and the like
     if (word_.text.empty()) word_.begin = begin;
     word_.end = end;
@@ -101,6 +101,8 @@ class CtcTranscriber {
     if (sound.rate == 0) convert::fail("{} does not take sound", file.path());
     if (sound.waveform == 0 || sound.blank < 0)
       convert::fail("{} hears, but has no head that writes text", file.path());
+    if (mote_model_label(file.model(), 0) == std::string("<0>"))
+      convert::fail("{} has no texts of its labels: convert it with its vocab.json", file.path());
     return sound;
   }
   static mote_session_options options_for(mote_session_options options, const ModelFile& file,
@@ -126,11 +128,7 @@ class CtcTranscriber {
     std::vector<float> values = samples;
     if (sound_.normalize != 0) normalize(values);
     values.resize(size_t{rows} * width_);
-    mote_batch batch{};
-    batch.lengths = &rows;
-    batch.count = 1;
-    batch.values = values.data();
-    encode(session_, batch, file_.path());
+    encode_values(session_, values.data(), rows, file_.path());
     const double step = static_cast<double>(samples.size()) / frames;
     for (uint32_t frame = 0; frame < frames; ++frame) {
       const double at = (frame + 0.5) * step;

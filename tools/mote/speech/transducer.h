@@ -12,7 +12,7 @@
 
 #include "tools/mote/session.h"
 #include "tools/mote/sound_file.h"
-#include "tools/mote/speech/passage.h"
+#include "tools/mote/speech/token_text.h"
 
 namespace mote::cli {
 
@@ -20,10 +20,7 @@ namespace mote::cli {
 /// is for asking.
 class Transducer {
  public:
-  struct Said {
-    int32_t id;
-    uint32_t frame;
-  };
+  using Said = SaidToken;
 
   /// The session must outlive it.
   Transducer(const ModelFile& file, Session& session);

@@ -74,11 +74,7 @@ void WhisperDecoder::hear(const std::vector<float>& features) {
   mote_error error = {};
   check(mote_session_truncate(session_.get(), 0, 0, &error), error, file_.path());
   const auto rows = static_cast<uint32_t>(features.size() / sound_.bins);
-  mote_batch batch{};
-  batch.lengths = &rows;
-  batch.count = 1;
-  batch.values = features.data();
-  encode(session_, batch, file_.path());
+  encode_values(session_, features.data(), rows, file_.path());
 }
 
 const float* WhisperDecoder::append(const std::vector<int32_t>& ids) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of numbers, such as those of a picture, through an encoder with one row of outputs, or of depth a row
+// for each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/mote/session.h"
+
+namespace mote::cli {
+
+class RowsEncoder {
+ public:
+  /// Of sequences of `rows` rows.
+  RowsEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, uint32_t rows);
+
+  const mote_output_info& output() const { return output_; }
+  const Session& session() const { return session_; }
+
+  /// Encodes what `values` has; `what` names it in messages. Outputs stay until the next.
+  void encode(const std::vector<float>& values, const std::string& what);
+
+  /// The only row of outputs, and the same as probabilities.
+  std::vector<float> row() const;
+  std::vector<float> probabilities() const;
+
+ private:
+  uint32_t length_;
+  mote_output_info output_;
+  Session session_;
+};
+
+}  // namespace mote::cli
