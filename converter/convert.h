@@ -82,6 +82,11 @@ ConvertReport convert(const std::filesystem::path& source, const std::filesystem
 
 /// Names for `--list` and for suggestions.
 std::vector<std::string> architecture_names();
+struct ArchitecturesOfKind {
+  std::string kind;
+  std::vector<std::string> names;
+};
+std::vector<ArchitecturesOfKind> architectures_by_kind();
 std::vector<std::string> type_names();
 std::vector<std::string> head_type_names();
 std::vector<std::string> chat_format_names();

@@ -12,13 +12,31 @@
 
 namespace mote::convert {
 
-#define ARCHITECTURE(name, type) TransformerSpec read_##name(const Source& source, Config& config);
+#define ARCHITECTURE(name, type, kind) TransformerSpec read_##name(const Source& source, Config& config);
 #include "converter/architectures/list.inc"
 #undef ARCHITECTURE
 
+namespace {
+
+/// In the order of architectures_by_kind().
+enum class ModelKind : uint8_t {
+  decoder,
+  mixture,
+  latent,
+  state_space,
+  encoder,
+  encoder_decoder,
+  classic,
+  sound,
+  picture,
+  sight
+};
+
+}  // namespace
+
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> list = {
-#define ARCHITECTURE(name, type) {type, read_##name},
+#define ARCHITECTURE(name, type, kind) {type, read_##name},
 #include "converter/architectures/list.inc"
 #undef ARCHITECTURE
   };
@@ -29,6 +47,18 @@ std::vector<std::string> architecture_names() {
   std::vector<std::string> names;
   for (const Architecture& architecture : architectures()) names.emplace_back(architecture.name);
   return names;
+}
+
+std::vector<ArchitecturesOfKind> architectures_by_kind() {
+  std::vector<ArchitecturesOfKind> kinds = {{"decoders", {}},         {"mixtures of experts", {}},
+                                            {"latent attention", {}}, {"state spaces and hybrids", {}},
+                                            {"encoders", {}},         {"encoder-decoders", {}},
+                                            {"classics", {}},         {"sound", {}},
+                                            {"pictures", {}},         {"pictures and texts", {}}};
+#define ARCHITECTURE(name, type, kind) kinds[static_cast<size_t>(ModelKind::kind)].names.emplace_back(type);
+#include "converter/architectures/list.inc"
+#undef ARCHITECTURE
+  return kinds;
 }
 
 const Architecture& find_architecture(Config& config) {

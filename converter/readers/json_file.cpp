@@ -55,7 +55,7 @@ std::optional<uint64_t> JsonFile::optional_size(const json& object, std::string_
 }
 
 uint64_t JsonFile::size(const json& value, std::string_view key, uint64_t most) const {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
+  if (!value.is_number_integer() || value < 0 || value.get<uint64_t>() > most) {
     refuse_value(
         key, &value,
         most == UINT64_MAX ? "a whole number from 0" : fmt::format("a whole number from 0 to {}", most));

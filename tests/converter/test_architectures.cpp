@@ -319,6 +319,7 @@ TEST("architectures: absent keys make a whole model, but for those that must be 
       {"gru", "vocab_size"},
       {"linear_attention", "vocab_size"},
       {"performer", "vocab_size"},
+      {"transformer_xl", "vocab_size"},
       {"idefics3", "image_size"},
       {"smolvlm", "image_size"}};
   for (const std::string& type : architecture_names()) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "tests/tools/command.h"
 
@@ -150,6 +151,20 @@ TEST_CASE("documentation: docs/cli.md has every command") {
     ++count;
   }
   TEST_ASSERT_EQUAL_UINT64(18, count);
+}
+
+TEST_CASE("documentation: the README's models are those of convert --list") {
+  const std::string document = read_text(std::string(MOTE_SOURCE_DIR) + "/README.md");
+  std::istringstream list(assert_works(run("convert --list")));
+  size_t kinds = 0;
+  for (std::string line; std::getline(list, line) && line.rfind("types: ", 0) != 0; ++kinds) {
+    CAPTURE(line);
+    const size_t colon = line.find(": ");
+    REQUIRE(colon != std::string::npos);
+    const std::string row = "| " + line.substr(0, colon) + " | " + line.substr(colon + 2) + " |";
+    REQUIRE(document.find(row) != std::string::npos);
+  }
+  TEST_ASSERT_EQUAL_UINT64(10, kinds);
 }
 
 TEST_CASE("documentation: links to files and headings that are not there are found") {

@@ -3,6 +3,7 @@
 // Encoders on the command line: forward, embed, classify and eval.
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "converter/readers/safetensors.h"
@@ -111,10 +112,12 @@ TEST_CASE(
     std::string arguments = "forward " + converted(name, "f32");
     for (const std::string prefix : {"", "second."}) {
       const std::string path = (scratch() / (prefix + "segment")).string();
+      std::map<std::string, std::vector<int64_t>> values;
       mote::convert::NamedTensors tensors;
       for (const char* ids : {"input_ids", "token_type_ids"}) {
-        if (stored.has(prefix + ids))
-          tensors[ids] = i64_tensor(stored.shape(prefix + ids), stored.i64(prefix + ids));
+        if (!stored.has(prefix + ids)) continue;
+        values[ids] = stored.i64(prefix + ids);
+        tensors[ids] = i64_tensor(stored.shape(prefix + ids), values[ids]);
       }
       mote::convert::write_safetensors(path, tensors);
       arguments += " --input " + path + " --output " + path + ".out";

@@ -91,9 +91,12 @@ void print_memory(const convert::ConvertReport& report) {
 }
 
 void list_names() {
-  print("architectures:");
-  for (const std::string& name : convert::architecture_names()) print(" {}", name);
-  print("\ntypes:");
+  for (const convert::ArchitecturesOfKind& each : convert::architectures_by_kind()) {
+    print("{}:", each.kind);
+    for (const std::string& name : each.names) print(" {}", name);
+    print("\n");
+  }
+  print("types:");
   for (const std::string& name : convert::type_names()) print(" {}", name);
   print("\nchat formats:");
   for (const std::string& name : convert::chat_format_names()) print(" {}", name);
