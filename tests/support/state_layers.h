@@ -25,7 +25,8 @@ class StateLayers {
         &StateLayers::add_delta, &StateLayers::add_attention, &StateLayers::add_cell,
         &StateLayers::add_linear};
     const View y = value(kWidth);
-    (this->*kAdd[static_cast<size_t>(mixer)])(y);
+    const auto add_mixer = kAdd[static_cast<size_t>(mixer)];
+    (this->*add_mixer)(y);
     ScaleRowsNode sum{y, x_};
     sum.factor = 0.75f;
     sum.residual = x_;
