@@ -49,7 +49,8 @@ bool has_lanes(const mote_session& s) { return kHasThreads && s.least_lane != UI
 
 /// Rows of tokens that a program has at once; of several encoding programs some take short sequences.
 uint32_t most_tokens(const mote_session& s, const file::Program& program) {
-  if (!s.model->encoder || s.model->root->programs()->size() == 1) return s.token_rows;
+  const bool several = s.model->root->programs()->size() != 1;
+  if (!kHasWholeSequences || !s.model->encoder || !several) return s.token_rows;
   const uint64_t most = uint64_t{s.options.batch} * most_rows_of_sequence(s, program);
   return most < s.token_rows ? static_cast<uint32_t>(most) : s.token_rows;
 }
@@ -67,6 +68,7 @@ uint64_t count_rows(const mote_session& s, const file::Program& program, uint32_
     case file::StreamKind::group:
       break;
   }
+  if (!kHasWholeSequences) return 0;
   const file::Stream& groups = *program.streams()->Get(stream);
   const uint64_t sequences = s.options.batch < tokens ? s.options.batch : tokens;
   if (groups.fixed() != 0) return sequences * groups.fixed();

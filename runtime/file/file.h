@@ -17,6 +17,8 @@ struct Sound;
 struct Picture;
 struct Speech;
 struct Sight;
+struct Voice;
+struct SentencePiece;
 #define OP(op, operation, types) struct op;
 #include "kernels/op_list.inc"
 }  // namespace mote::file
@@ -29,6 +31,8 @@ MOTE_VERIFY(Sound)
 MOTE_VERIFY(Picture)
 MOTE_VERIFY(Speech)
 MOTE_VERIFY(Sight)
+MOTE_VERIFY(Voice)
+MOTE_VERIFY(SentencePiece)
 #define OP(op, operation, types) MOTE_VERIFY(op)
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY
@@ -47,6 +51,8 @@ MOTE_VERIFY_IF(Sound, mote::kHasMedia)
 MOTE_VERIFY_IF(Picture, mote::kHasMedia)
 MOTE_VERIFY_IF(Speech, mote::kHasMedia)
 MOTE_VERIFY_IF(Sight, mote::kHasMedia)
+MOTE_VERIFY_IF(Voice, mote::kHasMedia)
+MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
 #define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY_IF

@@ -9,6 +9,7 @@ namespace {
 
 /// The product of the ratios between the stream and the tokens, at most kMaxRatio.
 uint32_t ratio_to_tokens(const file::Program& program, uint32_t stream) {
+  if (!kHasWholeSequences) return 1;
   uint32_t ratio = 1;
   const file::Stream* at = program.streams()->Get(stream);
   for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) ratio *= at->ratio();
@@ -29,7 +30,7 @@ mote_status check_parts(const file::Program& program, uint32_t index, uint32_t c
 mote_status check_groups(const file::Program& program, uint32_t index, mote_error* error) {
   const auto* streams = program.streams();
   const file::Stream* stream = streams->Get(index);
-  if (program.kind() != file::ProgramKind::whole) {
+  if (!kHasWholeSequences || program.kind() != file::ProgramKind::whole) {
     return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " is of groups, in a program that appends rows");
   }
   if (stream->of() >= index || !has_positions(streams->Get(stream->of())->kind())) {
@@ -54,7 +55,7 @@ mote_status check_fixed(const file::Program& program, uint32_t index, uint32_t c
   const file::Stream* stream = program.streams()->Get(index);
   uint32_t others = 0;
   for (uint32_t i = 0; i < index; ++i) others += program.streams()->Get(i)->fixed() != 0 ? 1 : 0;
-  const bool plain = stream->of() == 0 && stream->ratio() == 1 && stream->needs() == 1;
+  const bool plain = kHasWholeSequences && stream->of() == 0 && stream->ratio() == 1 && stream->needs() == 1;
   if (plain && others == 0 && is_whole(program) && stream->fixed() <= context) return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "stream ", index, " has ", stream->fixed(),
               " rows of each sequence, for a context of ", context);
@@ -134,6 +135,7 @@ uint32_t fixed_rows(const file::Program& program) {
 }
 
 uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
+  if (!kHasWholeSequences) return 1;
   const file::Stream* at = program.streams()->Get(stream);
   if (at->fixed() != 0) return 0;
   for (; at->kind() == file::StreamKind::group; at = program.streams()->Get(at->of())) {
@@ -144,13 +146,14 @@ uint32_t tokens_of_row(const file::Program& program, uint32_t stream) {
 
 uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_t tokens) {
   const file::Stream* at = program.streams()->Get(stream);
-  if (at->kind() != file::StreamKind::group) return tokens;
+  if (!kHasWholeSequences || at->kind() != file::StreamKind::group) return tokens;
   if (at->fixed() != 0) return at->fixed();
   const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
   return rows < at->needs() ? 0 : ((rows - at->needs()) / at->ratio() + 1) * at->parts();
 }
 
 uint32_t least_tokens(const file::Program& program) {
+  if (!kHasWholeSequences) return 1;
   const auto* streams = program.streams();
   uint64_t least = 1;
   for (uint32_t i = 0; i < streams->size(); ++i) {

@@ -172,7 +172,8 @@ class Encoder {
 
   /// The token that has the characters as its text, the unknown one if there is none.
   uint32_t unknown_piece(uint32_t begin, uint32_t end) const {
-    const TrieNode* node = t_.unknown_pieces.count == 0 ? nullptr : &t_.unknown_pieces[0];
+    const bool has_pieces = MOTE_TEXT_UNIGRAM && t_.unknown_pieces.count != 0;
+    const TrieNode* node = has_pieces ? &t_.unknown_pieces[0] : nullptr;
     for (; begin < end && node != nullptr; ++begin)
       node = trie_child(t_.unknown_pieces, *node, window_.text()[begin]);
     return static_cast<uint32_t>(node == nullptr || node->added < 0 ? t_.unknown_id : node->added);

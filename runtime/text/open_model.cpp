@@ -75,8 +75,9 @@ void open_whole_words(const file::Tokenizer& root, Opener* opener, Tokenizer* t)
 void open_sentence_piece(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   const file::SentencePiece* own = root.sentence_piece();
   if (own == nullptr) return;
+  const bool fits = MOTE_TEXT_UNIGRAM && t->model == file::TokenModel::unigram;
+  if (!opener->expect(fits, "sentence_piece", "of another model than unigram")) return;
   t->float_sums = true;
-  opener->expect(t->model == file::TokenModel::unigram, "sentence_piece", "of another model than unigram");
   if (!opener->table(own->foreign_scores(), "foreign_scores", &t->foreign_scores)) return;
   opener->expect(t->foreign_scores.count <= INT32_MAX - t->tokens, "foreign_scores", "too many");
   open_trie(own->unknown_pieces(), "unknown_pieces", t->tokens, opener, &t->unknown_pieces);
