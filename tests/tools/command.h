@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs the mote binary of this build as a user would: arguments in, exit code and both streams out.
+// Runs mote as a user would: arguments in, exit code and both streams out.
 #pragma once
 
 #include <stdlib.h>
@@ -25,6 +25,13 @@ inline const TempDirectory& scratch() {
   return directory;
 }
 
+/// This build's mote, or the program that MOTE_TEST_BINARY names: a script that emulates another processor. Tests
+/// tagged [native] need the former.
+inline std::string binary() {
+  const char* other = getenv("MOTE_TEST_BINARY");
+  return other != nullptr ? other : MOTE_BINARY;
+}
+
 /// `arguments` are words for the shell, perhaps with a "<file"; `before` comes before the command, such as
 /// "MOTE_ISA=ref". Standard output goes to `out`, a file of its own if empty.
 inline Outcome run(const std::string& arguments, const std::string& before = "",
@@ -32,7 +39,7 @@ inline Outcome run(const std::string& arguments, const std::string& before = "",
   const std::string out_path = out.empty() ? (scratch() / "stdout").string() : out;
   const std::string err_path = (scratch() / "stderr").string();
   const std::string line =
-      before + " </dev/null '" MOTE_BINARY "' " + arguments + " >" + out_path + " 2>" + err_path;
+      before + " </dev/null '" + binary() + "' " + arguments + " >" + out_path + " 2>" + err_path;
   const int status = ::system(line.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, out.empty() ? read_text(out_path) : "",
           read_text(err_path)};

@@ -85,7 +85,7 @@ void check_forward(const std::string& name, const std::string& isa, const std::s
 
 }  // namespace
 
-TEST_CASE("forward: every golden encoder's outputs, masked rows 0, on every kernel family") {
+TEST_CASE("forward: every golden encoder's outputs, masked rows 0, on every kernel family", "[native]") {
   for (const char* name : kEncoders) {
     for (const mote_isa isa : test::all_families())
       check_forward(name, mote_isa_name(isa), isa == MOTE_ISA_REF ? "" : " --threads 2");

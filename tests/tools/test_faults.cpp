@@ -57,19 +57,19 @@ std::string copy_of(const std::string& model) {
 
 }  // namespace
 
-TEST_CASE("faults: a conversion that cannot write leaves nothing") {
+TEST_CASE("faults: a conversion that cannot write leaves nothing", "[native]") {
   assert_nothing_left("convert " + golden("llama") + " --type q8 -o ");
 }
 
-TEST_CASE("faults: an encoder's conversion, which writes a second file, leaves neither") {
+TEST_CASE("faults: an encoder's conversion, which writes a second file, leaves neither", "[native]") {
   assert_nothing_left("convert " + golden("bert") + " --type q8 -o ");
 }
 
-TEST_CASE("faults: a state that cannot be saved leaves nothing") {
+TEST_CASE("faults: a state that cannot be saved leaves nothing", "[native]") {
   assert_nothing_left("run " + converted("llama", "f32") + " --ids 1,2,3 -n 2 --save-state ");
 }
 
-TEST_CASE("faults: a conversion that cannot write keeps the file that was there") {
+TEST_CASE("faults: a conversion that cannot write keeps the file that was there", "[native]") {
   for (const Fault& each : kOutputFaults) {
     if (std::strcmp(each.call, "fsync_directory") == 0) continue;  // the new file is in its place by then
     const std::filesystem::path folder = fresh_folder();
@@ -82,7 +82,7 @@ TEST_CASE("faults: a conversion that cannot write keeps the file that was there"
   }
 }
 
-TEST_CASE("faults: a file that cannot be mapped is named") {
+TEST_CASE("faults: a file that cannot be mapped is named", "[native]") {
   const std::string model = copy_of(converted("llama", "f32"));
   const std::string no_memory = with_faults(fault("mmap", ENOMEM));
   for (const std::string command : {"run --ids 1 ", "inspect ", "verify ", "bench "}) {
@@ -96,13 +96,13 @@ TEST_CASE("faults: a file that cannot be mapped is named") {
   TEST_ASSERT_TRUE(names_in(folder).empty());
 }
 
-TEST_CASE("faults: an arena that there is no memory for is said with its size") {
+TEST_CASE("faults: an arena that there is no memory for is said with its size", "[native]") {
   const Outcome outcome =
       run("run --threads 1 --ids 1 " + converted("llama", "f32"), with_faults(fault("arena", ENOMEM)));
   assert_fails(outcome, kFailed, "not enough memory: the session needs");
 }
 
-TEST_CASE("faults: a model that is cut short while it runs is a failure with its name") {
+TEST_CASE("faults: a model that is cut short while it runs is a failure with its name", "[native]") {
   std::string ids = "1";
   for (int i = 0; i < 60; ++i) ids += ",2";
   for (const std::string command : {"run --threads 1 --ids ", "run --threads 3 --ids "}) {
@@ -112,7 +112,7 @@ TEST_CASE("faults: a model that is cut short while it runs is a failure with its
   }
 }
 
-TEST_CASE("faults: a source that is cut short while it is converted is a failure that leaves nothing") {
+TEST_CASE("faults: a source that is cut short while it is converted is a failure that leaves nothing", "[native]") {
   for (const std::string& nameless : naming_faults()) {
     const std::string source = copy_of_llama();
     const std::filesystem::path folder = fresh_folder();

@@ -23,7 +23,7 @@ constexpr double kSoon = 3.0;  // seconds of CPU after an interrupt, where the w
 class Process {
  public:
   explicit Process(const std::string& arguments, const std::string& before = "") {
-    const std::string line = "exec env " + before + " '" MOTE_BINARY "' " + arguments + " </dev/null >" +
+    const std::string line = "exec env " + before + " '" + binary() + "' " + arguments + " </dev/null >" +
                              path("out") + " 2>" + path("err");
     child_ = fork();
     if (child_ == 0) {
@@ -114,7 +114,7 @@ void assert_whole_lines(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("interrupt: run stops in the middle of its prompt") {
+TEST_CASE("interrupt: run stops in the middle of its prompt", "[native]") {
   SKIP_WITHOUT_PROC();
   Process process(long_run(), "MOTE_ISA=ref");
   TEST_ASSERT_TRUE(process.computes(kBusy));
@@ -127,7 +127,7 @@ TEST_CASE("interrupt: run stops in the middle of its prompt") {
   TEST_ASSERT_TRUE(result.at("output_ids").empty());
 }
 
-TEST_CASE("interrupt: a state is not saved of half a prompt") {
+TEST_CASE("interrupt: a state is not saved of half a prompt", "[native]") {
   SKIP_WITHOUT_PROC();
   const std::filesystem::path folder = scratch() / "interrupted_state";
   std::filesystem::create_directory(folder);
@@ -139,7 +139,7 @@ TEST_CASE("interrupt: a state is not saved of half a prompt") {
   TEST_ASSERT_TRUE(names_in(folder).empty());
 }
 
-TEST_CASE("interrupt: the second one ends the program at once") {
+TEST_CASE("interrupt: the second one ends the program at once", "[native]") {
   const std::filesystem::path folder = scratch() / "interrupted_twice";
   std::filesystem::create_directory(folder);
   const std::string command = "run " + converted("llama", "f32") + " --ids 1,2,3 --save-state ";
@@ -157,7 +157,7 @@ TEST_CASE("interrupt: the second one ends the program at once") {
   }
 }
 
-TEST_CASE("interrupt: embed ends after whole lines") {
+TEST_CASE("interrupt: embed ends after whole lines", "[native]") {
   SKIP_WITHOUT_PROC();
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "the cat sat on the mat " + std::to_string(i) + "\n";
@@ -171,7 +171,7 @@ TEST_CASE("interrupt: embed ends after whole lines") {
   assert_whole_lines(process.out());
 }
 
-TEST_CASE("interrupt: a conversion leaves nothing, with and without nameless files") {
+TEST_CASE("interrupt: a conversion leaves nothing, with and without nameless files", "[native]") {
   for (const std::string& nameless : naming_faults()) {
     for (const std::string at : {"pwrite:int:1", "pwrite:int:2", "fsync:int", "rename:int"}) {
       CAPTURE(at, nameless);

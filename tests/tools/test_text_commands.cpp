@@ -44,7 +44,7 @@ std::string write_prompt(const std::string& text) {
 class Terminal {
  public:
   explicit Terminal(std::vector<std::string> arguments, const char* isa = nullptr) {
-    arguments.insert(arguments.begin(), MOTE_BINARY);
+    arguments.insert(arguments.begin(), binary());
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
@@ -248,7 +248,7 @@ TEST_CASE("run: a disk that is full while saving costs neither the message nor t
 
 TEST_CASE("run: a pipe that closes ends it") {
   const std::string line =
-      "'" MOTE_BINARY "' run " + text_model() +
+      "'" + binary() + "' run " + text_model() +
       " -n 0 --ignore-stop --context-full slide -p 'the cat' 2>/dev/null | head -c 20 >/dev/null";
   TEST_ASSERT_EQUAL_INT(0, ::system(("timeout 60 sh -c \"" + line + "\"").c_str()));
 }

@@ -100,7 +100,7 @@ TEST_CASE("usage: a full context ends the output with a note") {
   TEST_ASSERT_TRUE(contains(outcome.err, "context of 8 tokens is full"));
 }
 
-TEST_CASE("usage: an instruction set that is none or not here fails") {
+TEST_CASE("usage: an instruction set that is none or not here fails", "[native]") {
   assert_fails(run("run " + llama() + " --ids 1", "MOTE_ISA=avx3"), kFailed, "MOTE_ISA");
 #if defined(__x86_64__)
   assert_fails(run("run " + llama() + " --ids 1", "MOTE_ISA=neon"), kFailed, "neon");
