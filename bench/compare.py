@@ -18,7 +18,8 @@ which leaves AMX out.
 
 Models are made once, in --work: random weights in the shapes of a 1 B llama, of BERT-base and, by torch and transformers, of
 ModernBERT, ViT and others, and conversions of the real SmolLM2 and MiniLM that `./scripts/demo smollm2 q` and `./scripts/demo minilm` fetch, and Whisper's that `scripts/get_model`
-does, with sentences that espeak-ng speaks (peer: faster-whisper)."""
+does, with sentences that espeak-ng speaks (peers: faster-whisper and, where WHISPER_CPP names the folder of its whisper-cli
+and whisper-quantize, whisper.cpp)."""
 import argparse
 import gc
 import os
@@ -139,12 +140,15 @@ def all_rows(models):
     yield from peaks
     for name in ("whisper-tiny.en", "whisper-base"):
         directory = ROOT / "models" / "downloads" / name
-        for kind, peer in (("q8c", "int8"), ("f32", "float32")) if directory.exists() else ():
+        for kind, peer, ggml in (("q8c", "int8", "q8_0"), ("f32", "float32", "f32")) if directory.exists() else ():
             file = lambda d=directory, k=kind: models.converted(d, k, ())
+            others = []
+            if "WHISPER_CPP" in os.environ:
+                others.append((contenders.WhisperCpp, lambda d=directory, g=ggml: models.whisper_cpp(d, g), ggml))
             yield Row(f"{name} {kind}, encoder, 30 s", "Speech", file, {"prompt": 3000},
-                      [(contenders.CTranslate2Whisper, lambda d=directory: d, peer)])
+                      [(contenders.CTranslate2Whisper, lambda d=directory: d, peer), *others])
             yield Row(f"{name} {kind}, 30 s of speech", "Speech", file, {"sound": models.speech},
-                      [(contenders.FasterWhisper, lambda d=directory: d, peer)], contenders.MoteTranscribe)
+                      [(contenders.FasterWhisper, lambda d=directory: d, peer), *others], contenders.MoteTranscribe)
     for kind in ("q8c", "f32"):
         if MINILM.exists():
             yield from encoder_rows("MiniLM", lambda: MINILM, kind, models)

@@ -4,6 +4,7 @@ which less is better: milliseconds, or for work that counts memory MiB. `package
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -334,6 +335,25 @@ class CTranslate2Whisper:
 
     def measure(self):
         return median_ms(lambda: self.model.encode(self.features, to_cpu=True))
+
+
+class WhisperCpp(Process):
+    """whisper.cpp's whisper-cli: what it says its encoder took, or the process with a whole transcription. `file` makes
+    the paths of that program, a model and a sound."""
+    packages = ["faster_whisper"]
+
+    def __init__(self, file, work, threads, name):
+        program, model, sound = file
+        self.name, self.encoder = f"whisper.cpp {name}", "prompt" in work
+        greedy = ["--no-gpu", "--no-timestamps", "--beam-size", 1, "--best-of", 1, "--language", "en"]
+        super().__init__([program, "--model", model, "--file", sound, "--threads", threads, *greedy], work)
+
+    def measure(self):
+        if not self.encoder:
+            return super().measure()
+        said = subprocess.run(self.command, check=True, capture_output=True, text=True).stderr
+        total, runs = re.search(r"encode time = +([0-9.]+) ms / +([0-9]+) runs", said).groups()
+        return float(total) / int(runs)
 
 
 class LlamaCppProcess(Process):

@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -90,6 +91,16 @@ class Models:
                 sound.setparams(parameters)
                 sound.writeframes(frames)
         return self.make("speech.wav", build)
+
+    def whisper_cpp(self, directory, kind):
+        """whisper.cpp's program, the model in its format, and the sound. WHISPER_CPP is the folder of its programs."""
+        programs = pathlib.Path(os.environ["WHISPER_CPP"])
+        command = [sys.executable, ROOT / "bench" / "whisper_ggml.py", directory]
+        model = self.make(f"{directory.name}-f32.bin", lambda out: run_quietly([*command, out]))
+        if kind != "f32":
+            quantize = [programs / "whisper-quantize", model]
+            model = self.make(f"{directory.name}-{kind}.bin", lambda out: run_quietly([*quantize, out, kind]))
+        return programs / "whisper-cli", model, self.speech()
 
     def translator(self, shape):
         """A folder of CTranslate2's, in int8."""
