@@ -49,7 +49,8 @@ void fill_tables(const mote_filter_bank& spec, const Tables& t) {
   const float gain = spec.gain == 0.0f ? 1.0f : spec.gain;
   for (uint32_t i = 0; i < spec.window; ++i) {
     const auto hann = static_cast<float>(0.5 - 0.5 * cos(2.0 * kPi * i / (spec.window - 1)));
-    t.window[i] = gain * (spec.povey != 0 ? powf(hann, kPovey) : hann);
+    // A power as firmware has it without another function of the C library.
+    t.window[i] = gain * (spec.povey != 0 && hann > 0.0f ? expf(kPovey * logf(hann)) : hann);
   }
   for (uint32_t i = 0; i < half; ++i) {
     t.cosines[i] = static_cast<float>(cos(2.0 * kPi * i / spec.fft));

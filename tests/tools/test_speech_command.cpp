@@ -87,7 +87,10 @@ TEST("Speech2Text reads a sound that is longer than its context in stretches, ea
 
 TEST("Speech2Text says that silence, no sound and less than a frame have nothing to hear", "[speech]") {
   if (!reads_sound(searcher())) return;
-  for (const std::string& sound : {wav("silent.wav", std::vector<int16_t>(8000)), wav("none.wav", {}),
+  const auto none = run("transcribe " + searcher() + " " + wav("none.wav", {}));
+  TEST_ASSERT_EQUAL_STRING("", assert_works(none));
+  TEST_ASSERT_TRUE(contains(none.err, "there is no sound in it") && !contains(none.err, "nothing to hear"));
+  for (const std::string& sound : {wav("silent.wav", std::vector<int16_t>(8000)),
                                    wav("short.wav", noise(399)), wav("frame.wav", noise(400))}) {
     CAPTURE(sound);
     const Outcome outcome = run("transcribe " + searcher() + " " + sound);

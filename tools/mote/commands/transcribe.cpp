@@ -165,7 +165,8 @@ void transcribe(const Arguments& arguments) {
   }
   printer.finish("segments", language);
   note_damage(arguments, *source);
-  if (!heard) note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
+  if (!heard && source->damage().empty())
+    note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
 }
 
 }  // namespace
