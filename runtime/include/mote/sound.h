@@ -142,7 +142,8 @@ mote_status mote_sound_filter_bank(const mote_sound_info* sound, mote_filter_ban
 
 /* Each column of features [frames, mels] less its mean over the frames if `mean` is not 0, and over its deviation, of
    the frames as the whole population, if `deviation` is not 0. A column that is the same in all frames has no
-   deviation: it becomes 0, where the original divides 0 by 0. Returns how many columns have one. */
+   deviation and becomes 0 where it is to be divided by it; the original has no number there. Returns how many columns
+   have a deviation. */
 uint32_t mote_normalize_columns(float* features, uint32_t frames, uint32_t mels, int mean, int deviation);
 
 /* Where sound->patch is not 0: the model's rows [mote_sound_square_rows, patch * patch] of a spectrum [frames, bins]. */
