@@ -135,8 +135,9 @@ class NumberedPieces {
       if (id >= model_.pieces.size() || model_.pieces[id].text != targets_.back())
         values_.refuse("'{}' has id {}, in {} another number", targets_.back(), id, pieces_path_.string());
     }
-    target_ = target_sign(settings_.text(config, "tgt_lang", kMustcLanguages[0]));
-    if (!is_target(target_)) settings_.refuse("tgt_lang '{}' is not known", shown(target_));
+    const std::string target = settings_.text(config, "tgt_lang", kMustcLanguages[0]);
+    target_ = target_sign(target);
+    if (!is_target(target_)) settings_.refuse("tgt_lang '{}' is not known", shown(target));
   }
 
   uint32_t id_of(const std::string& token) const {
