@@ -233,10 +233,14 @@ std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Gr
   });
 }
 
-/// How a model with a source of ids searches by default. The file's start token becomes the graph's.
+/// How a model with a source of ids, or of filter banks, searches by default. The file's start token becomes
+/// the graph's.
 void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& options, const Source& source,
                         Graph& graph, Metadata& metadata) {
-  if (!spec.source || spec.source->names.embedding.empty()) return;
+  if (!spec.source) return;
+  const std::optional<SoundSpec>& sound = spec.source->sound;
+  const bool filter_banks = sound && sound->features == SoundFeatures::normalized_filter_bank;
+  if (spec.source->names.embedding.empty() && !filter_banks) return;
   metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
   if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
   for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);

@@ -497,7 +497,14 @@ struct ProgramGraph {
 };
 
 /// The schema's.
-enum class SoundFeatures : uint8_t { none, log_mel, compressed_frames, normalized_log_mel, filter_bank };
+enum class SoundFeatures : uint8_t {
+  none,
+  log_mel,
+  compressed_frames,
+  normalized_log_mel,
+  filter_bank,
+  normalized_filter_bank
+};
 
 /// The schema's: what a model that hears takes of a waveform, or of rows made of it.
 struct SoundSpec {

@@ -3,18 +3,23 @@
 // Speech to text of fairseq (Wang et al. 2020): gated convolutions over mel features, then an encoder and a
 // decoder as BART's whose norms come first and whose positions are sines.
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "converter/architectures/bart.h"
 #include "converter/architectures/encoder_decoder.h"
 #include "converter/architectures/pictures.h"
 #include "converter/architectures/wav2vec2.h"
 #include "converter/error.h"
+#include "converter/readers/json_text.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr uint32_t kGatedStride = 2;
+constexpr int kSpeechDepth = 4;
+constexpr uint32_t kSpeechRate = 16000, kSpeechWindow = 400, kSpeechFft = 512, kSpeechHop = 160;
+const char* const kExtractor = "Speech2TextFeatureExtractor";
 
 struct GatedStem {
   std::vector<TimeConv> convs;  // of twice the columns that are left after the gate
@@ -71,9 +76,53 @@ GatedStem read_gated_stem(Config& config, uint32_t width, uint32_t& context) {
   return stem;
 }
 
+/// The extractor's settings and their file: where processor_config.json has them, its own, else those of
+/// preprocessor_config.json; an empty object where neither file is there.
+nlohmann::json read_extractor(const Source& source, std::filesystem::path& path) {
+  if (source.directory.empty()) return nlohmann::json::object();
+  path = source.directory / "processor_config.json";
+  const nlohmann::json processor = read_optional_json_object(path, kSpeechDepth);
+  const auto own = processor.find("feature_extractor");
+  if (own != processor.end() && own->is_object()) return *own;
+  path = source.directory / "preprocessor_config.json";
+  return read_optional_json_object(path, kSpeechDepth);
+}
+
+/// What the extractor's settings say of features, where the source has them: Kaldi's filter banks.
+void read_speech_features(const Source& source, uint32_t bins, SoundSpec& sound) {
+  std::filesystem::path path;
+  const nlohmann::json json = read_extractor(source, path);
+  if (json.empty()) return;
+  Config values(json, path.string());
+  if (values.text("feature_extractor_type", kExtractor) != kExtractor)
+    values.refuse("feature_extractor_type is not {}", kExtractor);
+  const auto expect = [&](const char* key, uint32_t wanted, uint32_t fallback) {
+    if (const uint32_t is = values.size(key, 0, kMaxSize, fallback); is != wanted)
+      values.refuse("{} {} is not supported; {} is", key, is, wanted);
+  };
+  expect("sampling_rate", kSpeechRate, kSpeechRate);
+  expect("num_mel_bins", bins, 80);
+  if (values.number("dither", 0.0) != 0.0) values.refuse("dither adds noise, which is not supported");
+  const bool normalizes = values.flag("do_ceptral_normalize", true);
+  const bool means = values.flag("normalize_means", true), deviations = values.flag("normalize_vars", true);
+  sound.features = SoundFeatures::normalized_filter_bank;
+  sound.rate = kSpeechRate;
+  sound.window = kSpeechWindow;
+  sound.fft = kSpeechFft;
+  sound.hop = kSpeechHop;
+  sound.bins = bins;
+  sound.mean = normalizes && means ? 1.0f : 0.0f;
+  sound.scale = normalizes && deviations ? 1.0f : 0.0f;
+  // Of batches, which one sound is none of, and the number of features, which num_mel_bins has too.
+  for (const char* key :
+       {"feature_size", "padding_side", "padding_value", "processor_class", "return_attention_mask"})
+    values.value(key);
+  values.finish();
+}
+
 }  // namespace
 
-TransformerSpec read_speech_to_text(const Source&, Config& config) {
+TransformerSpec read_speech_to_text(const Source& source, Config& config) {
   TransformerSpec spec = speech_side(config, "decoder", 6), encoder = speech_side(config, "encoder", 12);
   const uint32_t width = spec.width;
   const float scale = config.flag("scale_embedding", true) ? std::sqrt(static_cast<float>(width)) : 1.0f;
@@ -93,6 +142,7 @@ TransformerSpec read_speech_to_text(const Source&, Config& config) {
   uint32_t rows = encoder.context;
   GatedStem stem = read_gated_stem(config, width, rows);
   stem.scale = scale;
+  read_speech_features(source, stem.bins, *encoder.sound);
   // The original numbers rows by where a mask of zeros differs from the padding id: by none where that is 0.
   if (padding != 0) stem.positions = bart_sines<float>(first, rows, width, step);
   encoder.stem = [stem](TransformerBuilder& builder) { return build_gated_stem(builder, stem); };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tokenizers whose texts are cut by SentencePiece itself and whose pieces a vocab.json numbers: Marian's
-// (Junczys-Dowmunt et al. 2018) and M2M-100's (Fan et al. 2020). What stands around the pieces is read as a
-// tokenizer.json would say it.
+// (Junczys-Dowmunt et al. 2018), M2M-100's (Fan et al. 2020) and Speech2Text's (Wang et al. 2020). What
+// stands around the pieces is read as a tokenizer.json would say it.
 #include <algorithm>
 #include <map>
 
+#include "converter/jinja/errors.h"
+#include "converter/jinja/unicode.h"
 #include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
@@ -18,12 +20,16 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+enum class NumberedKind { marian, m2m, speech };
+
 struct NumberedClass {
   const char *name, *model_types, *pieces;
+  NumberedKind kind;
 };
 constexpr NumberedClass kNumberedClasses[] = {
-    {"MarianTokenizer", " marian ", "source.spm"},
-    {"M2M100Tokenizer", " m2m_100 ", "sentencepiece.bpe.model"},
+    {"MarianTokenizer", " marian ", "source.spm", NumberedKind::marian},
+    {"M2M100Tokenizer", " m2m_100 ", "sentencepiece.bpe.model", NumberedKind::m2m},
+    {"Speech2TextTokenizer", " speech_to_text ", "sentencepiece.bpe.model", NumberedKind::speech},
 };
 
 // The languages of M2M-100 and of its kind for WMT 2021: their tokens follow those of the vocabulary.
@@ -33,6 +39,8 @@ constexpr const char* kM2mLanguages =
     "pa "
     "pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* kWmt21Languages = "en ha is ja cs ru zh de";
+// Those of Speech2Text that MuST-C trains (Di Gangi et al. 2019); their tokens are pieces.
+constexpr const char* kMustcLanguages[] = {"pt", "fr", "ru", "nl", "ro", "it", "es", "de"};
 
 std::string language_sign(const std::string& language) { return "__" + language + "__"; }
 
@@ -52,6 +60,7 @@ class NumberedPieces {
     model_ = read_sentence_piece(file.bytes(), where);
     check_model(JsonValues(where));
     read_vocabulary();
+    if (own_.kind == NumberedKind::speech) read_targets();
     json root = as_json();
     side_.apply(root, vocabulary_path_);
     TokenizerSpec spec = read_tokenizer_json(root, vocabulary_path_, need);
@@ -62,7 +71,7 @@ class NumberedPieces {
   }
 
  private:
-  bool is_marian() const { return own_.name == std::string("MarianTokenizer"); }
+  bool is_marian() const { return own_.kind == NumberedKind::marian; }
 
   /// What changes ids and is not done here.
   void check_model(const JsonValues& file) const {
@@ -77,7 +86,10 @@ class NumberedPieces {
       file.refuse(
           "spaces behind words or left as they are, pieces for bytes and denormalizers are not supported");
     for (const Piece& piece : model_.pieces) {
-      if (piece.kind == PieceKind::user_defined || piece.kind == PieceKind::byte)
+      // The special tokens of languages are taken out of texts before pieces are looked for.
+      const bool special = own_.kind == NumberedKind::speech && is_target(piece.text) &&
+                           settings_.find(side_.config(), "lang_codes") != nullptr;
+      if ((piece.kind == PieceKind::user_defined && !special) || piece.kind == PieceKind::byte)
         file.refuse("the user-defined piece '{}' is not supported", shown(piece.text));
     }
   }
@@ -96,12 +108,36 @@ class NumberedPieces {
       tokens_[id] = text;
       ids_[text] = id;
     }
-    if (is_marian()) return;
+    if (own_.kind != NumberedKind::m2m) return;
     const std::string set = settings_.text(side_.config(), "language_codes", "m2m100");
     if (set != "m2m100" && set != "wmt21") settings_.refuse("language_codes '{}' are not known", shown(set));
     const std::string languages = std::string(set == "wmt21" ? kWmt21Languages : kM2mLanguages) + " ";
     for (size_t at = 0; at < languages.size(); at = languages.find(' ', at) + 1)
       languages_.push_back(language_sign(languages.substr(at, languages.find(' ', at) - at)));
+  }
+
+  static std::string target_sign(const std::string& language) { return "<lang:" + language + ">"; }
+  static bool is_target(const std::string& token) {
+    return std::any_of(std::begin(kMustcLanguages), std::end(kMustcLanguages),
+                       [&](const char* language) { return token == target_sign(language); });
+  }
+
+  /// The languages of the texts that Speech2Text writes, one of which begins each text. The original takes
+  /// their pieces' numbers for ids.
+  void read_targets() {
+    const json& config = side_.config();
+    if (settings_.find(config, "lang_codes") == nullptr) return;
+    const std::string set = settings_.text(config, "lang_codes");
+    if (set != "mustc") settings_.refuse("lang_codes '{}' are not known, only mustc", shown(set));
+    for (const char* language : kMustcLanguages) {
+      targets_.push_back(target_sign(language));
+      const uint32_t id = id_of(targets_.back());
+      if (id >= model_.pieces.size() || model_.pieces[id].text != targets_.back())
+        values_.refuse("'{}' has id {}, in {} another number", targets_.back(), id, pieces_path_.string());
+    }
+    const std::string target = settings_.text(config, "tgt_lang", kMustcLanguages[0]);
+    target_ = target_sign(target);
+    if (!is_target(target_)) settings_.refuse("tgt_lang '{}' is not known", shown(target));
   }
 
   uint32_t id_of(const std::string& token) const {
@@ -126,13 +162,16 @@ class NumberedPieces {
     const std::string end = side_.named_token("eos_token", "</s>");
     std::vector<std::string> named = {end, unknown, side_.named_token("pad_token", "<pad>")};
     if (!is_marian()) named.push_back(side_.named_token("bos_token", "<s>"));
+    named.insert(named.end(), targets_.begin(), targets_.end());
     for (const std::string& token : named) added.push_back(added_token(token, true));
     for (const std::string& token : tokens_) {
       if (is_marian() && token.starts_with(">>") && token.ends_with("<<"))
         added.push_back(added_token(token, false));
     }
     std::vector<std::string> before;
-    if (!is_marian()) before = {language_sign(settings_.text(side_.config(), "src_lang", "en"))};
+    if (own_.kind == NumberedKind::m2m)
+      before = {language_sign(settings_.text(side_.config(), "src_lang", "en"))};
+    if (!target_.empty()) before = {target_};
     const json spaces = {{"type", "Replace"}, {"pattern", {{"String", kSpaceSign}}}, {"content", " "}};
     const json strip = {{"type", "Strip"}, {"content", " "}, {"start", UINT8_MAX}, {"stop", 0}};
     const auto find = [&](const std::string& token) { return id_of(token); };
@@ -149,6 +188,20 @@ class NumberedPieces {
     }
     if (is_marian()) return;
     for (const auto& [text, id] : spec.sentence_piece->unknown_pieces) spec.tokens[id].text = text;
+    if (own_.kind == NumberedKind::speech && settings_.flag(side_.config(), "do_upper_case", false))
+      put_upper_case(spec);
+  }
+
+  /// Texts are large letters. do_lower_case changes none, the original only reads it.
+  void put_upper_case(TokenizerSpec& spec) const {
+    for (TokenSpec& token : spec.tokens) {
+      if ((token.flags & kTokenSpecial) != 0) continue;
+      try {
+        token.text = jinja::upper(token.text);
+      } catch (const jinja::Unsupported& error) {
+        settings_.refuse("do_upper_case: {}", error.what());
+      }
+    }
   }
 
   const NumberedClass& own_;
@@ -157,7 +210,8 @@ class NumberedPieces {
   std::string vocabulary_path_;
   JsonValues values_, settings_;
   SentencePieceModel model_;
-  std::vector<std::string> tokens_, languages_;
+  std::vector<std::string> tokens_, languages_, targets_;
+  std::string target_;  // of the targets, that which begins texts; "": there are none
   std::map<std::string, uint32_t> ids_;
 };
 

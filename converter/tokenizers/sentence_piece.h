@@ -44,8 +44,8 @@ SentencePieceModel read_sentence_piece(std::span<const std::byte> file, const st
 void put_sentence_piece(const SentencePieceModel& model, const std::map<std::string, uint32_t>& ids,
                         TokenizerSpec& spec);
 
-/// The tokenizer of a directory without tokenizer.json whose class, Marian's or M2M-100's, has a
-/// SentencePiece model and a vocab.json; nothing if there is no such class or no such file. Throws Error.
+/// The tokenizer of a directory without tokenizer.json whose class, Marian's, M2M-100's or Speech2Text's, has
+/// a SentencePiece model and a vocab.json; nothing if there is no such class or no such file. Throws Error.
 std::optional<TokenizerSpec> read_numbered_pieces(const Source& source, const SideFiles& side,
                                                   DecoderNeed need);
 

@@ -19,6 +19,8 @@ bool fits_squares(const mote_model& model, const file::Sound& sound) {
          sound.frames() <= kMaxContext && sound.bins() <= kMaxContext && sound.before() <= kMaxContext;
 }
 
+bool is_flag(float value) { return value == 0.0f || value == 1.0f; }
+
 /// Whether features can be computed as it is said, and are as wide as a row.
 bool fits_features(const mote_model& model, const file::Sound& sound) {
   const uint32_t width = input_width(*model.root->programs()->Get(whole_program(model)));
@@ -39,6 +41,11 @@ bool fits_features(const mote_model& model, const file::Sound& sound) {
       return sized && sound.patch() != 0 && sound.fft() >= 4 && sound.fft() <= MOTE_MOST_FFT &&
              (sound.fft() & (sound.fft() - 1)) == 0 && sound.window() >= 2 && sound.window() <= sound.fft() &&
              sound.scale() > 0.0f && sound.rate() > 40;
+    case file::SoundFeatures::normalized_filter_bank:
+      return sized && sound.patch() == 0 && sound.bins() == width && sound.fft() >= 4 &&
+             sound.fft() <= MOTE_MOST_FFT && (sound.fft() & (sound.fft() - 1)) == 0 && sound.window() >= 2 &&
+             sound.window() <= sound.fft() && is_flag(sound.mean()) && is_flag(sound.scale()) &&
+             sound.rate() > 40;
   }
   return false;
 }
@@ -84,7 +91,13 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
 
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {
   const mote::file::Sound* sound = model->root->sound();
-  if (sound == nullptr || sound->kind() != mote::file::SoundKind::waveform) return 0;
+  if (sound == nullptr) return 0;
+  if (sound->features() == mote::file::SoundFeatures::normalized_filter_bank) {
+    if (samples < sound->window()) return 0;
+    const uint64_t frames = (samples - sound->window()) / sound->hop() + 1;
+    return frames > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(frames);
+  }
+  if (sound->kind() != mote::file::SoundKind::waveform) return 0;
   const uint32_t width = mote::input_width(*model->root->programs()->Get(mote::whole_program(*model)));
   const uint32_t window = sound->window();
   if (samples < window) return 0;

@@ -15,6 +15,7 @@ namespace {
 constexpr double kPi = 3.141592653589793238462643;
 constexpr double kLowest = 20.0;  // hertz
 constexpr float kEmphasis = 0.97f, kFloor = 1.1920929e-7f;
+constexpr float kPovey = 0.85f, kShort = 32768.0f;  // the power of Povey's window; samples of 16 bits
 
 struct Tables {
   float* window;            // [window]
@@ -45,8 +46,12 @@ double mels_of(double hertz) { return 1127.0 * log(1.0 + hertz / 700.0); }
 
 void fill_tables(const mote_filter_bank& spec, const Tables& t) {
   const uint32_t half = spec.fft / 2;
-  for (uint32_t i = 0; i < spec.window; ++i)
-    t.window[i] = static_cast<float>(0.5 - 0.5 * cos(2.0 * kPi * i / (spec.window - 1)));
+  const float gain = spec.gain == 0.0f ? 1.0f : spec.gain;
+  for (uint32_t i = 0; i < spec.window; ++i) {
+    const auto hann = static_cast<float>(0.5 - 0.5 * cos(2.0 * kPi * i / (spec.window - 1)));
+    // A power as firmware has it without another function of the C library.
+    t.window[i] = gain * (spec.povey != 0 && hann > 0.0f ? expf(kPovey * logf(hann)) : hann);
+  }
   for (uint32_t i = 0; i < half; ++i) {
     t.cosines[i] = static_cast<float>(cos(2.0 * kPi * i / spec.fft));
     t.sines[i] = static_cast<float>(-sin(2.0 * kPi * i / spec.fft));
@@ -150,7 +155,8 @@ mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, m
   const uint32_t fft = spec->fft;
   const bool sized = fft >= 4 && fft <= MOTE_MOST_FFT && (fft & (fft - 1)) == 0 && spec->window >= 2 &&
                      spec->window <= fft && spec->hop != 0 && spec->mels != 0;
-  if (!sized || spec->rate <= 2 * static_cast<uint32_t>(kLowest) || !(spec->deviation > 0.0f)) {
+  if (!sized || spec->rate <= 2 * static_cast<uint32_t>(kLowest) || !(spec->deviation > 0.0f) ||
+      !(spec->gain >= 0.0f)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "filter banks of ", spec->window, " samples in ", fft, ", ",
                 spec->mels, " mels, a hop of ", spec->hop);
   }
@@ -180,9 +186,16 @@ void mote_filter_bank_frames(const mote_filter_bank* spec, void* scratch, const 
 }
 
 mote_status mote_sound_filter_bank(const mote_sound_info* sound, mote_filter_bank* spec, mote_error* error) {
-  if (sound->features != MOTE_FEATURES_FILTER_BANK)
+  const bool normalized = sound->features == MOTE_FEATURES_NORMALIZED_FILTER_BANK;
+  if (sound->features != MOTE_FEATURES_FILTER_BANK && !normalized)
     return fail(error, MOTE_WRONG_STATE, "the model's file does not say that it takes filter banks");
-  *spec = {sound->rate, sound->window, sound->hop, sound->fft, sound->bins, sound->mean, sound->scale, {}};
+  *spec = {sound->rate, sound->window, sound->hop, sound->fft, sound->bins,
+           sound->mean, sound->scale,  0,          0.0f,       {}};
+  if (!normalized) return MOTE_OK;
+  spec->mean = 0.0f;
+  spec->deviation = 1.0f;
+  spec->povey = 1;
+  spec->gain = kShort;
   return MOTE_OK;
 }
 

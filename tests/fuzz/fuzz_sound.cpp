@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a file of sound: read, resampled to 16 kHz and made features of, up to some seconds.
+// The bytes of a file of sound: read, resampled to 16 kHz and made features of both kinds, up to some
+// seconds.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
 #include "converter/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/mote/sound_file.h"
+#include "tools/mote/speech/filter_banks.h"
 #include "tools/mote/speech/mel_reader.h"
+
+namespace {
+
+mote_sound_info filter_bank_sound() {
+  mote_sound_info sound{};
+  sound.features = MOTE_FEATURES_NORMALIZED_FILTER_BANK;
+  sound.rate = 16000;
+  sound.window = 400;
+  sound.hop = 160;
+  sound.fft = 512;
+  sound.bins = 20;
+  sound.mean = sound.scale = 1.0f;
+  return sound;
+}
+
+/// Features of finite samples are numbers.
+void check_filter_banks(std::span<const float> samples) {
+  if (!std::all_of(samples.begin(), samples.end(), [](float x) { return std::fabs(x) <= 1.0f; })) return;
+  for (const float feature : mote::cli::FilterBanks(filter_bank_sound()).of(samples)) {
+    if (!std::isfinite(feature)) std::abort();
+  }
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint32_t kRate = 16000, kFrames = 50;
@@ -14,6 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mote::cli::Resampler resampler(*source, kRate);
     std::vector<float> samples(kMostSamples);
     const size_t count = resampler.read(samples);
+    check_filter_banks(std::span(samples).first(count));
     if (count == kMostSamples) return 0;
     source->rewind();
     mote::cli::MelReader reader(*source, kRate, 64, 160, 4, kFrames);

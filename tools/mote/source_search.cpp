@@ -44,7 +44,8 @@ bool is_between(std::string_view text, std::string_view before, std::string_view
 
 bool has_language_form(std::string_view text) {
   if (has_region(text)) return true;
-  return (is_between(text, "__", "__") || is_between(text, ">>", "<<")) && text.size() <= 16;
+  return (is_between(text, "__", "__") || is_between(text, ">>", "<<") || is_between(text, "<lang:", ">")) &&
+         text.size() <= 16;
 }
 
 }  // namespace
@@ -52,14 +53,17 @@ bool has_language_form(std::string_view text) {
 bool is_language_token(const ModelFile& file, int32_t id) { return has_language_form(token_text(file, id)); }
 
 int32_t language_token(const ModelFile& file, const std::string& language) {
-  const std::string forms[] = {language, "__" + language + "__", ">>" + language + "<<"};
+  const std::string forms[] = {language, "__" + language + "__", ">>" + language + "<<",
+                               "<lang:" + language + ">"};
   std::vector<int32_t> with_region;
   std::vector<std::string> known;
   const auto tokens = static_cast<int32_t>(file.info().tokens);
   int32_t plain = -1;
   for (int32_t id = 0; id < tokens; ++id) {
     const std::string text = token_text(file, id);
-    if (text == forms[1] || text == forms[2] || (text == forms[0] && has_language_form(text))) return id;
+    if (text == forms[1] || text == forms[2] || text == forms[3] ||
+        (text == forms[0] && has_language_form(text)))
+      return id;
     if (text == forms[0]) plain = id;
     if (has_region(text) && text.starts_with(language + "_")) with_region.push_back(id);
     if (has_language_form(text) && known.size() <= kMostLanguagesShown) known.push_back(text);
@@ -75,6 +79,40 @@ int32_t language_token(const ModelFile& file, const std::string& language) {
                 known.size() > kMostLanguagesShown ? " and others" : "");
 }
 
+mote_beam_options bounded_search(const ModelFile& file, uint32_t context, mote_beam_options options) {
+  const auto most = static_cast<uint32_t>(file.info().context);
+  const uint32_t bound = context == 0 ? most : std::min(context, most);
+  if (options.max_tokens == 0 || options.max_tokens > bound) options.max_tokens = bound;
+  options.min_tokens = std::min(options.min_tokens, options.max_tokens);
+  return options;
+}
+
+std::vector<SourceHypothesis> search_encoded(const ModelFile& file, Session& session,
+                                             const mote_beam_options& options,
+                                             std::vector<uint64_t>& memory) {
+  const int32_t start = file.info().bos_id;
+  mote_error error = {};
+  check(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, &error), error, "search");
+  memory.resize(mote_beam_bytes(session.get(), &options) / sizeof memory[0] + 1);
+  std::vector<mote_beam> beams(options.beams);
+  check(mote_beam_search(session.get(), &options, memory.data(), memory.size() * sizeof memory[0],
+                         beams.data(), &error),
+        error, "search");
+  std::vector<SourceHypothesis> found;
+  for (const mote_beam& beam : beams) {
+    if (beam.count != 0) found.push_back({{beam.ids, beam.ids + beam.count}, beam.score});
+  }
+  if (found.empty()) convert::fail("the search found nothing that may end");
+  return found;
+}
+
+std::string text_of_source(const ModelFile& file, const std::vector<int32_t>& ids) {
+  TextStream stream(file, MOTE_SKIP_SPECIAL);
+  std::string text;
+  for (const int32_t id : ids) text += stream.next(id);
+  return text + stream.finish();
+}
+
 SourceSearch::SourceSearch(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,
                            const mote_beam_options& options)
     : file_(file), session_options_(session_options(file, flags, pool)), options_(options) {
@@ -87,10 +125,7 @@ SourceSearch::SourceSearch(const ModelFile& file, const SessionFlags& flags, con
   mote_program_info program;
   mote_model_get_program(file.model(), kSearchProgram, &program);
   most_source_ = program.context;
-  const auto most = static_cast<uint32_t>(file.info().context);
-  const uint32_t context = flags.context == 0 ? most : std::min(flags.context, most);
-  if (options_.max_tokens == 0 || options_.max_tokens > context) options_.max_tokens = context;
-  options_.min_tokens = std::min(options_.min_tokens, options_.max_tokens);
+  options_ = bounded_search(file, flags.context, options_);
   session_options_.context = options_.max_tokens;
   session_options_.batch = options_.beams;
   session_options_.logit_rows = options_.beams;
@@ -127,26 +162,11 @@ std::vector<SourceHypothesis> SourceSearch::search(const std::vector<int32_t>& s
   batch.lengths = &length;
   batch.count = 1;
   encode(*session_, batch, "source");
-  const int32_t start = file_.info().bos_id;
-  check(mote_prefill(session_->get(), 0, &start, 1, MOTE_LOGITS_LAST, &error), error, "search");
-  memory_.resize(mote_beam_bytes(session_->get(), &options_) / sizeof memory_[0] + 1);
-  std::vector<mote_beam> beams(options_.beams);
-  check(mote_beam_search(session_->get(), &options_, memory_.data(), memory_.size() * sizeof memory_[0],
-                         beams.data(), &error),
-        error, "search");
-  std::vector<SourceHypothesis> found;
-  for (const mote_beam& beam : beams) {
-    if (beam.count != 0) found.push_back({{beam.ids, beam.ids + beam.count}, beam.score});
-  }
-  if (found.empty()) convert::fail("the search found nothing that may end");
-  return found;
+  return search_encoded(file_, *session_, options_, memory_);
 }
 
 std::string SourceSearch::text_of(const std::vector<int32_t>& ids) const {
-  TextStream stream(file_, MOTE_SKIP_SPECIAL);
-  std::string text;
-  for (const int32_t id : ids) text += stream.next(id);
-  return text + stream.finish();
+  return text_of_source(file_, ids);
 }
 
 }  // namespace mote::cli

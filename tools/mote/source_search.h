@@ -17,6 +17,17 @@ struct SourceHypothesis {
   float score;               // sum of log-probabilities over a power of the length
 };
 
+/// `options` as mote_model_beam_options gives them, for a context of `context` tokens, 0: the model's.
+mote_beam_options bounded_search(const ModelFile& file, uint32_t context, mote_beam_options options);
+
+/// The best hypotheses, the best first, of what follows the model's start token over sequence 0's source.
+/// `memory` is kept from one search to the next. Throws convert::Error.
+std::vector<SourceHypothesis> search_encoded(const ModelFile& file, Session& session,
+                                             const mote_beam_options& options, std::vector<uint64_t>& memory);
+
+/// The text of ids without special tokens.
+std::string text_of_source(const ModelFile& file, const std::vector<int32_t>& ids);
+
 /// Encodes sources one by one and searches for what follows the model's start token.
 class SourceSearch {
  public:
@@ -48,8 +59,8 @@ class SourceSearch {
   std::vector<uint64_t> memory_;  // of a search
 };
 
-/// The token that stands for a language: "xx" itself, "__xx__", ">>xx<<" or the only "xx_YY". Throws
-/// convert::Error with those that there are.
+/// The token that stands for a language: "xx" itself, "__xx__", ">>xx<<", "<lang:xx>" or the only "xx_YY".
+/// Throws convert::Error with those that there are.
 int32_t language_token(const ModelFile& file, const std::string& language);
 /// Whether a token's text has one of these forms, but for "xx" itself.
 bool is_language_token(const ModelFile& file, int32_t id);

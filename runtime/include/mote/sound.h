@@ -19,8 +19,11 @@ typedef enum mote_sound_features {
   MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` */
   MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's: `bins` of `fft` samples every `hop` in a Hann
                                           window of `window`, of sample t less `scale` times sample t - 1 */
-  MOTE_FEATURES_FILTER_BANK = 4         /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
+  MOTE_FEATURES_FILTER_BANK = 4,        /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
                                           over `scale` */
+  MOTE_FEATURES_NORMALIZED_FILTER_BANK = 5 /* Speech2Text's: mote_filter_bank's in Povey's window with a gain of
+                                          2^15, `bins` of `window` samples every `hop`; then
+                                          mote_normalize_columns with `mean` and `scale`, each 0 or 1 */
 } mote_sound_features;
 
 /* What a model that hears takes of sound. */
@@ -61,8 +64,9 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
 /* The code ("en") of one of the languages and its token; null: there is none of that number. */
 const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
-/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
-   0: there are too few samples. */
+/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end. Of
+   MOTE_FEATURES_NORMALIZED_FILTER_BANK: frames that the samples fill. 0: there are too few samples, or the
+   model takes other features. */
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
 /* ---- Features ---- */
@@ -108,16 +112,18 @@ void mote_normalize_features(float* features, uint32_t frames, uint32_t mels);
    square and 1e-6; then asinh(scale x). Both [rows, width]; they may be the same. */
 void mote_compress_frames(const float* samples, uint32_t rows, uint32_t width, float scale, float* features);
 
-/* Kaldi's filter banks (fbank), as AST's feature extractor has them: frames of `window` samples, `hop` apart, less
-   their mean, of sample t 0.97 times sample t - 1 taken away, in a symmetric Hann window; the powers of their
-   spectrum, summed by triangles that are evenly spaced in mels from 20 Hz to half of `rate`; natural logarithms of
-   at least 2^-23; less `mean`, over `deviation`. */
+/* Kaldi's filter banks (fbank), as the feature extractors of AST and, where `povey` is 1, of Speech2Text have them:
+   frames of `window` samples, `hop` apart, less their mean, of sample t 0.97 times sample t - 1 taken away, in a
+   symmetric Hann window; the powers of their spectrum, summed by triangles that are evenly spaced in mels from 20 Hz
+   to half of `rate`; natural logarithms of at least 2^-23; less `mean`, over `deviation`. */
 typedef struct mote_filter_bank {
   uint32_t rate, window, hop;
   uint32_t fft;  /* a power of two from 4 to MOTE_MOST_FFT, `window` or more */
   uint32_t mels; /* features of a frame */
   float mean, deviation;
-  uint32_t reserved[5];
+  uint32_t povey; /* 1: the window is Hann's to the power of 0.85 */
+  float gain;     /* samples are multiplied by it; 0: they are not */
+  uint32_t reserved[3];
 } mote_filter_bank;
 
 /* Bytes of scratch, which init fills and later calls read and write; 4-byte aligned. MOTE_INVALID_ARGUMENT for
@@ -130,8 +136,15 @@ mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, m
 void mote_filter_bank_frames(const mote_filter_bank* spec, void* scratch, const float* samples, uint64_t n,
                              uint32_t first, uint32_t frames, float* features);
 
-/* Those that a model takes (MOTE_FEATURES_FILTER_BANK). MOTE_WRONG_STATE: it takes others. */
+/* Those that a model takes (MOTE_FEATURES_FILTER_BANK, MOTE_FEATURES_NORMALIZED_FILTER_BANK). MOTE_WRONG_STATE: it
+   takes others. */
 mote_status mote_sound_filter_bank(const mote_sound_info* sound, mote_filter_bank* spec, mote_error* error);
+
+/* Each column of features [frames, mels] less its mean over the frames if `mean` is not 0, and over its deviation, of
+   the frames as the whole population, if `deviation` is not 0. A column that is the same in all frames has no
+   deviation and becomes 0 where it is to be divided by it; the original has no number there. Returns how many columns
+   have a deviation. */
+uint32_t mote_normalize_columns(float* features, uint32_t frames, uint32_t mels, int mean, int deviation);
 
 /* Where sound->patch is not 0: the model's rows [mote_sound_square_rows, patch * patch] of a spectrum [frames, bins]. */
 uint32_t mote_sound_square_rows(const mote_sound_info* sound);

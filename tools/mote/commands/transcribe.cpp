@@ -14,6 +14,7 @@
 #include "tools/mote/session.h"
 #include "tools/mote/sound_file.h"
 #include "tools/mote/speech/ctc.h"
+#include "tools/mote/speech/searched_text.h"
 #include "tools/mote/speech/source_text.h"
 #include "tools/mote/speech/token_text.h"
 #include "tools/mote/speech/transducer.h"
@@ -27,7 +28,7 @@ constexpr uint32_t kMostWords = 12;  // of a line of subtitles
 constexpr double kPause = 1.0;       // seconds that end one
 
 struct Arguments {
-  std::string file, sound;
+  std::string file, sound, to;
   WhisperOptions whisper;
   bool srt = false, vtt = false, json = false;
   SessionFlags session;
@@ -135,9 +136,12 @@ void transcribe(const Arguments& arguments) {
     return print_picture(arguments, file, pool);
   if (sound.rate == 0) convert::fail("{} does not take sound, nor pictures of text", file.path());
   const mote_session_options options = session_options(file, arguments.session, pool);
+  const bool searches = sound.features == MOTE_FEATURES_NORMALIZED_FILTER_BANK && has_source(file);
   const bool whisper = sound.features == MOTE_FEATURES_LOG_MEL && sound.frames != 0 && has_source(file);
   if (!whisper && (!arguments.whisper.language.empty() || arguments.whisper.translate))
     convert::fail("{} knows no languages; --language and --translate are for Whisper", file.path());
+  if (!searches && !arguments.to.empty())
+    convert::fail("{} writes one language; --to is for Speech2Text", file.path());
   std::optional<WhisperDecoder> decoder;
   if (whisper) decoder.emplace(file, options);
   const std::unique_ptr<SoundSource> source = open_sound(arguments.sound);
@@ -149,15 +153,20 @@ void transcribe(const Arguments& arguments) {
   Printer printer(arguments);
   const auto found = [&](const Passage& passage) { printer.add(passage); };
   std::string language;
+  bool heard = true;
   if (whisper) {
     language = transcribe_whisper(*decoder, *source, arguments.whisper, found);
   } else if (tokens) {
     (has_source(file) ? transcribe_transducer : transcribe_ctc_tokens)(file, options, *source, found);
+  } else if (searches) {
+    heard = transcribe_searched(file, options, *source, arguments.to, found);
   } else {
     transcribe_source(file, options, *source, found);
   }
   printer.finish("segments", language);
   note_damage(arguments, *source);
+  if (!heard && source->damage().empty())
+    note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
 }
 
 }  // namespace
@@ -173,6 +182,7 @@ void add_transcribe(CommandLine& line) {
   command.option("--language", &arguments.whisper.language, "What is spoken (en); by default it is detected")
       .type("CODE");
   command.flag("--translate", &arguments.whisper.translate, "Into English");
+  command.option("--to", &arguments.to, "The language to write, for a Speech2Text of several").type("CODE");
   command.flag("--srt", &arguments.srt, "As subtitles of SubRip");
   command.flag("--vtt", &arguments.vtt, "As subtitles of WebVTT");
   command.flag("--json", &arguments.json,

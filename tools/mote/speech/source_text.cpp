@@ -35,7 +35,9 @@ class SourceTranscriber {
     mote_sound_info sound;
     mote_model_get_sound(file.model(), &sound);
     if (sound.waveform == 0 && sound.features != MOTE_FEATURES_COMPRESSED_FRAMES)
-      convert::fail("{}: its file does not say how its features are made of sound", file.path());
+      convert::fail(
+          "{} does not say how its features are made of sound: convert it with its preprocessor_config.json",
+          file.path());
     require_source_text(file);
     return sound;
   }

@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kSearchSeconds = 8.0, kQuietSeconds = 0.1;
 
-/// The middle of the quietest tenth of a second near the end.
+/// The middle of the quietest tenth of a second near the end; the end, if so much is not searched.
 size_t quietest(std::span<const float> samples, uint32_t rate) {
   const auto piece = static_cast<size_t>(kQuietSeconds * rate);
   size_t best = samples.size();
   double least = INFINITY;
-  for (size_t at = samples.size() - static_cast<size_t>(kSearchSeconds * rate); at + piece <= samples.size();
-       at += piece / 2) {
+  const size_t searched = std::min(static_cast<size_t>(kSearchSeconds * rate), samples.size() / 2);
+  for (size_t at = samples.size() - searched; at + piece <= samples.size(); at += piece / 2) {
     double energy = 0;
     for (const float sample : samples.subspan(at, piece)) energy += std::pow(static_cast<double>(sample), 2);
     if (energy > least) continue;
@@ -31,7 +31,7 @@ size_t quietest(std::span<const float> samples, uint32_t rate) {
 void read_stretches(SoundSource& source, uint32_t rate, double seconds,
                     const std::function<void(std::span<const float> samples, uint64_t first)>& take) {
   Resampler resampler(source, rate);
-  const auto most = static_cast<size_t>(seconds * rate);
+  const auto most = static_cast<size_t>(std::llround(seconds * rate));
   std::vector<float> samples;
   uint64_t first = 0;
   for (bool ended = false; !ended || !samples.empty();) {

@@ -11,8 +11,9 @@
 
 namespace mote::cli {
 
-/// Calls take(samples, number of the first) for stretches of at most `seconds`, at least 9, resampled to
-/// `rate`.
+/// Calls take(samples, number of the first) for stretches of at most `seconds`, resampled to `rate`. A
+/// stretch that is not the last ends where it is quietest in its last 8 seconds, or its second half if that
+/// is shorter.
 void read_stretches(SoundSource& source, uint32_t rate, double seconds,
                     const std::function<void(std::span<const float> samples, uint64_t first)>& take);
 
