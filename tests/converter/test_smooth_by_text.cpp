@@ -44,7 +44,7 @@ class BiasedLlama {
     OutputFile file(folder_ / "model");
     write_model(graph, nullptr, file, [](double) {});
     const test::AlignedBytes bytes = test::read_file(file.temporary());
-    const test::OpenModel model(bytes);
+    const test::OpenModel model(bytes, 0);  // write_model gives no hashes
     const test::OpenSession session(model, test::small_options(model));
     const uint32_t vocab = model.info().vocab;
     return test::prefill(session.get(), test::some_ids(20, vocab), vocab);
