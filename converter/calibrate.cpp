@@ -33,8 +33,9 @@ Calibration::Calibration(Graph& graph, const TokenizerTables* tokenizer, const s
 }
 
 std::string Calibration::describe() const {
-  return fmt::format("{} inputs of matrices are smoothed and {} matrices are calibrated with {} tokens of the text",
-                     smoothed_, inputs_.size(), text_->tokens());
+  return fmt::format(
+      "{} inputs of matrices are smoothed and {} matrices are calibrated with {} tokens of the text",
+      smoothed_, inputs_.size(), text_->tokens());
 }
 
 void Calibration::find_inputs() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoder's roundings by a text: inputs are smoothed, and each weight of at most 6 bits gets the Feedback of
-// what it meets then.
+// A decoder's roundings by a text: inputs are smoothed, and each weight of at most 6 bits gets the Feedback
+// of what it meets then.
 #pragma once
 
 #include <map>

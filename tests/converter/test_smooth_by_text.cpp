@@ -25,8 +25,8 @@ Graph graph_of(const Source& source, const std::string& type) {
   return build_transformer(spec, TypePolicy(type, source, spec.is_encoder()), tensors);
 }
 
-/// A llama with a tokenizer whose linears have biases: two layers, 48 columns inside, those of `up` different in
-/// size.
+/// A llama with a tokenizer whose linears have biases: two layers, 48 columns inside, those of `up` different
+/// in size.
 class BiasedLlama {
  public:
   BiasedLlama() : source_(read_source(written())) {
@@ -188,7 +188,8 @@ TEST("smoothing by text: in f32 the model stays what it is, to the bit") {
   size_t changed = 0;
   for (Weight& weight : exact.weights) {
     const Weight& smoothed = weight_of(rounded, weight.name);
-    changed += varies(smoothed.row_scales) + varies(smoothed.column_scales) + (weight.values != smoothed.values);
+    changed +=
+        varies(smoothed.row_scales) + varies(smoothed.column_scales) + (weight.values != smoothed.values);
     weight.row_scales = smoothed.row_scales;
     weight.column_scales = smoothed.column_scales;
     weight.values = smoothed.values;
