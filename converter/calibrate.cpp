@@ -6,7 +6,7 @@
 #include "converter/encode_weight.h"
 #include "converter/error.h"
 #include "converter/parallel.h"
-#include "converter/smooth_norms.h"
+#include "converter/smooth_by_text.h"
 
 namespace mote::convert {
 namespace {
@@ -23,7 +23,7 @@ Calibration::Calibration(Graph& graph, const TokenizerTables* tokenizer, const s
   if (tokenizer == nullptr) fail("--calibrate: the model has no tokenizer to read the text with");
   text_ =
       std::make_unique<TextRun>(graph, *tokenizer, text, target, [&](double share) { progress(share / 2); });
-  smoothed_ = smooth_norms(graph, *text_);
+  smoothed_ = smooth_by_text(graph, *text_);
   find_inputs();
   if (smoothed_ == 0 && inputs_.empty()) fail("--calibrate: no matrix of the model is rounded");
   if (smoothed_ == 0 || inputs_.empty()) return;
@@ -33,8 +33,9 @@ Calibration::Calibration(Graph& graph, const TokenizerTables* tokenizer, const s
 }
 
 std::string Calibration::describe() const {
-  return fmt::format("{} norms are smoothed and {} matrices are calibrated with {} tokens of the text",
-                     smoothed_, inputs_.size(), text_->tokens());
+  return fmt::format(
+      "{} inputs of matrices are smoothed and {} matrices are calibrated with {} tokens of the text",
+      smoothed_, inputs_.size(), text_->tokens());
 }
 
 void Calibration::find_inputs() {

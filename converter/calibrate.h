@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoder's roundings by a text: norms are smoothed, and each weight of at most 6 bits gets the Feedback of
-// what it meets then.
+// A decoder's roundings by a text: inputs are smoothed, and each weight of at most 6 bits gets the Feedback
+// of what it meets then.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace mote::convert {
 
 class Calibration {
  public:
-  /// Smooths the norms of `graph`, which must outlive it. `tokenizer` may be null and the rest is as for
+  /// Smooths the inputs of `graph`, which must outlive it. `tokenizer` may be null and the rest is as for
   /// TextRun. Throws Error: for an encoder, whose activations are smoothed without a text; without a
   /// tokenizer; where nothing is rounded.
   Calibration(Graph& graph, const TokenizerTables* tokenizer, const std::string& text,

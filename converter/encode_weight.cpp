@@ -112,7 +112,8 @@ void check_scales(const WeightPart& part, uint32_t row, const QuantRow& quant) {
 /// Whether a part's rows have their own numbers in the weight's type.
 bool is_exact_part(const Weight& weight, const WeightPart& part) {
   return part.tensor != nullptr && !part.transposed && weight.column_scales.empty() &&
-         part.tensor->cols() == weight.cols && is_exact(*part.tensor, weight.dtype);
+         weight.row_scales.empty() && part.tensor->cols() == weight.cols &&
+         is_exact(*part.tensor, weight.dtype);
 }
 
 /// Whether the row has its own numbers in the weight's type: then it gives them to `out`.
@@ -128,6 +129,9 @@ std::vector<float> read_scaled_row(const Weight& weight, const RowBlock& block, 
   std::vector<float> values(weight.cols);
   block.read(row, values);
   for (size_t k = 0; k < weight.column_scales.size(); ++k) values[k] *= weight.column_scales[k];
+  if (!weight.row_scales.empty()) {
+    for (float& value : values) value *= weight.row_scales[row];
+  }
   check_values(weight, block, row, values);
   return values;
 }

@@ -16,16 +16,16 @@ namespace mote::convert {
 
 struct EncodeResult {
   uint64_t hash;          // xxh64 of the bytes
-  double relative_error;  // |w - w'| / |w| (Frobenius), w with its columns scaled
+  double relative_error;  // |w - w'| / |w| (Frobenius), w with its columns and rows scaled
 };
 
 /// Bytes of the weight in the file, a multiple of 64.
 uint64_t encoded_bytes(const Weight& weight);
 
-/// The largest magnitude in each column, before it is scaled.
+/// The largest magnitude in each column, before it and the rows are scaled.
 std::vector<float> column_magnitudes(const Weight& weight);
 
-/// The sum of the squares of each column, before it is scaled.
+/// The sum of the squares of each column, before it and the rows are scaled.
 std::vector<double> column_squares(const Weight& weight);
 
 /// Whether all or some rows have their own numbers in the weight's type.

@@ -62,6 +62,7 @@ struct Weight {
   std::vector<WeightPart> parts;
   std::vector<float> values;              // [rows, cols], f32, where there are no parts
   std::vector<float> column_scales = {};  // [cols], what the parts' columns are multiplied by; or empty
+  std::vector<float> row_scales = {};     // [rows], the same of the rows
 };
 
 /// The schema's.
