@@ -100,7 +100,7 @@ struct FourierArgs {
 };
 
 /// Columns of a unit of norms over time whose groups are single columns.
-inline constexpr uint32_t kTimeNormColumns = 16;
+inline constexpr uint32_t kTimeNormColumns = 64;
 
 /// A group norm over the rows of a sequence (Wu and He 2018): of each of `groups` equal parts of the columns
 /// the values of all rows of a sequence together have mean 0 and variance 1, eps in the root; then

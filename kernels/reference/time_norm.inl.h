@@ -75,9 +75,8 @@ void time_norm_units(const TimeNormArgs& args, Range units, const Finish& finish
   }
 }
 
-/// (v - mean) * scale of column i.
-inline float normed(const TimeNormArgs& args, uint32_t t, uint32_t i, double mean, double scale) {
-  return static_cast<float>((static_cast<double>(args.in[t][i]) - mean) * scale);
+inline float normed(float value, double mean, double scale) {
+  return static_cast<float>((static_cast<double>(value) - mean) * scale);
 }
 
 }  // namespace

@@ -10,6 +10,16 @@
 namespace mote {
 namespace {
 
+/// Columns [first, first + count) of a row, normed. A loop for each step, so that compilers take vectors.
+inline void normed_columns(const float* in, uint32_t first, uint32_t count, const double* mean,
+                           const double* scale, uint32_t step, float* out) {
+  if (step == 0) {
+    for (uint32_t i = 0; i < count; ++i) out[i] = normed(in[first + i], *mean, *scale);
+  } else {
+    for (uint32_t i = 0; i < count; ++i) out[i] = normed(in[first + i], mean[i], scale[i]);
+  }
+}
+
 template <class V>
 void time_norm(const TimeNormArgs& args, Range units, void*) {
   static_assert(CheckFloats<V>::kPasses);
@@ -17,16 +27,17 @@ void time_norm(const TimeNormArgs& args, Range units, void*) {
     time_norm_units(args, units,
                     [&](uint32_t t, uint32_t begin, uint32_t end, const double* mean, const double* scale,
                         uint32_t step) {
-                      for (uint32_t i = begin; i < end; i += V::kLanes) {
-                        const uint32_t left = end - i, lanes = left < V::kLanes ? left : V::kLanes;
-                        float values[V::kLanes] = {};
-                        for (uint32_t j = 0; j < lanes; ++j) {
-                          const uint32_t at = (i + j - begin) * step;
-                          values[j] = normed(args, t, i + j, mean[at], scale[at]);
+                      float values[kTimeNormColumns];
+                      for (uint32_t i = begin; i < end; i += kTimeNormColumns) {
+                        const uint32_t left = end - i,
+                                       columns = left < kTimeNormColumns ? left : kTimeNormColumns;
+                        normed_columns(args.in[t], i, columns, mean, scale, step, values);
+                        for (uint32_t j = 0; j < columns; j += V::kLanes) {
+                          const auto y = V::add(V::mul(V::load_first(values + j, columns - j),
+                                                       V::load_first(args.weight + i + j, columns - j)),
+                                                V::load_first(args.bias + i + j, columns - j));
+                          V::store_first(args.out[t] + i + j, columns - j, activate<V>(kind, y));
                         }
-                        const auto y = V::add(V::mul(V::load(values), V::load_first(args.weight + i, left)),
-                                              V::load_first(args.bias + i, left));
-                        V::store_first(args.out[t] + i, left, activate<V>(kind, y));
                       }
                     });
   });

@@ -25,8 +25,8 @@ inline const TempDirectory& scratch() {
   return directory;
 }
 
-/// This build's mote, or the program that MOTE_TEST_BINARY names: a script that emulates another processor. Tests
-/// tagged [native] need the former.
+/// This build's mote, or the program that MOTE_TEST_BINARY names: a script that emulates another processor.
+/// Tests tagged [native] need the former.
 inline std::string binary() {
   const char* other = getenv("MOTE_TEST_BINARY");
   return other != nullptr ? other : MOTE_BINARY;

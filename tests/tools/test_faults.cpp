@@ -112,7 +112,8 @@ TEST_CASE("faults: a model that is cut short while it runs is a failure with its
   }
 }
 
-TEST_CASE("faults: a source that is cut short while it is converted is a failure that leaves nothing", "[native]") {
+TEST_CASE("faults: a source that is cut short while it is converted is a failure that leaves nothing",
+          "[native]") {
   for (const std::string& nameless : naming_faults()) {
     const std::string source = copy_of_llama();
     const std::filesystem::path folder = fresh_folder();

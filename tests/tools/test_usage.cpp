@@ -118,7 +118,7 @@ TEST_CASE("usage: output that cannot be written fails") {
     assert_fails(run(command + model, "", "/dev/full"), kFailed, "standard output");
   }
   const Outcome forward = run("forward " + model + " --input " + golden("llama") +
-                               "/golden.safetensors --output /nowhere/x.safetensors");
+                              "/golden.safetensors --output /nowhere/x.safetensors");
   assert_fails(forward, kFailed, "/nowhere/x.safetensors");
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("usage: too little memory for the arena is said with what it takes") {
   // Somewhere between too little to load the program and enough for all of it.
   for (int mebibytes = 8; mebibytes < 256 && !said; mebibytes += 2) {
     const Outcome outcome = run("run " + model + " --threads 1 --ids 1 -n 1 --chunk 4096",
-                                 "ulimit -v " + std::to_string(1024 * mebibytes) + ";");
+                                "ulimit -v " + std::to_string(1024 * mebibytes) + ";");
     if (outcome.code == 0) break;
     said = outcome.code == kFailed && contains(outcome.err, "not enough memory: the session needs");
   }

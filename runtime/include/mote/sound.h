@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sound: what a model that hears or a decoder of speech takes, and features of sound, computed as the models' feature
-   extractors do. Nothing allocates. */
+/* Sound: what a model that hears or a decoder of speech takes, and features of sound, computed as the models'
+   feature extractors do. Nothing allocates. */
 #ifndef MOTE_SOUND_H
 #define MOTE_SOUND_H
 
@@ -14,15 +14,15 @@ extern "C" {
 
 /* What rows of a spectrum are. */
 typedef enum mote_sound_features {
-  MOTE_FEATURES_NONE = 0,             /* the file does not say */
-  MOTE_FEATURES_LOG_MEL = 1,          /* Whisper's: `bins` of `fft` samples every `hop` */
-  MOTE_FEATURES_COMPRESSED_FRAMES = 2, /* mote_compress_frames of `hop` samples with `scale` */
+  MOTE_FEATURES_NONE = 0,               /* the file does not say */
+  MOTE_FEATURES_LOG_MEL = 1,            /* Whisper's: `bins` of `fft` samples every `hop` */
+  MOTE_FEATURES_COMPRESSED_FRAMES = 2,  /* mote_compress_frames of `hop` samples with `scale` */
   MOTE_FEATURES_NORMALIZED_LOG_MEL = 3, /* NeMo's: `bins` of `fft` samples every `hop` in a Hann
                                           window of `window`, of sample t less `scale` times sample t - 1 */
-  MOTE_FEATURES_FILTER_BANK = 4,        /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
-                                          over `scale` */
-  MOTE_FEATURES_NORMALIZED_FILTER_BANK = 5 /* Speech2Text's: mote_filter_bank's in Povey's window with a gain of
-                                          2^15, `bins` of `window` samples every `hop`; then
+  MOTE_FEATURES_FILTER_BANK = 4, /* mote_filter_bank's: `bins` of `window` samples every `hop`, less `mean`,
+                                   over `scale` */
+  MOTE_FEATURES_NORMALIZED_FILTER_BANK = 5 /* Speech2Text's: mote_filter_bank's in Povey's window with a gain
+                                          of 2^15, `bins` of `window` samples every `hop`; then
                                           mote_normalize_columns with `mean` and `scale`, each 0 or 1 */
 } mote_sound_features;
 
@@ -46,16 +46,16 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
 
 /* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
 typedef struct mote_speech_info {
-  uint32_t languages;                /* that are told apart */
-  int32_t transcribe, translate;     /* behind the language: the text is in it, or in English */
-  int32_t no_timestamps;             /* behind that */
-  int32_t first_timestamp;           /* that of 0 seconds; from it on each id is 20 ms later */
-  int32_t previous;                  /* in front of earlier text */
-  int32_t no_speech;                 /* its probability behind the first token is that of silence */
+  uint32_t languages;            /* that are told apart */
+  int32_t transcribe, translate; /* behind the language: the text is in it, or in English */
+  int32_t no_timestamps;         /* behind that */
+  int32_t first_timestamp;       /* that of 0 seconds; from it on each id is 20 ms later */
+  int32_t previous;              /* in front of earlier text */
+  int32_t no_speech;             /* its probability behind the first token is that of silence */
   uint32_t suppressed_count, suppressed_first_count, duration_count;
-  const int32_t* suppressed;         /* never chosen */
-  const int32_t* suppressed_first;   /* nor these as the first of a text */
-  const uint32_t* durations;         /* of a transducer: groups that each column behind the labels' moves on */
+  const int32_t* suppressed;       /* never chosen */
+  const int32_t* suppressed_first; /* nor these as the first of a text */
+  const uint32_t* durations;       /* of a transducer: groups that each column behind the labels' moves on */
   uint64_t reserved[4];
 } mote_speech_info;
 
@@ -64,25 +64,25 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
 /* The code ("en") of one of the languages and its token; null: there is none of that number. */
 const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id);
 
-/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end. Of
-   MOTE_FEATURES_NORMALIZED_FILTER_BANK: frames that the samples fill. 0: there are too few samples, or the
+/* Rows that so many samples are, the last perhaps filled up with zeros: as many as windows begin in and end.
+   Of MOTE_FEATURES_NORMALIZED_FILTER_BANK: frames that the samples fill. 0: there are too few samples, or the
    model takes other features. */
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples);
 
 /* ---- Features ---- */
 
-/* Whisper's features: frames of `fft` samples in a periodic Hann window, `hop` apart and centred on every hop,
-   the sound being reflected at its ends; the powers of their spectrum, summed by filters; logarithms to the
-   base of 10, of at least 1e-10 and at most 8 below the largest of all; plus 4, over 4. */
+/* Whisper's features: frames of `fft` samples in a periodic Hann window, `hop` apart and centred on every
+   hop, the sound being reflected at its ends; the powers of their spectrum, summed by filters; logarithms to
+   the base of 10, of at least 1e-10 and at most 8 below the largest of all; plus 4, over 4. */
 typedef struct mote_log_mel {
-  uint32_t fft;  /* even, from 2 to MOTE_MOST_FFT */
-  uint32_t hop;  /* samples */
-  uint32_t mels; /* features of a frame */
-  uint32_t bins; /* fft / 2 + 1 */
+  uint32_t fft;         /* even, from 2 to MOTE_MOST_FFT */
+  uint32_t hop;         /* samples */
+  uint32_t mels;        /* features of a frame */
+  uint32_t bins;        /* fft / 2 + 1 */
   const float* filters; /* [mels, bins] */
-  uint32_t window;      /* of mote_log_mel_frames: samples of a symmetric Hann window in the middle of a frame; 0:
-                           a periodic one of fft */
-  uint32_t natural;     /* 1: natural logarithms of sums plus 2^-24, as NeMo has them, in place of those above */
+  uint32_t window;  /* of mote_log_mel_frames: samples of a symmetric Hann window in the middle of a frame; 0:
+                       a periodic one of fft */
+  uint32_t natural; /* 1: natural logarithms of sums plus 2^-24, as NeMo has them, in place of those above */
   uint64_t reserved[3];
 } mote_log_mel;
 
@@ -96,9 +96,10 @@ size_t mote_log_mel_bytes(const mote_log_mel* spec);
 mote_status mote_log_mel_compute(const mote_log_mel* spec, const float* samples, uint32_t n, void* scratch,
                                  float* features, mote_error* error);
 
-/* The same in parts, of sound that is too long to hold. mote_log_mel_frames: logarithms [frames, mels], frame i
-   of samples[i * hop] to samples[i * hop + fft - 1], which the caller has reflected or filled up with zeros at
-   the sound's ends. mote_log_mel_scale: what of `count` logarithms and the largest of all makes features. */
+/* The same in parts, of sound that is too long to hold. mote_log_mel_frames: logarithms [frames, mels], frame
+   i of samples[i * hop] to samples[i * hop + fft - 1], which the caller has reflected or filled up with zeros
+   at the sound's ends. mote_log_mel_scale: what of `count` logarithms and the largest of all makes features.
+ */
 mote_status mote_log_mel_frames(const mote_log_mel* spec, const float* samples, uint32_t frames,
                                 void* scratch, float* logarithms, mote_error* error);
 float mote_log_mel_largest(const float* logarithms, uint64_t count);
@@ -112,10 +113,11 @@ void mote_normalize_features(float* features, uint32_t frames, uint32_t mels);
    square and 1e-6; then asinh(scale x). Both [rows, width]; they may be the same. */
 void mote_compress_frames(const float* samples, uint32_t rows, uint32_t width, float scale, float* features);
 
-/* Kaldi's filter banks (fbank), as the feature extractors of AST and, where `povey` is 1, of Speech2Text have them:
-   frames of `window` samples, `hop` apart, less their mean, of sample t 0.97 times sample t - 1 taken away, in a
-   symmetric Hann window; the powers of their spectrum, summed by triangles that are evenly spaced in mels from 20 Hz
-   to half of `rate`; natural logarithms of at least 2^-23; less `mean`, over `deviation`. */
+/* Kaldi's filter banks (fbank), as the feature extractors of AST and, where `povey` is 1, of Speech2Text have
+   them: frames of `window` samples, `hop` apart, less their mean, of sample t 0.97 times sample t - 1 taken
+   away, in a symmetric Hann window; the powers of their spectrum, summed by triangles that are evenly spaced
+   in mels from 20 Hz to half of `rate`; natural logarithms of at least 2^-23; less `mean`, over `deviation`.
+ */
 typedef struct mote_filter_bank {
   uint32_t rate, window, hop;
   uint32_t fft;  /* a power of two from 4 to MOTE_MOST_FFT, `window` or more */
@@ -126,8 +128,8 @@ typedef struct mote_filter_bank {
   uint32_t reserved[3];
 } mote_filter_bank;
 
-/* Bytes of scratch, which init fills and later calls read and write; 4-byte aligned. MOTE_INVALID_ARGUMENT for
-   sizes that are none. */
+/* Bytes of scratch, which init fills and later calls read and write; 4-byte aligned. MOTE_INVALID_ARGUMENT
+   for sizes that are none. */
 size_t mote_filter_bank_bytes(const mote_filter_bank* spec);
 mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, mote_error* error);
 
@@ -136,17 +138,18 @@ mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, m
 void mote_filter_bank_frames(const mote_filter_bank* spec, void* scratch, const float* samples, uint64_t n,
                              uint32_t first, uint32_t frames, float* features);
 
-/* Those that a model takes (MOTE_FEATURES_FILTER_BANK, MOTE_FEATURES_NORMALIZED_FILTER_BANK). MOTE_WRONG_STATE: it
-   takes others. */
+/* Those that a model takes (MOTE_FEATURES_FILTER_BANK, MOTE_FEATURES_NORMALIZED_FILTER_BANK).
+   MOTE_WRONG_STATE: it takes others. */
 mote_status mote_sound_filter_bank(const mote_sound_info* sound, mote_filter_bank* spec, mote_error* error);
 
-/* Each column of features [frames, mels] less its mean over the frames if `mean` is not 0, and over its deviation, of
-   the frames as the whole population, if `deviation` is not 0. A column that is the same in all frames has no
-   deviation and becomes 0 where it is to be divided by it; the original has no number there. Returns how many columns
-   have a deviation. */
+/* Each column of features [frames, mels] less its mean over the frames if `mean` is not 0, and over its
+   deviation, of the frames as the whole population, if `deviation` is not 0. A column that is the same in all
+   frames has no deviation and becomes 0 where it is to be divided by it; the original has no number there.
+   Returns how many columns have a deviation. */
 uint32_t mote_normalize_columns(float* features, uint32_t frames, uint32_t mels, int mean, int deviation);
 
-/* Where sound->patch is not 0: the model's rows [mote_sound_square_rows, patch * patch] of a spectrum [frames, bins]. */
+/* Where sound->patch is not 0: the model's rows [mote_sound_square_rows, patch * patch] of a spectrum
+ * [frames, bins]. */
 uint32_t mote_sound_square_rows(const mote_sound_info* sound);
 void mote_sound_squares(const mote_sound_info* sound, const float* spectrum, float* rows);
 
