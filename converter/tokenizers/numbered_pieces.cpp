@@ -5,6 +5,7 @@
 // tokenizer.json would say it.
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
@@ -20,18 +21,18 @@ using nlohmann::json;
 
 struct NumberedClass {
   const char *name, *model_types, *pieces;
+  bool is_marian;  // else M2M-100
 };
 constexpr NumberedClass kNumberedClasses[] = {
-    {"MarianTokenizer", " marian ", "source.spm"},
-    {"M2M100Tokenizer", " m2m_100 ", "sentencepiece.bpe.model"},
+    {"MarianTokenizer", " marian ", "source.spm", true},
+    {"M2M100Tokenizer", " m2m_100 ", "sentencepiece.bpe.model", false},
 };
 
 // The languages of M2M-100 and of its kind for WMT 2021: their tokens follow those of the vocabulary.
 constexpr const char* kM2mLanguages =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr "
     "ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or "
-    "pa "
-    "pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
+    "pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* kWmt21Languages = "en ha is ja cs ru zh de";
 
 std::string language_sign(const std::string& language) { return "__" + language + "__"; }
@@ -62,8 +63,6 @@ class NumberedPieces {
   }
 
  private:
-  bool is_marian() const { return own_.name == std::string("MarianTokenizer"); }
-
   /// What changes ids and is not done here.
   void check_model(const JsonValues& file) const {
     if (settings_.flag(side_.config(), "separate_vocabs", false))
@@ -96,12 +95,11 @@ class NumberedPieces {
       tokens_[id] = text;
       ids_[text] = id;
     }
-    if (is_marian()) return;
+    if (own_.is_marian) return;
     const std::string set = settings_.text(side_.config(), "language_codes", "m2m100");
     if (set != "m2m100" && set != "wmt21") settings_.refuse("language_codes '{}' are not known", shown(set));
-    const std::string languages = std::string(set == "wmt21" ? kWmt21Languages : kM2mLanguages) + " ";
-    for (size_t at = 0; at < languages.size(); at = languages.find(' ', at) + 1)
-      languages_.push_back(language_sign(languages.substr(at, languages.find(' ', at) - at)));
+    std::istringstream languages(set == "wmt21" ? kWmt21Languages : kM2mLanguages);
+    for (std::string language; languages >> language;) languages_.push_back(language_sign(language));
   }
 
   uint32_t id_of(const std::string& token) const {
@@ -125,14 +123,14 @@ class NumberedPieces {
     const std::string unknown = side_.named_token("unk_token", "<unk>");
     const std::string end = side_.named_token("eos_token", "</s>");
     std::vector<std::string> named = {end, unknown, side_.named_token("pad_token", "<pad>")};
-    if (!is_marian()) named.push_back(side_.named_token("bos_token", "<s>"));
+    if (!own_.is_marian) named.push_back(side_.named_token("bos_token", "<s>"));
     for (const std::string& token : named) added.push_back(added_token(token, true));
     for (const std::string& token : tokens_) {
-      if (is_marian() && token.starts_with(">>") && token.ends_with("<<"))
+      if (own_.is_marian && token.starts_with(">>") && token.ends_with("<<"))
         added.push_back(added_token(token, false));
     }
     std::vector<std::string> before;
-    if (!is_marian()) before = {language_sign(settings_.text(side_.config(), "src_lang", "en"))};
+    if (!own_.is_marian) before = {language_sign(settings_.text(side_.config(), "src_lang", "en"))};
     const json spaces = {{"type", "Replace"}, {"pattern", {{"String", kSpaceSign}}}, {"content", " "}};
     const json strip = {{"type", "Strip"}, {"content", " "}, {"start", UINT8_MAX}, {"stop", 0}};
     const auto find = [&](const std::string& token) { return id_of(token); };
@@ -145,9 +143,9 @@ class NumberedPieces {
   /// Where languages are signs, and how tokens that are no pieces are written.
   void put_texts(TokenizerSpec& spec) const {
     for (AddedTokenSpec& token : spec.added) {
-      if (is_marian() && token.text.starts_with(">>")) token.flags |= kAddedAtStart;
+      if (own_.is_marian && token.text.starts_with(">>")) token.flags |= kAddedAtStart;
     }
-    if (is_marian()) return;
+    if (own_.is_marian) return;
     for (const auto& [text, id] : spec.sentence_piece->unknown_pieces) spec.tokens[id].text = text;
   }
 
