@@ -152,8 +152,7 @@ TransformerSpec read_gpt_like(Config& config, const std::string& base, const std
   layer.ffn = read_ffn(config, spec.width, gpt);
   layer.names = layer_names(base, gpt.layer);
   spec.repeat(layer, read_size(config, gpt.layers, kMaxLayers));
-  set_layer_norms(gpt.eps_key == nullptr ? 1e-5f : static_cast<float>(config.number(gpt.eps_key, 1e-5)),
-                  spec);
+  set_layer_norms(gpt.eps_key == nullptr ? 1e-5 : config.number(gpt.eps_key, 1e-5), spec);
   spec.tied_embedding = config.flag("tie_word_embeddings", gpt.tied);
   spec.bos_id = config.token_id("bos_token_id", spec.vocab, gpt.bos_id);
   spec.names.embedding = behind(base, gpt.names.embedding);

@@ -195,9 +195,7 @@ TransformerSpec read_vits(const Source&, Config& config) {
   spec.width = sizes.width;
   spec.context = kMostLetters;
   spec.embedding_multiplier = std::sqrt(static_cast<float>(sizes.width));
-  spec.norm = NormKind::layer;
-  spec.norm_eps = number(config, "layer_norm_eps", 0.0, 1e-5);
-  spec.norm_bias = true;
+  set_layer_norms(number(config, "layer_norm_eps", 0.0, 1e-5), spec);
   spec.last_hidden_unnormed = true;
   spec.names.embedding = "text_encoder.embed_tokens";
   const LayerSpec layer = read_layer(config, sizes.width, config.size("window_size", 1, kMaxSize / 4, 4));

@@ -3,6 +3,7 @@
 // The operators that compute with weights or rows: of their outputs the shape alone is followed.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "converter/onnx/trace.h"
 #include "converter/readers/bytes.h"
@@ -11,6 +12,12 @@ namespace mote::convert {
 namespace {
 
 using Dims = std::vector<uint64_t>;
+
+/// Whole numbers of an attribute; `absent` where it is not given.
+std::vector<int64_t> values_of(const OnnxNode& node, const char* key, std::vector<int64_t> absent = {}) {
+  const OnnxAttribute* found = node.find(key);
+  return found == nullptr ? std::move(absent) : found->integers;
+}
 
 Dims matmul_dims(const OnnxStep& step, bool transposes_b) {
   const Dims &a = step.input(0)->dims, &b = step.input(1)->dims;
@@ -36,8 +43,7 @@ Dims gemm_dims(const OnnxStep& step) {
 Dims time_conv_dims(const OnnxStep& step) {
   const Dims &in = step.input(0)->dims, &kernel = step.input(1)->dims;
   const auto pair_of = [&](const char* key, int64_t fallback, size_t count) {
-    const OnnxAttribute* found = step.node.find(key);
-    std::vector<int64_t> values = found == nullptr ? std::vector<int64_t>(count, fallback) : found->integers;
+    std::vector<int64_t> values = values_of(step.node, key, std::vector<int64_t>(count, fallback));
     for (const int64_t value : values) {
       if (value < 0 || value > 1 << 20) step.refuse("{} is {}", key, value);
     }
@@ -61,16 +67,13 @@ Dims conv_dims(const OnnxStep& step) {
   if (in.size() != 4 || kernel.size() != 4 || in[1] != kernel[1] || step.node.integer("group", 1) != 1)
     step.refuse("only convolutions of pictures in patches are supported");
   const auto all = [&](const char* key, int64_t value) {
-    const OnnxAttribute* found = step.node.find(key);
-    return found == nullptr || std::all_of(found->integers.begin(), found->integers.end(),
-                                           [&](int64_t one) { return one == value; });
+    const std::vector<int64_t> values = values_of(step.node, key);
+    return std::all_of(values.begin(), values.end(), [&](int64_t one) { return one == value; });
   };
-  const OnnxAttribute* strides = step.node.find("strides");
   const OnnxAttribute* pad = step.node.find("auto_pad");
   const std::vector<int64_t> side = {static_cast<int64_t>(kernel[2]), static_cast<int64_t>(kernel[3])};
-  if (strides == nullptr || strides->integers != side || kernel[2] == 0 || kernel[3] == 0 ||
-      !all("pads", 0) || !all("dilations", 1) ||
-      (pad != nullptr && pad->text != "NOTSET" && pad->text != "VALID"))
+  if (values_of(step.node, "strides") != side || kernel[2] == 0 || kernel[3] == 0 || !all("pads", 0) ||
+      !all("dilations", 1) || (pad != nullptr && pad->text != "NOTSET" && pad->text != "VALID"))
     step.refuse("only convolutions of pictures in patches are supported");
   return {in[0], kernel[0], in[2] / kernel[2], in[3] / kernel[3]};
 }

@@ -32,8 +32,7 @@ const TracedAtom& OnnxProof::one_atom(const std::vector<TracedElement>& elements
 
 /// The elements before they were multiplied by numbers.
 std::vector<TracedElement> OnnxProof::unscaled(const Traced& tensor, float& factor) {
-  std::vector<TracedElement> elements;
-  for (uint64_t i = 0; i < tensor->size(); ++i) elements.push_back(tensor->at(i));
+  std::vector<TracedElement> elements = tensor->all();
   for (;;) {
     int32_t index;
     const TracedAtom& found = one_atom(elements, index);
@@ -143,7 +142,7 @@ TracedAtom OnnxProof::scored(const Traced& tensor, const LayerSpec& layer, bool 
     if (const TracedAtom* plain = node(tensor, "MatMul")) return *plain;
   }
   Scores scores;
-  for (uint64_t i = 0; i < tensor->size(); ++i) scores.elements.push_back(tensor->at(i));
+  scores.elements = tensor->all();
   scores.added.resize(scores.elements.size());
   peel_scores(scores);
   check_mask(scores, keys, heads_count, causal);
@@ -156,8 +155,7 @@ Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer, bool c
   const AttentionSpec& spec = layer.attention;
   const uint64_t rows = sample_.length, columns = spec.value_width(), heads_count = spec.heads;
   const uint64_t keys_rows = crosses ? sample_.source : rows;
-  std::vector<TracedElement> elements;
-  for (uint64_t i = 0; i < merged->size(); ++i) elements.push_back(merged->at(i));
+  const std::vector<TracedElement> elements = merged->all();
   int32_t index;
   const TracedAtom sums = one_atom(elements, index);
   if (sums.node == nullptr || sums.node->op != "MatMul" ||

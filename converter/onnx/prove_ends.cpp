@@ -42,8 +42,7 @@ Traced OnnxProof::dense(const Traced& tensor, const DenseSpec& spec) {
 
 /// The rows of which the tensor holds the first of each sequence.
 Traced OnnxProof::first_rows(const Traced& tensor) {
-  std::vector<TracedElement> elements;
-  for (uint64_t i = 0; i < tensor->size(); ++i) elements.push_back(tensor->at(i));
+  const std::vector<TracedElement> elements = tensor->all();
   int32_t index;
   one_atom(elements, index);
   const uint64_t width = spec_.width;
@@ -86,8 +85,7 @@ Traced OnnxProof::head(const Traced& output) {
       return dense(linear(output, matrix, head.output_bias), head.dense);
     }
     case OutputKind::answer_span: {
-      std::vector<TracedElement> elements;
-      for (uint64_t i = 0; i < output->size(); ++i) elements.push_back(output->at(i));
+      const std::vector<TracedElement> elements = output->all();
       int32_t index;
       one_atom(elements, index);
       for (uint64_t i = 0; i < elements.size(); ++i) {
@@ -218,8 +216,8 @@ void OnnxProof::patches(const Traced& tensor) {
   const PictureSpec& picture = spec_.picture;
   const uint64_t width = spec_.width, rows = sample_.length, before = picture.format.before;
   if (tensor->size() != sample_.batch * rows * width) refuse("{} rows should be here", rows);
-  std::vector<TracedElement> elements, inner;
-  for (uint64_t i = 0; i < tensor->size(); ++i) elements.push_back(tensor->at(i));
+  const std::vector<TracedElement> elements = tensor->all();
+  std::vector<TracedElement> inner;
   for (uint64_t i = before * width; i < elements.size(); ++i) inner.push_back(elements[i]);
   uint64_t at = 0;
   for (const LearnedRows& learned : picture.before) {

@@ -44,8 +44,7 @@ void OnnxProof::sound(const Traced& x) {
   if (positions == nullptr || positions->weight == nullptr || added.inputs[table]->size() != rows * width)
     refuse("{} should be added", stem.positions);
   bind(stem.positions, weight_of(*positions));
-  std::vector<TracedElement> elements;
-  for (uint64_t i = 0; i < made->size(); ++i) elements.push_back(made->at(i));
+  const std::vector<TracedElement> elements = made->all();
   if (elements.size() != sample_.batch * rows * width) refuse("{} rows should be here", rows);
   int32_t index;
   one_atom(elements, index);

@@ -183,6 +183,13 @@ TransformerSpec spec_of(const Source& source) {
   return find_architecture(config).read(source, config);
 }
 
+void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
+  name_onnx_weights(*model);
+  for (const auto& [name, weight] : model->weights)
+    source.tensors[name] = onnx_source_tensor(model, weight, name);
+  prove_onnx(source, model, spec_of(source));
+}
+
 /// Names of weights follow from their places in the graphs alone: each graph has names of its own.
 void read_onnx_pair(Source& source, const OnnxPair& pair) {
   const auto encoder = open_onnx(source, pair.encoder), decoder = open_onnx(source, pair.decoder);
@@ -212,18 +219,11 @@ std::optional<OnnxPair> find_onnx_pair(const fs::path& path) {
 
 void read_onnx(Source& source, const fs::path& path) {
   if (const auto pair = find_onnx_pair(path)) return read_onnx_pair(source, *pair);
-  auto file = std::make_unique<MappedFile>(path);
-  const std::span<const std::byte> bytes = file->bytes();
-  source.files.push_back(std::move(file));
-  read_onnx(source, bytes, path);
+  read_onnx_model(source, open_onnx(source, path));
 }
 
 void read_onnx(Source& source, std::span<const std::byte> file, const fs::path& path) {
-  const auto model = open_onnx(source, file, path);
-  name_onnx_weights(*model);
-  for (const auto& [name, weight] : model->weights)
-    source.tensors[name] = onnx_source_tensor(model, weight, name);
-  prove_onnx(source, model, spec_of(source));
+  read_onnx_model(source, open_onnx(source, file, path));
 }
 
 void read_onnx_pair(Source& source, std::span<const std::byte> encoder, std::span<const std::byte> decoder) {

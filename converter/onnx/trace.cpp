@@ -182,6 +182,13 @@ TracedElement TracedTensor::at(uint64_t index) const {
   return {whole, static_cast<uint32_t>(index)};
 }
 
+std::vector<TracedElement> TracedTensor::all() const {
+  std::vector<TracedElement> result;
+  const uint64_t count = size();
+  for (uint64_t i = 0; i < count; ++i) result.push_back(at(i));
+  return result;
+}
+
 bool TracedTensor::is_numbers() const {
   return whole < 0 && std::all_of(
                           elements.begin(), elements.end(),

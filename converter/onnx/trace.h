@@ -41,6 +41,7 @@ struct TracedTensor {
 
   uint64_t size() const;
   TracedElement at(uint64_t index) const;
+  std::vector<TracedElement> all() const;
   bool is_numbers() const;
 };
 using Traced = std::shared_ptr<const TracedTensor>;

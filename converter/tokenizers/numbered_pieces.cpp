@@ -5,6 +5,7 @@
 // stands around the pieces is read as a tokenizer.json would say it.
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "converter/jinja/errors.h"
 #include "converter/jinja/unicode.h"
@@ -36,8 +37,7 @@ constexpr NumberedClass kNumberedClasses[] = {
 constexpr const char* kM2mLanguages =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr "
     "ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns oc or "
-    "pa "
-    "pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
+    "pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 constexpr const char* kWmt21Languages = "en ha is ja cs ru zh de";
 // Those of Speech2Text that MuST-C trains (Di Gangi et al. 2019); their tokens are pieces.
 constexpr const char* kMustcLanguages[] = {"pt", "fr", "ru", "nl", "ro", "it", "es", "de"};
@@ -111,9 +111,8 @@ class NumberedPieces {
     if (own_.kind != NumberedKind::m2m) return;
     const std::string set = settings_.text(side_.config(), "language_codes", "m2m100");
     if (set != "m2m100" && set != "wmt21") settings_.refuse("language_codes '{}' are not known", shown(set));
-    const std::string languages = std::string(set == "wmt21" ? kWmt21Languages : kM2mLanguages) + " ";
-    for (size_t at = 0; at < languages.size(); at = languages.find(' ', at) + 1)
-      languages_.push_back(language_sign(languages.substr(at, languages.find(' ', at) - at)));
+    std::istringstream languages(set == "wmt21" ? kWmt21Languages : kM2mLanguages);
+    for (std::string language; languages >> language;) languages_.push_back(language_sign(language));
   }
 
   static std::string target_sign(const std::string& language) { return "<lang:" + language + ">"; }

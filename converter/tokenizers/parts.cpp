@@ -9,11 +9,6 @@
 namespace mote::convert {
 namespace {
 
-std::string to_utf8(uint32_t c) {
-  if (c < 0x80) return {static_cast<char>(c)};
-  return {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};  // signs are below U+0800
-}
-
 bool stands_for_itself(uint32_t byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
@@ -23,7 +18,7 @@ const std::array<std::string, 256>& byte_signs() {
     std::array<std::string, 256> signs;
     uint32_t next = 0x100;
     for (uint32_t byte = 0; byte < 256; ++byte)
-      signs[byte] = to_utf8(stands_for_itself(byte) ? byte : next++);
+      signs[byte] = utf8_of(stands_for_itself(byte) ? byte : next++);
     return signs;
   }();
   return kSigns;
@@ -77,6 +72,12 @@ std::optional<std::string> from_base64(std::string_view text) {
     bytes += static_cast<char>(value >> bits & 0xFF);
   }
   return bytes;
+}
+
+std::string utf8_of(uint32_t code_point) {
+  uint8_t bytes[4];
+  const uint32_t count = utf8_encode(code_point, bytes);
+  return {bytes, bytes + count};
 }
 
 std::string replace_all(std::string text, const std::string& from, const std::string& to) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "converter/error.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
@@ -9,9 +11,18 @@
 namespace mote::convert {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char *kJsonFile = "tokenizer.json", *kBertFile = "vocab.txt", *kNumbersFile = "vocab.json";
+/// The first that a directory has says how it is read.
+constexpr const char* kTokenizerFiles[] = {
+    kJsonFile,    kBertFile,    "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
+    "source.spm", kNumbersFile,
+};
+
 /// A vocab.txt is BERT's, unless a class says otherwise: others have lines of words too, but cut text their
 /// own way.
-void check_class(const SideFiles& side, const std::filesystem::path& pieces) {
+void check_class(const SideFiles& side, const fs::path& pieces) {
   const std::string& name = side.tokenizer_class();
   if (name.empty() || name == "BertTokenizer") return;
   fail(
@@ -28,42 +39,37 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     return read_gguf_tokenizer(file.bytes(), file.path().string());
   }
   if (source.format != "hf" && source.format != "ctranslate2") return std::nullopt;
-  std::error_code ignored;
-  const std::filesystem::path path = source.directory / "tokenizer.json";
+  const auto is_there = [&](const std::string& name) {
+    std::error_code ignored;
+    return fs::exists(source.directory / name, ignored);
+  };
+  const auto* found = std::find_if(std::begin(kTokenizerFiles), std::end(kTokenizerFiles), is_there);
+  if (found == std::end(kTokenizerFiles)) return std::nullopt;
+  const std::string first = *found;
+  const fs::path path = source.directory / first;
+  const SideFiles side(source);
   const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
-  if (std::filesystem::exists(path, ignored)) {
+  if (first == kJsonFile) {
     nlohmann::json root = read_json_object(path, kTokenizerJsonDepth);
-    SideFiles(source).apply(root, path.string());
+    side.apply(root, path.string());
     return read_tokenizer_json(root, path.string(), need);
   }
-  const std::filesystem::path pieces = source.directory / "vocab.txt";
-  if (std::filesystem::exists(pieces, ignored)) {
-    const SideFiles side(source);
-    check_class(side, pieces);
-    const MappedFile vocabulary(pieces);
+  if (first == kBertFile) {
+    check_class(side, path);
+    const MappedFile vocabulary(path);
     nlohmann::json root =
-        bert_json(lines_of(vocabulary.bytes()), side.config(), pieces.string(), side.config_path());
-    side.apply(root, pieces.string());
-    return read_tokenizer_json(root, pieces.string(), need);
+        bert_json(lines_of(vocabulary.bytes()), side.config(), path.string(), side.config_path());
+    side.apply(root, path.string());
+    return read_tokenizer_json(root, path.string(), need);
   }
-  const std::filesystem::path letters = source.directory / "vocab.json";
-  if (std::filesystem::exists(letters, ignored)) {
-    const SideFiles side(source);
-    if (side.tokenizer_class() == "VitsTokenizer") return read_vits_vocabulary(side, letters);
-  }
-  for (const char* other :
-       {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "source.spm", "vocab.json"}) {
-    if (!std::filesystem::exists(source.directory / other, ignored)) continue;
-    const SideFiles side(source);
-    if (auto numbered = read_numbered_pieces(source, side, need)) return numbered;
-    if (auto converted = read_converted_pieces(source, side, need)) return converted;
-    fail(
-        "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), "
-        "or leave "
-        "the text out (mote convert --no-tokenizer)",
-        source.directory.string(), other);
-  }
-  return std::nullopt;
+  if (is_there(kNumbersFile) && side.tokenizer_class() == "VitsTokenizer")
+    return read_vits_vocabulary(side, source.directory / kNumbersFile);
+  if (auto numbered = read_numbered_pieces(source, side, need)) return numbered;
+  if (auto converted = read_converted_pieces(source, side, need)) return converted;
+  fail(
+      "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), or "
+      "leave the text out (mote convert --no-tokenizer)",
+      source.directory.string(), first);
 }
 
 }  // namespace mote::convert

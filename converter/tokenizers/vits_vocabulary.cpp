@@ -123,11 +123,6 @@ class VitsVocabulary {
     spec_.normalizers.push_back({NormalizerKind::replace, {}, {}, make_literal(two), {blank}});
   }
 
-  static std::string utf8_of(char32_t c) {
-    return {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
-            static_cast<char>(0x80 | (c & 0x3F))};
-  }
-
   JsonValues values_, settings_;
   const SideFiles& side_;
   std::map<uint32_t, uint32_t> letters_;  // ids

@@ -9,9 +9,9 @@ first of each label that is a word as OUT/WORD.wav instead.
 import argparse
 import json
 import pathlib
-import struct
 import sys
 import time
+import wave
 
 import numpy as np
 
@@ -73,10 +73,11 @@ def held_out(count):
 def write_wavs(folder, seconds, labels):
     folder.mkdir(parents=True, exist_ok=True)
     for label, word in enumerate(speak.WORDS):
-        samples = (seconds[labels == label][0] * 32767).round().astype(np.int16).tobytes()
-        head = struct.pack("<4sI8sIHHIIHH4sI", b"RIFF", 36 + len(samples), b"WAVEfmt ", 16, 1, 1, f.RATE, 2 * f.RATE,
-                           2, 16, b"data", len(samples))
-        (folder / f"{word}.wav").write_bytes(head + samples)
+        with wave.open(str(folder / f"{word}.wav"), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(f.RATE)
+            file.writeframes((seconds[labels == label][0] * 32767).round().astype("<i2").tobytes())
 
 
 def write(model):

@@ -5,17 +5,10 @@
 
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
+#include "runtime/exec/splitmix.h"
 
 namespace mote {
 namespace {
-
-/// SplitMix64 (Steele et al. 2014).
-uint64_t next_random(uint64_t* state) {
-  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
 
 /// The likelier first; of equals the lower id.
 bool before(const Candidate& a, const Candidate& b) {
@@ -121,7 +114,7 @@ int32_t pick_greedy(const float* logits, uint32_t vocab) {
 
 /// Uniform in [0, 1).
 double draw(Sampler* sampler) {
-  return static_cast<double>(next_random(&sampler->random_state) >> 11) * 0x1p-53;
+  return static_cast<double>(splitmix_next(&sampler->random_state) >> 11) * 0x1p-53;
 }
 
 /// Relative to that of the largest logit. Equal infinities have no difference.

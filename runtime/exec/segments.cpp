@@ -44,9 +44,10 @@ void reorder_segments(mote_session* s, const uint32_t* from) {
 }
 
 uint32_t find_further_segment(const mote_session& s) {
+  if (s.segment_starts == nullptr) return s.options.batch;
   uint32_t i = 0;
-  while (s.segment_starts != nullptr && i < s.options.batch && s.segment_starts[i] == 0) ++i;
-  return s.segment_starts == nullptr ? s.options.batch : i;
+  while (i < s.options.batch && s.segment_starts[i] == 0) ++i;
+  return i;
 }
 
 }  // namespace mote

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/session.h"
-#include "runtime/exec/segments.h"
 
 #include <string.h>
 
@@ -15,6 +14,7 @@
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/lane.h"
 #include "runtime/exec/layout.h"
+#include "runtime/exec/segments.h"
 #include "runtime/isa.h"
 
 namespace mote {

@@ -10,6 +10,7 @@
 #include "runtime/exec/arena.h"
 #include "runtime/exec/kv_state.h"
 #include "runtime/exec/session.h"
+#include "runtime/exec/splitmix.h"
 #include "runtime/file/voice.h"
 
 struct mote_utterance {
@@ -50,17 +51,11 @@ uint64_t lay_out(const mote_session& session, void* memory, uint64_t bytes, mote
   return arena.used();
 }
 
-uint64_t mixed(uint64_t x) {  // SplitMix64 (Steele et al. 2014)
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
-  return x ^ x >> 31;
-}
-
 /// Number `index` of the seed's standard normal numbers (Box and Muller 1958); the same whatever others are
 /// asked for.
 float normal(uint64_t seed, uint64_t index) {
-  constexpr uint64_t kStep = 0x9E3779B97F4A7C15u;
-  const uint64_t bits = mixed(mixed(seed + kStep) + (index + 1) * kStep);
+  const uint64_t first = splitmix_next(&seed);
+  const uint64_t bits = splitmix_mix(first + (index + 1) * kSplitMixStep);
   const float u = (static_cast<float>(bits >> 40) + 0.5f) * 0x1p-24f;
   const float angle = static_cast<float>(bits & 0xFFFFFF) * (6.28318531f * 0x1p-24f);
   return sqrtf(-2.0f * logf(u)) * cosf(angle);
@@ -70,7 +65,7 @@ float normal(uint64_t seed, uint64_t index) {
 constexpr uint64_t kFrameNumbers = uint64_t{1} << 40;
 
 mote_status check_utterance(const mote_session* session, const int32_t* ids, uint32_t n,
-                         const mote_speak_options* options, mote_error* error) {
+                            const mote_speak_options* options, mote_error* error) {
   if (ids == nullptr || options == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_speak_begin: null pointer");
   if (session->model->root->voice() == nullptr)

@@ -15,10 +15,10 @@ namespace {
 
 constexpr uint32_t kNoPiece = UINT32_MAX;
 
-struct Lattice {
-  const Tokenizer& t_;
-  const TextScratch& s_;
-  uint32_t begin_, end_;
+class Lattice {
+ public:
+  Lattice(const Tokenizer& tokenizer, const TextScratch& scratch, uint32_t begin, uint32_t end)
+      : t_(tokenizer), s_(scratch), begin_(begin), end_(end) {}
 
   void fill() {
     for (uint32_t at = begin_ + 1; at <= end_; ++at) s_.where[at] = kNoPiece;
@@ -51,6 +51,7 @@ struct Lattice {
     }
   }
 
+ private:
   /// Whether one of the pieces from `at` on ends at `next`, as its first character does.
   bool offer_pieces(uint32_t at, uint32_t next) {
     bool single = false;
@@ -77,12 +78,16 @@ struct Lattice {
     s_.id[to] = id;
     s_.score[to] = sum;
   }
+
+  const Tokenizer& t_;
+  const TextScratch& s_;
+  uint32_t begin_, end_;
 };
 
 }  // namespace
 
 void encode_unigram(const Tokenizer& tokenizer, const TextScratch& scratch, uint32_t begin, uint32_t end) {
-  Lattice lattice{tokenizer, scratch, begin, end};
+  Lattice lattice(tokenizer, scratch, begin, end);
   lattice.fill();
   lattice.trace();
 }

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kModels = fs::path(MOTE_SOURCE_DIR) / "tests/golden/models";
+const fs::path kData = fs::path(MOTE_SOURCE_DIR) / "tests/converter/data";
 
 /// A copy of a golden folder whose graph can be changed in places.
 class OnnxFolder {
@@ -61,6 +62,12 @@ class OnnxFolder {
   }
   std::string error() const {
     return message_of<Error>([&] { read(); });
+  }
+  /// With a file of tests/converter/data in the graph's place.
+  Source read_other(const std::string& name) const {
+    fs::remove(directory_ / file_);  // what was read of it stays mapped
+    fs::copy_file(kData / name, directory_ / file_);
+    return read_source(directory_.path());
   }
   fs::path path() const { return directory_.path(); }
 
@@ -115,9 +122,8 @@ TEST("onnx: quantized convolutions and matrices of a pair keep their integers", 
   const OnnxFolder folder("whisper_onnx", "encoder_model.onnx");
   const Source original = folder.read();
   for (const char* side : {"encoder", "decoder"})
-    fs::copy_file(
-        fs::path(MOTE_SOURCE_DIR) / fmt::format("tests/converter/data/whisper_{}_quantized.onnx", side),
-        folder.path() / fmt::format("{}_model_quantized.onnx", side));
+    fs::copy_file(kData / fmt::format("whisper_{}_quantized.onnx", side),
+                  folder.path() / fmt::format("{}_model_quantized.onnx", side));
   const Source source = read_source(folder.path() / "encoder_model_quantized.onnx");
   TEST_ASSERT_EQUAL_UINT64(1, source.notes.size());
   for (const char* name :
@@ -154,10 +160,7 @@ TEST("onnx: a file is read with the config beside it, or beside its folder onnx"
 TEST("onnx: dynamically quantized weights keep their integers", "[onnx]") {
   const OnnxFolder folder("bert_onnx");
   const Source original = folder.read();
-  fs::remove(folder.path() / "model.onnx");  // which stays mapped
-  fs::copy_file(fs::path(MOTE_SOURCE_DIR) / "tests/converter/data/bert_quantized.onnx",
-                folder.path() / "model.onnx");
-  const Source source = read_source(folder.path());
+  const Source source = folder.read_other("bert_quantized.onnx");
   TEST_ASSERT_EQUAL_UINT64(1, source.notes.size());
   const std::string name = "encoder.layer.1.intermediate.dense.weight";
   const SourceTensor &packed = source.tensors.at(name), &plain = original.tensors.at(name);
@@ -174,21 +177,16 @@ TEST("onnx: dynamically quantized weights keep their integers", "[onnx]") {
 }
 
 TEST("onnx: a graph in half precision has the config's numbers as near as that can be", "[onnx]") {
-  const OnnxFolder folder("bert_onnx");
+  OnnxFolder folder("bert_onnx");
   const Source original = folder.read();
-  fs::remove(folder.path() / "model.onnx");  // which stays mapped
-  fs::copy_file(fs::path(MOTE_SOURCE_DIR) / "tests/converter/data/bert_half.onnx",
-                folder.path() / "model.onnx");
-  const Source source = read_source(folder.path());
+  const Source source = folder.read_other("bert_half.onnx");
   for (const auto& [name, tensor] : original.tensors) {
     INFO(name);
     const std::vector<float> values = row_of(source.tensors.at(name), 0), wanted = row_of(tensor, 0);
     for (size_t i = 0; i < values.size(); ++i)
       REQUIRE(std::abs(values[i] - wanted[i]) <= 0x1p-11f * std::abs(wanted[i]) + 0x1p-24f);
   }
-  nlohmann::json config = nlohmann::json::parse(read_text(folder.path() / "config.json"));
-  config["num_attention_heads"] = 2;  // which changes the scale too
-  write_text(folder.path() / "config.json", config.dump());
+  folder.set_config("num_attention_heads", 2);  // which changes the scale too
   check_contains(message_of<Error>([&] { read_source(folder.path()); }), "heads");
 }
 
@@ -271,14 +269,13 @@ TEST("onnx: what is of another shape is refused by name", "[onnx]") {
 }
 
 TEST("onnx: weights in a file beside are read within its bounds", "[onnx]") {
-  const fs::path tests = fs::path(MOTE_SOURCE_DIR) / "tests";
   const TempDirectory directory;
   write_text(directory / "config.json", R"({"model_type": "bert", "hidden_size": 4, "num_attention_heads": 2,
       "num_hidden_layers": 1, "intermediate_size": 6, "vocab_size": 12, "max_position_embeddings": 8})");
-  fs::copy_file(tests / "fuzz/corpus/onnx/bert", directory / "model.onnx");
+  fs::copy_file(fs::path(MOTE_SOURCE_DIR) / "tests/fuzz/corpus/onnx/bert", directory / "model.onnx");
   const Source whole = read_source(directory.path());
-  const std::string graph = read_text(tests / "converter/data/bert_external.onnx");
-  const std::string data = read_text(tests / "converter/data/bert_external.data");
+  const std::string graph = read_text(kData / "bert_external.onnx");
+  const std::string data = read_text(kData / "bert_external.data");
   fs::remove(directory / "model.onnx");  // which stays mapped
   write_text(directory / "model.onnx", graph);
   const auto error = [&] { return message_of<Error>([&] { read_source(directory.path()); }); };

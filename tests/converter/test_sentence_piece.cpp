@@ -7,17 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "tests/support/files.h"
 #include "tests/support/text_tokenizer.h"
+#include "tests/support/tokenizer_directory.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote;
 using namespace mote::convert;
 using mote::test::contains;
-using mote::test::message_of;
-using mote::test::TempDirectory;
-using mote::test::write_text;
+using mote::test::TokenizerDirectory;
 using nlohmann::json;
 
 namespace {
@@ -31,29 +28,16 @@ using Ids = std::vector<int32_t>;
   return file.map({{"ｶ", "カ"}, {"ｶﾞ", "ガ"}, {"\t", " "}, {"\x01", ""}});
 }
 
-/// A translator's directory without weights.
-class Translator {
- public:
-  Translator(const std::string& type, const std::string& pieces, const json& vocabulary,
-             const json& settings) {
-    const char* const file = type == "marian" ? "source.spm"
+/// Of SentencePiece's pieces and perhaps a vocab.json.
+struct Translator : TokenizerDirectory {
+  Translator(const std::string& type, const std::string& pieces, const json& vocabulary, const json& settings)
+      : TokenizerDirectory(json{{"model_type", type}, {"vocab_size", 200}}) {
+    const char* const name = type == "marian" ? "source.spm"
                              : type == "t5"   ? "spiece.model"
                                               : "sentencepiece.bpe.model";
-    source_.config = std::make_shared<const json>(json{{"model_type", type}, {"vocab_size", 200}});
-    source_.format = "hf";
-    source_.directory = root_.path();
-    write_text(root_ / file, pieces);
-    if (!vocabulary.is_null()) write_text(root_ / "vocab.json", vocabulary.dump());
-    write_text(root_ / "tokenizer_config.json", settings.dump());
+    text(name, pieces).file("tokenizer_config.json", settings);
+    if (!vocabulary.is_null()) file("vocab.json", vocabulary);
   }
-  TokenizerSpec read() const { return read_tokenizer(source_, false).value(); }
-  std::string error() const {
-    return message_of<Error>([&] { read(); });
-  }
-
- private:
-  TempDirectory root_;
-  Source source_;
 };
 
 const json kMarianVocabulary = {{"</s>", 0}, {"<unk>", 1}, {"▁", 2},       {"▁a", 3},

@@ -4,17 +4,14 @@
 // (scripts/make_known_tokenizers), and what is refused because they contradict each other.
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "tests/support/files.h"
 #include "tests/support/text_tokenizer.h"
+#include "tests/support/tokenizer_directory.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::message_of;
 using mote::test::read_text;
-using mote::test::TempDirectory;
-using mote::test::write_text;
+using mote::test::TokenizerDirectory;
 using nlohmann::json;
 
 namespace {
@@ -25,32 +22,9 @@ const json& known() {
   return values;
 }
 
-/// A model's directory without weights.
-class Directory {
- public:
-  explicit Directory(const json& config) { source_.config = std::make_shared<const json>(config); }
-  Directory& file(const std::string& name, const json& content) { return text(name, content.dump()); }
-  Directory& text(const std::string& name, const std::string& content) {
-    write_text(root_ / name, content);
-    return *this;
-  }
-  TokenizerSpec read(bool encoder = false) {
-    source_.format = "hf";
-    source_.directory = root_.path();
-    return read_tokenizer(source_, encoder).value();
-  }
-  std::string error() {
-    return message_of<Error>([&] { read(); });
-  }
-
- private:
-  TempDirectory root_;
-  Source source_;
-};
-
 /// What is wrong with this tokenizer_config.json beside the tokenizer of BERT.
 std::string error_of(const json& tokenizer_config, const json& added_tokens = json::object()) {
-  Directory directory({{"model_type", "bert"}, {"vocab_size", 300}});
+  TokenizerDirectory directory({{"model_type", "bert"}, {"vocab_size", 300}});
   directory.file("tokenizer.json", known().at("tokenizers").at("bert"));
   directory.file("tokenizer_config.json", tokenizer_config).file("added_tokens.json", added_tokens);
   return directory.error();
@@ -66,7 +40,7 @@ void assert_contains(const std::string& text, const std::string& part) {
 TEST("files beside a tokenizer.json change ids as they do for AutoTokenizer") {
   for (const json& known_case : known().at("cases")) {
     const std::string name = known_case.at("name");
-    Directory directory({{"model_type", known_case.at("model_type")}, {"vocab_size", 300}});
+    TokenizerDirectory directory({{"model_type", known_case.at("model_type")}, {"vocab_size", 300}});
     directory.file("tokenizer.json",
                    known().at("tokenizers").at(known_case.at("tokenizer").get<std::string>()));
     for (const auto& [file, content] : known_case.at("files").items()) directory.file(file, content);
@@ -87,12 +61,12 @@ TEST("files that contradict a tokenizer.json are refused by what they say") {
   assert_contains(error_of(json::object(), {{"<NEW>", 7}}), "added_tokens.json, here it is 21");
   assert_contains(error_of({{"cls_token", "nowhere"}}), "cls_token 'nowhere' is not in the vocabulary");
   assert_contains(error_of({{"do_lower_case", "yes"}}), "do_lower_case is \"yes\"");
-  Directory other({{"model_type", "bert"}, {"vocab_size", 300}});
+  TokenizerDirectory other({{"model_type", "bert"}, {"vocab_size", 300}});
   other.file("tokenizer.json", known().at("tokenizers").at("roberta"));
   TEST_ASSERT_EQUAL_STRING("", other.error());
   assert_contains(other.file("tokenizer_config.json", {{"tokenizer_class", "BertTokenizer"}}).error(),
                   "no BertPreTokenizer");
-  Directory llama({{"model_type", "llama"}, {"vocab_size", 300}});
+  TokenizerDirectory llama({{"model_type", "llama"}, {"vocab_size", 300}});
   json prepended = known().at("tokenizers").at("bert");
   prepended["normalizer"] = {{"type", "Prepend"}, {"prepend", "\u2581"}};
   llama.file("tokenizer.json", prepended);
@@ -101,7 +75,7 @@ TEST("files that contradict a tokenizer.json are refused by what they say") {
 }
 
 TEST("tokens beyond the model's vocabulary are not added") {
-  Directory directory({{"model_type", "bert"}, {"vocab_size", 21}});
+  TokenizerDirectory directory({{"model_type", "bert"}, {"vocab_size", 21}});
   directory.file("tokenizer.json", known().at("tokenizers").at("bert"));
   directory.file("tokenizer_config.json", {{"bos_token", "<NEW>"}});
   TEST_ASSERT_EQUAL_UINT64(21, directory.read().tokens.size());
@@ -109,7 +83,7 @@ TEST("tokens beyond the model's vocabulary are not added") {
 
 TEST("a vocab.txt is read with its added tokens, one of another class of tokenizer is refused") {
   const std::string words = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ncaf\n##e\n";
-  Directory directory({{"model_type", "bert"}, {"vocab_size", 300}});
+  TokenizerDirectory directory({{"model_type", "bert"}, {"vocab_size", 300}});
   directory.text("vocab.txt", words).file("added_tokens.json", {{"<NEW>", 7}});
   const ::test::TextTokenizer tokenizer(directory.read());
   REQUIRE(tokenizer.encode("cafe <NEW>", MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL) ==
@@ -120,7 +94,7 @@ TEST("a vocab.txt is read with its added tokens, one of another class of tokeniz
     const std::string message = directory.file("tokenizer_config.json", config).error();
     assert_contains(message, config.at("tokenizer_class"));
   }
-  Directory of_config({{"model_type", "bert"}, {"tokenizer_class", "BertJapaneseTokenizer"}});
+  TokenizerDirectory of_config({{"model_type", "bert"}, {"tokenizer_class", "BertJapaneseTokenizer"}});
   assert_contains(of_config.text("vocab.txt", words).error(), "BertJapaneseTokenizer");
 }
 
@@ -128,7 +102,7 @@ TEST("an encoder needs no decoder") {
   for (const json& decoder : {json(), json{{"type", "CTC"}}}) {
     json tokenizer = known().at("tokenizers").at("bert");
     tokenizer["decoder"] = decoder;
-    Directory directory({{"model_type", "llama"}, {"vocab_size", 300}});
+    TokenizerDirectory directory({{"model_type", "llama"}, {"vocab_size", 300}});
     directory.file("tokenizer.json", tokenizer);
     assert_contains(directory.error(), "decoder");
     TEST_ASSERT_EQUAL_STRING("##e", directory.read(true).tokens.at(7).text);

@@ -5,10 +5,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "converter/readers/safetensors.h"
 #include "mote/voice.h"
 #include "runtime/file/voice.h"
-#include "tests/support/test_model.h"
+#include "tests/golden/golden_runs.h"
 
 namespace {
 
@@ -24,13 +23,7 @@ struct Spoken {
   std::vector<int64_t> durations;
   std::vector<float> spectrogram;  // [latents, frames]
   std::vector<float> waveform;
-  std::map<std::string, std::vector<float>> hidden;
-
-  static void take(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
-                   size_t stride) {
-    std::vector<float>& to = static_cast<Spoken*>(user)->hidden[name];
-    for (uint32_t row = 0; row < rows; ++row, data += stride) to.insert(to.end(), data, data + width);
-  }
+  test::TracedRows hidden;
 };
 
 mote_session_options options_of(const test::OpenModel& model, mote_isa isa) {
@@ -45,8 +38,7 @@ Spoken say(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& go
            const std::string& prefix) {
   Spoken spoken;
   mote_session_options options = options_of(model, isa);
-  options.trace = Spoken::take;
-  options.trace_user = &spoken;
+  spoken.hidden.trace(options);
   const test::OpenSession session(model, options);
   mote_voice_info voice;
   mote_model_get_voice(model.get(), &voice);
@@ -139,7 +131,7 @@ TEST("a voice says the stored samples, without noise and with the stored noise")
       expect_near(golden, prefix + "spectrogram", spoken.spectrogram);
       expect_near(golden, prefix + "waveform", spoken.waveform);
       for (const char* name : {"hidden.0", "hidden.1", "hidden.2"})
-        expect_near(golden, name, spoken.hidden.at(name));
+        expect_near(golden, name, spoken.hidden.values.at(name));
     }
   }
 }
@@ -174,6 +166,6 @@ TEST("programs of a voice in 16 and 8 bits stay near those in 32") {
     }
     const Spoken spoken = say(model, MOTE_ISA_AUTO, golden, "");
     TEST_ASSERT_LESS_THAN(of_one * std::sqrt(8.0),
-                          relative_error(spoken.hidden.at("hidden.2"), golden.f32("hidden.2")));
+                          relative_error(spoken.hidden.values.at("hidden.2"), golden.f32("hidden.2")));
   }
 }

@@ -54,16 +54,11 @@ std::vector<float> inputs_of(const Mixture& m) {
 
 class Maker {
  public:
-  explicit Maker(uint32_t width) {
+  explicit Maker(uint32_t width) : graph(test::bare_graph(kIds, width, kIds)) {
     graph.output_kind = OutputKind::hidden;
-    graph.vocab = kIds;
-    graph.width = width;
-    graph.context = kIds;
-    graph.bos_id = -1;
   }
   View value(uint32_t width, mote::DType type = mote::DType::f32, Unit unit = Unit::token) {
-    graph.values.push_back({width, type, unit});
-    return {static_cast<uint32_t>(graph.values.size() - 1), 0, width};
+    return test::add_value(graph, width, unit, type);
   }
   int32_t weight(mote::DType type, bool in_rows, uint32_t rows, uint32_t cols, std::vector<float> values) {
     const auto index = static_cast<int32_t>(graph.weights.size());

@@ -13,15 +13,8 @@ constexpr uint32_t kWidth = 3, kTaps = 4, kStride = 2;
 
 /// The frames of windows of kTaps rows, kStride apart, then of windows of 2 of those, one for each of them.
 Graph framer() {
-  Graph graph;
-  graph.vocab = 1;
-  graph.width = 2 * kTaps * kWidth;
-  graph.context = 64;
-  graph.bos_id = -1;
-  const auto value = [&](uint32_t width, Unit unit) {
-    graph.values.push_back({width, mote::DType::f32, unit});
-    return View{static_cast<uint32_t>(graph.values.size() - 1), 0, width};
-  };
+  Graph graph = test::bare_graph(1, 2 * kTaps * kWidth, 64);
+  const auto value = [&](uint32_t width, Unit unit) { return test::add_value(graph, width, unit); };
   const View in = value(kWidth, Unit::token);
   graph.nodes.push_back(InputNode{in});
   const Unit windows = graph.add_groups(Unit::token, kStride, kTaps);

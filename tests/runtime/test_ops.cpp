@@ -10,6 +10,7 @@
 #include "tests/support/test_model.h"
 
 using namespace mote::convert;
+using test::add_value;
 
 namespace {
 
@@ -20,11 +21,6 @@ int32_t add_vector(Graph& graph, const std::vector<float>& values, bool row_majo
   graph.weights.push_back(
       {"vector", mote::DType::f32, row_major, 1, static_cast<uint32_t>(values.size()), {}, values});
   return static_cast<int32_t>(graph.weights.size() - 1);
-}
-
-View add_value(Graph& graph, uint32_t width, Unit unit = Unit::token) {
-  graph.values.push_back({width, mote::DType::f32, unit});
-  return {static_cast<uint32_t>(graph.values.size() - 1), 0, width};
 }
 
 std::vector<float> factors() {

@@ -23,10 +23,7 @@ std::vector<float> numbers(uint32_t rows, uint32_t cols, uint32_t seed) {
 ProgramGraph layer(const char* name, const Node& first) {
   ProgramGraph program;
   program.name = name;
-  const auto value = [&](uint32_t width, Unit unit) {
-    program.values.push_back({width, mote::DType::f32, unit});
-    return View{static_cast<uint32_t>(program.values.size() - 1), 0, width};
-  };
+  const auto value = [&](uint32_t width, Unit unit) { return test::add_value(program, width, unit); };
   const View x = value(kWidth, Unit::token), q = value(16, Unit::token), k = value(8, Unit::token),
              v = value(kValueDim, Unit::token), attended = value(2 * kValueDim, Unit::token),
              selected = value(kWidth, Unit::selected), logits = value(kVocab, Unit::selected);
@@ -45,13 +42,9 @@ ProgramGraph layer(const char* name, const Node& first) {
 
 Graph two_programs() {
   const View x{0, 0, kWidth};
-  Graph graph;
+  Graph graph = test::bare_graph(kVocab, kWidth, 300);
   static_cast<ProgramGraph&>(graph) = layer("decode", EmbedNode{0, x});
   graph.more_programs = {layer("decode_floats", InputNode{x})};
-  graph.vocab = kVocab;
-  graph.width = kWidth;
-  graph.context = 300;
-  graph.bos_id = -1;
   const auto weight = [&](const char* name, uint32_t rows, uint32_t cols) {
     const auto seed = static_cast<uint32_t>(graph.weights.size());
     graph.weights.push_back({name, mote::DType::f32, false, rows, cols, {}, numbers(rows, cols, seed)});

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/support/stream_case.h"
+#include "tests/support/thread_pool.h"
 
 using namespace mote::convert;
 
@@ -14,15 +15,8 @@ constexpr uint32_t kWidth = 2, kParts = 3, kMoreParts = 2, kAll = kParts * kMore
 /// Rows of kAll * kWidth floats are split in two steps, each part is put beside the one before it, and all
 /// of a token's are stacked again.
 Graph splitter() {
-  Graph graph;
-  graph.vocab = 1;
-  graph.width = 2 * kAll * kWidth;
-  graph.context = 64;
-  graph.bos_id = -1;
-  const auto value = [&](uint32_t width, Unit unit) {
-    graph.values.push_back({width, mote::DType::f32, unit});
-    return View{static_cast<uint32_t>(graph.values.size() - 1), 0, width};
-  };
+  Graph graph = test::bare_graph(1, 2 * kAll * kWidth, 64);
+  const auto value = [&](uint32_t width, Unit unit) { return test::add_value(graph, width, unit); };
   const View in = value(kAll * kWidth, Unit::token);
   graph.nodes.push_back(InputNode{in});
   const Unit parts = graph.add_parts(Unit::token, kParts);
@@ -84,50 +78,45 @@ TEST("parts of rows are rows in their sequence's order, for any batch and thread
   const std::vector<uint32_t> lengths = {9, 1, 64, 4, 13};
   const std::vector<float> rows = rows_of(lengths);
   for (const uint32_t threads : {1u, 2u}) {
-    mote_posix_pool* pool = mote_posix_pool_create(threads);
-    {
-      mote_session_options options = mote_session_options_default(model.get());
-      options.platform = mote_posix_pool_platform(pool);
-      options.threads = threads;
-      options.batch = static_cast<uint32_t>(lengths.size());
-      options.chunk = options.logit_rows = 91;
-      const test::OpenSession session(model, options);
-      mote_error error{};
-      for (uint32_t i = 0; i < 2; ++i) {
-        TEST_ASSERT_EQUAL_INT(MOTE_OK, test::encode_rows(session.get(), lengths, rows, &error));
-        check_outputs(session.get(), lengths, rows);
-      }
+    const test::ThreadPool pool(threads);
+    mote_session_options options = mote_session_options_default(model.get());
+    options.platform = pool.platform();
+    options.threads = threads;
+    options.batch = static_cast<uint32_t>(lengths.size());
+    options.chunk = options.logit_rows = 91;
+    const test::OpenSession session(model, options);
+    mote_error error{};
+    for (uint32_t i = 0; i < 2; ++i) {
+      TEST_ASSERT_EQUAL_INT(MOTE_OK, test::encode_rows(session.get(), lengths, rows, &error));
+      check_outputs(session.get(), lengths, rows);
     }
-    mote_posix_pool_destroy(pool);
   }
 }
 
 TEST("a stream of parts says how many, of whole rows, and a sequence has not too many", "[streams]") {
   using mote::file::Stream;
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(0); }), "stream 2 has 0 rows for each"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_parts(0); }), "stream 2 has 0 rows for each"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(5000); }), "stream 2 has 5000 rows"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_parts(5000); }), "stream 2 has 5000 rows"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_parts(UINT32_MAX); }), "4294967295 rows"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(UINT32_MAX); }), "4294967295 rows"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_parts(1); }), "out has no rows for parts"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_parts(4); }), "expected 16"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_ratio(2); }), "rows for each of 2 rows"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(1); }), "out has no rows for parts"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_parts(4); }), "expected 16"));
-  TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_ratio(2); }), "rows for each of 2 rows"));
-  TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "stream 2 has 3 rows for each"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "stream 2 has 3 rows for each"));
   // 64 tokens, 3 parts of each and 4096 of each of those are fewer than 2^24 rows; 4096 twice are more.
-  TEST_ASSERT_TRUE(test::text_says(refusal(3, [](Stream* s) { s->mutate_parts(4096); }), "in has width 4"));
+  TEST_ASSERT_TRUE(test::says(refusal(3, [](Stream* s) { s->mutate_parts(4096); }), "in has width 4"));
   mote_error error{};
   Graph graph = splitter();
   graph.groups[0].parts = graph.groups[1].parts = 4096;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "stream 3 has 4096 rows for each"));
+  TEST_ASSERT_TRUE(test::says(error.text, "stream 3 has 4096 rows for each"));
   graph = splitter();
   std::get<SplitRowsNode>(graph.nodes[1]).columns = 5;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "3 parts are no square"));
+  TEST_ASSERT_TRUE(test::says(error.text, "3 parts are no square"));
 }
 
 TEST("a state keeps no rows of parts, and windows are not of other streams' rows", "[streams]") {
@@ -137,15 +126,12 @@ TEST("a state keeps no rows of parts, and windows are not of other streams' rows
   graph.caches = {{1, kWidth, 0, true}};
   graph.nodes[3] = KvStoreNode{0, fine, fine};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "rows for parts of tokens"));
+  TEST_ASSERT_TRUE(test::says(error.text, "rows for parts of tokens"));
   graph = splitter();
-  graph.values.push_back({2 * kAll * kWidth, mote::DType::f32, graph.values[1].unit});
-  graph.nodes[1] = FramesNode{2,
-                              1,
-                              std::get<InputNode>(graph.nodes[0]).out,
-                              {static_cast<uint32_t>(graph.values.size() - 1), 0, 2 * kAll * kWidth}};
+  const View pairs = test::add_value(graph, 2 * kAll * kWidth, graph.values[1].unit);
+  graph.nodes[1] = FramesNode{2, 1, std::get<InputNode>(graph.nodes[0]).out, pairs};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "out has no row for a row or a group of rows of in"));
+  TEST_ASSERT_TRUE(test::says(error.text, "out has no row for a row or a group of rows of in"));
 }
 
 TEST("a session with more rows than have numbers is refused", "[streams]") {
@@ -165,5 +151,5 @@ TEST("a session with more rows than have numbers is refused", "[streams]") {
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_memory(model.get(), &options, &memory, &error));
   options.chunk = 1u << 18;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_session_memory(model.get(), &options, &memory, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "too many rows"));
+  TEST_ASSERT_TRUE(test::says(error.text, "too many rows"));
 }

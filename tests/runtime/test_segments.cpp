@@ -32,13 +32,40 @@ TEST("a segment sees as many tokens before it as the memory has, and its own", "
     return test::prefill(session.get(), after, vocab);
   };
   const std::vector<float> expected = logits(before);
-  // Layer 0 reads ids alone: beyond two memories nothing reaches two layers.
+  // The first token that the memory has.
   std::vector<int32_t> seen = before;
   seen[30 - kMemory] = other[0] == before[30 - kMemory] ? (other[0] + 1) % 100 : other[0];
   TEST_ASSERT_FALSE(logits(seen) == expected);
   const test::OpenSession whole(memory_model(), memory_session(1));
   test::prefill(whole.get(), before, vocab);
   TEST_ASSERT_FALSE(test::prefill(whole.get(), after, vocab) == expected);
+}
+
+TEST("what a memory no longer has reaches no further segment", "[segments]") {
+  constexpr uint32_t kSegments = 4;
+  const uint32_t vocab = memory_model().info().vocab;
+  const std::vector<int32_t> ids = test::some_ids(kSegments * kMemory, vocab, 4);
+  const auto changed = [&](uint32_t at) {
+    std::vector<int32_t> others = ids;
+    others[at] = (ids[at] + 1) % static_cast<int32_t>(vocab);
+    return others;
+  };
+  const auto logits_of_last = [&](const std::vector<int32_t>& tokens) {
+    const test::OpenSession session(memory_model(), memory_session(1));
+    std::vector<float> all;
+    for (uint32_t i = 0; i < tokens.size(); ++i) {
+      if (i != 0 && i % kMemory == 0)
+        REQUIRE(mote_session_begin_segment(session.get(), 0, nullptr) == MOTE_OK);
+      const std::vector<float> one = test::prefill(session.get(), {tokens[i]}, vocab);
+      if (i >= (kSegments - 1) * kMemory) all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  };
+  // The last segment begins at token 45. Its second layer reads what the first made of tokens 30 and on, and
+  // of those the first 15 saw tokens 15 and on.
+  const std::vector<float> expected = logits_of_last(ids);
+  TEST_ASSERT_TRUE(logits_of_last(changed(kMemory - 1)) == expected);
+  TEST_ASSERT_FALSE(logits_of_last(changed(kMemory)) == expected);
 }
 
 TEST("copies of a sequence are in its segment, and an emptied one is in its first", "[segments]") {

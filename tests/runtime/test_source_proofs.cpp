@@ -23,16 +23,16 @@ TEST("the first of programs of two kinds appends, and states have sources of who
   }
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(0, 1)));
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, set_source(1, -1)));
-  TEST_ASSERT_TRUE(test::says(error, "Attention: state 1 keeps rows of another program"));
+  TEST_ASSERT_TRUE(test::says(error.text, "Attention: state 1 keeps rows of another program"));
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, [](Model* root) {
                           root->mutable_programs()->GetMutableObject(0)->mutate_context(3);
                         }));
-  TEST_ASSERT_TRUE(test::says(error, "program decode has a context of 3"));
+  TEST_ASSERT_TRUE(test::says(error.text, "program decode has a context of 3"));
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE, test::open_changed(graph, &error, [](Model* root) {
                           root->mutable_programs()->GetMutableObject(0)->mutate_kind(ProgramKind::whole);
                           root->mutable_programs()->GetMutableObject(1)->mutate_kind(ProgramKind::append);
                         }));
-  TEST_ASSERT_TRUE(test::says(error, "program encode"));
+  TEST_ASSERT_TRUE(test::says(error.text, "program encode"));
 }
 
 TEST("tokens store nothing into their source, and have no bias towards it", "[sources]") {
@@ -43,7 +43,7 @@ TEST("tokens store nothing into their source, and have no bias towards it", "[so
     if (auto* store = std::get_if<KvStoreNode>(&node)) store->cache = 1;
   }
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::says(error, "KvStore: state 1 keeps rows of another program"));
+  TEST_ASSERT_TRUE(test::says(error.text, "KvStore: state 1 keeps rows of another program"));
   graph = test::source_graph(SourceRows::ids, false);
   graph.weights.push_back({"bias",
                            mote::DType::f32,
@@ -57,5 +57,5 @@ TEST("tokens store nothing into their source, and have no bias towards it", "[so
       attention->bias = static_cast<int32_t>(graph.weights.size() - 1);
   }
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::says(error, "a bias is by distances"));
+  TEST_ASSERT_TRUE(test::says(error.text, "a bias is by distances"));
 }

@@ -157,7 +157,7 @@ TEST("a source stays when tokens are truncated, and gives way to the next", "[so
   TEST_ASSERT_TRUE(prefill(session.get(), tokens) == alone(first, tokens));
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, encode(session.get(), {{0, second}}, &error));
-  TEST_ASSERT_TRUE(says(error, "sequence 0 has 6 tokens, which attend to its source"));
+  TEST_ASSERT_TRUE(says(error.text, "sequence 0 has 6 tokens, which attend to its source"));
   REQUIRE(mote_session_truncate(session.get(), 0, 0, nullptr) == MOTE_OK);
   REQUIRE(encode(session.get(), {{0, second}}) == MOTE_OK);
   TEST_ASSERT_TRUE(prefill(session.get(), tokens) == alone(second, tokens));
@@ -170,14 +170,14 @@ TEST("tokens without a source, and a source too long, are refused by name", "[so
   mote_error error{};
   const int32_t id = 1;
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_prefill(session.get(), 1, &id, 1, MOTE_LOGITS_LAST, &error));
-  TEST_ASSERT_TRUE(says(error, "sequence 1 has no source: compute program encode"));
+  TEST_ASSERT_TRUE(says(error.text, "sequence 1 has no source: compute program encode"));
   const mote_generation generation = mote_generation_default();
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_generation_begin(session.get(), &id, 1, &generation, &error));
   REQUIRE(encode(session.get(), {{1, ids(3, 1)}}) == MOTE_OK);
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_prefill(session.get(), 1, &id, 1, MOTE_LOGITS_LAST, &error));
   const Ids both = {1, 1};
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_decode(session.get(), both.data(), &error));
-  TEST_ASSERT_TRUE(says(error, "sequence 0 has no source"));
+  TEST_ASSERT_TRUE(says(error.text, "sequence 0 has no source"));
   REQUIRE(mote_session_truncate(session.get(), 1, 0, nullptr) == MOTE_OK);
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, encode(session.get(), {{0, ids(101, 1)}}, &error));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
@@ -190,7 +190,7 @@ TEST("tokens without a source, and a source too long, are refused by name", "[so
   batch.lengths = &length;
   batch.count = 1;
   TEST_ASSERT_EQUAL_INT(MOTE_CONTEXT_FULL, mote_encode(session.get(), &batch, &error));
-  TEST_ASSERT_TRUE(says(error, "reads at most 100 at once"));
+  TEST_ASSERT_TRUE(says(error.text, "reads at most 100 at once"));
 }
 
 TEST("a source whose run was broken off is none", "[sources]") {
@@ -303,7 +303,7 @@ TEST("a snapshot has the sources: what is restored goes on, and equal sessions g
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT,
                         mote_session_restore(short_of_room.get(), saved.data(), saved.size(), &error));
-  TEST_ASSERT_TRUE(says(error, "a source of 140 positions, the session has room for 100"));
+  TEST_ASSERT_TRUE(says(error.text, "a source of 140 positions, the session has room for 100"));
 }
 
 TEST("convolutions keep their rows while sources are encoded, and are of appended tokens alone",
@@ -337,5 +337,5 @@ TEST("convolutions keep their rows while sources are encoded, and are of appende
   source.nodes.insert(source.nodes.begin() + 1, conv(std::get<EmbedNode>(source.nodes[0]).out));
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(says(error, "CausalConv: state 3 is not of whole sequences"));
+  TEST_ASSERT_TRUE(says(error.text, "CausalConv: state 3 is not of whole sequences"));
 }

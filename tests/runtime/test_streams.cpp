@@ -23,16 +23,9 @@ enum class Shape { wide, groups, groups_of_groups };
 /// An encoder of floats: one layer of attention over rows of kWide columns, then their mean. The rows are the
 /// caller's, or are stacked of the caller's narrow ones at once or in two steps.
 Graph encoder(Shape shape) {
-  Graph graph;
-  graph.vocab = 16;
-  graph.width = kWide;
-  graph.context = 400;
-  graph.bos_id = -1;
+  Graph graph = test::bare_graph(16, kWide, 400);
   Unit unit = Unit::token;
-  const auto value = [&](uint32_t width) {
-    graph.values.push_back({width, mote::DType::f32, unit});
-    return View{static_cast<uint32_t>(graph.values.size() - 1), 0, width};
-  };
+  const auto value = [&](uint32_t width) { return test::add_value(graph, width, unit); };
   const auto weight = [&](uint32_t rows, uint32_t cols, bool row_major = false) {
     const auto index = static_cast<int32_t>(graph.weights.size());
     graph.weights.push_back({"w" + std::to_string(index),
@@ -189,46 +182,43 @@ TEST("stacked rows of a batch, in passes and lanes of any threads, are those of 
 
 TEST("a stream of groups names an earlier stream of tokens or groups and a ratio", "[streams]") {
   using mote::file::Stream;
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_ratio(0); }), "groups of 0 rows"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_ratio(0); }), "groups of 0 rows"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_needs(0); }), "groups that need 0 rows"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_needs(0); }), "groups that need 0 rows"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_needs(5000); }), "groups that need 5000 rows"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "cannot be stacked"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_needs(5000); }), "groups that need 5000 rows"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_needs(2); }), "cannot be stacked"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_ratio(UINT32_MAX); }), "groups of 4294967295"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_ratio(UINT32_MAX); }), "groups of 4294967295"));
-  TEST_ASSERT_TRUE(
-      test::text_says(refusal(3, [](Stream* s) { s->mutate_ratio(4000); }), "stream 3 has groups of 4000"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_of(2); }), "no earlier one"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_of(3); }), "no earlier one"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_of(99); }), "stream 99"));
-  TEST_ASSERT_TRUE(test::text_says(refusal(2, [](Stream* s) { s->mutate_of(1); }), "no earlier one"));
+      test::says(refusal(3, [](Stream* s) { s->mutate_ratio(4000); }), "stream 3 has groups of 4000"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_of(2); }), "no earlier one"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_of(3); }), "no earlier one"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_of(99); }), "stream 99"));
+  TEST_ASSERT_TRUE(test::says(refusal(2, [](Stream* s) { s->mutate_of(1); }), "no earlier one"));
 }
 
 TEST("a program has one stream of tokens, the first, and no two of the same rows", "[streams]") {
   using mote::file::Stream;
   using mote::file::StreamKind;
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(0, [](Stream* s) { s->mutate_kind(StreamKind::selected); }), "stream 0"));
+      test::says(refusal(0, [](Stream* s) { s->mutate_kind(StreamKind::selected); }), "stream 0"));
+  TEST_ASSERT_TRUE(test::says(refusal(1, [](Stream* s) { s->mutate_kind(StreamKind::token); }), "stream 1"));
   TEST_ASSERT_TRUE(
-      test::text_says(refusal(1, [](Stream* s) { s->mutate_kind(StreamKind::token); }), "stream 1"));
-  TEST_ASSERT_TRUE(
-      test::text_says(refusal(2, [](Stream* s) { s->mutate_kind(StreamKind::sequence); }), "stream 2"));
-  TEST_ASSERT_TRUE(
-      test::text_says(refusal(0, [](Stream* s) { s->mutate_row_bytes(63); }), "plan of 63 bytes"));
+      test::says(refusal(2, [](Stream* s) { s->mutate_kind(StreamKind::sequence); }), "stream 2"));
+  TEST_ASSERT_TRUE(test::says(refusal(0, [](Stream* s) { s->mutate_row_bytes(63); }), "plan of 63 bytes"));
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_UNSUPPORTED_FILE,
                         test::open_changed(encoder(Shape::groups), &error, [](mote::file::Model* root) {
                           auto* streams = root->mutable_programs()->GetMutableObject(0)->mutable_streams();
                           streams->GetMutableObject(2)->mutate_kind(static_cast<StreamKind>(9));
                         }));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "stream 2 is of an unknown kind"));
+  TEST_ASSERT_TRUE(test::says(error.text, "stream 2 is of an unknown kind"));
   TEST_ASSERT_EQUAL_INT(
       MOTE_CORRUPT_FILE, test::open_changed(encoder(Shape::groups), &error, [](mote::file::Model* root) {
         root->mutable_programs()->GetMutableObject(0)->mutable_buffers()->GetMutableObject(0)->mutate_stream(
             3);
       }));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "names stream 3 of 3"));
+  TEST_ASSERT_TRUE(test::says(error.text, "names stream 3 of 3"));
 }
 
 TEST("stacked rows are of the stream whose groups they are, and as wide as those", "[streams]") {
@@ -236,11 +226,11 @@ TEST("stacked rows are of the stream whose groups they are, and as wide as those
   std::get<StackRowsNode>(graph.nodes[1]).out.width = kWide - kNarrow;
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "op 1 StackRows: out has width 18 for 4 rows of 6"));
+  TEST_ASSERT_TRUE(test::says(error.text, "op 1 StackRows: out has width 18 for 4 rows of 6"));
   graph = encoder(Shape::groups_of_groups);
   std::get<StackRowsNode>(graph.nodes[2]).in = std::get<StackRowsNode>(graph.nodes[1]).in;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "op 2 StackRows: out has no row for a group of rows of in"));
+  TEST_ASSERT_TRUE(test::says(error.text, "op 2 StackRows: out has no row for a group of rows of in"));
 }
 
 TEST("a state has a position for as many tokens as the rows that use it", "[streams]") {
@@ -248,11 +238,11 @@ TEST("a state has a position for as many tokens as the rows that use it", "[stre
   mote_error error{};
   graph.caches[0].ratio = 1;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "k has a row for 4 tokens, the state a position for 1"));
+  TEST_ASSERT_TRUE(test::says(error.text, "k has a row for 4 tokens, the state a position for 1"));
   graph.caches[0].ratio = 0;
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   INFO(error.text);
-  TEST_ASSERT_TRUE(test::text_says(error.text, "k has a row for 4 tokens, the state a position for 0"));
+  TEST_ASSERT_TRUE(test::says(error.text, "k has a row for 4 tokens, the state a position for 0"));
 }
 
 TEST("programs that append rows have no groups, which a chunk could cut, and no rows of sequences",
@@ -263,9 +253,9 @@ TEST("programs that append rows have no groups, which a chunk could cut, and no 
     root->mutable_programs()->GetMutableObject(0)->mutate_kind(mote::file::ProgramKind::append);
   };
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(encoder(Shape::wide), &error, append));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "stream 1 is of sequences, in a program that appends rows"));
+  TEST_ASSERT_TRUE(test::says(error.text, "stream 1 is of sequences, in a program that appends rows"));
   Graph graph = encoder(Shape::groups);
   graph.nodes.pop_back();
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, append));
-  TEST_ASSERT_TRUE(test::text_says(error.text, "in a program that appends rows"));
+  TEST_ASSERT_TRUE(test::says(error.text, "in a program that appends rows"));
 }

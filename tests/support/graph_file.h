@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "converter/encode_weight.h"
@@ -42,6 +43,9 @@ inline AlignedBytes graph_file(const mote::convert::Graph& graph, const char* na
   return graph_file(graph, name, [](size_t, std::byte*) {});
 }
 
+/// Whether a sentence has this part.
+inline bool says(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
 /// What opening says of a file that is changed first.
 inline mote_status open_changed(AlignedBytes file, mote_error* error,
                                 const std::function<void(mote::file::Model*)>& change) {
@@ -65,6 +69,14 @@ inline mote::convert::Graph bare_graph(uint32_t vocab, uint32_t width, uint32_t 
   graph.context = context;
   graph.bos_id = -1;
   return graph;
+}
+
+/// All columns of a new value of a program.
+inline mote::convert::View add_value(mote::convert::ProgramGraph& program, uint32_t width,
+                                     mote::convert::Unit unit = mote::convert::Unit::token,
+                                     mote::DType type = mote::DType::f32) {
+  program.values.push_back({width, type, unit});
+  return {static_cast<uint32_t>(program.values.size() - 1), 0, width};
 }
 
 /// A decoder of a few values and 16 ids. add(graph, x) puts nodes between the embedding, which gives x, and

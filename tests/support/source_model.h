@@ -4,8 +4,6 @@
 // encodes the source.
 #pragma once
 
-#include <cstring>
-
 #include "tests/support/graph_file.h"
 
 namespace test {
@@ -22,8 +20,7 @@ class ProgramMaker {
       : graph_(graph), program_(program) {}
 
   mote::convert::View value(uint32_t width, mote::convert::Unit unit = mote::convert::Unit::token) {
-    program_.values.push_back({width, mote::DType::f32, unit});
-    return {static_cast<uint32_t>(program_.values.size() - 1), 0, width};
+    return add_value(program_, width, unit);
   }
   int32_t weight(const std::string& name, uint32_t rows, uint32_t cols) {
     for (size_t i = 0; i < graph_.weights.size(); ++i) {
@@ -123,12 +120,6 @@ inline mote::convert::Graph joint_graph() {
   maker.add(SelectNode{x, selected});
   graph.output = maker.linear("table", selected, kSourceVocab, Unit::selected);
   return graph;
-}
-
-/// Whether the sentence has this part.
-inline bool says(const mote_error& error, const char* part) {
-  CAPTURE(error.text, part);
-  return std::strstr(error.text, part) != nullptr;
 }
 
 }  // namespace test

@@ -34,10 +34,7 @@ class StateLayers {
   }
 
  private:
-  mote::convert::View value(uint32_t width) {
-    graph_.values.push_back({width, mote::DType::f32, mote::convert::Unit::token});
-    return {static_cast<uint32_t>(graph_.values.size() - 1), 0, width};
-  }
+  mote::convert::View value(uint32_t width) { return add_value(graph_, width); }
   uint32_t state(const mote::convert::Cache& of_file) {
     graph_.caches.push_back(of_file);
     return static_cast<uint32_t>(graph_.caches.size() - 1);

@@ -33,9 +33,4 @@ inline std::string stream_refusal(const mote::convert::Graph& graph, uint32_t in
   return error.text;
 }
 
-inline bool text_says(const std::string& text, const char* part) {
-  CAPTURE(text, part);
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace test

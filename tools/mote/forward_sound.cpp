@@ -7,6 +7,7 @@
 #include "converter/error.h"
 #include "converter/readers/safetensors.h"
 #include "mote/sound.h"
+#include "tools/mote/rows_encoder.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
@@ -35,13 +36,6 @@ std::vector<float> waveform_rows(const ModelFile& file, const float* samples, si
   std::vector<float> values(size_t{rows} * width);
   std::copy_n(samples, std::min(count, values.size()), values.begin());
   return values;
-}
-
-/// Rows of zeros, then the squares of a spectrum [frames, bins].
-std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum) {
-  std::vector<float> rows(size_t{mote_sound_square_rows(&sound)} * sound.patch * sound.patch);
-  mote_sound_squares(&sound, spectrum, rows.data());
-  return rows;
 }
 
 /// Spectra [B, frames, width] of [B, width, frames].

@@ -51,4 +51,10 @@ std::vector<float> RowsEncoder::probabilities() const {
   return values;
 }
 
+std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum) {
+  std::vector<float> rows(size_t{mote_sound_square_rows(&sound)} * sound.patch * sound.patch);
+  mote_sound_squares(&sound, spectrum, rows.data());
+  return rows;
+}
+
 }  // namespace mote::cli

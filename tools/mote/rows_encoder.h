@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mote/sound.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {
@@ -31,5 +32,8 @@ class RowsEncoder {
   mote_output_info output_;
   Session session_;
 };
+
+/// Rows of zeros, then the squares of a spectrum [frames, bins].
+std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum);
 
 }  // namespace mote::cli

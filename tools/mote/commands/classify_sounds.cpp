@@ -44,9 +44,7 @@ class SoundEncoder {
     std::vector<float> spectrum(size_t{sound_.frames} * sound_.bins);
     mote_filter_bank_frames(&bank_, scratch_.data(), samples.data(), count, 0, sound_.frames,
                             spectrum.data());
-    std::vector<float> rows(size_t{mote_sound_square_rows(&sound_)} * sound_.patch * sound_.patch);
-    mote_sound_squares(&sound_, spectrum.data(), rows.data());
-    encoder_.encode(rows, path);
+    encoder_.encode(square_rows(sound_, spectrum.data()), path);
   }
 
  private:

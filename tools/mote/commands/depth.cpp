@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
@@ -12,6 +11,7 @@
 #include "pictures/png_writer.h"
 #include "pictures/stretch.h"
 #include "tools/mote/commands/commands.h"
+#include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
 
@@ -73,16 +73,14 @@ void measure_depth(const Arguments& arguments) {
 }  // namespace
 
 void add_depth(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
-  Command command = line.command("depth", "Write how far away the pixels of a picture are, as a PNG of grey");
-  add_model_argument(command, arguments->file);
-  command.option("PICTURE", &arguments->picture, "A PNG or JPEG").type("").required();
-  command.option("-o,--output", &arguments->output, "The PNG to write, replaced if it exists")
+  auto [command, arguments] = model_command(
+      line, "depth", "Write how far away the pixels of a picture are, as a PNG of grey", measure_depth);
+  command.option("PICTURE", &arguments.picture, "A PNG or JPEG").type("").required();
+  command.option("-o,--output", &arguments.output, "The PNG to write, replaced if it exists")
       .type("OUT")
       .required();
-  command.flag("--json", &arguments->json, "Print an object");
-  add_session_flags(command, arguments->session);
-  command.callback([arguments] { measure_depth(*arguments); });
+  command.flag("--json", &arguments.json, "Print an object");
+  add_session_flags(command, arguments.session);
 }
 
 }  // namespace mote::cli
