@@ -69,7 +69,8 @@ View TransformerBuilder::attended_source() {
   }
   if (names.source_projection.empty()) return rows;
   const View projected = new_value(spec_.output_width, Unit::token);
-  linear("source_projection", names.source_projection, Role::matrix, rows, projected, Activation::none, false);
+  linear("source_projection", names.source_projection, Role::matrix, rows, projected, Activation::none,
+         false);
   return projected;
 }
 

@@ -25,9 +25,7 @@ struct SelfTestPlan {
   // Of a source: rows and floats of one; 0: the prompt's ids are its rows, if there is a source.
   uint32_t source_rows = 0, source_width = 0;
 
-  uint64_t values() const {
-    return uint64_t{prompt} * input_width + uint64_t{source_rows} * source_width;
-  }
+  uint64_t values() const { return uint64_t{prompt} * input_width + uint64_t{source_rows} * source_width; }
 };
 SelfTestPlan plan_self_test(const Graph& graph);
 

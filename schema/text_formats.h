@@ -90,7 +90,8 @@ inline constexpr uint16_t kDfaStart = 1;
 inline constexpr uint32_t kClassBlockSize = 256;
 inline constexpr uint32_t kClassBlocks = 0x110000 / kClassBlockSize;
 
-/// Or, small and slower: an element for each run of code points of one class, the first of them above the class.
+/// Or, small and slower: an element for each run of code points of one class, the first of them above the
+/// class.
 inline constexpr uint32_t kRangeClassBits = 8;
 
 // Longest strings that normalization puts into the text, in bytes.

@@ -305,7 +305,7 @@ struct TransformerSpec {
   bool transposed = false;       // the source has matrices as [in, out]
   bool optional_biases = false;  // a bias that need not be there is used if the source has it
   int32_t bos_id = -1;
-  uint32_t memory = 0;  // tokens before a segment that its tokens see; 0: there are no segments
+  uint32_t memory = 0;                // tokens before a segment that its tokens see; 0: there are no segments
   bool last_hidden_unnormed = false;  // hidden states are named before the final norm
   HeadSpec head;
   bool without_tokenizer = false;  // texts are no sequences of its tokens alone, or there are none

@@ -24,20 +24,13 @@ json read_object(const fs::path& path) { return read_optional_json_object(path, 
 /// The class that AutoTokenizer takes for a type of model where no file names another.
 std::string registered_class(const std::string& model_type) {
   static const std::map<std::string, std::string> kClasses = {
-      {"albert", "AlbertTokenizer"},
-      {"bert", "BertTokenizer"},
-      {"camembert", "CamembertTokenizer"},
-      {"data2vec-text", "RobertaTokenizer"},
-      {"distilbert", "BertTokenizer"},
-      {"electra", "BertTokenizer"},
-      {"gpt2", "GPT2Tokenizer"},
-      {"mistral", "TokenizersBackend"},
-      {"mpnet", "MPNetTokenizer"},
-      {"qwen2", "Qwen2Tokenizer"},
-      {"qwen3", "Qwen2Tokenizer"},
-      {"roberta", "RobertaTokenizer"},
-      {"vits", "VitsTokenizer"},
-      {"xlm-roberta", "XLMRobertaTokenizer"},
+      {"albert", "AlbertTokenizer"},       {"bert", "BertTokenizer"},
+      {"camembert", "CamembertTokenizer"}, {"data2vec-text", "RobertaTokenizer"},
+      {"distilbert", "BertTokenizer"},     {"electra", "BertTokenizer"},
+      {"gpt2", "GPT2Tokenizer"},           {"mistral", "TokenizersBackend"},
+      {"mpnet", "MPNetTokenizer"},         {"qwen2", "Qwen2Tokenizer"},
+      {"qwen3", "Qwen2Tokenizer"},         {"roberta", "RobertaTokenizer"},
+      {"vits", "VitsTokenizer"},           {"xlm-roberta", "XLMRobertaTokenizer"},
   };
   const auto found = kClasses.find(model_type);
   return found == kClasses.end() ? "" : found->second;

@@ -28,9 +28,7 @@ __attribute__((naked, section(".reset"))) void reset(void) {
       "j start");
 }
 
-void start(void) {
-  start_program(stack_pointer());
-}
+void start(void) { start_program(stack_pointer()); }
 
 // mtvec takes an address that is a multiple of 4.
 __attribute__((aligned(4))) void trap(void) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bundled model of home commands: its accuracy on the held-out split is what its card says, and quantizing costs
-// little of it.
+// The bundled model of home commands: its accuracy on the held-out split is what its card says, and
+// quantizing costs little of it.
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/command.h"
@@ -22,7 +22,9 @@ double accuracy(const std::string& type) {
 
 }  // namespace
 
-TEST("the command model answers 97.4 % of the held-out commands exactly, within 0.3 points at q8 and 1.0 at q4") {
+TEST(
+    "the command model answers 97.4 % of the held-out commands exactly, within 0.3 points at q8 and 1.0 at "
+    "q4") {
   const double exact = accuracy("f32");
   TEST_ASSERT_DOUBLE_WITHIN(0.05, 97.4, exact);
   TEST_ASSERT_DOUBLE_WITHIN(0.3, exact, accuracy("q8"));

@@ -29,7 +29,8 @@ nlohmann::json json_of(const std::string& command) {
 
 TEST("SmolLM2 knows the capital of France") {
   SKIP_WITHOUT(test::fetched_model(kGguf));
-  const auto answer = json_of("chat " + model_file() + " -p 'What is the capital of France?' -n 60 --context 512 --json");
+  const auto answer =
+      json_of("chat " + model_file() + " -p 'What is the capital of France?' -n 60 --context 512 --json");
   const std::string text = answer.at("text");
   CAPTURE(text);
   TEST_ASSERT_TRUE(text.find("Paris") != std::string::npos);
@@ -41,7 +42,8 @@ TEST("a saved prompt goes on as the prompt itself does") {
   const std::string state = "'" + (test::temporary_folder() / "state").string() + "'";
   const auto whole = json_of("run " + model_file() + " -p 'Once upon a time, there was a fox who'" + options);
   json_of("run " + model_file() + " -p 'Once upon a time,' --save-state " + state + options);
-  const auto rest = json_of("run " + model_file() + " -p ' there was a fox who' --load-state " + state + options);
+  const auto rest =
+      json_of("run " + model_file() + " -p ' there was a fox who' --load-state " + state + options);
   TEST_ASSERT_EQUAL_STRING(whole.at("text").get<std::string>(), rest.at("text").get<std::string>());
 }
 
@@ -49,8 +51,8 @@ TEST("SmolLM2's perplexity on wikitext-2 is at most 25.10") {
   SKIP_WITHOUT(test::fetched_model(kGguf));
   const std::filesystem::path text = test::realdata("wikitext2/test.txt");
   SKIP_WITHOUT(text);
-  const auto score =
-      json_of("eval " + model_file() + " --perplexity '" + text.string() + "' --window 512 --limit 16384 --json");
+  const auto score = json_of("eval " + model_file() + " --perplexity '" + text.string() +
+                             "' --window 512 --limit 16384 --json");
   const double perplexity = score.at("perplexity");
   WARN("perplexity " << perplexity << " over " << score.at("tokens") << " tokens");
   TEST_ASSERT_LESS_OR_EQUAL(25.10, perplexity);

@@ -15,7 +15,7 @@ std::vector<Case> read_sound_cases(const ModelFile& file, uint32_t program, cons
 
 /// Computes the cases of a file one sequence at a time. Stores what forward_encoder stores, a row for each
 /// frame of the model's, and 0 behind a sequence's last.
-void forward_sound(const ModelFile& file, const mote_session_options& options, const std::string& path, bool hidden,
-                   Outputs& outputs);
+void forward_sound(const ModelFile& file, const mote_session_options& options, const std::string& path,
+                   bool hidden, Outputs& outputs);
 
 }  // namespace mote::cli

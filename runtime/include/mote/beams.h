@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/* When the search ends before all beams have. Scores are a hypothesis' sum of log-probabilities, divided by its
-   number of tokens to the power of length_penalty. */
+/* When the search ends before all beams have. Scores are a hypothesis' sum of log-probabilities, divided by
+   its number of tokens to the power of length_penalty. */
 typedef enum mote_beam_stop {
   MOTE_STOP_AT_GUESS = 0, /* no beam would be better than the worst of the hypotheses if it ended now */
   MOTE_STOP_EARLY = 1,    /* there are as many hypotheses as beams */
-  MOTE_STOP_NEVER = 2     /* as AT_GUESS, but with a positive length_penalty as if beams were max_tokens long */
+  MOTE_STOP_NEVER = 2 /* as AT_GUESS, but with a positive length_penalty as if beams were max_tokens long */
 } mote_beam_stop;
 
 typedef struct mote_beam_options {
@@ -32,8 +32,8 @@ typedef struct mote_beam_options {
   uint32_t unused;          /* not read */
   uint32_t min_tokens;      /* no stop id is among so many first tokens */
   uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in a sequence; 0: they may be */
-  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam, which
-     is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
+  /* Log-probabilities of tokens that a sequence has are multiplied by it, logits where there is one beam,
+     which is a greedy search, and are divided by it where they are positive. 0 and 1: none. */
   float repetition_penalty;
   uint64_t reserved[2]; /* 0 */
 } mote_beam_options;
@@ -41,8 +41,8 @@ typedef struct mote_beam_options {
 /* One beam, a length penalty of 1, nothing forced; max_tokens is to be set. */
 mote_beam_options mote_beam_options_default(void);
 
-/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing of
-   it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
+/* What the model's authors search with, one beam where the file says nothing. max_tokens 0: they say nothing
+   of it. Pointers are into the file. One beam with MOTE_STOP_EARLY is a greedy search. */
 mote_beam_options mote_model_beam_options(const mote_model* model);
 
 /* Bytes that a search takes, 0 if the options are invalid. */

@@ -120,9 +120,9 @@ typedef struct mote_session_options {
 } mote_session_options;
 
 /* The model's context, but of a model with attention at most 4096, chunk 64, one sequence, words of 64 KiB if
-   the model has a tokenizer, mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk is
-   the context, and there is room for the outputs of all tokens, or of 16 where each is a row of logits over the
-   vocabulary. Where tokens have sources the chunk has room for the longest. */
+   the model has a tokenizer, mote_platform_default(). Of an encoder, which reads a sequence whole, the chunk
+   is the context, and there is room for the outputs of all tokens, or of 16 where each is a row of logits
+   over the vocabulary. Where tokens have sources the chunk has room for the longest. */
 mote_session_options mote_session_options_default(const mote_model* model);
 
 /* Exact bytes of the arena, 0 if the options are invalid (mote_session_init says why). */
@@ -172,7 +172,8 @@ typedef struct mote_row {
   uint32_t sequence;
   int32_t id;            /* 0 where the program takes floats alone */
   int32_t token_type;    /* of encoders; 0 for decoders */
-  uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences or groups */
+  uint32_t wants_output; /* 1: it has a row of outputs; 0: not. All equal where outputs are of sequences or
+                            groups */
 } mote_row;
 
 /* Rows of a call; clear it first. */
@@ -189,10 +190,11 @@ typedef struct mote_rows {
 /* Computes 1 to `chunk` rows, of any sequences in any order; the rows of one sequence follow its tokens in
    the order given. mote_session_output then has a row for each that wants one, at most logit_rows, in order.
    An encoder's rows are whole sequences 0, 1, ..., one after the other; where its outputs are of sequences,
-   there is a row for each; where they are of groups of rows, as a model of sound has them, one for each group. Sources (mote_program_info) are whole sequences too, of any numbers, each once.
-   All calls below that compute are made of this one: a server that serves many sequences mixes prompts and
-   single tokens in one call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all together kv_positions.
-   MOTE_WRONG_STATE: a sequence has no source yet, or has tokens when it is given another. */
+   there is a row for each; where they are of groups of rows, as a model of sound has them, one for each
+   group. Sources (mote_program_info) are whole sequences too, of any numbers, each once. All calls below that
+   compute are made of this one: a server that serves many sequences mixes prompts and single tokens in one
+   call. MOTE_CONTEXT_FULL: a sequence exceeds the context, or all together kv_positions. MOTE_WRONG_STATE: a
+   sequence has no source yet, or has tokens when it is given another. */
 mote_status mote_compute(mote_session* session, const mote_rows* rows, mote_error* error);
 
 /* The same in bounded parts: begin computes nothing and copies the rows; a step does at most max_ops
@@ -231,15 +233,16 @@ uint32_t mote_session_length(const mote_session* session, uint32_t sequence);
 mote_status mote_session_truncate(mote_session* session, uint32_t sequence, uint32_t length,
                                   mote_error* error);
 
-/* The shortest length, 0 aside, that mote_session_truncate can give the sequence now: tokens from there on may
-   be a guess that is taken back. */
+/* The shortest length, 0 aside, that mote_session_truncate can give the sequence now: tokens from there on
+   may be a guess that is taken back. */
 uint32_t mote_session_shortest(const mote_session* session, uint32_t sequence);
 
-/* Tokens that a segment of a sequence sees of those before it (Transformer-XL), 0: the model has no segments. */
+/* Tokens that a segment of a sequence sees of those before it (Transformer-XL), 0: the model has no segments.
+ */
 uint32_t mote_model_memory(const mote_model* model);
 
-/* The tokens that follow are a further segment: they see each other and the last of those before, as many as the
-   memory has. A run in progress ends. Snapshots are of sequences in their first segment.
+/* The tokens that follow are a further segment: they see each other and the last of those before, as many as
+   the memory has. A run in progress ends. Snapshots are of sequences in their first segment.
    mote_session_truncate reaches back to the segment's beginning, or to 0, where a first segment begins. */
 mote_status mote_session_begin_segment(mote_session* session, uint32_t sequence, mote_error* error);
 
@@ -265,10 +268,10 @@ typedef enum mote_output_kind {
   MOTE_OUTPUT_ANSWER_SPAN = 4,     /* logits of a token being the first and the last of the answer */
   MOTE_OUTPUT_EMBEDDING = 5,       /* a vector for a sequence */
   MOTE_OUTPUT_HIDDEN = 6,          /* a token's last hidden state */
-  MOTE_OUTPUT_BOXES = 7, /* of a row: logits of the labels and of none, then the box's middle (column, row), width and
-                            height as shares of the picture */
-  MOTE_OUTPUT_DEPTH = 8  /* of a patch of a picture: each pixel's depth, [patch, patch], larger is nearer unless the
-                            model says metres */
+  MOTE_OUTPUT_BOXES = 7, /* of a row: logits of the labels and of none, then the box's middle (column, row),
+                            width and height as shares of the picture */
+  MOTE_OUTPUT_DEPTH = 8  /* of a patch of a picture: each pixel's depth, [patch, patch], larger is nearer
+                            unless the  model says metres */
 } mote_output_kind;
 
 typedef enum mote_probability_kind {
@@ -284,8 +287,9 @@ typedef struct mote_output_info {
   mote_probability_kind probabilities;
   uint32_t token_types; /* types are 0..token_types-1 */
   uint32_t labels;      /* of the columns; 0: they have none */
-  uint32_t global_type; /* types from it on are of global tokens, which all see and which see all; 0: no such */
-  uint32_t memory;      /* tokens of a sequence's earlier runs that a run can go on from; 0: none */
+  uint32_t
+      global_type; /* types from it on are of global tokens, which all see and which see all; 0: no such */
+  uint32_t memory; /* tokens of a sequence's earlier runs that a run can go on from; 0: none */
   uint64_t reserved[3];
 } mote_output_info;
 
@@ -294,8 +298,8 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info);
 /* Zero-terminated, in the file; null for one that there is not. */
 const char* mote_model_label(const mote_model* model, uint32_t label);
 
-/* What the model's authors put before a text, and its name ("query"), if that is not null. Zero-terminated, in
-   the file; null for one that there is not. */
+/* What the model's authors put before a text, and its name ("query"), if that is not null. Zero-terminated,
+   in the file; null for one that there is not. */
 const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const char** name);
 /* The one that stands before every text unless another is chosen; -1: none. */
 int32_t mote_model_default_prompt(const mote_model* model);
@@ -308,9 +312,10 @@ typedef struct mote_batch {
   uint32_t count;             /* sequences, at most the session's batch */
   const uint32_t* rows;       /* [row_count] tokens with outputs, counted over all sequences; null: all */
   uint32_t row_count;
-  const float* values;  /* [sum of lengths, input_width], of a program that takes floats; else null. Valid until
-                           the outputs are there */
-  uint64_t continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
+  const float* values; /* [sum of lengths, input_width], of a program that takes floats; else null. Valid
+                          until the outputs are there */
+  uint64_t
+      continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
 } mote_batch;
 
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
@@ -345,8 +350,8 @@ mote_status mote_classify(mote_session* session, const char* text, size_t bytes,
 /* Bytes that mote_session_save writes now. */
 size_t mote_session_state_bytes(const mote_session* session);
 
-/* Writes the tokens' keys, values, ids and other states, the sampler and the last logits, and zeros where there
-   are none: sessions that hold the same give the same bytes. */
+/* Writes the tokens' keys, values, ids and other states, the sampler and the last logits, and zeros where
+   there are none: sessions that hold the same give the same bytes. */
 mote_status mote_session_save(const mote_session* session, void* out, size_t bytes, size_t* written,
                               mote_error* error);
 

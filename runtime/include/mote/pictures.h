@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures: the rows that a model that sees takes of them, and what a model that reads takes of its outputs. */
+/* Pictures: the rows that a model that sees takes of them, and what a model that reads takes of its outputs.
+ */
 #ifndef MOTE_PICTURES_H_
 #define MOTE_PICTURES_H_
 
@@ -9,8 +10,8 @@
 extern "C" {
 #endif
 
-/* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch, from left to
-   right and then down, `after` rows of 0. */
+/* How a picture becomes the rows of a program that takes floats: `before` rows of 0, a row for each patch,
+   from left to right and then down, `after` rows of 0. */
 typedef struct mote_picture_info {
   uint32_t height, width; /* pixels, multiples of the patch's */
   uint32_t channels, patch;
@@ -24,23 +25,26 @@ typedef struct mote_picture_info {
   uint32_t crop_width;
   float rescale;                 /* of bytes; 0: the file has no such steps */
   const float *mean, *deviation; /* [channels], taken off and divided by; null without steps */
-  float similarity_scale, similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
-  int any_size;         /* 1: mote_picture_of_size takes other sizes */
-  uint32_t rope_width;  /* columns of rows behind the pixels */
+  float similarity_scale,
+      similarity_bias; /* logits of a picture and a text: scale * cosine + bias; scale 0: none */
+  int any_size;        /* 1: mote_picture_of_size takes other sizes */
+  uint32_t rope_width; /* columns of rows behind the pixels */
   float rope_base;
   uint32_t positions_side; /* its square: columns of rows behind those */
   int channels_last;       /* 1: pixels of a row are [patch, patch, channels]; 0: [channels, patch, patch] */
-  uint32_t merge;          /* rows of patches come in squares of merge x merge, as sides are multiples of them */
-  int angles_by_place;     /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the other */
+  uint32_t merge;      /* rows of patches come in squares of merge x merge, as sides are multiples of them */
+  int angles_by_place; /* 1: angles of rope grow from patch to patch; 0: from one end of the picture to the
+                          other */
   int positions_by_corners; /* 1: of any size, the table's ends lie on the picture's */
-  /* Of pictures whose sides are rounded to multiples of patch * merge: the pixels of the result. 0: not so. */
+  /* Of pictures whose sides are rounded to multiples of patch * merge: the pixels of the result. 0: not so.
+   */
   uint32_t least_pixels, most_pixels;
-  /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the whole follows
-     as one more. 0: they are not. */
+  /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the
+     whole follows as one more. 0: they are not. */
   uint32_t longest, tile;
   uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
-  /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of both, and sides
-     are rounded to multiples. 0: they become as they are. */
+  /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of
+     both, and sides are rounded to multiples. 0: they become as they are. */
   uint32_t multiple;
   uint64_t reserved[2];
 } mote_picture_info;
@@ -49,21 +53,22 @@ typedef struct mote_picture_info {
 mote_status mote_model_get_picture(const mote_model* model, mote_picture_info* info, mote_error* error);
 
 /* The same of pictures of another size, multiples of the patch's. */
-mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width, mote_picture_info* info,
-                                 mote_error* error);
+mote_status mote_picture_of_size(const mote_model* model, uint32_t height, uint32_t width,
+                                 mote_picture_info* info, mote_error* error);
 
 /* `rows`, [rows, row_width], of pixel values [channels, height, width]. */
 void mote_picture_rows(const mote_picture_info* info, const float* pixels, float* rows);
 
-/* What a model that reads texts takes of pictures. Their vectors are the outputs of another file, of the model that sees
-   (mote_encode), a row for each of `features` floats; its prompts have image_id for each. */
+/* What a model that reads texts takes of pictures. Their vectors are the outputs of another file, of the
+   model that sees (mote_encode), a row for each of `features` floats; its prompts have image_id for each. */
 typedef struct mote_sight_info {
   int32_t image_id;
   uint32_t features;
   uint32_t rows;  /* of each picture; 0: by its size */
   uint32_t mrope; /* 1: positions depend on the row and the column in the picture */
-  /* Special tokens of a prompt, zero-terminated, in the file: around the image_ids of a picture; before those of a tile,
-     {row} and {column} from 1 on; after a line of tiles; before those of the whole after them. Null: no tiles. */
+  /* Special tokens of a prompt, zero-terminated, in the file: around the image_ids of a picture; before those
+     of a tile, {row} and {column} from 1 on; after a line of tiles; before those of the whole after them.
+     Null: no tiles. */
   const char *before, *after, *tile_before, *line_after, *whole_before;
   uint64_t reserved[4];
 } mote_sight_info;
@@ -77,9 +82,9 @@ typedef struct mote_seen {
   uint32_t rows, columns;
 } mote_seen;
 
-/* The values, [n, input_width], of a prompt that its sequence begins with, for mote_compute. The pictures are those of
-   its image_ids in order. Later tokens take none. MOTE_INVALID_ARGUMENT: the prompt has not as many image_ids, or not in
-   one piece for each picture. */
+/* The values, [n, input_width], of a prompt that its sequence begins with, for mote_compute. The pictures are
+   those of its image_ids in order. Later tokens take none. MOTE_INVALID_ARGUMENT: the prompt has not as many
+   image_ids, or not in one piece for each picture. */
 mote_status mote_sight_values(const mote_model* model, const int32_t* ids, uint32_t n, const mote_seen* seen,
                               uint32_t count, float* values, mote_error* error);
 

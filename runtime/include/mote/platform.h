@@ -21,11 +21,11 @@ typedef enum mote_isa {
   MOTE_ISA_DOTPROD = 6,
   MOTE_ISA_I8MM = 7,
   MOTE_ISA_AVX512_BF16 = 8,
-  MOTE_ISA_AMX_INT8 = 9,   /* Linux is asked for AMX's tiles: alternate signal stacks then take 11 KiB more */
-  MOTE_ISA_SSE = 10,       /* SSE4.1 */
+  MOTE_ISA_AMX_INT8 = 9, /* Linux is asked for AMX's tiles: alternate signal stacks then take 11 KiB more */
+  MOTE_ISA_SSE = 10,     /* SSE4.1 */
   MOTE_ISA_ARMV7_NEON = 11, /* 32 bits, with VFPv4 */
-  MOTE_ISA_DSP = 12,         /* Cortex-M4, M7 and M33, with an FPU */
-  MOTE_ISA_HELIUM = 13       /* Cortex-M55 and M85 */
+  MOTE_ISA_DSP = 12,        /* Cortex-M4, M7 and M33, with an FPU */
+  MOTE_ISA_HELIUM = 13      /* Cortex-M55 and M85 */
 } mote_isa;
 
 /* "avx2" and so on; "auto" for MOTE_ISA_AUTO. Never null. */

@@ -19,7 +19,7 @@ typedef enum mote_status {
   MOTE_CONTEXT_FULL = 4,     /* the sequence would exceed the session's context */
   MOTE_WRONG_STATE = 5,      /* a call out of order, such as logits before any token */
 
-  MOTE_TEXT_TOO_LONG = 6,      /* a word takes more than the session's text_bytes */
+  MOTE_TEXT_TOO_LONG = 6, /* a word takes more than the session's text_bytes */
 
   /* The file: */
   MOTE_TRUNCATED = 16,        /* fewer bytes than the file says it has */

@@ -238,7 +238,8 @@ void classify(const Arguments& arguments) {
 void add_classify(CommandLine& line) {
   auto [command, arguments] = model_command(
       line, "classify",
-      "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in", classify);
+      "Label texts, pictures or sounds, find entities and answers in texts, or fill masked words in",
+      classify);
   Option text = command.option("--text", &arguments.text, "The text").type("TEXT");
   command.option("--file", &arguments.lines, "A text file, a text a line (default: standard input)")
       .type("LINES")
