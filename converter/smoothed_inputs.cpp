@@ -5,6 +5,7 @@
 #include <map>
 
 #include "converter/encode_weight.h"
+#include "converter/feedback.h"
 
 namespace mote::convert {
 namespace {
@@ -81,7 +82,11 @@ class InputFinder {
   bool takes_gate(uint32_t node, const GateNode& gate, SmoothedInput& input) const {
     if (overlap(gate.gate, gate.up)) return false;
     input.columns = gate.out.width;
-    return adds_readers(node, gate.out, input) && adds_maker(node, gate.up, gate.out, input);
+    if (!adds_readers(node, gate.out, input)) return false;
+    const bool coarse = std::any_of(input.readers.begin(), input.readers.end(), [&](size_t reader) {
+      return takes_feedback(graph_.weights[reader].dtype);
+    });
+    return !coarse && adds_maker(node, gate.up, gate.out, input);
   }
 
   /// Whether only this node's operand needs the vector, if there is one, and as it is.
