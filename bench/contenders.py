@@ -243,6 +243,7 @@ start = time.perf_counter()
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(child, 0)
 processor = usage.ru_utime + usage.ru_stime
+print()  # the program's last line may have no end
 print(1000 * (time.perf_counter() - start), 1000 * processor, usage.ru_maxrss / 1024)
 sys.exit(os.waitstatus_to_exitcode(status))
 """

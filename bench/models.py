@@ -95,8 +95,9 @@ class Models:
     def whisper_cpp(self, directory, kind):
         """whisper.cpp's program, the model in its format, and the sound. WHISPER_CPP is the folder of its programs."""
         programs = pathlib.Path(os.environ["WHISPER_CPP"])
+        written = "f32" if kind == "f32" else "f16"
         command = [sys.executable, ROOT / "bench" / "whisper_ggml.py", directory]
-        model = self.make(f"{directory.name}-f32.bin", lambda out: run_quietly([*command, out]))
+        model = self.make(f"{directory.name}-{written}.bin", lambda out: run_quietly([*command, out, written]))
         if kind != "f32":
             quantize = [programs / "whisper-quantize", model]
             model = self.make(f"{directory.name}-{kind}.bin", lambda out: run_quietly([*quantize, out, kind]))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a Whisper of CTranslate2's (scripts/get_model whisper-tiny) in f32 as whisper.cpp reads it, for compare.py.
+"""Writes a Whisper of CTranslate2's (scripts/get_model whisper-tiny) as whisper.cpp reads it, for compare.py.
 
-    bench/whisper_ggml.py CTRANSLATE2_DIRECTORY OUT.bin"""
+    bench/whisper_ggml.py CTRANSLATE2_DIRECTORY OUT.bin f32|f16"""
 import json
 import pathlib
 import struct
@@ -12,7 +12,8 @@ import numpy
 
 DTYPES = {0: numpy.float32, 1: numpy.int8, 2: numpy.int16, 3: numpy.int32, 4: numpy.float16}
 HEAD_DIM, AUDIO_CONTEXT, TEXT_CONTEXT = 64, 1500, 448
-MAGIC, F32 = 0x67676D6C, 0
+MAGIC = 0x67676D6C
+TYPES = {"f32": 0, "f16": 1}  # of matrices and convolutions; vectors and positions are f32
 NORM = (("gamma", "weight"), ("beta", "bias"))
 LINEAR = (("weight", "weight"), ("bias", "bias"))
 
@@ -88,7 +89,7 @@ def byte_signs():
     return {chr(byte): byte for byte in plain} | {chr(256 + i): byte for i, byte in enumerate(others)}
 
 
-def write(directory, out):
+def write(directory, out, kind):
     from faster_whisper.feature_extractor import FeatureExtractor
     variables = read_variables(directory / "model.bin")
     vocab, width = variables["decoder/embeddings/weight"].shape
@@ -102,18 +103,20 @@ def write(directory, out):
     heads = width // HEAD_DIM
     with open(out, "wb") as file:
         file.write(struct.pack("<12i", MAGIC, vocab, AUDIO_CONTEXT, width, heads, layers, TEXT_CONTEXT, width, heads,
-                               layers, mels, F32))
+                               layers, mels, TYPES[kind]))
         file.write(struct.pack("<2i", *filters.shape) + filters.tobytes())
         file.write(struct.pack("<i", len(tokens)))
         for token in tokens:
             file.write(struct.pack("<i", len(token)) + token)
         for name, array in renamed(variables, layers):
-            array = numpy.ascontiguousarray(array, numpy.float32)
-            file.write(struct.pack(f"<3i{array.ndim}i", array.ndim, len(name), F32, *reversed(array.shape)))
+            small = array.ndim < 2 or name.endswith(("bias", "positional_embedding"))
+            of_array = TYPES["f32" if small else kind]
+            array = numpy.ascontiguousarray(array, numpy.float16 if of_array else numpy.float32)
+            file.write(struct.pack(f"<3i{array.ndim}i", array.ndim, len(name), of_array, *reversed(array.shape)))
             file.write(name.encode() + array.tobytes())
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4 or sys.argv[3] not in TYPES:
         sys.exit(__doc__)
-    write(pathlib.Path(sys.argv[1]), sys.argv[2])
+    write(pathlib.Path(sys.argv[1]), *sys.argv[2:])
