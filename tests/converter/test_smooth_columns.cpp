@@ -12,6 +12,7 @@
 #include "converter/readers/safetensors.h"
 #include "runtime/file/file.h"
 #include "tests/support/files.h"
+#include "tests/support/relative_error.h"
 #include "tests/support/test_model.h"
 
 using mote::convert::SafetensorsFile;
@@ -127,15 +128,6 @@ std::vector<float> hidden_states(const test::AlignedBytes& bytes) {
   return values;
 }
 
-double relative_error(const std::vector<float>& expected, const std::vector<float>& actual) {
-  double error = 0, energy = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += std::pow(double{actual[i]} - double{expected[i]}, 2);
-    energy += std::pow(double{expected[i]}, 2);
-  }
-  return std::sqrt(error / energy);
-}
-
 }  // namespace
 
 TEST("smoothing: what linears read of norms has columns, powers of two, in each quantized type") {
@@ -206,10 +198,10 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
     const std::vector<float> exact = hidden_states(file_of(graph_of(source, "f32")));
     for (const char* type : {"q8c", "q8g32"}) {
       mote::convert::Graph graph = graph_of(source, type);
-      const double plain = relative_error(exact, hidden_states(file_of(graph)));
+      const double plain = test::relative_error(exact, hidden_states(file_of(graph)));
       mote::convert::smooth_columns(graph, bert.path() / "model.mote", [](double) {});
       const test::AlignedBytes bytes = file_of(graph);
-      const double smoothed = relative_error(exact, hidden_states(bytes));
+      const double smoothed = test::relative_error(exact, hidden_states(bytes));
       CAPTURE(factor, type, plain, smoothed);
       TEST_ASSERT_LESS_THAN(0.75 * plain, smoothed);
       const std::vector<float> columns = values_of(bytes, "layer.0.q+k+v.columns");

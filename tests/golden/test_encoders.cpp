@@ -5,6 +5,7 @@
 
 #include "schema/mote_generated.h"
 #include "tests/golden/golden_runs.h"
+#include "tests/support/relative_error.h"
 
 namespace {
 
@@ -208,15 +209,6 @@ double linears_in_a_row(const std::string& name) { return name == "mobilebert_cl
 /// In attention over bytes, of two layers.
 constexpr double kAttentionErrors = 4;
 
-double relative_error(const std::vector<float>& expected, const std::vector<float>& actual) {
-  double error = 0, energy = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += std::pow(double{actual[i]} - double{expected[i]}, 2);
-    energy += std::pow(double{expected[i]}, 2);
-  }
-  return std::sqrt(error / energy);
-}
-
 /// Whether feed-forwards multiply two halves.
 bool is_gated(const test::AlignedBytes& file) {
   for (const auto* op : *mote::file::GetSizePrefixedModel(file.data())->programs()->Get(0)->ops()) {
@@ -305,7 +297,7 @@ TEST("encoders in 16 and 8 bits stay near the stored outputs") {
         const double errors = (linears_in_a_row(name) + in_attention) / 8 * (is_gated(file) ? 2 : 1);
         CAPTURE(name, type, kv);
         TEST_ASSERT_LESS_THAN(std::max(bound * std::sqrt(errors), std::sqrt(3.0) * rounded),
-                              relative_error(expected, arrays.at(last)));
+                              test::relative_error(expected, arrays.at(last)));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "mote/voice.h"
 #include "runtime/file/voice.h"
 #include "tests/golden/golden_runs.h"
+#include "tests/support/relative_error.h"
 
 namespace {
 
@@ -107,16 +108,6 @@ std::vector<float> run_program(const test::OpenModel& model, uint32_t program,
   return outputs;
 }
 
-double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
-  REQUIRE(found.size() == expected.size());
-  double error = 0, energy = 0;
-  for (size_t i = 0; i < found.size(); ++i) {
-    error += std::pow(double{found[i]} - double{expected[i]}, 2);
-    energy += std::pow(double{expected[i]}, 2);
-  }
-  return std::sqrt(error / energy);
-}
-
 }  // namespace
 
 TEST("a voice says the stored samples, without noise and with the stored noise") {
@@ -161,11 +152,11 @@ TEST("programs of a voice in 16 and 8 bits stay near those in 32") {
     for (const auto& [program, bound] : {std::pair(mote::kFlowProgram, of_one * std::sqrt(12.0)),
                                          std::pair(mote::kSampleProgram, of_samples * std::sqrt(11.0))}) {
       CAPTURE(program);
-      TEST_ASSERT_LESS_THAN(
-          bound, relative_error(run_program(model, program, latents), run_program(exact, program, latents)));
+      TEST_ASSERT_LESS_THAN(bound, test::relative_error(run_program(exact, program, latents),
+                                                        run_program(model, program, latents)));
     }
     const Spoken spoken = say(model, MOTE_ISA_AUTO, golden, "");
     TEST_ASSERT_LESS_THAN(of_one * std::sqrt(8.0),
-                          relative_error(spoken.hidden.values.at("hidden.2"), golden.f32("hidden.2")));
+                          test::relative_error(golden.f32("hidden.2"), spoken.hidden.values.at("hidden.2")));
   }
 }
