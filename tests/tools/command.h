@@ -26,7 +26,7 @@ inline const TempDirectory& scratch() {
 }
 
 /// This build's mote, or the program that MOTE_TEST_BINARY names: a script that emulates another processor.
-/// Tests tagged [native] need the former.
+/// Tests tagged [native] need the former: they preload a library, limit memory or name what it is built with.
 inline std::string binary() {
   const char* other = getenv("MOTE_TEST_BINARY");
   return other != nullptr ? other : MOTE_BINARY;

@@ -194,7 +194,7 @@ TEST_CASE("bench --ops: every operation of a run is counted once") {
   assert_fails(run("bench " + llama() + " --batch 2 --ops"), 1, "one sequence");
 }
 
-TEST_CASE("bench: the process holds the file, the arena and little besides") {
+TEST_CASE("bench: the process holds the file, the arena and little besides", "[native]") {
   const json result = assert_json(run("bench " + llama() + " --prompt 8 --decode 4 --threads 2 --json"));
   if (!result.contains("arena_resident_bytes")) {
     WARN("no /proc/self/smaps here");
@@ -223,8 +223,8 @@ TEST_CASE("bench: batches of an encoder and of a decoder") {
   TEST_ASSERT_TRUE(decoded.at("decode_tokens_per_s").get<double>() > 0.0);
 }
 
-TEST_CASE(
-    "backend: xnnpack computes f32 matrices and its memory is printed, or says that it is not built in") {
+TEST_CASE("backend: xnnpack computes f32 matrices and its memory is printed, or says that it is not built in",
+          "[native]") {
   const std::string model = converted("llama", "f32");
 #ifdef MOTE_HAS_XNNPACK
   TEST_ASSERT_TRUE(

@@ -123,7 +123,7 @@ TEST_CASE("usage: output that cannot be written fails") {
 }
 
 #ifndef MOTE_SANITIZED
-TEST_CASE("usage: too little memory for the arena is said with what it takes") {
+TEST_CASE("usage: too little memory for the arena is said with what it takes", "[native]") {
   const std::string model = llama();
   bool said = false;
   // Somewhere between too little to load the program and enough for all of it.
