@@ -136,7 +136,10 @@ TEST("attention to one dominant key returns its value", "[attention]") {
       for (uint32_t e = 0; e < 8; ++e) {
         const double beside =
             fabs(static_cast<double>(out[0][e]) - static_cast<double>(scene.v(0, dominant)[e]));
-        TEST_ASSERT_TRUE(beside <= (entry.b == DType::i8 ? 1.0 / 510 : 0.0));
+        // Of bfdot, which rounds to odd, the least weights beside show in both sums, by 2^-23 of each.
+        const bool odd = entry.b == DType::bf16 && entry.isa == Isa::kI8mm;
+        const double rounded = odd ? 1.25 * 0x1p-22 * std::fabs(double{scene.v(0, dominant)[e]}) : 0.0;
+        TEST_ASSERT_TRUE(beside <= (entry.b == DType::i8 ? 1.0 / 510 : rounded));
         TEST_ASSERT_GREATER_THAN(1e-3, fabs(before[e] - static_cast<double>(out[0][e])));
       }
     }
