@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "converter/encode_weight.h"
+#include "converter/smoothing_factors.h"
 
 namespace mote::convert {
 namespace {
@@ -14,6 +14,12 @@ namespace {
 constexpr uint32_t kTokens = 2048;
 constexpr double kLeastRoot = 1e-9;
 constexpr long kMostShift = 6;  // of a factor 2^shift
+
+/// Root mean squares, but for a factor that all columns share.
+std::vector<double> roots_of(std::vector<double> squares) {
+  for (double& sum : squares) sum = std::sqrt(sum);
+  return squares;
+}
 
 /// s, as in the header. `squares`: sums over the activations' columns.
 std::vector<float> factors_of(const Graph& graph, const SmoothedInput& input,
@@ -23,19 +29,7 @@ std::vector<float> factors_of(const Graph& graph, const SmoothedInput& input,
     const std::vector<double> of_weight = column_squares(graph.weights[index]);
     for (size_t k = 0; k < of_weights.size(); ++k) of_weights[k] += of_weight[k];
   }
-  std::vector<double> exponents;
-  for (size_t k = 0; k < squares.size(); ++k) {
-    const double ratio =
-        std::max(std::sqrt(squares[k]), kLeastRoot) / std::max(std::sqrt(of_weights[k]), kLeastRoot);
-    exponents.push_back(std::log2(ratio) / 2);
-  }
-  const double mean =
-      std::accumulate(exponents.begin(), exponents.end(), 0.0) / static_cast<double>(exponents.size());
-  std::vector<float> factors;
-  for (const double exponent : exponents)
-    factors.push_back(std::ldexp(
-        1.0f, static_cast<int>(std::clamp(std::lround(exponent - mean), -kMostShift, kMostShift))));
-  return factors;
+  return smoothing_factors(roots_of(squares), roots_of(of_weights), kLeastRoot, kMostShift);
 }
 
 void scale_by(const SmoothedInput& input, const std::vector<float>& factors, Graph& graph) {
@@ -47,8 +41,8 @@ void scale_by(const SmoothedInput& input, const std::vector<float>& factors, Gra
   }
   if (input.matrix < 0) return;
   Weight& matrix = graph.weights[static_cast<size_t>(input.matrix)];
-  matrix.row_scales.assign(matrix.rows, 1.0f);
-  for (size_t k = 0; k < factors.size(); ++k) matrix.row_scales[input.first + k] = 1.0f / factors[k];
+  matrix.row_scales.resize(matrix.rows, 1.0f);
+  for (size_t k = 0; k < factors.size(); ++k) matrix.row_scales[input.first + k] /= factors[k];
 }
 
 }  // namespace

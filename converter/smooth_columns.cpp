@@ -4,18 +4,19 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "converter/encode_weight.h"
 #include "converter/output_file.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/self_test.h"
+#include "converter/smoothing_factors.h"
 #include "converter/write_model.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr float kSmallest = 1e-5f;  // magnitudes below count as this
+constexpr long kAnyShift = 1024;    // floats have none as large
 constexpr double kEncoded = 0.5;    // share of the work; the rest is the run
 
 /// Of each column the larger magnitude; a NaN stays.
@@ -133,23 +134,6 @@ void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs
   OpenedModel(file.temporary()).trace(plan_self_test(exact), take, &by_name);
 }
 
-/// s, as in the header.
-std::vector<float> scales_of(const std::vector<float>& activations, const std::vector<float>& weights) {
-  std::vector<double> exponents;
-  for (size_t k = 0; k < activations.size(); ++k) {
-    const double ratio = static_cast<double>(std::max(activations[k], kSmallest)) /
-                         static_cast<double>(std::max(weights[k], kSmallest));
-    exponents.push_back(std::log2(ratio) / 2);
-  }
-  const double mean =
-      std::accumulate(exponents.begin(), exponents.end(), 0.0) / static_cast<double>(exponents.size());
-  std::vector<float> scales;
-  for (const double exponent : exponents) {
-    scales.push_back(std::ldexp(1.0f, static_cast<int>(std::lround(exponent - mean))));
-  }
-  return scales;
-}
-
 /// Nothing where the activations are not finite, which is the self test's matter, or a scaled weight would be
 /// too large for its type.
 void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
@@ -162,7 +146,8 @@ void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& inpu
     widen(largest, column_magnitudes(weight));
     limit = std::min(limit, quantizer(weight.dtype).largest);
   }
-  const std::vector<float> scales = scales_of(input.largest, largest);
+  const std::vector<float> scales = smoothing_factors({input.largest.begin(), input.largest.end()},
+                                                      {largest.begin(), largest.end()}, kSmallest, kAnyShift);
   std::vector<float> inverses;
   for (size_t k = 0; k < scales.size(); ++k) {
     if (largest[k] * scales[k] > limit) return;

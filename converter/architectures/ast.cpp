@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/architecture.h"
+#include "converter/architectures/filter_bank.h"
 #include "converter/readers/json_text.h"
 #include "converter/transformer_builder.h"
 
@@ -12,7 +13,6 @@ namespace mote::convert {
 namespace {
 
 constexpr int kFeaturesDepth = 4;
-constexpr uint32_t kFeaturesWindow = 400, kFeaturesFft = 512, kFeaturesHop = 160;
 
 /// The squares' linear, and what learned rows and positions come to: squares before the first are 0, so their
 /// rows of the table have the learned ones less the linear's bias.
@@ -48,25 +48,14 @@ void read_ast_features(const Source& source, SoundSpec& sound) {
   Config values(json, path.string());
   if (values.text("feature_extractor_type") != "ASTFeatureExtractor")
     values.refuse("feature_extractor_type is not ASTFeatureExtractor");
-  const auto expect = [&](const char* key, uint32_t wanted, uint32_t fallback) {
-    if (const uint32_t is = values.size(key, 0, kMaxSize, fallback); is != wanted)
-      values.refuse("{} {} is not supported; {} is", key, is, wanted);
-  };
-  expect("sampling_rate", sound.rate, 16000);
-  expect("num_mel_bins", sound.bins, 128);
-  expect("max_length", sound.frames, 1024);
+  read_filter_bank(values, 128, sound);
+  expect_size(values, "max_length", sound.frames, 1024);
   const bool normalizes = values.flag("do_normalize", true);
   const double mean = values.number("mean", -4.2677393), deviation = values.number("std", 4.5689974);
   if (normalizes && !(deviation > 0)) values.refuse("std is not above 0");
   sound.features = SoundFeatures::filter_bank;
-  sound.window = kFeaturesWindow;
-  sound.fft = kFeaturesFft;
-  sound.hop = kFeaturesHop;
   sound.mean = normalizes ? static_cast<float>(mean) : 0.0f;
   sound.scale = normalizes ? static_cast<float>(2 * deviation) : 1.0f;
-  for (const char* key :
-       {"feature_size", "padding_side", "padding_value", "processor_class", "return_attention_mask"})
-    values.value(key);
   values.finish();
 }
 

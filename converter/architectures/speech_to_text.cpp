@@ -7,6 +7,7 @@
 
 #include "converter/architectures/bart.h"
 #include "converter/architectures/encoder_decoder.h"
+#include "converter/architectures/filter_bank.h"
 #include "converter/architectures/pictures.h"
 #include "converter/architectures/wav2vec2.h"
 #include "converter/error.h"
@@ -18,7 +19,6 @@ namespace {
 
 constexpr uint32_t kGatedStride = 2;
 constexpr int kSpeechDepth = 4;
-constexpr uint32_t kSpeechRate = 16000, kSpeechWindow = 400, kSpeechFft = 512, kSpeechHop = 160;
 const char* const kExtractor = "Speech2TextFeatureExtractor";
 
 struct GatedStem {
@@ -96,27 +96,14 @@ void read_speech_features(const Source& source, uint32_t bins, SoundSpec& sound)
   Config values(json, path.string());
   if (values.text("feature_extractor_type", kExtractor) != kExtractor)
     values.refuse("feature_extractor_type is not {}", kExtractor);
-  const auto expect = [&](const char* key, uint32_t wanted, uint32_t fallback) {
-    if (const uint32_t is = values.size(key, 0, kMaxSize, fallback); is != wanted)
-      values.refuse("{} {} is not supported; {} is", key, is, wanted);
-  };
-  expect("sampling_rate", kSpeechRate, kSpeechRate);
-  expect("num_mel_bins", bins, 80);
+  sound.bins = bins;
+  read_filter_bank(values, 80, sound);
   if (values.number("dither", 0.0) != 0.0) values.refuse("dither adds noise, which is not supported");
   const bool normalizes = values.flag("do_ceptral_normalize", true);
   const bool means = values.flag("normalize_means", true), deviations = values.flag("normalize_vars", true);
   sound.features = SoundFeatures::normalized_filter_bank;
-  sound.rate = kSpeechRate;
-  sound.window = kSpeechWindow;
-  sound.fft = kSpeechFft;
-  sound.hop = kSpeechHop;
-  sound.bins = bins;
   sound.mean = normalizes && means ? 1.0f : 0.0f;
   sound.scale = normalizes && deviations ? 1.0f : 0.0f;
-  // Of batches, which one sound is none of, and the number of features, which num_mel_bins has too.
-  for (const char* key :
-       {"feature_size", "padding_side", "padding_value", "processor_class", "return_attention_mask"})
-    values.value(key);
   values.finish();
 }
 

@@ -8,28 +8,19 @@
 
 #include "converter/error.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/filter_bank_sound.h"
 #include "tools/mote/sound_file.h"
 #include "tools/mote/speech/filter_banks.h"
 #include "tools/mote/speech/mel_reader.h"
 
 namespace {
 
-mote_sound_info filter_bank_sound() {
-  mote_sound_info sound{};
-  sound.features = MOTE_FEATURES_NORMALIZED_FILTER_BANK;
-  sound.rate = 16000;
-  sound.window = 400;
-  sound.hop = 160;
-  sound.fft = 512;
-  sound.bins = 20;
-  sound.mean = sound.scale = 1.0f;
-  return sound;
-}
-
 /// Features of finite samples are numbers.
 void check_filter_banks(std::span<const float> samples) {
   if (!std::all_of(samples.begin(), samples.end(), [](float x) { return std::fabs(x) <= 1.0f; })) return;
-  for (const float feature : mote::cli::FilterBanks(filter_bank_sound()).of(samples)) {
+  for (const float feature :
+       mote::cli::FilterBanks(test::filter_bank_sound(MOTE_FEATURES_NORMALIZED_FILTER_BANK, 20))
+           .of(samples)) {
     if (!std::isfinite(feature)) std::abort();
   }
 }

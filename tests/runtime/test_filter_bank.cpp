@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "mote/sound.h"
+#include "tests/support/filter_bank_sound.h"
 #include "tests/support/unity_style.h"
 
 namespace {
@@ -92,16 +93,9 @@ TEST("columns are normalized by their mean, their deviation, both or neither", "
 }
 
 TEST("the filter banks of a model are those of its kind of features, and of no other", "[filter_bank]") {
-  mote_sound_info sound{};
-  sound.rate = 16000;
-  sound.window = 400;
-  sound.hop = 160;
-  sound.fft = 512;
-  sound.bins = 80;
-  sound.mean = sound.scale = 1.0f;
+  mote_sound_info sound = test::filter_bank_sound(MOTE_FEATURES_FILTER_BANK, 80);
   mote_filter_bank bank;
   mote_error error{};
-  sound.features = MOTE_FEATURES_FILTER_BANK;
   REQUIRE(mote_sound_filter_bank(&sound, &bank, &error) == MOTE_OK);
   TEST_ASSERT_TRUE(bank.povey == 0 && bank.gain == 0.0f && bank.mean == 1.0f && bank.deviation == 1.0f);
   sound.features = MOTE_FEATURES_NORMALIZED_FILTER_BANK;

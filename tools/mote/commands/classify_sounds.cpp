@@ -6,7 +6,7 @@
 #include "tools/mote/commands/classify_files.h"
 #include "tools/mote/rows_encoder.h"
 #include "tools/mote/sound_file.h"
-#include "tools/mote/steps.h"
+#include "tools/mote/speech/filter_banks.h"
 
 namespace mote::cli {
 namespace {
@@ -26,12 +26,9 @@ mote_sound_info sound_of(const ModelFile& file) {
 class SoundEncoder {
  public:
   SoundEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool)
-      : sound_(sound_of(file)), encoder_(file, flags, pool, mote_sound_square_rows(&sound_)) {
-    mote_error error{};
-    check(mote_sound_filter_bank(&sound_, &bank_, &error), error, file.path());
-    scratch_.resize(mote_filter_bank_bytes(&bank_) / sizeof(float));
-    check(mote_filter_bank_init(&bank_, scratch_.data(), &error), error, file.path());
-  }
+      : sound_(sound_of(file)),
+        banks_(sound_),
+        encoder_(file, flags, pool, mote_sound_square_rows(&sound_)) {}
 
   const mote_output_info& output() const { return encoder_.output(); }
   std::vector<float> probabilities() const { return encoder_.probabilities(); }
@@ -39,19 +36,16 @@ class SoundEncoder {
   /// Of the beginning of a file, as long as the model's spectrum; its outputs stay until the next.
   void encode(const std::string& path) {
     const std::unique_ptr<SoundSource> source = open_sound(path);
-    std::vector<float> samples(size_t{sound_.frames - 1} * sound_.hop + sound_.window);
-    const size_t count = Resampler(*source, sound_.rate).read(samples);
-    std::vector<float> spectrum(size_t{sound_.frames} * sound_.bins);
-    mote_filter_bank_frames(&bank_, scratch_.data(), samples.data(), count, 0, sound_.frames,
-                            spectrum.data());
+    std::vector<float> samples(banks_.samples(sound_.frames));
+    samples.resize(Resampler(*source, sound_.rate).read(samples));
+    const std::vector<float> spectrum = banks_.spectrum(samples, sound_.frames);
     encoder_.encode(square_rows(sound_, spectrum.data()), path);
   }
 
  private:
   mote_sound_info sound_;
-  mote_filter_bank bank_;
+  FilterBanks banks_;
   RowsEncoder encoder_;
-  std::vector<float> scratch_;
 };
 
 }  // namespace

@@ -27,10 +27,16 @@ size_t FilterBanks::samples(uint32_t frames) const {
   return frames == 0 ? 0 : size_t{frames - 1} * bank_.hop + bank_.window;
 }
 
+std::vector<float> FilterBanks::spectrum(std::span<const float> samples, uint32_t frames) {
+  std::vector<float> features(size_t{frames} * bank_.mels);
+  mote_filter_bank_frames(&bank_, scratch_.data(), samples.data(), samples.size(), 0, frames,
+                          features.data());
+  return features;
+}
+
 std::vector<float> FilterBanks::of(std::span<const float> samples) {
   const uint32_t count = frames(samples.size());
-  std::vector<float> features(size_t{count} * bank_.mels);
-  mote_filter_bank_frames(&bank_, scratch_.data(), samples.data(), samples.size(), 0, count, features.data());
+  std::vector<float> features = spectrum(samples, count);
   const bool mean = sound_.mean != 0.0f, deviation = sound_.scale != 0.0f;
   if (mote_normalize_columns(features.data(), count, bank_.mels, mean, deviation) == 0 && deviation)
     return {};
