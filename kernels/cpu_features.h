@@ -25,8 +25,8 @@ inline constexpr Features kNeon = 1u << 9;
 inline constexpr Features kDotprod = 1u << 10;
 inline constexpr Features kI8mm = 1u << 11;       // and dot products of bf16, as Armv8.6 has
 inline constexpr Features kArmv7Neon = 1u << 12;  // in 32 bits, with VFPv4
-inline constexpr Features kDsp = 1u << 13;     // Cortex-M4, M7 and M33, with an FPU
-inline constexpr Features kHelium = 1u << 14;  // Cortex-M55 and M85
+inline constexpr Features kDsp = 1u << 13;        // Cortex-M4, M7 and M33, with an FPU
+inline constexpr Features kHelium = 1u << 14;     // Cortex-M55 and M85
 
 constexpr bool has_all(Features set, Features wanted) { return (set & wanted) == wanted; }
 

@@ -5,7 +5,7 @@
 // are none of its places.
 #pragma once
 
-#include "kernels/ops.h"
+#include "kernels/rows.h"
 
 namespace mote {
 

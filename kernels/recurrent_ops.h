@@ -10,7 +10,8 @@
 // vectors of any length. `out` overlaps no other operand, except where said.
 #pragma once
 
-#include "kernels/ops.h"
+#include "kernels/rows.h"
+#include "schema/block_formats.h"
 
 namespace mote {
 

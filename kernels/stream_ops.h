@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operations of rows that hold several residual streams side by side (alternating updates, Baykal et al.
-// 2023), and of activations that keep the largest columns of a row. Included by kernels/ops.h.
+// 2023), and of activations that keep the largest columns of a row.
 #pragma once
+
+#include "kernels/rows.h"
 
 namespace mote {
 

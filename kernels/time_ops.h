@@ -4,7 +4,7 @@
 // and norms over it. Their rows are of groups (schema/mote.fbs).
 #pragma once
 
-#include "kernels/ops.h"
+#include "kernels/rows.h"
 
 namespace mote {
 

@@ -18,12 +18,12 @@
   MOTE_DOTS(0, 1, 2, 3, 16, 17, 18, 19, a0.4b [lane])   \
   MOTE_DOTS(4, 5, 6, 7, 16, 17, 18, 19, a1.4b [lane])   \
   MOTE_DOTS(8, 9, 10, 11, 16, 17, 18, 19, a2.4b [lane]) \
-      MOTE_DOTS(12, 13, 14, 15, 16, 17, 18, 19, a3.4b [lane])
+  MOTE_DOTS(12, 13, 14, 15, 16, 17, 18, 19, a3.4b [lane])
 #define MOTE_DOTS_ODD(a0, a1, a2, a3, lane)             \
   MOTE_DOTS(0, 1, 2, 3, 20, 21, 22, 23, a0.4b [lane])   \
   MOTE_DOTS(4, 5, 6, 7, 20, 21, 22, 23, a1.4b [lane])   \
   MOTE_DOTS(8, 9, 10, 11, 20, 21, 22, 23, a2.4b [lane]) \
-      MOTE_DOTS(12, 13, 14, 15, 20, 21, 22, 23, a3.4b [lane])
+  MOTE_DOTS(12, 13, 14, 15, 20, 21, 22, 23, a3.4b [lane])
 #define MOTE_LOAD_EVEN "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [x9], 64\n"
 #define MOTE_LOAD_ODD "ld1 {v20.16b, v21.16b, v22.16b, v23.16b}, [x9], 64\n"
 /// A row's sums, times its scale v20.s[r] and the weights' v16 to v19, to acc at x10; and its share of the
@@ -92,12 +92,12 @@ MOTE_INLINE static inline void add_group_of_four(const int8_t (&q)[8][16][4], co
 }
 
 /// Of q8c: 16 columns of 4 rows.
-#define MOTE_DOTS_OF_FOUR                                                                                 \
-  MOTE_LOAD_EVEN                                                                                          \
-      "ldr q24, [%[a0]], 16\nldr q25, [%[a1]], 16\nldr q26, [%[a2]], 16\n"                                \
-      "ldr q27, [%[a3]], 16\n" MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 0)                            \
-          MOTE_LOAD_EVEN MOTE_DOTS_ODD(24, 25, 26, 27, 1) MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 2) \
-              MOTE_DOTS_ODD(24, 25, 26, 27, 3)
+#define MOTE_DOTS_OF_FOUR                                                                             \
+  MOTE_LOAD_EVEN                                                                                      \
+  "ldr q24, [%[a0]], 16\nldr q25, [%[a1]], 16\nldr q26, [%[a2]], 16\n"                                \
+  "ldr q27, [%[a3]], 16\n" MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 0)                            \
+      MOTE_LOAD_EVEN MOTE_DOTS_ODD(24, 25, 26, 27, 1) MOTE_LOAD_ODD MOTE_DOTS_EVEN(24, 25, 26, 27, 2) \
+          MOTE_DOTS_ODD(24, 25, 26, 27, 3)
 
 /// total[r] = the products of `turns` times 64 columns of bytes with row r; each turn prefetches `count`
 /// lines.

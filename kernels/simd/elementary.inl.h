@@ -150,8 +150,8 @@ inline Float tanh(Float x) {
   return V::where_less(magnitude, V::set(0.625f), small, V::copy_sign(large, x));
 }
 
-/// silu, gelu_tanh, quick_gelu, tanh, sigmoid: within 1.4e-7 |x| of the exact value; gelu: 2.2e-7 |x|. NaN stays NaN
-/// in all.
+/// silu, gelu_tanh, quick_gelu, tanh, sigmoid: within 1.4e-7 |x| of the exact value; gelu: 2.2e-7 |x|. NaN
+/// stays NaN in all.
 template <class V, class Float = typename V::Float>
 inline Float activate(Activation kind, Float x) {
   switch (kind) {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a file states of a model beside its operations: how it hears, speaks and sees.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mote::convert {
+
+/// The schema's.
+enum class SoundFeatures : uint8_t {
+  none,
+  log_mel,
+  compressed_frames,
+  normalized_log_mel,
+  filter_bank,
+  normalized_filter_bank
+};
+
+/// The schema's: what a model that hears takes of a waveform, or of rows made of it.
+struct SoundSpec {
+  bool waveform = true;
+  uint32_t rate = 16000;
+  uint32_t window = 0;
+  bool normalize = false;
+  int32_t blank = -1;
+  uint32_t row_stride = 1;  // rows of a group that the layers read; not in the file
+  uint32_t patch = 0, frame_step = 0, bin_step = 0, frames = 0, bins = 0, before = 0;
+  SoundFeatures features = SoundFeatures::none;
+  uint32_t fft = 0, hop = 0;
+  float scale = 0.0f, mean = 0.0f;
+};
+
+/// The schema's: ids of a decoder of speech that are no text, -1 for none.
+struct SpeechSpec {
+  std::vector<std::string> languages;
+  std::vector<int32_t> language_ids;
+  int32_t transcribe = -1, translate = -1, no_timestamps = -1, first_timestamp = -1, previous = -1,
+          no_speech = -1;
+  std::vector<int32_t> suppressed, suppressed_first;
+  std::vector<uint32_t> durations;
+};
+
+/// The schema's: what a model that reads texts takes of pictures.
+struct SightSpec {
+  int32_t image_id = -1;
+  uint32_t features = 0;  // of a picture's row: the width, and as much for each of the layers that get more
+  bool mrope = false;
+  uint32_t rows = 0;
+  std::string token = {};  // image_id's, of the chat template
+  std::string before = {}, after = {}, tile_before = {}, line_after = {}, whole_before = {}, user_before = {};
+};
+
+/// The schema's: of a model that speaks.
+struct VoiceSpec {
+  uint32_t rate = 16000, reach = 0;
+  float speed = 1.0f, noise = 0.0f, duration_noise = 0.0f;
+};
+
+/// The schema's.
+enum class GlobalDefault : uint8_t { none, first, before_separator };
+
+/// The schema's: which tokens are global.
+struct GlobalSpec {
+  uint32_t type = 0;
+  GlobalDefault by_default = GlobalDefault::none;
+  int32_t separator = -1;
+};
+
+}  // namespace mote::convert
