@@ -14,30 +14,38 @@ constexpr float kSmallestNorm = 1e-12f;  // of vectors that get length 1
 
 }  // namespace
 
-std::vector<float> TransformerBuilder::position_rows() {
+uint32_t TransformerBuilder::stored_positions() const {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
-  const uint32_t patches = spec_.context - format.before - format.after, width = x_.width;
-  if (picture.table.rows == 0) {
-    const uint32_t count = picture.positions_of_patches ? patches : format.rows();
-    const std::vector<float> table = tensors_.table(picture.positions, 1, count * width);
-    if (picture.position_order.empty()) return table;
-    std::vector<float> ordered;
-    for (const uint32_t row : picture.position_order)
-      ordered.insert(ordered.end(), table.begin() + row * width, table.begin() + (row + 1) * width);
-    return ordered;
-  }
-  const uint32_t first = picture.positions_of_patches ? 0 : format.before * width;
-  const uint32_t last = picture.positions_of_patches ? 0 : format.after * width;
-  const uint32_t stored = picture.table.rows * picture.table.columns * width;
-  const std::vector<float> all = tensors_.table(picture.positions, 1, first + stored + last);
+  const uint32_t others = picture.positions_of_patches ? 0 : format.before + format.after;
+  if (picture.table.rows != 0) return others + picture.table.rows * picture.table.columns;
+  return others + spec_.context - format.before - format.after;
+}
+
+std::vector<float> TransformerBuilder::positions_of_picture(std::vector<float> stored, uint32_t width) const {
+  const PictureSpec& picture = spec_.picture;
+  const PictureFormat& format = picture.format;
+  if (picture.table.rows == 0) return stored;
+  const size_t first = picture.positions_of_patches ? 0 : size_t{format.before} * width;
+  const size_t last = picture.positions_of_patches ? 0 : size_t{format.after} * width;
+  const auto patches = std::span(stored).subspan(first, stored.size() - first - last);
   const PatchGrid grid{format.height / format.patch, format.width / format.patch};
-  std::vector<float> rows(all.begin(), all.begin() + first);
-  for (const float value :
-       resize_positions(std::span(all).subspan(first, stored), picture.table, grid, width))
-    rows.push_back(value);
-  rows.insert(rows.end(), all.end() - last, all.end());
+  const std::vector<float> resized = resize_positions(patches, picture.table, grid, width);
+  std::vector<float> rows(stored.begin(), stored.begin() + static_cast<std::ptrdiff_t>(first));
+  rows.insert(rows.end(), resized.begin(), resized.end());
+  rows.insert(rows.end(), stored.end() - static_cast<std::ptrdiff_t>(last), stored.end());
   return rows;
+}
+
+std::vector<float> TransformerBuilder::position_rows() {
+  const PictureSpec& picture = spec_.picture;
+  const uint32_t width = x_.width;
+  std::vector<float> table = tensors_.table(picture.positions, 1, stored_positions() * width);
+  if (picture.position_order.empty()) return positions_of_picture(std::move(table), width);
+  std::vector<float> ordered;
+  for (const uint32_t row : picture.position_order)
+    ordered.insert(ordered.end(), table.begin() + row * width, table.begin() + (row + 1) * width);
+  return ordered;
 }
 
 void TransformerBuilder::embed_picture() {

@@ -128,8 +128,12 @@ UnderstoodTemplate choose_chat_pieces(const ConvertOptions& options, Source& sou
 
 /// What makes pixel values of pictures, of the model or of its source.
 void prepare_pictures(Source& source, TransformerSpec& spec) {
-  if (spec.picture.format.height != 0) read_preprocessor(source, spec, source.notes);
-  if (!spec.source || spec.source->picture.format.height == 0) return;
+  const bool sees = spec.picture.format.height != 0;
+  const bool source_sees = spec.source && spec.source->picture.format.height != 0;
+  if (source.picture_height != 0 && !sees && !source_sees)
+    fail("--picture-size is for models of pictures, and this is none");
+  if (sees) read_preprocessor(source, spec, source.notes);
+  if (!source_sees) return;
   TransformerSpec seeing = *spec.source;
   read_preprocessor(source, seeing, source.notes);
   spec.source = std::make_shared<const TransformerSpec>(std::move(seeing));

@@ -129,6 +129,11 @@ class TransformerBuilder {
   Unit add_parts(Unit of, uint32_t parts) { return graph_.add_parts(of, parts); }
   /// Of a model of pictures.
   const PictureFormat& picture() const { return spec_.picture.format; }
+  /// Rows of positions [before + patches + after, width], those of patches resized from the stored grid where
+  /// pictures have another (PictureSpec::table). `stored` lacks rows before and after where these have none.
+  std::vector<float> positions_of_picture(std::vector<float> stored, uint32_t width) const;
+  /// Rows that the source stores of them.
+  uint32_t stored_positions() const;
   /// Parts of each row become rows of their own, which new values have from now on.
   View split_rows(View wide, uint32_t parts);
   /// Groups of the rows that new values have, who keep theirs.

@@ -8,28 +8,15 @@
 
 #include "mote/pictures.h"
 #include "pictures/resample.h"
+#include "pictures/sides.h"
 
 namespace mote::pictures {
-
-struct Sides {
-  uint32_t height, width;
-};
 
 /// A picture [height, width, 3].
 struct Raster {
   uint32_t height, width;
   std::vector<uint8_t> pixels;
 };
-
-/// Multiples of `unit` near the sides, with from `least` to `most` pixels, the ratio nearly kept (Qwen2-VL).
-/// Throws convert::Error for a side more than 200 times the other.
-Sides rounded_sides(uint32_t height, uint32_t width, uint32_t unit, uint32_t least, uint32_t most);
-
-/// The longer side becomes `longest`, the other even where it can be (Idefics3).
-Sides longest_sides(uint32_t height, uint32_t width, uint32_t longest);
-
-/// Multiples of `tile` that a picture of these sides is stretched to (Idefics3).
-Sides tiled_sides(uint32_t height, uint32_t width, uint32_t tile);
 
 Raster resized_to(const Raster& picture, Sides sides, Filter filter, const Limits& limits);
 

@@ -22,8 +22,9 @@ Filter filter_of(const mote_picture_info& info) {
 }
 
 Shape shape_of(const mote_picture_info& info) {
-  return {info.resize_height, info.resize_width, info.crop_height, info.crop_width,
-          info.height,        info.width,        filter_of(info),  info.multiple};
+  return {info.resize_height, info.resize_width, info.crop_height,
+          info.crop_width,    info.height,       info.width,
+          filter_of(info),    info.multiple,     info.tile == 0 ? info.longest : 0};
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "pictures/fitted.h"
+#include "pictures/sides.h"
 
 namespace mote::pictures {
 

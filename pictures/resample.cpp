@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pictures/resample.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "converter/error.h"
+#include "pictures/sides.h"
 
 namespace mote::pictures {
 namespace {
@@ -29,11 +32,16 @@ double weight_at(Filter filter, double x) {
 }
 
 /// Sides of the picture before it is cropped.
-struct Sides {
+struct FullSides {
   uint64_t height, width;
 };
-Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
+FullSides resized(const Shape& shape, uint32_t height, uint32_t width) {
   if (shape.resize_height == 0) return {height, width};
+  if (shape.longest != 0) {
+    const Sides sides =
+        bounded_sides(height, width, shape.resize_height, shape.longest, std::max(shape.multiple, 1u));
+    return {sides.height, sides.width};
+  }
   if (shape.multiple != 0) {
     const double down = static_cast<double>(shape.resize_height) / height,
                  across = static_cast<double>(shape.resize_width) / width;
@@ -50,7 +58,8 @@ Sides resized(const Shape& shape, uint32_t height, uint32_t width) {
   const auto longer = [&](uint32_t of, uint32_t to) {
     return static_cast<uint64_t>(static_cast<double>(shorter * of) / to);
   };
-  return height <= width ? Sides{shorter, longer(width, height)} : Sides{longer(height, width), shorter};
+  return height <= width ? FullSides{shorter, longer(width, height)}
+                         : FullSides{longer(height, width), shorter};
 }
 
 }  // namespace
@@ -86,13 +95,17 @@ uint32_t Weights::most() const {
 uint32_t Weights::end() const { return spans_.back().begin + spans_.back().count; }
 
 void Resampler::begin(uint32_t width, uint32_t height) {
-  const Sides full = resized(shape_, height, width);
+  const FullSides full = resized(shape_, height, width);
   const bool crops = shape_.crop_height != 0;
   const uint64_t rows = crops ? shape_.crop_height : full.height,
                  columns = crops ? shape_.crop_width : full.width;
   if (rows != shape_.height || columns != shape_.width || full.height < rows || full.width < columns) {
-    convert::fail("a picture of {} x {} pixels becomes {} x {}, but the model takes {} x {}", width, height,
-                  crops ? columns : full.width, crops ? rows : full.height, shape_.width, shape_.height);
+    const uint64_t made = crops ? columns : full.width, made_rows = crops ? rows : full.height;
+    convert::fail("a picture of {} x {} pixels becomes {} x {}, but the model takes {} x {}{}", width, height,
+                  made, made_rows, shape_.width, shape_.height,
+                  shape_.multiple != 0 && made != 0 && made_rows != 0
+                      ? fmt::format("; convert it with --picture-size {}x{}", made, made_rows)
+                      : "");
   }
   if (std::max(full.height, full.width) > limits_.pixels)
     convert::fail("a picture of {} x {} pixels is too narrow for its length", width, height);

@@ -54,7 +54,7 @@ struct Shape {
   uint32_t crop_height = 0, crop_width = 0;
   uint32_t height = 0, width = 0;  // of the result
   Filter filter = Filter::bilinear;
-  uint32_t multiple = 0;  // as in mote_picture_info
+  uint32_t multiple = 0, longest = 0;  // as in mote_picture_info
 };
 
 /// Makes a picture of the wanted shape of rows as they come: keeps those alone that rows of the result still

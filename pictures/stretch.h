@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "pictures/fitted.h"
+#include "pictures/sides.h"
 
 namespace mote::pictures {
 

@@ -36,6 +36,8 @@ constexpr Processor kProcessors[] = {
 constexpr Processor kIdefics3Processors[] = {{"Idefics3", kLanczos, true}, {"SmolVLM", kLanczos, true}};
 constexpr Processor kDptProcessors[] = {{"DPT", kBicubic, false}};
 constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
+constexpr Processor kYolosProcessors[] = {{"Yolos", kBilinear, true}};
+constexpr uint32_t kYolosMultiple = 16;
 
 struct Size {
   uint32_t height, width;  // width 0: of the shorter side
@@ -53,6 +55,8 @@ class Preprocessor {
       read_pixels(*sides, format);
     } else if (const Processor* ratio = kind(kDptProcessors)) {
       read_multiples(*ratio, format);
+    } else if (const Processor* bounds = kind(kYolosProcessors)) {
+      read_bounds(*bounds, format);
     } else if (const Processor* known = kind(kProcessors)) {
       read_size(*known, format);
     } else {
@@ -142,6 +146,30 @@ class Preprocessor {
     for (uint32_t* side : {&format.resize_height, &format.resize_width})
       *side = std::max(
           multiple, static_cast<uint32_t>(std::nearbyint(static_cast<double>(*side) / multiple)) * multiple);
+  }
+  /// YOLOS's: the shorter side, and a bound of the longer one. A picture alone is not filled up.
+  void read_bounds(const Processor& processor, PictureFormat& format) {
+    for (const char* key : {"format", "do_convert_annotations", "pad_and_return_pixel_mask"}) find(key);
+    flag("do_pad", true);
+    if (const json* size = find("pad_size")) file_.refuse("pad_size {} is not supported", size->dump());
+    const json *size = find("size"), *most = find("max_size");
+    if (!flag("do_resize", true)) return;
+    const bool exact = size != nullptr && size->is_object() && size->contains("height");
+    if (exact) return read_size(processor, format);
+    format.resample = resample(processor);
+    format.resize_height = 800;
+    format.longest = 1333;
+    format.multiple = kYolosMultiple;
+    if (size != nullptr && size->is_object()) {
+      if (!size->contains("shortest_edge") || !size->contains("longest_edge") || size->size() != 2)
+        file_.refuse_value("size", size, "shortest_edge and longest_edge, or height and width");
+      format.resize_height = side(*size, "size", "shortest_edge");
+      format.longest = side(*size, "size", "longest_edge");
+    } else if (size != nullptr) {
+      format.resize_height = static_cast<uint32_t>(file_.size(*size, "size", kMaxSize));
+      if (most != nullptr) format.longest = static_cast<uint32_t>(file_.size(*most, "max_size", kMaxSize));
+    }
+    if (format.resize_height == 0 || format.longest == 0) file_.refuse("size has a side of 0");
   }
   uint32_t edge_of(const std::string& key, const char* edge, uint32_t fallback) {
     const json* value = find(key);
@@ -246,15 +274,18 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
   PictureFormat& format = spec.picture.format;
   const std::filesystem::path path = source.directory / "preprocessor_config.json";
   std::error_code ignored;
-  if (source.directory.empty() || !std::filesystem::exists(path, ignored)) {
-    notes.emplace_back("there is no preprocessor_config.json: the file takes pixel values, but no pictures");
-    return;
-  }
+  const auto takes_values = [&](std::string why) {
+    if (source.picture_height != 0) fail("--picture-size: {}", why);
+    notes.push_back(why + ": the file takes pixel values, but no pictures");
+  };
+  if (source.directory.empty() || !std::filesystem::exists(path, ignored))
+    return takes_values("there is no preprocessor_config.json");
   const json values = read_json_object(path, kPreprocessorDepth);
-  if (!Preprocessor(values, path.string()).read(format)) {
-    notes.emplace_back("its image processor is not known: the file takes pixel values, but no pictures");
-    return;
-  }
+  if (!Preprocessor(values, path.string()).read(format))
+    return takes_values("its image processor is not known");
+  if (source.picture_height != 0 && format.multiple == 0)
+    fail("--picture-size is for models whose pictures keep their ratio in a size a file; {} leaves no choice",
+         path.string());
   if (format.tile != 0) return;
   if (format.most_pixels != 0) {
     const uint32_t rows = format.most_pixels / (format.patch * format.patch);
@@ -264,10 +295,11 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
   const bool crops = format.crop_height != 0;
   uint32_t height = crops ? format.crop_height : format.resize_height;
   uint32_t width = crops ? format.crop_width : format.resize_width;
+  if (format.longest != 0 || height == 0) {  // of the sizes that there may be, the model's own
+    height = format.height;
+    width = format.width;
+  }
   if (source.picture_height != 0) {
-    if (format.multiple == 0)
-      fail("--picture-size is for models whose pictures keep their ratio; {} says one size for all",
-           path.string());
     height = source.picture_height;
     width = source.picture_width;
     if (uint64_t{height} * width > kMostSeen)

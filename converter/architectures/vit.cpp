@@ -222,16 +222,16 @@ TransformerSpec read_beit(const Source& source, Config& config) {
 namespace {
 
 /// A layer that but for the first has positions of its own, of `tables`, which are added to what it reads.
-void yolos_layer(TransformerBuilder& builder, const LayerSpec& layer, const std::string& table, uint32_t rows,
+void yolos_layer(TransformerBuilder& builder, const LayerSpec& layer, const std::string& table,
                  uint32_t tables) {
   if (layer.weights != 0) {
-    const uint32_t width = builder.x().width;
-    const std::vector<float> all = builder.tensors().table(table, 1, tables * rows * width);
-    const size_t size = size_t{rows} * width;
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>((layer.weights - 1) * size);
-    const auto last = first + static_cast<std::ptrdiff_t>(size);
+    const uint32_t width = builder.x().width, stored = builder.stored_positions() * width;
+    const std::vector<float> all = builder.tensors().table(table, 1, tables * stored);
+    const auto first = all.begin() + static_cast<std::ptrdiff_t>(size_t{layer.weights - 1} * stored);
+    std::vector<float> values = builder.positions_of_picture({first, first + stored}, width);
+    const auto rows = static_cast<uint32_t>(values.size() / width);
     const int32_t weight = builder.add_weight(
-        {prefix_of(layer) + "positions", DType::f32, true, rows, width, {}, std::vector<float>(first, last)});
+        {prefix_of(layer) + "positions", DType::f32, true, rows, width, {}, std::move(values)});
     builder.add(PositionsNode{weight, builder.x()});
   }
   builder.layer(layer);
@@ -251,15 +251,16 @@ TransformerSpec read_yolos(const Source& source, Config& config) {
   spec.head.probabilities = Probabilities::softmax;
   spec.head.output = "class_labels_classifier.layers.";
   picture.boxes = "bbox_predictor.layers.";
+  picture.resizes_positions = true;
   spec.head.labels = read_labels(source, config, spec.head.output + "2", 1);
   spec.head.width = static_cast<uint32_t>(spec.head.labels.size()) + 1;
   set_rows(spec);
   const uint32_t tables = static_cast<uint32_t>(spec.layers.size()) - 1;
   if (config.flag("use_mid_position_embeddings", true) && tables != 0) {
     for (LayerSpec& layer : spec.layers) {
-      layer.build = [table = base + "encoder.mid_position_embeddings", rows = spec.context, tables](
-                        TransformerBuilder& builder, const LayerSpec& own) {
-        yolos_layer(builder, own, table, rows, tables);
+      layer.build = [table = base + "encoder.mid_position_embeddings", tables](TransformerBuilder& builder,
+                                                                               const LayerSpec& own) {
+        yolos_layer(builder, own, table, tables);
       };
     }
   }

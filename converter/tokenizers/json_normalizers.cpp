@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "converter/base64.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"

@@ -56,24 +56,6 @@ std::optional<uint8_t> byte_of_token(std::string_view text) {
   return static_cast<uint8_t>(high * 16 + low);
 }
 
-std::optional<std::string> from_base64(std::string_view text) {
-  static constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  while (!text.empty() && text.back() == '=') text.remove_suffix(1);
-  std::string bytes;
-  uint32_t value = 0, bits = 0;
-  for (const char c : text) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) return std::nullopt;
-    value = (value << 6 | static_cast<uint32_t>(digit)) & 0xFFFF;
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes += static_cast<char>(value >> bits & 0xFF);
-  }
-  return bytes;
-}
-
 std::string utf8_of(uint32_t code_point) {
   uint8_t bytes[4];
   const uint32_t count = utf8_encode(code_point, bytes);

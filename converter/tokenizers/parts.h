@@ -25,9 +25,6 @@ std::string from_byte_signs(const std::string& text);
 /// The byte of "<0x0A>".
 std::optional<uint8_t> byte_of_token(std::string_view text);
 
-/// The bytes that a base64 text stands for; nothing if it is none.
-std::optional<std::string> from_base64(std::string_view text);
-
 std::string utf8_of(uint32_t code_point);
 
 std::string replace_all(std::string text, const std::string& from, const std::string& to);

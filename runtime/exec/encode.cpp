@@ -365,8 +365,10 @@ mote_status mote_probabilities(const mote_session* session, uint32_t row, float*
                 program.output()->width());
   }
   if (out != logits) memcpy(out, logits, width * sizeof(float));
-  if (program.probabilities() == mote::file::Probabilities::softmax) mote::softmax(out, width);
-  for (uint32_t i = 0; program.probabilities() == mote::file::Probabilities::sigmoid && i < width; ++i) {
+  const bool boxes = program.output_kind() == mote::file::OutputKind::boxes;
+  const uint32_t columns = boxes ? session->model->root->labels()->size() + 1 : width;
+  if (program.probabilities() == mote::file::Probabilities::softmax) mote::softmax(out, columns);
+  for (uint32_t i = 0; program.probabilities() == mote::file::Probabilities::sigmoid && i < columns; ++i) {
     out[i] = 1.0f / (1.0f + expf(-out[i]));
   }
   return MOTE_OK;

@@ -28,9 +28,12 @@ mote_status check_picture(const mote_model& model, mote_error* error) {
                   (picture->any_size() && picture->least_pixels() <= picture->most_pixels()));
   fits = fits && picture->rope_width() <= kMaxWidth && picture->rope_width() % 4 == 0;
   fits = fits && picture->positions_side() <= kMaxPositionsSide;
-  fits =
-      fits && (picture->multiple() == 0 || (picture->multiple() <= kMaxWidth &&
-                                            picture->resize_height() != 0 && picture->resize_width() != 0));
+  const bool bounded = tile == 0 && picture->longest() != 0;
+  fits = fits && (!bounded || (picture->longest() <= kMaxWidth && picture->resize_height() != 0 &&
+                               picture->resize_height() <= kMaxWidth && picture->resize_width() == 0));
+  fits = fits &&
+         (picture->multiple() == 0 || (picture->multiple() <= kMaxWidth && picture->resize_height() != 0 &&
+                                       (bounded || picture->resize_width() != 0)));
   const uint64_t side = picture->positions_side(), behind = picture->rope_width() + side * side;
   fits = fits && picture->frames() != 0 && picture->frames() <= kMaxPictureMerge;
   fits = fits && channels * picture->frames() * patch * patch + behind == input_width(program);

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures whose size decides what they become. Expected sides are those of transformers' processors, bytes
-// those of Pillow, as their FNV-1a hash.
+// Pictures whose size decides what they become. Expected bytes are Pillow's, as their FNV-1a hash.
 #include "pictures/fitted.h"
 
 #include <filesystem>
 #include <fstream>
 
-#include "converter/error.h"
 #include "pictures/pixel_values.h"
-#include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote::pictures;
-using mote::test::contains;
-using mote::test::message_of;
 
 namespace {
 
@@ -68,52 +63,6 @@ mote_picture_info model_of(uint32_t patch, uint32_t merge, uint32_t least, uint3
 }
 
 }  // namespace
-
-TEST("sides become multiples of a unit between a least and a most number of pixels", "[pictures]") {
-  struct Case {
-    uint32_t height, width, rows, columns, coarse_rows, coarse_columns;
-  };
-  const Case cases[] = {{1, 1, 256, 256, 56, 56},          {100, 100, 256, 256, 112, 112},
-                        {480, 640, 480, 640, 476, 644},    {1080, 1920, 1088, 1920, 728, 1316},
-                        {33, 6000, 32, 6016, 28, 5992},    {47, 61, 256, 320, 56, 56},
-                        {48, 80, 224, 352, 56, 84},        {16, 40, 192, 416, 56, 112},
-                        {5000, 5000, 4096, 4096, 980, 980}};
-  for (const Case& one : cases) {
-    CAPTURE(one.height, one.width);
-    const Sides fine = rounded_sides(one.height, one.width, 32, 65536, 16777216),
-                coarse = rounded_sides(one.height, one.width, 28, 3136, 1003520);
-    TEST_ASSERT_EQUAL_UINT32(one.rows, fine.height);
-    TEST_ASSERT_EQUAL_UINT32(one.columns, fine.width);
-    TEST_ASSERT_EQUAL_UINT32(one.coarse_rows, coarse.height);
-    TEST_ASSERT_EQUAL_UINT32(one.coarse_columns, coarse.width);
-  }
-  TEST_ASSERT_TRUE(
-      contains(message_of<mote::convert::Error>([] { rounded_sides(1, 201, 32, 65536, 1 << 20); }),
-               "more than 200 times"));
-}
-
-TEST("the longer side becomes the longest, and both multiples of a tile", "[pictures]") {
-  struct Case {
-    uint32_t height, width, longest, tile;
-    Sides first, second;
-  };
-  const Case cases[] = {
-      {1, 1, 2048, 512, {2048, 2048}, {2048, 2048}},       {480, 640, 2048, 512, {1536, 2048}, {1536, 2048}},
-      {1080, 1920, 2048, 512, {1152, 2048}, {1536, 2048}}, {3, 6000, 2048, 512, {2, 2048}, {512, 2048}},
-      {6000, 3, 2048, 512, {2048, 2}, {2048, 512}},        {61, 47, 2048, 512, {2048, 1578}, {2048, 2048}},
-      {3, 6000, 1456, 364, {1, 1456}, {364, 1456}},        {1080, 1920, 1456, 364, {820, 1456}, {1092, 1456}},
-      {777, 333, 1456, 364, {1456, 624}, {1456, 728}},
-  };
-  for (const Case& one : cases) {
-    CAPTURE(one.height, one.width, one.longest);
-    const Sides first = longest_sides(one.height, one.width, one.longest);
-    const Sides second = tiled_sides(first.height, first.width, one.tile);
-    TEST_ASSERT_EQUAL_UINT32(one.first.height, first.height);
-    TEST_ASSERT_EQUAL_UINT32(one.first.width, first.width);
-    TEST_ASSERT_EQUAL_UINT32(one.second.height, second.height);
-    TEST_ASSERT_EQUAL_UINT32(one.second.width, second.width);
-  }
-}
 
 TEST("a picture is resized twice as Pillow does it, cut into tiles, and a third time as a whole",
      "[pictures]") {

@@ -3,6 +3,8 @@
 // Pictures on the command line: convert, classify and embed.
 #include <cmath>
 
+#include "converter/readers/safetensors.h"
+#include "tests/support/unity_style.h"
 #include "tests/tools/command.h"
 
 using namespace mote::test;
@@ -21,6 +23,18 @@ json steps() {
           {"do_normalize", true},
           {"image_mean", {0.5, 0.5, 0.5}},
           {"image_std", {0.5, 0.5, 0.5}}};
+}
+
+/// As YOLOS's published models have them.
+json yolos_steps(int shortest, int longest) {
+  return {{"feature_extractor_type", "YolosFeatureExtractor"},
+          {"format", "coco_detection"},
+          {"do_normalize", true},
+          {"do_resize", true},
+          {"image_mean", {0.485, 0.456, 0.406}},
+          {"image_std", {0.229, 0.224, 0.225}},
+          {"max_size", longest},
+          {"size", shortest}};
 }
 
 /// Converts a golden model with such a preprocessor_config.json beside it.
@@ -122,9 +136,7 @@ TEST("steps that give other pixels than the original's are refused at conversion
   assert_fails(convert("vit_classifier", other, "", &model), 1, "30");
 }
 
-TEST(
-    "DINOv2's positions are those of the size that its pictures have, and YOLOS converts with its "
-    "processor") {
+TEST("DINOv2's positions are those of the size that its pictures have") {
   std::string model;
   json bit = steps();
   bit["image_processor_type"] = "BitImageProcessor";
@@ -138,15 +150,70 @@ TEST(
   json odd = bit;
   odd["crop_size"] = {{"height", 37}, {"width", 36}};
   assert_fails(convert("dinov2", odd, "", &model), 1, "37");
-  const json yolos = {{"feature_extractor_type", "YolosFeatureExtractor"},
-                      {"format", "coco_detection"},
-                      {"do_normalize", true},
-                      {"do_resize", true},
-                      {"image_mean", {0.485, 0.456, 0.406}},
-                      {"image_std", {0.229, 0.224, 0.225}},
-                      {"max_size", 1333},
-                      {"size", 512}};
-  const Outcome converted = convert("yolos", yolos, "", &model);
-  assert_works(converted);
-  TEST_ASSERT_TRUE(contains(converted.out + converted.err, "its image processor is not known"));
+}
+
+TEST("a detector's positions of another size give the original's labels and boxes") {
+  std::string model;
+  assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 30x48", &model));
+  const std::string folder = std::string(MOTE_SOURCE_DIR) + "/tests/golden/sizes/",
+                    out = (scratch() / "yolos.safetensors").string();
+  assert_works(run("forward " + model + " --input " + folder + "yolos_30x48.safetensors --output " + out));
+  const mote::convert::SafetensorsFile expected(folder + "yolos_30x48.safetensors"), given(out);
+  for (const char* name : {"logits", "pred_boxes"}) {
+    const std::vector<float> values = given.f32(name), original = expected.f32(name);
+    TEST_ASSERT_EQUAL_UINT64(original.size(), values.size());
+    TEST_ASSERT_FLOAT_ARRAY_WITHIN(2e-5, original.data(), values.data(), values.size());
+  }
+}
+
+TEST("a detector names what is in a picture and where, and draws it over the picture") {
+  std::string model;
+  assert_works(convert("yolos", yolos_steps(48, 100), "--picture-size 48x48", &model));
+  const std::string command = "detect " + model + " " + picture("grid.png");  // 61 x 47 pixels
+  const fs::path svg = scratch() / "boxes.svg";
+  const Outcome outcome = run(command + " --json --threshold 0 -o " + svg.string());
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  const json found = assert_json(outcome);
+  TEST_ASSERT_EQUAL_INT(61, found.at("width"));
+  TEST_ASSERT_EQUAL_INT(47, found.at("height"));
+  const json& boxes = found.at("boxes");
+  TEST_ASSERT_EQUAL_UINT64(5, boxes.size());
+  double last = 1;
+  for (const json& box : boxes) {
+    TEST_ASSERT_TRUE(box.at("label").get<std::string>().starts_with("LABEL_"));
+    const double probability = box.at("probability");
+    TEST_ASSERT_TRUE(probability <= last);
+    last = probability;
+    TEST_ASSERT_TRUE(box.at("box").at(0) <= box.at("box").at(2) &&
+                     box.at("box").at(1) <= box.at("box").at(3));
+  }
+  const std::string drawing = read_text(svg);
+  TEST_ASSERT_TRUE(contains(drawing, "data:image/png;base64,iVBORw0KGgo"));
+  TEST_ASSERT_TRUE(contains(drawing, "viewBox=\"0 0 61 47\""));
+  TEST_ASSERT_TRUE(contains(drawing, boxes.at(0).at("label").get<std::string>()));
+  TEST_ASSERT_EQUAL_UINT64(0, assert_json(run(command + " --json --threshold 1")).at("boxes").size());
+  TEST_ASSERT_TRUE(contains(run(command + " --threshold 1").err, "nothing likely enough"));
+  assert_fails(run(command + " -o " + picture("grid.png")), 1, "grid.png");
+  assert_fails(run(command + " " + picture("palette.png") + " -o " + svg.string()), 2, "one picture");
+  assert_fails(run("classify " + model + " --image " + picture("grid.png")), 1, "mote detect");
+}
+
+TEST("a detector's pictures of other ratios are refused with the size that takes them") {
+  std::string model;
+  assert_works(convert("yolos", yolos_steps(96, 200), "", &model));  // 36 x 24, the model's own
+  const Outcome outcome = run("detect " + model + " " + picture("grid.png"));
+  if (contains(outcome.err, "this build reads no pictures")) return;
+  assert_fails(outcome, 1,
+               "becomes 112 x 96, but the model takes 36 x 24; convert it with --picture-size 112x96");
+  assert_fails(convert("yolos", yolos_steps(96, 200), "--picture-size 112x96", &model), 1, "112 x 96");
+  json filled = yolos_steps(48, 100);
+  filled["pad_size"] = {{"height", 96}, {"width", 96}};
+  assert_fails(convert("yolos", filled, "", &model), 1, "pad_size");
+  json alone = yolos_steps(48, 100);
+  alone["size"] = {{"shortest_edge", 48}};
+  assert_fails(convert("yolos", alone, "", &model), 1, "longest_edge");
+  assert_fails(run("convert " + golden("yolos") + " -o " + model + " --picture-size 48x48"), 1,
+               "no preprocessor_config.json");
+  assert_fails(run("convert " + golden("gpt2") + " -o " + model + " --picture-size 48x48"), 1,
+               "models of pictures");
 }

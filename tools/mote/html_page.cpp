@@ -55,9 +55,6 @@ std::string with_escapes(const std::string& text,
   return result;
 }
 
-/// As text of an element: also in a title.
-std::string escaped(const std::string& text) { return with_escapes(text, {{'<', "&lt;"}, {'&', "&amp;"}}); }
-
 /// JSON in which '<', '>' and '&' are escapes.
 std::string as_data(const nlohmann::json& data) {
   const std::string text = data.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
@@ -66,20 +63,25 @@ std::string as_data(const nlohmann::json& data) {
 
 }  // namespace
 
+std::string markup_text(const std::string& text) {
+  return with_escapes(text, {{'<', "&lt;"}, {'&', "&amp;"}});
+}
+
 std::string to_html(const HtmlPage& page, const nlohmann::json& data) {
   std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'; script-src 'unsafe-inline'\">\n";
-  html += "<title>" + escaped(page.title) + "</title>\n<style>" + kStyle + page.style + "</style>\n</head>\n";
-  html += "<body>\n<h1>" + escaped(page.title) + "</h1>\n" + page.body;
+  html +=
+      "<title>" + markup_text(page.title) + "</title>\n<style>" + kStyle + page.style + "</style>\n</head>\n";
+  html += "<body>\n<h1>" + markup_text(page.title) + "</h1>\n" + page.body;
   html += "<script type=\"application/json\" id=\"data\">" + as_data(data) + "</script>\n";
   html += "<script>\n'use strict';\nconst data = JSON.parse(document.getElementById('data').textContent);\n";
   return html + page.script + kMoves + "</script>\n</body>\n</html>\n";
 }
 
-void write_html(const std::string& path, const std::string& html) {
+void write_page(const std::string& path, const std::string& html) {
   convert::OutputFile output(path);
   output.write(std::as_bytes(std::span(html)));
   output.commit();

@@ -17,9 +17,12 @@ struct HtmlPage {
   const char* script;
 };
 
+/// As text of an element of HTML or SVG.
+std::string markup_text(const std::string& text);
+
 /// Data are text to the page, whatever they hold: no '<' is in them that could end the element.
 std::string to_html(const HtmlPage& page, const nlohmann::json& data);
 
-void write_html(const std::string& path, const std::string& html);
+void write_page(const std::string& path, const std::string& html);
 
 }  // namespace mote::cli

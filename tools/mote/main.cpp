@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   mote::cli::add_chat(line);
   mote::cli::add_embed(line);
   mote::cli::add_classify(line);
+  mote::cli::add_detect(line);
   mote::cli::add_depth(line);
   mote::cli::add_forward(line);
   mote::cli::add_bench(line);

@@ -2,6 +2,7 @@
 #include "tools/mote/picture_encoder.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "converter/error.h"
 #include "pictures/pixel_values.h"
@@ -15,6 +16,17 @@ mote_picture_info picture_of(const ModelFile& file) {
   mote_error error{};
   check(mote_model_get_picture(file.model(), &picture, &error), error, file.path());
   return picture;
+}
+
+/// The rows with outputs: a detector's are the last ones.
+std::vector<uint32_t> wanted_rows(const ModelFile& file, const mote_picture_info& picture) {
+  mote_output_info output;
+  mote_model_get_output(file.model(), &output);
+  if (output.kind == MOTE_OUTPUT_DEPTH) return {};
+  if (output.kind != MOTE_OUTPUT_BOXES) return {0};
+  std::vector<uint32_t> rows(picture.after);
+  std::iota(rows.begin(), rows.end(), picture.rows - picture.after);
+  return rows;
 }
 
 }  // namespace
@@ -38,7 +50,7 @@ std::vector<float> depth_map(const mote_picture_info& picture, const Session& se
 
 PictureEncoder::PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool)
     : picture_(picture_of(file)),
-      encoder_(file, flags, pool, picture_.rows),
+      encoder_(file, flags, pool, picture_.rows, wanted_rows(file, picture_)),
       rows_(size_t{picture_.rows} * picture_.row_width) {}
 
 void PictureEncoder::encode(const std::string& path) {

@@ -30,9 +30,10 @@ class PictureEncoder {
   /// Its sides.
   pictures::Sides sides() const { return sides_; }
 
-  /// The only row of outputs, and the same as probabilities.
+  /// A row of outputs, and the same as probabilities: the only one, or of a detector one of
+  /// picture().after.
   std::vector<float> row() const { return encoder_.row(); }
-  std::vector<float> probabilities() const { return encoder_.probabilities(); }
+  std::vector<float> probabilities(uint32_t index = 0) const { return encoder_.probabilities(index); }
   /// Of a model of depth: [height, width] of what the picture became.
   std::vector<float> depths() const { return depth_map(picture_, encoder_.session(), 0); }
 

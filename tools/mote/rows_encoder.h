@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of numbers, such as those of a picture, through an encoder with one row of outputs, or of depth a row
-// for each.
+// Rows of numbers, such as those of a picture, through an encoder.
 #pragma once
 
 #include <string>
@@ -14,8 +13,9 @@ namespace mote::cli {
 
 class RowsEncoder {
  public:
-  /// Of sequences of `rows` rows.
-  RowsEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, uint32_t rows);
+  /// Of sequences of `rows` rows, of which those `wanted` have outputs where these are of rows; none: all.
+  RowsEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool, uint32_t rows,
+              std::vector<uint32_t> wanted = {0});
 
   const mote_output_info& output() const { return output_; }
   const Session& session() const { return session_; }
@@ -23,12 +23,13 @@ class RowsEncoder {
   /// Encodes what `values` has; `what` names it in messages. Outputs stay until the next.
   void encode(const std::vector<float>& values, const std::string& what);
 
-  /// The only row of outputs, and the same as probabilities.
-  std::vector<float> row() const;
-  std::vector<float> probabilities() const;
+  /// A row of outputs, and the same as probabilities.
+  std::vector<float> row(uint32_t index = 0) const;
+  std::vector<float> probabilities(uint32_t index = 0) const;
 
  private:
   uint32_t length_;
+  std::vector<uint32_t> wanted_;
   mote_output_info output_;
   Session session_;
 };

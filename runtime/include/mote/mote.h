@@ -333,7 +333,7 @@ mote_status mote_encode(mote_session* session, const mote_batch* batch, mote_err
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error);
 mote_status mote_encode_step(mote_session* session, uint32_t max_ops, int* done, mote_error* error);
 
-/* Row `row` of the outputs as probabilities, as the model means it: out [width]. */
+/* Row `row` of the outputs as probabilities, as the model means it: out [width]. Numbers of a box stay. */
 mote_status mote_probabilities(const mote_session* session, uint32_t row, float* out, uint32_t width,
                                mote_error* error);
 

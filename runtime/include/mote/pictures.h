@@ -40,7 +40,9 @@ typedef struct mote_picture_info {
    */
   uint32_t least_pixels, most_pixels;
   /* Of pictures that are cut: the longer side becomes `longest`, both become multiples of `tile`, and the
-     whole follows as one more. 0: they are not. */
+     whole follows as one more. 0: they are not. A `longest` without tiles: the shorter side becomes
+     resize_height, or less where the longer would be more than that; then both are rounded down to
+     multiples. */
   uint32_t longest, tile;
   uint32_t frames; /* pixels of a row are [channels, frames, patch, patch], the same in each frame */
   /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of

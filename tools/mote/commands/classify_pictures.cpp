@@ -91,7 +91,7 @@ void classify_pictures(const FileLabels& wanted, const std::string& text_model,
   }
   if (encoder.output().kind == MOTE_OUTPUT_DEPTH) convert::fail("{} measures depth: mote depth", file.path());
   if (encoder.output().kind == MOTE_OUTPUT_BOXES)
-    convert::fail("{} finds boxes, which mote forward gives", file.path());
+    convert::fail("{} finds things in pictures: mote detect", file.path());
   if (text_model.empty() || encoder.picture().similarity_scale == 0.0f)
     convert::fail("{} has no head that labels anything{}", file.path(),
                   encoder.picture().similarity_scale == 0.0f ? "; mote embed makes vectors"

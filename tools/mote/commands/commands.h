@@ -13,6 +13,7 @@ void add_run(CommandLine& line);
 void add_chat(CommandLine& line);
 void add_embed(CommandLine& line);
 void add_classify(CommandLine& line);
+void add_detect(CommandLine& line);
 void add_depth(CommandLine& line);
 void add_forward(CommandLine& line);
 void add_bench(CommandLine& line);

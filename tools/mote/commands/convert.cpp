@@ -179,7 +179,8 @@ void add_convert(CommandLine& line) {
       .one_of({"vision", "text"});
   command
       .option("--picture-size", &arguments->picture_size,
-              "The sides that pictures become, for models whose pictures keep their ratio (default: square)")
+              "The sides that pictures become, for models whose pictures keep their ratio (default: the "
+              "model's own)")
       .type("WIDTHxHEIGHT");
   command
       .option("--target", &arguments->target,
