@@ -69,9 +69,10 @@ function(mote_host_options target)
   if(MOTE_SANITIZE AND NOT MOTE_BUILD_FUZZERS)
     target_compile_options(${target} PRIVATE -O0 -fno-sanitize=null,alignment,object-size)
   endif()
-  # Bytes are counted in 64 bits; what addresses hold is checked where memory is asked for.
+  # Bytes are counted in 64 bits; what addresses hold is checked where memory is asked for. Without psabi, GCC notes on
+  # Arm that its versions before 7.1 passed some arguments otherwise.
   if(CMAKE_SIZEOF_VOID_P EQUAL 4)
-    target_compile_options(${target} PRIVATE -Wno-conversion -Wno-narrowing)
+    target_compile_options(${target} PRIVATE -Wno-conversion -Wno-narrowing -Wno-psabi)
   endif()
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
