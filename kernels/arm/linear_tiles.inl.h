@@ -14,8 +14,8 @@
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
-// The arithmetic is that of ops.h. What a tile needs of its rows' groups besides bytes is laid out in scratch
-// for all panels: the scale, and where the dot products start, or for weights with minima what these
+// The arithmetic is that of row_ops.h. What a tile needs of its rows' groups besides bytes is laid out in
+// scratch for all panels: the scale, and where the dot products start, or for weights with minima what these
 // multiply. Nibbles that many rows multiply are unpacked there, panel by panel, with their scales as floats.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The segments of positions that a row sees, the fold of their partial softmaxes, and what scores get by
-// position (ops.h). The kernels of all families share this code, so that all of them round alike; it takes
-// little of the time of a segment.
+// position (attention_ops.h). The kernels of all families share this code, so that all of them round alike;
+// it takes little of the time of a segment.
 #pragma once
 
 #include <float.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the columns of a position's key and value lie in a cache (ops.h).
+// Where the columns of a position's key and value lie in a cache (attention_ops.h).
 #pragma once
 
 #include <assert.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // out = softmax(scale q K^T + bias) V by tiles of 128 positions, for a cache of f32 or f16, converted exactly
-// when loaded, of bf16, multiplied in pairs (bf16_512.inl.h), or of i8, in quads (int8_512.inl.h). ops.h has
-// the recurrence and the shapes.
+// when loaded, of bf16, multiplied in pairs (bf16_512.inl.h), or of i8, in quads (int8_512.inl.h).
+// attention_ops.h has the recurrence and the shapes.
 //
 // A work unit has the loop over tiles outside and the loop over its 16 rows inside: a tile of keys and values
 // (64 KiB at f32, E = 64) is read from memory once, and from the cache by the other rows. A single row is

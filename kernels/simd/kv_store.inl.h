@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Stores k[t] and v[t] at positions[t] over the vectors V (floats.h, ints.h): the same bits as the reference.
-// The layouts are those of ops.h.
+// The layouts are those of attention_ops.h.
 //
 // f32, f16: the elements of a key lie 16 elements apart, so a single token takes a store for each element. As
 // many neighbouring tokens as V has lanes fill part of a block: their keys are transposed, a vector of

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Stores k[t] and v[t] at positions[t] as bf16 in pairs (ops.h), bitwise equal to the reference. Eight
-// neighbouring tokens fill half a block of keys, which is transposed pair by pair, and four rows of values,
-// each of which interleaves two tokens. Other tokens are stored element by element.
+// Stores k[t] and v[t] at positions[t] as bf16 in pairs (attention_ops.h), bitwise equal to the reference.
+// Eight neighbouring tokens fill half a block of keys, which is transposed pair by pair, and four rows of
+// values, each of which interleaves two tokens. Other tokens are stored element by element.
 #pragma once
 
 #include "kernels/simd/kv_store.inl.h"

@@ -7,7 +7,8 @@
 
 namespace mote {
 
-/// Of each row of the pass the next position of a global token, of models that have such (kernels/ops.h).
+/// Of each row of the pass the next position of a global token, of models that have such
+/// (kernels/attention_ops.h).
 void find_global_tokens(mote_session* session);
 
 }  // namespace mote
