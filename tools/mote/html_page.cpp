@@ -81,9 +81,9 @@ std::string to_html(const HtmlPage& page, const nlohmann::json& data) {
   return html + page.script + kMoves + "</script>\n</body>\n</html>\n";
 }
 
-void write_page(const std::string& path, const std::string& html) {
+void write_markup(const std::string& path, const std::string& text) {
   convert::OutputFile output(path);
-  output.write(std::as_bytes(std::span(html)));
+  output.write(std::as_bytes(std::span(text)));
   output.commit();
 }
 

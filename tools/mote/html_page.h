@@ -23,6 +23,6 @@ std::string markup_text(const std::string& text);
 /// Data are text to the page, whatever they hold: no '<' is in them that could end the element.
 std::string to_html(const HtmlPage& page, const nlohmann::json& data);
 
-void write_page(const std::string& path, const std::string& html);
+void write_markup(const std::string& path, const std::string& text);
 
 }  // namespace mote::cli

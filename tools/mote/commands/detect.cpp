@@ -53,7 +53,7 @@ void detect(const Arguments& arguments) {
     encoder.encode(path);
     const std::vector<Box> boxes = found_boxes(file, encoder, arguments.threshold);
     if (!arguments.output.empty())
-      write_page(arguments.output, boxes_svg(convert::MappedFile(path).bytes(), encoder.sides(), boxes));
+      write_markup(arguments.output, boxes_svg(convert::MappedFile(path).bytes(), encoder.sides(), boxes));
     show_boxes(path, encoder.sides(), boxes, arguments.json);
   }
 }

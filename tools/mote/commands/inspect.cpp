@@ -251,8 +251,8 @@ void write_page(const Arguments& arguments, const ModelFile& file, const ThreadP
   convert::refuse_input(*arguments.html, {arguments.file});
   if (arguments.attention) {
     const json maps = attention_maps(file, pool, *arguments.prompt);
-    return write_page(*arguments.html,
-                      attention_page(fmt::format("Attention of {}", file.info().name), maps));
+    return write_markup(*arguments.html,
+                        attention_page(fmt::format("Attention of {}", file.info().name), maps));
   }
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());
   json programs = json::array();
@@ -261,7 +261,7 @@ void write_page(const Arguments& arguments, const ModelFile& file, const ThreadP
         {{"name", text(program->name())}, {"ops", op_list(model, *program)}, {"plan", plan_list(*program)}});
   }
   const std::string title = fmt::format("Operations of {}", file.info().name);
-  write_page(*arguments.html, graph_page(title, graph_data(programs)));
+  write_markup(*arguments.html, graph_page(title, graph_data(programs)));
 }
 
 void check_page(const Arguments& arguments) {
