@@ -4,7 +4,6 @@
 #pragma once
 
 #include "kernels/rows.h"
-#include "schema/block_formats.h"
 
 namespace mote {
 

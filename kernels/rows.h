@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/block_formats.h"
+
 namespace mote {
 
 struct Range {

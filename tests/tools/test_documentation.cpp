@@ -150,7 +150,7 @@ TEST_CASE("documentation: docs/cli.md has every command") {
     TEST_ASSERT_FALSE(section(document, name).empty());
     ++count;
   }
-  TEST_ASSERT_EQUAL_UINT64(18, count);
+  TEST_ASSERT_EQUAL_UINT64(19, count);
 }
 
 TEST_CASE("documentation: the README's models are those of convert --list") {
