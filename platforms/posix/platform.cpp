@@ -62,8 +62,9 @@ struct Call {
 /// A number that one thread raises and one other waits for: it spins, then parks.
 ///
 /// No wake-up is lost: the setter writes the value, then reads parked_; the waiter writes parked_, then reads
-/// the value. Both are sequentially consistent, so one of them sees the other. A setter that sees parked_
-/// takes the mutex, and the waiter holds it from its last look at the value until it sleeps.
+/// the value. Both are sequentially consistent, so one of them sees the other. They write by an exchange,
+/// because QEMU reads ahead of an Arm store, which a processor does not. A setter that sees parked_ takes the
+/// mutex, and the waiter holds it from its last look at the value until it sleeps.
 class Signal {
  public:
   ~Signal() {
@@ -72,7 +73,7 @@ class Signal {
   }
 
   void set(uint32_t value) {
-    value_.store(value);
+    value_.exchange(value);
     if (!parked_.load()) return;
     pthread_mutex_lock(&mutex_);
     pthread_mutex_unlock(&mutex_);
@@ -85,7 +86,7 @@ class Signal {
       return value_.load();
     }
     pthread_mutex_lock(&mutex_);
-    parked_.store(true);
+    parked_.exchange(true);
     while (value_.load() == old) pthread_cond_wait(&wake_, &mutex_);
     parked_.store(false);
     pthread_mutex_unlock(&mutex_);
