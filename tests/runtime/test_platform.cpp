@@ -70,7 +70,19 @@ size_t threads_of_process() {
   return static_cast<size_t>(std::distance(begin(tasks), end(tasks)));
 }
 
-/// Whether the process soon has as many: a thread that was joined may still be on its way out.
+/// Once it has stayed the same: a thread that was joined may still be on its way out.
+size_t settled_threads() {
+  size_t last = threads_of_process();
+  for (int same = 0; same < 200; ++same) {
+    sleep_ms(1);
+    const size_t now = threads_of_process();
+    if (now != last) same = 0;
+    last = now;
+  }
+  return last;
+}
+
+/// Whether the process soon has as many.
 bool has_threads(size_t expected) {
   for (int looks = 0; looks < 10000 && threads_of_process() != expected; ++looks) sleep_ms(1);
   return threads_of_process() == expected;
@@ -295,7 +307,7 @@ TEST("a pool that does not get all its threads is not made, says why and leaves 
   sigset_t before, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   mote_posix_pool_destroy(mote_posix_pool_create(2));  // ThreadSanitizer's own thread comes with the first
-  const size_t threads = threads_of_process();
+  const size_t threads = settled_threads();
   for (int started = 0; started < 4; ++started) {
     CAPTURE(started);
     const test::ThreadLimit limit(started);
