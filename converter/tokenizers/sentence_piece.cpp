@@ -78,6 +78,7 @@ void put_sentence_piece(const SentencePieceModel& model, const std::map<std::str
   spec.pieces.clear();
   spec.scores.assign(spec.tokens.size(), 0.0);
   own.unknown_pieces = ids;
+  own.unknown_pieces.erase("");  // no characters are that
   float least = std::numeric_limits<float>::max();
   for (const Piece& piece : model.pieces) {
     if (piece.kind != PieceKind::normal || piece.text.empty()) continue;

@@ -59,7 +59,7 @@ size_t place_tables(const mote_log_mel& spec, double* scratch, Transform* t) {
   t->bin_imaginary = take(t->bins);
   t->powers = take(t->bins);
   t->first = reinterpret_cast<uint32_t*>(take(spec.mels));
-  t->end = t->first + spec.mels;
+  t->end = scratch == nullptr ? nullptr : t->first + spec.mels;
   return taken;
 }
 
