@@ -29,10 +29,14 @@ Shape shape_of(const mote_picture_info& info) {
 
 }  // namespace
 
-void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink) {
-  if (begins(file, {0x89, 'P', 'N', 'G'})) return read_png(file, limits, sink);
-  if (begins(file, {0xFF, 0xD8, 0xFF})) return read_jpeg(file, limits, sink);
+FileType type_of(std::span<const std::byte> file) {
+  if (begins(file, {0x89, 'P', 'N', 'G'})) return FileType::png;
+  if (begins(file, {0xFF, 0xD8, 0xFF})) return FileType::jpeg;
   convert::fail("is neither a PNG nor a JPEG");
+}
+
+void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink) {
+  (type_of(file) == FileType::png ? read_png : read_jpeg)(file, limits, sink);
 }
 
 namespace {

@@ -32,7 +32,12 @@ struct Limits {
 void read_png(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 void read_jpeg(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 
-/// By the file's first bytes.
+enum class FileType : uint8_t { png, jpeg };
+
+/// By the file's first bytes, of which every other type is refused.
+FileType type_of(std::span<const std::byte> file);
+
+/// A file of either type.
 void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
 
 /// Whether EXIF data, a TIFF file, say that the picture is to be turned or mirrored.

@@ -9,8 +9,7 @@ namespace {
 [[noreturn]] void refuse() {
   convert::fail(
       "this build reads no pictures: install libpng and libjpeg-turbo (scripts/install_packages pictures) "
-      "and "
-      "build again");
+      "and build again");
 }
 
 }  // namespace

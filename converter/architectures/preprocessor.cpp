@@ -37,6 +37,7 @@ constexpr Processor kIdefics3Processors[] = {{"Idefics3", kLanczos, true}, {"Smo
 constexpr Processor kDptProcessors[] = {{"DPT", kBicubic, false}};
 constexpr Processor kQwenProcessors[] = {{"Qwen2VL", kBicubic, true}};
 constexpr Processor kYolosProcessors[] = {{"Yolos", kBilinear, true}};
+constexpr uint32_t kYolosShorter = 800, kYolosLonger = 1333;  // the sides where a config names none
 constexpr uint32_t kYolosMultiple = 16;
 
 struct Size {
@@ -157,8 +158,8 @@ class Preprocessor {
     const bool exact = size != nullptr && size->is_object() && size->contains("height");
     if (exact) return read_size(processor, format);
     format.resample = resample(processor);
-    format.resize_height = 800;
-    format.longest = 1333;
+    format.resize_height = kYolosShorter;
+    format.longest = kYolosLonger;
     format.multiple = kYolosMultiple;
     if (size != nullptr && size->is_object()) {
       if (!size->contains("shortest_edge") || !size->contains("longest_edge") || size->size() != 2)

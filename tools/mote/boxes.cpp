@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/base64.h"
+#include "pictures/rows.h"
 #include "tools/mote/html_page.h"
 #include "tools/mote/output.h"
 
@@ -13,8 +14,6 @@ namespace {
 constexpr float kLineShare = 1.0f / 300;  // of the picture's longer side
 constexpr float kLinesOfText = 6;
 constexpr size_t kHueStep = 137;  // degrees, near the golden angle: neighbours differ
-
-bool is_png(std::span<const std::byte> picture) { return !picture.empty() && picture[0] == std::byte{0x89}; }
 
 }  // namespace
 
@@ -41,11 +40,12 @@ std::string boxes_svg(std::span<const std::byte> picture, pictures::Sides sides,
                       const std::vector<Box>& boxes) {
   const float line = static_cast<float>(std::max(sides.width, sides.height)) * kLineShare;
   const float text = line * kLinesOfText;
+  const char* type = pictures::type_of(picture) == pictures::FileType::png ? "png" : "jpeg";
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n"
       "<image width=\"{0}\" height=\"{1}\" href=\"data:image/{2};base64,{3}\"/>\n"
       "<g font-family=\"sans-serif\" font-size=\"{4:.1f}\" stroke-width=\"{5:.1f}\">\n",
-      sides.width, sides.height, is_png(picture) ? "png" : "jpeg", convert::to_base64(picture), text, line);
+      sides.width, sides.height, type, convert::to_base64(picture), text, line);
   for (size_t i = boxes.size(); i-- > 0;) {  // the likeliest over the others
     const Box& box = boxes[i];
     const std::string colour = fmt::format("hsl({}, 90%, 40%)", i * kHueStep % 360);
