@@ -2,6 +2,7 @@
 //
 // Storing is exact but for the rounding to f16, bf16 or i8: every kernel equals the layout computed here, to
 // the bit, and leaves every other byte of the cache alone.
+#include <float.h>
 #include <math.h>
 
 #include <algorithm>
@@ -124,8 +125,12 @@ void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split)
   memcpy(pages.data(), c.pages.data(), pages.bytes());
   Random random(c.key_dim);
   GuardedRows k(rows, c.kv_heads * c.key_dim, edge), v(rows, c.kv_heads * c.value_dim, edge);
-  k.fill([&](size_t, size_t i) { return i == 3 ? INFINITY : random.uniform(-4.0f, 4.0f); });
-  v.fill([&](size_t, size_t i) { return i == 1 ? 1e-7f : i == 2 ? 1e6f : random.uniform(-4.0f, 4.0f); });
+  const float signalling = f32_from_bits(0x7F812345u);  // a NaN
+  k.fill([&](size_t, size_t i) {
+    return i == 2 ? signalling : i == 3 ? INFINITY : random.uniform(-4.0f, 4.0f);
+  });
+  constexpr float kSmallAndLarge[] = {-1e-40f, 1e-7f, 1e6f, -FLT_MAX};
+  v.fill([&](size_t, size_t i) { return i < 4 ? kSmallAndLarge[i] : random.uniform(-4.0f, 4.0f); });
   for (uint32_t t = 0; t < rows; ++t) {
     for (uint32_t g = 0; g < c.kv_heads; ++g) {
       put_head(entry.b, c, g, tokens.sequences[t], tokens.positions[t], k[t], v[t], expected_keys,
