@@ -25,8 +25,8 @@ void read_sandwich(const Source& source, Config& config, std::optional<double> c
   const double scalar = config.number("query_pre_attn_scalar", 256);
   if (!(scalar > 0)) config.refuse("query_pre_attn_scalar is {}", scalar);
   const auto read_cap = [&](const char* key, std::optional<double> fallback) {
-    if (config.is_null(key)) fallback = std::nullopt;
-    const double value = config.optional_number(key).value_or(fallback.value_or(0));
+    const double otherwise = config.is_null(key) ? 0 : fallback.value_or(0);
+    const double value = config.optional_number(key).value_or(otherwise);
     if (!(value >= 0)) config.refuse("{} is {}", key, value);
     return static_cast<float>(value);
   };
