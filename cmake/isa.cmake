@@ -34,6 +34,9 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|armv7l|armv8l)$")  # a kernel o
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^cortex-m(4|7|33|55|85)$")
   set(MOTE_KERNEL_FAMILY cortex_m)
 endif()
+if(NOT MOTE_FAST_KERNELS)
+  set(MOTE_KERNEL_FAMILY "")
+endif()
 
 # Sets `out` to the files of the INSTANCE lines of kernel_list.inc for the target's architecture, which it writes.
 function(mote_isa_instances out)
