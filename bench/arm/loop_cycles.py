@@ -78,8 +78,8 @@ def main():
         if body is None:
             continue
         instructions, each = cycles(body, args.cpu)
-        rows = re.search(r"\b(\d+)u", readable.split("tile")[-1])
-        work = args.work * (int(rows.group(1)) if rows else 1)
+        rows = re.findall(r"\b(\d+)u\b", readable.split("tile")[-1])  # a format may have numbers before
+        work = args.work * (int(rows[-1]) if rows else 1)
         short = re.sub(r"\(anonymous namespace\)::|mote::|void ", "", readable).split("(mote")[0].split("(Linear")[0]
         print(f"{short}: {instructions:g} instructions, {each:g} cycles" +
               (f", {work / each:.2f} multiply-adds a cycle" if args.work else ""))
