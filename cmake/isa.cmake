@@ -25,7 +25,9 @@ set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_I
 set(MOTE_ISA_FLAGS_dsp -O2)
 set(MOTE_ISA_FLAGS_helium -O2)
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+if(NOT MOTE_FAST_KERNELS)
+  set(MOTE_KERNEL_FAMILY "")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(MOTE_KERNEL_FAMILY x86)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   set(MOTE_KERNEL_FAMILY arm)
@@ -33,9 +35,6 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|armv7l|armv8l)$")  # a kernel o
   set(MOTE_KERNEL_FAMILY armv7)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^cortex-m(4|7|33|55|85)$")
   set(MOTE_KERNEL_FAMILY cortex_m)
-endif()
-if(NOT MOTE_FAST_KERNELS)
-  set(MOTE_KERNEL_FAMILY "")
 endif()
 
 # Sets `out` to the files of the INSTANCE lines of kernel_list.inc for the target's architecture, which it writes.

@@ -77,6 +77,12 @@ function(mote_host_options target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
 endfunction()
 
+# The same of work on tables and text, and of tests: two thirds of the time to compile.
+function(mote_table_options target)
+  mote_host_options(${target})
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # Names in anonymous namespaces must be unique within such a library.
 function(mote_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MOTE_UNITY} UNITY_BUILD_BATCH_SIZE 12)

@@ -51,7 +51,6 @@ struct Bf16Floats512 : RoughExp512 {
   static Total add_both(Total sums, Pairs x) { return fma(x, _mm512_set1_epi32(kTwoOnes), sums); }
   static float sum(Total sums) { return avx2::sum_lanes(Floats512::add_weights(_mm256_setzero_ps(), sums)); }
 
-  static __m256i to_bf16(Float x) { return reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x)); }
   /// The pairs of 16 floats, then of 16 others.
   static Pairs pack(Float first, Float then) {
     return reinterpret_cast<Pairs>(_mm512_cvtne2ps_pbh(then, first));

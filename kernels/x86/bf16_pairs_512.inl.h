@@ -13,9 +13,9 @@ struct Bf16Pairs512 {
   using Pairs = __m256i;
   static constexpr uint32_t kPairs = 8;
 
-  static Pairs to_pairs(const float* from) { return Bf16Floats512::to_bf16(Bf16Floats512::load(from)); }
+  static Pairs to_pairs(const float* from) { return pairs_of(Bf16Floats512::load(from)); }
   static Pairs to_pairs(const float* from, uint32_t count) {
-    return Bf16Floats512::to_bf16(Bf16Floats512::load_first(from, count));
+    return pairs_of(Bf16Floats512::load_first(from, count));
   }
   static void transpose(Pairs (&x)[kPairs]) {
     __m256 words[kPairs];
@@ -28,6 +28,9 @@ struct Bf16Pairs512 {
     _mm512_storeu_si512(
         to, _mm512_or_si512(_mm512_cvtepu16_epi32(x), _mm512_slli_epi32(_mm512_cvtepu16_epi32(y), 16)));
   }
+
+ private:
+  static Pairs pairs_of(__m512 x) { return reinterpret_cast<Pairs>(_mm512_cvtneps_pbh(x)); }
 };
 
 }  // namespace
