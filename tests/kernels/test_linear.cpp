@@ -34,7 +34,6 @@ void each_linear(Check check) {
   if (!kTestsPlainVectors) return;
   each_of("16 plain lanes", kVnniKernels<PlainVnni<16>, Isa::kAvx512Vnni>, kVnniKernelCount);
   each_of("8 plain lanes", kVnniKernels<PlainVnni<8>, Isa::kAvxVnni>, kVnniKernelCount);
-  each_of("4 plain lanes of signed weights", kVnniKernels<PlainVnni<4, 0>, Isa::kSse>, kVnniKernelCount);
   each_of("plain tiles", kPlainAmxKernels, 4);
 #if defined(__x86_64__)
   if (isa_available(Isa::kAvx512Vnni)) each_of("EVEX ymm", kEvexVnniKernels, kVnniKernelCount);
