@@ -164,8 +164,8 @@ MOTE_INLINE inline void each_square(const Body& body) {
 }
 
 template <uint32_t P>
-MOTE_INLINE inline void begin_at_zero(Squares<P>& d) {
-  each_square<P>([&](auto p, auto w) MOTE_INLINE { d[p][w] = vdupq_n_s32(0); });
+MOTE_INLINE inline void begin(Squares<P>& d) {
+  each_square<P>([&](auto p, auto w) MOTE_INLINE { d[p][w] = start_vector(kSumStart); });
 }
 
 template <uint32_t P>
@@ -190,7 +190,7 @@ MOTE_INLINE inline void scale_squares(const HalfGroup& weights, const PairGroup<
   each_constant<P>([&](auto p) MOTE_INLINE {
     each_constant<kHalfPairs>([&](auto w) MOTE_INLINE {
       const float32x4_t scale = vmulq_f32(square(rows.scale[p]), square(weights.scale[0][w]));
-      float32x4_t sum = vfmaq_f32(square(acc[p][w]), scale, vcvtq_f32_s32(d[p][w]));
+      float32x4_t sum = vfmaq_f32(square(acc[p][w]), scale, Sdot::to_float(d[p][w]));
       if constexpr (kMinimum) sum = vfmaq_f32(sum, square(weights.scale[1][w]), square(rows.share[p]));
       vst1q_f32(acc[p][w].of, sum);
     });
@@ -219,7 +219,7 @@ __attribute__((noinline)) void group_squares(const LinearArgs& args, uint32_t pa
     const PairGroup<P>* in = rows;
     for (const HalfGroup* end = weights + groups; weights != end; ++weights, ++in) {
       Squares<P> d;
-      begin_at_zero<P>(d);
+      begin<P>(d);
       multiply_group<P>(*weights, *in, d);
       scale_squares<kMinimum, P>(*weights, *in, d, acc);
     }

@@ -6,11 +6,14 @@
 //   kRows, kByteRows      rows of a tile of weights in place, and of bytes
 //   kLeastByteRows        of a tile of bytes; fewer are multiplied in place
 //   kUnpackRows           the least rows that find nibbles unpacked to bytes
-//   dots<R>(weights, a, start, d)    d[r] = start[r] + the products of a group of weights with row r, whose
-//   32
-//                         activations are at a[r]: for each output, exactly. Of weights that are nibbles,
-//                         int8, or SmallBytes for kByteRows rows.
-//   kAddsGroups<S, R>     whether add_group<S>(cell, g, a, rows, acc) does all with a group of R rows
+//   dots<R>(weights, a, start, d)
+//                         d[r] = start[r] + the products of a group of weights with the 32 activations at
+//                         a[r]: for each output, exactly. Of weights that are nibbles, int8, or SmallBytes
+//                         for kByteRows rows.
+//   kStart                where dot products start; to_float(d) is d less that, as floats
+//   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) multiplies all
+//   cells
+//                         with R rows; else dots does, group by group
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
@@ -136,30 +139,16 @@ MOTE_INLINE inline void finish_tile_of(const LinearArgs& args, uint32_t row, uin
   }
 }
 
-/// What a tile of R rows needs of a group of theirs: share is an int32, where the dot products of weights in
-/// place start, or of weights with minima a float, scale * sum.
+/// What a tile of R rows needs of a group of theirs: share is where the dot products of weights in place
+/// start, or of weights with minima a float, scale * sum.
 template <uint32_t R>
 struct RowGroups {
   float scale[R];
   uint32_t share[R];
 };
 
-/// Where the dot products of a row start.
-struct AtZero {};
-template <class Source>
-using Start = std::conditional_t<Source::kStarts, int32x4_t, AtZero>;
-
-template <class Source, uint32_t R>
-MOTE_INLINE inline void start_of(const RowGroups<R>& rows, Start<Source> (&start)[R]) {
-  if constexpr (Source::kStarts) {
-    each_constant<R>([&](auto r) MOTE_INLINE {
-      start[r] = vld1q_dup_s32(reinterpret_cast<const int32_t*>(&rows.share[r]));
-    });
-  }
-}
-
 /// acc[r] += the group's dot products, scaled: one kind of instruction for all of a row after the other.
-template <class Source, uint32_t R>
+template <class M, class Source, uint32_t R>
 MOTE_INLINE inline void scale_dots(const typename Source::Cell& cell, size_t g, const RowGroups<R>& rows,
                                    const int32x4_t (&d)[R][kPanelVectors], float (&acc)[R][kPanelRows]) {
   float32x4_t scale_w[kPanelVectors];
@@ -170,7 +159,7 @@ MOTE_INLINE inline void scale_dots(const typename Source::Cell& cell, size_t g, 
       sum[v] = vld1q_f32(acc[r] + 4 * v);
       product[v] = vmulq_n_f32(scale_w[v], rows.scale[r]);
     });
-    each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { dot[v] = vcvtq_f32_s32(d[r][v]); });
+    each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { dot[v] = M::to_float(d[r][v]); });
     each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { sum[v] = vfmaq_f32(sum[v], product[v], dot[v]); });
     if constexpr (Source::kMinimum) {
       float share;
@@ -205,7 +194,7 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
   const size_t columns = padded_columns(args);
   const char* a[R];
   each_constant<R>([&](auto r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
-  const char* const end = a[0] + columns;
+  [[maybe_unused]] const char* const end = a[0] + columns;
   PanelSums<R> acc = {};
   ask_for_outputs<R>(args, panel, row);
   constexpr uint32_t kCellColumns = Source::kGroups * kGroupColumns;
@@ -214,21 +203,22 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
   const auto prefetches = static_cast<uint32_t>((lines * R + args.rows - 1) / args.rows);
   CellsAhead<typename Source::Cell, kAlone> ahead = {
       prefetches, WeightsAhead(args, dtype, panel, 1, row, R, cells * prefetches, kRowsToL1)};
-  for (; a[0] != end; ++cell) {
-    if constexpr (Source::kGroups == 2) ahead.prefetch(cell);
-    each_constant<Source::kGroups>([&](auto g) MOTE_INLINE {
-      if constexpr (M::template kAddsGroups<Source, R>) {
-        M::template add_group<Source>(*cell, g, a, *rows, acc.row);
-      } else {
-        Start<Source> start[R];
+  if constexpr (M::template kTakesGroups<Source, R>) {
+    M::template take_groups<Source, kAlone>(cell, a, rows, cells, ahead, acc.row);
+  } else {
+    for (; a[0] != end; ++cell) {
+      if constexpr (Source::kGroups == 2) ahead.prefetch(cell);
+      each_constant<Source::kGroups>([&](auto g) MOTE_INLINE {
+        uint32_t start[R];
         int32x4_t d[R][kPanelVectors];
-        start_of<Source>(*rows, start);
+        each_constant<R>([&](auto r)
+                             MOTE_INLINE { start[r] = Source::kStarts ? rows->share[r] : M::kStart; });
         M::template dots<R>(Source::weights(*cell, g), a, start, d);
-        scale_dots<Source>(*cell, g, *rows, d, acc.row);
-      }
-      each_constant<R>([&](auto r) MOTE_INLINE { a[r] += kGroupColumns; });
-      ++rows;
-    });
+        scale_dots<M, Source>(*cell, g, *rows, d, acc.row);
+        each_constant<R>([&](auto r) MOTE_INLINE { a[r] += kGroupColumns; });
+        ++rows;
+      });
+    }
   }
   finish_tile_of<R>(args, row, panel, acc.row);
 }
@@ -276,7 +266,7 @@ struct GroupLinear {
       memcpy(&bits, &share, sizeof bits);
       return bits;
     } else {
-      return 0 - Format::kOffset * static_cast<uint32_t>(sum);
+      return M::kStart - Format::kOffset * static_cast<uint32_t>(sum);
     }
   }
 

@@ -55,11 +55,11 @@ namespace {
 template <class Format>
 MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell& cell, size_t g,
                                                 const char* a, const RowGroups<1>& row,
-                                                float (&acc)[kPanelRows]) {
+                                                float32x4_t (&acc)[kPanelVectors]) {
   const auto& nibbles = cell.nibbles[g];
   const uint16_t* least = cell.scale[g];
   if constexpr (Format::kMinimum) least = cell.minimum[g];
-  __asm__(
+  __asm__ volatile(
       "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [%[w0]]\n"
       "ld4r {v24.4s, v25.4s, v26.4s, v27.4s}, [%[a0]]\n"
       "ld4r {v28.4s, v29.4s, v30.4s, v31.4s}, [%[a1]]\n"
@@ -77,7 +77,6 @@ MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell
       MOTE_S(smlal, "v16", "v17", "v18", "v19", "v29")
       MOTE_NIBBLES("v20", "v21", "v22", "v23", "v16", "v17", "v18", "v19")
       MOTE_S(smlal, "v16", "v17", "v18", "v19", "v30")
-      "ld1 {v26.4s, v27.4s, v28.4s, v29.4s}, [%[acc]]\n"
       "ld1 {v16.8h, v17.8h}, [%[scale]]\n"
       "ld2r {v24.4s, v25.4s}, [%[row]]\n"
       MOTE_S(smlal, "v20", "v21", "v22", "v23", "v31")
@@ -93,19 +92,18 @@ MOTE_INLINE static inline void multiply_nibbles(const typename Format::Supercell
       ".if %c[minimum]\n"
       "ld1 {v16.8h, v17.8h}, [%[least]]\n"
       ".endif\n"
-      "fmla v26.4s, v18.4s, v0.4s\nfmla v27.4s, v19.4s, v2.4s\nfmla v28.4s, v20.4s, v4.4s\nfmla v29.4s, v21.4s, v6.4s\n"
+      "fmla %[s0].4s, v18.4s, v0.4s\nfmla %[s1].4s, v19.4s, v2.4s\nfmla %[s2].4s, v20.4s, v4.4s\n"
+      "fmla %[s3].4s, v21.4s, v6.4s\n"
       ".if %c[minimum]\n"
       "fcvtl v18.4s, v16.4h\nfcvtl2 v19.4s, v16.8h\nfcvtl v20.4s, v17.4h\nfcvtl2 v21.4s, v17.8h\n"
-      "fmla v26.4s, v18.4s, v25.4s\nfmla v27.4s, v19.4s, v25.4s\nfmla v28.4s, v20.4s, v25.4s\n"
-      "fmla v29.4s, v21.4s, v25.4s\n"
+      "fmla %[s0].4s, v18.4s, v25.4s\nfmla %[s1].4s, v19.4s, v25.4s\nfmla %[s2].4s, v20.4s, v25.4s\n"
+      "fmla %[s3].4s, v21.4s, v25.4s\n"
       ".endif\n"
-      "st1 {v26.4s, v27.4s, v28.4s, v29.4s}, [%[acc]]\n"
-      :
-      : [w0] "r"(nibbles[0]), [w1] "r"(nibbles[1]), [w2] "r"(nibbles[2]), [w3] "r"(nibbles[3]), [a0] "r"(a),
-        [a1] "r"(a + 16), [acc] "r"(acc), [scale] "r"(cell.scale[g]), [least] "r"(least), [row] "r"(&row),
+      : [s0] "+w"(acc[0]), [s1] "+w"(acc[1]), [s2] "+w"(acc[2]), [s3] "+w"(acc[3])
+      : [w0] "r"(nibbles[0]), [w1] "r"(nibbles[1]), [w2] "r"(nibbles[2]), [w3] "r"(nibbles[3]), [a0] "r"(a), [a1] "r"(a + 16), [scale] "r"(cell.scale[g]), [least] "r"(least), [row] "r"(&row),
         [minimum] "i"(Format::kMinimum), [fifteen] "w"(vdupq_n_u8(15))
-      : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23",
-        "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
+      : "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", "v21",
+        "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 
 // ---- Bytes by two rows ----
@@ -279,22 +277,34 @@ MOTE_INLINE static inline void multiply_any_int8(const void* w, const char* a, P
 /// kLowest: activations may be -128.
 template <bool kLowest>
 struct Smlal {
-  static constexpr uint32_t kRows = 1, kByteRows = 2, kLeastByteRows = 2, kUnpackRows = 8;
+  static constexpr uint32_t kRows = 1, kByteRows = 2, kLeastByteRows = 2, kUnpackRows = 8, kStart = 0;
   template <class Source, uint32_t R>
-  static constexpr bool kAddsGroups = !Source::Weights::kBiased;
+  static constexpr bool kTakesGroups = !Source::Weights::kBiased;
   template <uint32_t R>
   static constexpr bool kTakesRows = false;
 
-  /// acc[r] += the group's products with R rows, scaled.
-  template <class Source>
-  MOTE_INLINE static void add_group(const typename Source::Cell& weights, size_t, const char* const (&a)[2],
-                                    const RowGroups<2>& rows, float (&acc)[2][kPanelRows]) {
-    multiply_bytes(weights, a, rows, acc);
+  /// acc[r] = the products of `cells` unpacked groups with 2 rows, scaled.
+  template <class Source, bool kAlone>
+  static void take_groups(const typename Source::Cell* cell, const char* (&a)[2], const RowGroups<2>* rows,
+                          size_t cells, CellsAhead<typename Source::Cell, kAlone>&,
+                          float (&acc)[2][kPanelRows]) {
+    for (const auto* end = cell + cells; cell != end; ++cell, ++rows) {
+      multiply_bytes(*cell, a, *rows, acc);
+      for (const char*& from : a) from += kGroupColumns;
+    }
   }
-  template <class Source>
-  MOTE_INLINE static void add_group(const typename Source::Cell& cell, size_t g, const char* const (&a)[1],
-                                    const RowGroups<1>& rows, float (&acc)[1][kPanelRows]) {
-    multiply_nibbles<typename Source::Weights>(cell, g, a[0], rows, acc[0]);
+  /// acc = the products of `cells` cells with one row, scaled.
+  template <class Source, bool kAlone>
+  static void take_groups(const typename Source::Cell* cell, const char* (&a)[1], const RowGroups<1>* rows,
+                          size_t cells, CellsAhead<typename Source::Cell, kAlone>& ahead,
+                          float (&acc)[1][kPanelRows]) {
+    float32x4_t sums[kPanelVectors] = {};
+    for (const auto* end = cell + cells; cell != end; ++cell, rows += 2, a[0] += 2 * kGroupColumns) {
+      ahead.prefetch(cell);
+      multiply_nibbles<typename Source::Weights>(*cell, 0, a[0], rows[0], sums);
+      multiply_nibbles<typename Source::Weights>(*cell, 1, a[0] + kGroupColumns, rows[1], sums);
+    }
+    each_constant<kPanelVectors>([&](auto v) MOTE_INLINE { vst1q_f32(acc[0] + 4 * v, sums[v]); });
   }
 
   /// s (+)= 32 columns of int8.
@@ -307,8 +317,10 @@ struct Smlal {
     }
   }
 
+  MOTE_INLINE static float32x4_t to_float(int32x4_t d) { return vcvtq_f32_s32(d); }
+
   template <uint32_t R>
-  MOTE_INLINE static void dots(const int8_t (&q)[8][16][4], const char* const (&a)[R], const AtZero (&)[R],
+  MOTE_INLINE static void dots(const int8_t (&q)[8][16][4], const char* const (&a)[R], const uint32_t (&)[R],
                                int32x4_t (&d)[R][kPanelVectors]) {
     static_assert(R == 1);
     PanelSums32 s;
