@@ -11,9 +11,8 @@
 //                         a[r]: for each output, exactly. Of weights that are nibbles, int8, or SmallBytes
 //                         for kByteRows rows.
 //   kStart                where dot products start; to_float(d) is d less that, as floats
-//   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) multiplies all
-//   cells
-//                         with R rows; else dots does, group by group
+//   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) multiplies R rows
+//                         with all cells; else dots does, group by group
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
