@@ -11,7 +11,7 @@ namespace mote {
 namespace {
 
 struct Sdot {
-  static constexpr uint32_t kRows = 4, kByteRows = 4, kLeastByteRows = 1, kUnpackRows = 12,
+  static constexpr uint32_t kRows = 4, kByteRows = 4, kLeastByteRows = 1, kUnpackRows = 9,
                             kStart = kSumStart;
   template <class Source, uint32_t R>
   static constexpr bool kTakesGroups =
