@@ -11,8 +11,8 @@
 //                         a[r]: for each output, exactly. Of weights that are nibbles, int8, or SmallBytes
 //                         for kByteRows rows.
 //   kStart                where dot products start; to_float(d) is d less that, as floats
-//   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) multiplies R rows
-//                         with all cells; else dots does, group by group
+//   kTakesGroups<S, R>    whether take_groups<S, kAlone>(cell, a, rows, cells, ahead, acc) sets acc to the
+//                         products of R rows with all cells; else dots does them group by group
 //   Rows<R>               of q8c: sums of R rows (linear_rows.inl.h)
 //   kTakesRows<R>         whether Rows<R>::take multiplies all columns; else add does 64
 //
@@ -193,8 +193,7 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
   const size_t columns = padded_columns(args);
   const char* a[R];
   each_constant<R>([&](auto r) MOTE_INLINE { a[r] = linear_row(args, row + r); });
-  [[maybe_unused]] const char* const end = a[0] + columns;
-  PanelSums<R> acc = {};
+  PanelSums<R> acc;
   ask_for_outputs<R>(args, panel, row);
   constexpr uint32_t kCellColumns = Source::kGroups * kGroupColumns;
   const size_t cells = columns / kCellColumns;
@@ -205,7 +204,8 @@ __attribute__((noinline)) void group_tile(const LinearArgs& args, DType dtype, u
   if constexpr (M::template kTakesGroups<Source, R>) {
     M::template take_groups<Source, kAlone>(cell, a, rows, cells, ahead, acc.row);
   } else {
-    for (; a[0] != end; ++cell) {
+    acc = {};
+    for (const auto* end = cell + cells; cell != end; ++cell) {
       if constexpr (Source::kGroups == 2) ahead.prefetch(cell);
       each_constant<Source::kGroups>([&](auto g) MOTE_INLINE {
         uint32_t start[R];

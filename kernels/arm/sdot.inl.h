@@ -11,8 +11,7 @@ namespace mote {
 namespace {
 
 struct Sdot {
-  static constexpr uint32_t kRows = 4, kByteRows = 4, kLeastByteRows = 1, kUnpackRows = 9,
-                            kStart = kSumStart;
+  static constexpr uint32_t kRows = 4, kByteRows = 4, kLeastByteRows = 1, kUnpackRows = 9, kStart = kSumStart;
   template <class Source, uint32_t R>
   static constexpr bool kTakesGroups =
       R == 4 ? Source::kGroups == 1 || Source::Weights::kBiased : R == 1 && Source::kGroups == 2;

@@ -21,7 +21,7 @@ namespace {
   "ld2r {v26.4s, v27.4s}, [%[rows]], 8\n"
 /// 8 columns of nibbles.
 #define MOTE_ROW_NIBBLES(low, high)                                                                       \
-  "ld1 {v16.16b, v17.16b, v18.16b, v19.16b}, [x9], 64\n"                                                  \
+  MOTE_LOAD_EVEN                                                                                          \
   "and v20.16b, v16.16b, %[fifteen].16b\nand v21.16b, v17.16b, %[fifteen].16b\n"                          \
   "and v22.16b, v18.16b, %[fifteen].16b\nand v23.16b, v19.16b, %[fifteen].16b\n"                          \
   "ushr v16.16b, v16.16b, 4\nushr v17.16b, v17.16b, 4\nushr v18.16b, v18.16b, 4\nushr v19.16b, v19.16b, " \

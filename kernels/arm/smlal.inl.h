@@ -288,6 +288,7 @@ struct Smlal {
   static void take_groups(const typename Source::Cell* cell, const char* (&a)[2], const RowGroups<2>* rows,
                           size_t cells, CellsAhead<typename Source::Cell, kAlone>&,
                           float (&acc)[2][kPanelRows]) {
+    memset(acc, 0, sizeof acc);
     for (const auto* end = cell + cells; cell != end; ++cell, ++rows) {
       multiply_bytes(*cell, a, *rows, acc);
       for (const char*& from : a) from += kGroupColumns;

@@ -11,8 +11,7 @@
 namespace mote::test {
 namespace {
 
-/// Vectors of `lanes` int32 or float as Vnni512 (16) and Vnni256 (8) have them. Both have the smaller tiles
-/// of Vnni256: each size of a tile is code to compile.
+/// Vectors of `lanes` int32 or float with the shapes of Vnni512 (16) or Vnni256 (8).
 template <uint32_t lanes>
 struct PlainVnni {
   struct Int {
@@ -23,7 +22,7 @@ struct PlainVnni {
   };
   static constexpr uint32_t kVectors = kPanelRows / lanes;
   static constexpr uint32_t kWeightBias = 128;
-  static constexpr uint32_t kRowPanels = kLinearStreams, kPairRows = 2, kSingleRows = 4;
+  static constexpr uint32_t kRowPanels = kLinearStreams, kPairRows = lanes / 4, kSingleRows = lanes / 2;
   static constexpr bool kUnpacks = lanes == 16;
   static constexpr bool kUnrolls = false;
   static constexpr bool kUnrollsQuads = false;
