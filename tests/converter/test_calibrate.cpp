@@ -73,7 +73,7 @@ class TextModel {
     fs::copy(test::golden_folder() / "../tokenizers/small/tokenizer.json", source());
     std::string lines;
     for (int i = 0; i < 400; ++i) lines += "A line of words, number " + std::to_string(i * i % 97) + ".\n";
-    mote::test::write_text(text(), lines);
+    mote::testing::write_text(text(), lines);
   }
   fs::path source() const { return folder / "qwen2"; }
   fs::path text() const { return folder / "text"; }
@@ -103,11 +103,11 @@ class TextModel {
     ConvertOptions options;
     options.type = type;
     if (calibrated) options.calibration_text = text();
-    convert(source(), folder / "model.mote", options);
+    mote::convert::convert(source(), folder / "model.mote", options);
     return test::read_file(folder / "model.mote");
   }
 
-  const mote::test::TempDirectory folder;
+  const mote::testing::TempDirectory folder;
 };
 
 /// Of the last token of a text.
@@ -126,8 +126,9 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 std::string refusal(const fs::path& source, const ConvertOptions& options) {
-  const mote::test::TempDirectory folder;
-  return mote::test::message_of<Error>([&] { convert(source, folder / "model.mote", options); });
+  const mote::testing::TempDirectory folder;
+  return mote::testing::message_of<Error>(
+      [&] { mote::convert::convert(source, folder / "model.mote", options); });
 }
 
 }  // namespace
@@ -257,14 +258,14 @@ TEST("calibration: what cannot be calibrated is refused by its reason") {
     options.calibration_text = model.text();
     const std::string message = refusal(source, options);
     CAPTURE(message);
-    TEST_ASSERT_TRUE(mote::test::contains(message, reason));
+    TEST_ASSERT_TRUE(mote::testing::contains(message, reason));
   };
   ConvertOptions options;
   options.type = "f32";
   refused(model.source(), options, "no matrix of the model is rounded");
   options.type = "q4g32";
   refused(test::golden_folder() / "bert", options, "--calibrate takes a decoder");
-  mote::test::write_text(model.text(), "");
+  mote::testing::write_text(model.text(), "");
   refused(model.source(), options, "it takes at least 2");
   options.no_tokenizer = true;
   refused(model.source(), options, "no tokenizer");

@@ -4,9 +4,11 @@
 #include "converter/chat_formats/pieces.h"
 #include "converter/chat_formats/understand.h"
 #include "converter/error.h"
+#include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
+using mote::testing::message_of;
 
 namespace {
 
@@ -23,16 +25,6 @@ void assert_unknown(const std::string& source, const std::string& reason) {
   CAPTURE(source, chat.remark);
   TEST_ASSERT_FALSE(chat.format.has_value());
   TEST_ASSERT_TRUE(chat.remark.find(reason) != std::string::npos);
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace
@@ -119,7 +111,8 @@ TEST("the switch for thinking is set where a template has it, and refused where 
   off.thinking = false;
   TEST_ASSERT_EQUAL_STRING("chatml", understand(source, on).format->name);
   TEST_ASSERT_EQUAL_STRING("<|im_start|>assistant\n<think></think>", understand(source, off).format->answer);
-  TEST_ASSERT_TRUE(message_of([&] { understand(kChatml, on); }).find("enable_thinking") != std::string::npos);
+  TEST_ASSERT_TRUE(message_of<Error>([&] { understand(kChatml, on); }).find("enable_thinking") !=
+                   std::string::npos);
 }
 
 TEST("a format by name is compared with the model's template", "[chat_format]") {
@@ -138,10 +131,10 @@ TEST("the token that ends a format's turn is the first in what follows an answer
 
 TEST("a mark that the vocabulary lacks is an error that names it", "[chat_format]") {
   const std::vector<AddedTokenSpec> added = {{"</s>", 2}, {"<|im_end|>", 5}};
-  TEST_ASSERT_TRUE(message_of([&] { end_of_turn(find_chat_format("phi3"), added); }).find("<|end|>") !=
+  TEST_ASSERT_TRUE(message_of<Error>([&] { end_of_turn(find_chat_format("phi3"), added); }).find("<|end|>") !=
                    std::string::npos);
-  TEST_ASSERT_TRUE(message_of([&] {
+  TEST_ASSERT_TRUE(message_of<Error>([&] {
                      require_marks(find_chat_format("chatml"), added);
                    }).find("<|im_start|>") != std::string::npos);
-  TEST_ASSERT_EQUAL_STRING("", message_of([&] { require_marks(find_chat_format("zephyr"), added); }));
+  TEST_ASSERT_EQUAL_STRING("", message_of<Error>([&] { require_marks(find_chat_format("zephyr"), added); }));
 }

@@ -16,7 +16,7 @@
 
 using namespace mote;
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 
@@ -207,7 +207,8 @@ TEST("convert: Q8_0, Q4_0 and Q4_1 keep their numbers, interleaved heads put in 
   }
 }
 
-TEST("convert: Q4_K, Q5_K and Q6_K keep their numbers and their size, others become the next larger type") {
+TEST("convert: Q4_K, Q5_K and Q6_K keep their numbers and their size, others become the next larger type",
+     "[values]") {
   for (const WideBlock& block : {kQ2_K, kQ3_K, kQ4_K, kQ5_0, kQ5_1, kQ5_K, kQ6_K, kIq4Nl, kMxfp4}) {
     const Converted converted(wide_gguf(block), "");
     CAPTURE(block.type);

@@ -12,7 +12,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -102,7 +102,7 @@ TEST("json file: a value of another kind is refused with file, key, what is expe
   TEST_ASSERT_EQUAL_STRING("otherwise", file.text(object, "null", "otherwise"));
 }
 
-TEST("json file: config.json of every kind of model") {
+TEST("json file: config.json of every kind of model", "[values]") {
   for (const char* name : {"llama", "llama_rope_yarn", "llama_rope_llama3", "qwen2", "gpt2"}) {
     check_kinds(Model(name), "config.json", false);
   }
@@ -118,7 +118,9 @@ TEST("json file: config.json says which key") {
                            model.message());
 }
 
-TEST("json file: an encoder's config.json") { check_kinds(Model("bert_classifier"), "config.json", false); }
+TEST("json file: an encoder's config.json", "[values]") {
+  check_kinds(Model("bert_classifier"), "config.json", false);
+}
 
 TEST("json file: NaN and Infinity are read as Python writes them, and are no numbers") {
   const Model model("llama");
@@ -146,7 +148,7 @@ TEST("json file: tokenizer_config.json") {
   check_kinds(model, "tokenizer_config.json");
 }
 
-TEST("json file: tokenizer.json") {
+TEST("json file: tokenizer.json", "[values]") {
   const Model model("llama");
   model.write("tokenizer.json", parsed(kGolden + "tokenizers/small/tokenizer.json"));
   check_kinds(model, "tokenizer.json", false);

@@ -13,8 +13,8 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::contains;
-using mote::test::message_of;
+using mote::testing::contains;
+using mote::testing::message_of;
 using ::test::Matrix;
 using ::test::PlainTransformer;
 using ::test::RandomWeights;

@@ -13,7 +13,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 
@@ -194,7 +194,7 @@ TEST("lora: conversion merges before it rounds") {
   ConvertOptions options;
   options.type = "f32";
   options.adapters = {adapter.folder.path().string()};
-  convert(adapter.model.path(), adapter.folder / "merged.mote", options);
+  mote::convert::convert(adapter.model.path(), adapter.folder / "merged.mote", options);
   TinyLlama sum = adapter.llama;
   const Source source = adapter.merged();
   std::vector<float>& values = sum.tensors.at(kModule + ".weight").values;
@@ -203,7 +203,7 @@ TEST("lora: conversion merges before it rounds") {
   const TempDirectory folder;
   sum.write(folder.path());
   options.adapters.clear();
-  convert(folder.path(), folder / "sum.mote", options);
+  mote::convert::convert(folder.path(), folder / "sum.mote", options);
   const std::string merged = read_text(adapter.folder / "merged.mote"),
                     expected = read_text(folder / "sum.mote");
   constexpr size_t kWeights = 60'000;  // the last bytes; the sources' names are in the first

@@ -19,7 +19,7 @@
 
 using namespace mote;
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 

@@ -8,17 +8,17 @@
 
 using namespace mote::convert;
 using namespace test;
-using mote::test::contains;
-using mote::test::message_of;
+using mote::testing::contains;
+using mote::testing::message_of;
 
 namespace {
 
 NamedTensors read(const std::string& file) { return parse_pytorch(std::as_bytes(std::span(file)), "file"); }
-std::string error_of(const std::string& file) {
+std::string pickle_error(const std::string& file) {
   return message_of<Error>([&] { read(file); });
 }
 std::string error_of_tensor(const std::string& tensor) {
-  return error_of(checkpoint(pickled_dict({{"w", tensor}})));
+  return pickle_error(checkpoint(pickled_dict({{"w", tensor}})));
 }
 std::string matrix() { return pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1}); }
 
@@ -64,20 +64,20 @@ TEST("pickle: tensors that reach out of their storage, or leave gaps in it, are 
 
 TEST("pickle: a file cut anywhere is an error") {
   const std::string file = checkpoint(pickled_dict({{"w", matrix()}}));
-  TEST_ASSERT_EQUAL_STRING("", error_of(file).c_str());
+  TEST_ASSERT_EQUAL_STRING("", pickle_error(file).c_str());
   for (size_t bytes = 0; bytes < file.size(); ++bytes)
-    TEST_ASSERT_FALSE(error_of(file.substr(0, bytes)).empty());
+    TEST_ASSERT_FALSE(pickle_error(file.substr(0, bytes)).empty());
   const std::string pickle = pickled_dict({{"w", matrix()}});
   for (size_t bytes = 0; bytes < pickle.size(); ++bytes)
-    TEST_ASSERT_FALSE(error_of(checkpoint(pickle.substr(0, bytes))).empty());
+    TEST_ASSERT_FALSE(pickle_error(checkpoint(pickle.substr(0, bytes))).empty());
 }
 
 TEST("pickle: an archive that is compressed, or holds no checkpoint, is refused") {
-  TEST_ASSERT_TRUE(contains(error_of(zip({{"m/data.pkl", "x", 8}})), "is compressed"));
-  TEST_ASSERT_TRUE(contains(error_of(zip({{"readme", "x"}})), "no data.pkl"));
-  TEST_ASSERT_TRUE(contains(error_of(std::string(100, 'x')), "is not an archive"));
+  TEST_ASSERT_TRUE(contains(pickle_error(zip({{"m/data.pkl", "x", 8}})), "is compressed"));
+  TEST_ASSERT_TRUE(contains(pickle_error(zip({{"readme", "x"}})), "no data.pkl"));
+  TEST_ASSERT_TRUE(contains(pickle_error(std::string(100, 'x')), "is not an archive"));
   TEST_ASSERT_TRUE(
-      contains(error_of(zip({{"m/data.pkl", pickled_dict({})}, {"m/byteorder", "big"}})), "big-endian"));
+      contains(pickle_error(zip({{"m/data.pkl", pickled_dict({})}, {"m/byteorder", "big"}})), "big-endian"));
 }
 
 TEST("pickle: an object that holds itself is an error or nothing, and no leak") {

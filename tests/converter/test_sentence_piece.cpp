@@ -13,8 +13,8 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::contains;
-using mote::test::TokenizerDirectory;
+using mote::testing::contains;
+using mote::testing::TokenizerDirectory;
 using nlohmann::json;
 
 namespace {

@@ -10,8 +10,8 @@
 
 using namespace mote;
 using namespace mote::convert;
-using mote::test::read_text;
-using mote::test::TokenizerDirectory;
+using mote::testing::read_text;
+using mote::testing::TokenizerDirectory;
 using nlohmann::json;
 
 namespace {
@@ -37,7 +37,7 @@ void assert_contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST("files beside a tokenizer.json change ids as they do for AutoTokenizer") {
+TEST("files beside a tokenizer.json change ids as they do for AutoTokenizer", "[values]") {
   for (const json& known_case : known().at("cases")) {
     const std::string name = known_case.at("name");
     TokenizerDirectory directory({{"model_type", known_case.at("model_type")}, {"vocab_size", 300}});

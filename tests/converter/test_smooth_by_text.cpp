@@ -52,7 +52,7 @@ class BiasedLlama {
 
  private:
   fs::path written() const {
-    mote::test::TinyLlama model;
+    mote::testing::TinyLlama model;
     model.config["vocab_size"] = 100;
     model.config["attention_bias"] = model.config["mlp_bias"] = true;
     model.add("model.embed_tokens.weight", {100, 32});
@@ -76,7 +76,7 @@ class BiasedLlama {
     return folder_ / "model_directory";
   }
 
-  const mote::test::TempDirectory folder_;
+  const mote::testing::TempDirectory folder_;
   std::string text_;
   const Source source_;
 };

@@ -56,7 +56,7 @@ std::vector<float> values_of(const test::AlignedBytes& bytes, const std::string&
 }
 
 test::AlignedBytes converted(const fs::path& source, const std::string& type) {
-  const mote::test::TempDirectory directory;
+  const mote::testing::TempDirectory directory;
   mote::convert::ConvertOptions options;
   options.type = type;
   mote::convert::convert(source, directory / "model.mote", options);
@@ -84,10 +84,10 @@ class Bert {
   static constexpr size_t kOutlier = 5;
 
  private:
-  mote::test::TempDirectory directory_;
+  mote::testing::TempDirectory directory_;
 };
 
-mote::convert::Graph graph_of(const mote::convert::Source& source, const std::string& type) {
+mote::convert::Graph columns_graph(const mote::convert::Source& source, const std::string& type) {
   mote::convert::Config config(*source.config);
   const auto spec = mote::convert::find_architecture(config).read(source, config);
   mote::convert::TensorSet tensors(source);
@@ -195,9 +195,9 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
   for (const float factor : {8.0f, 32.0f, 128.0f}) {
     const Bert bert(factor);
     const mote::convert::Source source = mote::convert::read_source(bert.path());
-    const std::vector<float> exact = hidden_states(file_of(graph_of(source, "f32")));
+    const std::vector<float> exact = hidden_states(file_of(columns_graph(source, "f32")));
     for (const char* type : {"q8c", "q8g32"}) {
-      mote::convert::Graph graph = graph_of(source, type);
+      mote::convert::Graph graph = columns_graph(source, type);
       const double plain = test::relative_error(exact, hidden_states(file_of(graph)));
       mote::convert::smooth_columns(graph, bert.path() / "model.mote", [](double) {});
       const test::AlignedBytes bytes = file_of(graph);
@@ -214,7 +214,7 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
 }
 
 TEST("smoothing: a weight that is not finite is named as without it") {
-  const mote::test::TempDirectory directory;
+  const mote::testing::TempDirectory directory;
   const fs::path folder = directory / "bert";
   fs::copy(test::golden_folder() / "bert", folder);
   const std::string name = "encoder.layer.1.intermediate.dense.weight";
@@ -224,6 +224,7 @@ TEST("smoothing: a weight that is not finite is named as without it") {
   values.at(0) = NAN;
   tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values);
   mote::convert::write_safetensors(folder / "model.safetensors", tensors);
-  const std::string message = mote::test::message_of<mote::convert::Error>([&] { converted(folder, "q8c"); });
+  const std::string message =
+      mote::testing::message_of<mote::convert::Error>([&] { converted(folder, "q8c"); });
   TEST_ASSERT_EQUAL_STRING("tensor " + name + " holds nan at [0, 0]", message);
 }

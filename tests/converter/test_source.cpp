@@ -11,7 +11,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 
@@ -29,7 +29,7 @@ std::vector<float> row_of(const SourceTensor& tensor, uint64_t row) {
   return values;
 }
 
-std::string error_of(const std::filesystem::path& path) {
+std::string source_error(const std::filesystem::path& path) {
   return message_of<Error>([&] { read_source(path); });
 }
 
@@ -117,15 +117,15 @@ TEST("source: exact rows undo interleaved heads") {
 
 TEST("source: what is no model is refused with what to do") {
   const TempDirectory directory;
-  TEST_ASSERT_TRUE(contains(error_of(directory / "none"), "none: No such file or directory"));
+  TEST_ASSERT_TRUE(contains(source_error(directory / "none"), "none: No such file or directory"));
   write_text(directory / "empty", "");
-  TEST_ASSERT_TRUE(contains(error_of(directory / "empty"), "is empty"));
+  TEST_ASSERT_TRUE(contains(source_error(directory / "empty"), "is empty"));
   write_text(directory / "text", "a text that is not a model, and long enough to hold a header");
-  TEST_ASSERT_TRUE(contains(error_of(directory / "text"), "expected a directory with config.json"));
+  TEST_ASSERT_TRUE(contains(source_error(directory / "text"), "expected a directory with config.json"));
   write_text(directory / "model.pt", "PK\x03\x04 and so on");
-  TEST_ASSERT_TRUE(contains(error_of(directory / "model.pt"), "PyTorch checkpoint"));
+  TEST_ASSERT_TRUE(contains(source_error(directory / "model.pt"), "PyTorch checkpoint"));
   const std::vector<float> one{1.0f};
   write_safetensors(directory / "m.safetensors", {{"x", f32_tensor({1}, one)}});
-  TEST_ASSERT_TRUE(contains(error_of(directory / "m.safetensors"), "give the directory"));
-  TEST_ASSERT_TRUE(contains(error_of("/dev/null"), "not a regular file"));
+  TEST_ASSERT_TRUE(contains(source_error(directory / "m.safetensors"), "give the directory"));
+  TEST_ASSERT_TRUE(contains(source_error("/dev/null"), "not a regular file"));
 }

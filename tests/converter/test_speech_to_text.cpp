@@ -8,7 +8,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 
 namespace {

@@ -10,7 +10,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using mote::test::TempDirectory;
+using mote::testing::TempDirectory;
 using nlohmann::json;
 
 namespace {
@@ -31,7 +31,7 @@ TokenizerSpec marks() {
 
 SpeechSpec speech_of(const json& generation, const json& config, uint32_t vocab) {
   static const TempDirectory directory;
-  mote::test::write_text(directory / "generation_config.json", generation.dump());
+  mote::testing::write_text(directory / "generation_config.json", generation.dump());
   Source source;
   source.directory = directory.path();
   source.config = std::make_shared<const json>(json::parse(config.dump()));
@@ -39,8 +39,8 @@ SpeechSpec speech_of(const json& generation, const json& config, uint32_t vocab)
   return read_speech_tokens(source, &tokenizer, vocab);
 }
 
-std::string error_of(const json& generation) {
-  return mote::test::message_of<Error>([&] { speech_of(generation, json::object(), kMultilingual); });
+std::string speech_error(const json& generation) {
+  return mote::testing::message_of<Error>([&] { speech_of(generation, json::object(), kMultilingual); });
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ TEST("speech tokens: languages are added tokens before the tasks, or those that 
 
 TEST("speech tokens: ids that the vocabulary lacks are refused by their key") {
   for (const char* key : {"suppress_tokens", "begin_suppress_tokens"})
-    TEST_ASSERT_TRUE(error_of({{key, {51865}}}).find(key) != std::string::npos);
+    TEST_ASSERT_TRUE(speech_error({{key, {51865}}}).find(key) != std::string::npos);
   for (const char* key : {"no_timestamps_token_id", "prev_sot_token_id"})
-    TEST_ASSERT_TRUE(error_of({{key, -3}}).find(key) != std::string::npos);
-  TEST_ASSERT_TRUE(error_of({{"lang_to_id", {{"<|en|>", "x"}}}}).find("lang_to_id") != std::string::npos);
+    TEST_ASSERT_TRUE(speech_error({{key, -3}}).find(key) != std::string::npos);
+  TEST_ASSERT_TRUE(speech_error({{"lang_to_id", {{"<|en|>", "x"}}}}).find("lang_to_id") != std::string::npos);
 }

@@ -23,7 +23,7 @@ std::string rendered(const std::string& source, const Conversation& conversation
 }
 
 Conversation variables() {
-  return read_conversation(mote::test::read_text(kData / "variables.json"), "variables.json");
+  return read_conversation(mote::testing::read_text(kData / "variables.json"), "variables.json");
 }
 
 /// What is refused, and how; empty: nothing.
@@ -86,7 +86,7 @@ TEST("a filter that is not rendered is no error where it is not reached", "[temp
   TEST_ASSERT_EQUAL_STRING("a", rendered("{% if false %}{{ d|xmlattr }}{% endif %}a", variables()));
 }
 
-TEST("templates without an end, a bound or a bottom are refused", "[template]") {
+TEST("templates without an end, a bound or a bottom are refused", "[template][values]") {
   const std::string parentheses = "{{ " + std::string(5000, '(') + "1" + std::string(5000, ')') + " }}";
   std::string sum = "{{ 1";
   for (int i = 0; i < 5000; ++i) sum += " + 1";
@@ -139,7 +139,7 @@ TEST("every rendering of 28 models' templates is that of transformers", "[templa
     const nlohmann::json line = nlohmann::json::parse(text);
     const std::string name = line.at("template");
     CAPTURE(name, line.at("case").get<std::string>());
-    assert_line(line, mote::test::read_text(templates / name), read_conversation(text, "x"));
+    assert_line(line, mote::testing::read_text(templates / name), read_conversation(text, "x"));
   }
   TEST_ASSERT_EQUAL_UINT64(346, count);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::convert;
-using mote::test::TokenizerDirectory;
+using mote::testing::TokenizerDirectory;
 using nlohmann::json;
 
 namespace {

@@ -20,11 +20,11 @@
 #include "tests/support/tiny_llama.h"
 
 namespace fs = std::filesystem;
-using mote::test::GgufBuilder;
-using mote::test::one_layer_llama;
-using mote::test::raw;
-using mote::test::read_text;
-using mote::test::write_text;
+using mote::testing::GgufBuilder;
+using mote::testing::one_layer_llama;
+using mote::testing::raw;
+using mote::testing::read_text;
+using mote::testing::write_text;
 
 namespace {
 
@@ -36,8 +36,8 @@ fs::path folder(const fs::path& out, const char* target) {
 }
 
 /// A llama of one layer whose matrices are as small as the packing makes them anyway.
-mote::test::TinyLlama smallest_llama(uint32_t vocab) {
-  mote::test::TinyLlama llama;
+mote::testing::TinyLlama smallest_llama(uint32_t vocab) {
+  mote::testing::TinyLlama llama;
   llama.tensors.clear();
   llama.config["vocab_size"] = vocab;
   llama.config["num_hidden_layers"] = 1;
@@ -79,7 +79,7 @@ std::string random_choices(uint32_t seed, size_t count) {
 /// Converts into inputs of the target `model`: with small options, and with some chosen at random.
 void make_model(const fs::path& source, const fs::path& models, const std::string& name,
                 const mote::convert::ConvertOptions& options) {
-  const mote::test::TempDirectory folder;
+  const mote::testing::TempDirectory folder;
   mote::convert::convert(source, folder.path() / "model.mote", options);
   const std::string file = read_text(folder.path() / "model.mote");
   write_text(models / name, file + choices({}, fuzz::kModelChoices));
@@ -149,8 +149,8 @@ void make_fixed_states(const fs::path& models) {
 void make_models(const fs::path& out) {
   const fs::path models = folder(out, "model");
   mote::convert::ConvertOptions options;
-  mote::test::TinyLlama llama = smallest_llama(20);
-  const mote::test::TempDirectory source, sliding, text;
+  mote::testing::TinyLlama llama = smallest_llama(20);
+  const mote::testing::TempDirectory source, sliding, text;
   llama.write(source.path());
   for (const char* type : {"f32", "f16", "q8g32", "q4g32", "q4mg32", "q8c"}) {
     options.type = type;
@@ -197,7 +197,7 @@ void make_safetensors(const fs::path& out) {
 void make_ctranslate2(const fs::path& out) {
   for (const uint32_t version : {2u, 6u}) {
     write_text(folder(out, "ctranslate2") / ("marian" + std::to_string(version)),
-               mote::test::small_ct2_marian(version).bytes());
+               mote::testing::small_ct2_marian(version).bytes());
   }
 }
 
@@ -247,7 +247,7 @@ void make_packed(const fs::path& out) {
   for (const auto& [name, quantization, tensors] : seeds) {
     const fs::path path = folder(out, "packed") / name;
     mote::convert::write_safetensors(path, tensors);
-    const std::string file = mote::test::read_text(path);
+    const std::string file = mote::testing::read_text(path);
     write_text(path,
                std::string(R"({"quantization_config": )") + quantization + "}" + std::string(1, '\0') + file);
   }

@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
     std::fprintf(stderr, "%s\n", file.c_str());
-    const std::string content = mote::test::read_text(file);
+    const std::string content = mote::testing::read_text(file);
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(content.data()), content.size());
   }
   std::printf("%zu inputs\n", files.size());

@@ -10,7 +10,7 @@
 #include "tests/support/unity_style.h"
 
 TEST("files changed by the schema are refused or run") {
-  const std::string kept = mote::test::read_text(MOTE_SOURCE_DIR "/tests/golden/formats/v1_decoder.mote");
+  const std::string kept = mote::testing::read_text(MOTE_SOURCE_DIR "/tests/golden/formats/v1_decoder.mote");
   const test::AlignedBytes whole(kept.data(), kept.size());
   TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_and_run(whole));
   uint32_t ran = 0, refused = 0, unchanged = 0;
@@ -34,7 +34,7 @@ TEST("the mutator leaves alone what it cannot walk") {
 
 TEST("the mutator leaves alone an operation of a type that the verifier skips") {
   using mote::file::OpArgs;
-  const std::string kept = mote::test::read_text(MOTE_SOURCE_DIR "/tests/golden/formats/v1_decoder.mote");
+  const std::string kept = mote::testing::read_text(MOTE_SOURCE_DIR "/tests/golden/formats/v1_decoder.mote");
   for (const OpArgs type : {OpArgs::NONE, static_cast<OpArgs>(static_cast<uint8_t>(OpArgs::MAX) + 1)}) {
     const test::AlignedBytes file(kept.data(), kept.size());
     const auto* op = mote::file::GetSizePrefixedModel(file.data())->programs()->Get(0)->ops()->Get(0);

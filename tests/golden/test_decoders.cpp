@@ -258,7 +258,7 @@ bool lacks_q8c(const std::string& name) {
   return false;
 }
 
-TEST("8-bit weights keep the mean KL divergence of the logits under 0.01") {
+TEST("8-bit weights keep the mean KL divergence of the logits under 0.01", "[values]") {
   for (const std::string& name : test::golden_names("decoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     for (const char* type : {"q8g32", "q8c"}) {
@@ -270,7 +270,8 @@ TEST("8-bit weights keep the mean KL divergence of the logits under 0.01") {
   }
 }
 
-TEST("4-bit weights diverge from the stored logits as their steps let them, misplaced ones further") {
+TEST("4-bit weights diverge from the stored logits as their steps let them, misplaced ones further",
+     "[values]") {
   for (const std::string& name : test::golden_names("decoder")) {
     const SafetensorsFile golden(test::golden_folder() / name / "golden.safetensors");
     const double of_8_bits = mean_divergence(Decoder(name, "q8g32").model, golden);

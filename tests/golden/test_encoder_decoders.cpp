@@ -170,7 +170,7 @@ void check_case(const std::string& name, const std::string& prefix, const test::
   expect_near(name, golden.f32(prefix + "logits"), logits);
 }
 
-std::vector<int32_t> ids_of(const SafetensorsFile& golden, const std::string& name) {
+std::vector<int32_t> golden_ids(const SafetensorsFile& golden, const std::string& name) {
   const std::vector<int64_t> ids = golden.i64(name);
   return {ids.begin(), ids.end()};
 }
@@ -218,7 +218,7 @@ TEST("encoder-decoders choose the stored greedy ids after their start token") {
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, 1));
     encode_sources(session.get(), model, read_sources(golden, "", model));
     mote_generation generation = mote_generation_default();
-    const std::vector<int32_t> expected = ids_of(golden, "greedy_ids");
+    const std::vector<int32_t> expected = golden_ids(golden, "greedy_ids");
     generation.max_tokens = static_cast<uint32_t>(expected.size());
     generation.ignore_model_stops = 1;
     std::vector<int32_t> ids;
@@ -240,7 +240,7 @@ TEST("beam search finds the stored hypotheses with their scores") {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::OpenSession session(model, source_options(model, MOTE_ISA_AUTO, kBeams));
     encode_sources(session.get(), model, read_sources(golden, "", model));
-    const int32_t start = model.info().bos_id, stop = ids_of(golden, "beam_stop_id").at(0);
+    const int32_t start = model.info().bos_id, stop = golden_ids(golden, "beam_stop_id").at(0);
     REQUIRE(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
     mote_beam_options options = mote_beam_options_default();
     options.beams = kBeams;
@@ -252,7 +252,7 @@ TEST("beam search finds the stored hypotheses with their scores") {
     mote_beam beams[kBeams];
     REQUIRE(mote_beam_search(session.get(), &options, memory.data(), memory.size() * sizeof(uint64_t), beams,
                              nullptr) == MOTE_OK);
-    const std::vector<int32_t> expected = ids_of(golden, "beam_ids");
+    const std::vector<int32_t> expected = golden_ids(golden, "beam_ids");
     const std::vector<float> scores = golden.f32("beam_scores");
     const size_t columns = expected.size() / kBeams;
     for (size_t beam = 0; beam < kBeams; ++beam) {

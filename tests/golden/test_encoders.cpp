@@ -266,7 +266,7 @@ TEST("a text goes on from the memory of the one before, and only where that is a
   }
 }
 
-TEST("encoders in 16 and 8 bits stay near the stored outputs") {
+TEST("encoders in 16 and 8 bits stay near the stored outputs", "[values]") {
   // Relative error of the last hidden states; of random weights, whose errors do not cancel as trained ones'
   // do. A row or group of n normal values has its largest at about 2.1 of their root mean square, so a step
   // of 8 bits, a 127th of that, rounds by 2.1 / (127 sqrt 12) = 0.5 % of it, and a linear whose weights and

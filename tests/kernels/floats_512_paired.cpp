@@ -5,7 +5,7 @@
 #include "kernels/x86/tile_shapes_512.h"
 #include "tests/support/paired_floats.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Floats512, but each vector is two of Floats256.
@@ -114,4 +114,4 @@ const KernelEntry kKernels[kPairedFloatKernelCount] = {
 
 const KernelEntry* const kPairedFloatKernels = kKernels;
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,7 +3,7 @@
 // Attention beside softmax, within the bounds of tests/support/attention_check.h.
 #include "tests/support/attention_check.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Whole sequences, of {width, context}: set(case, width) gives the case its width of a group or a window.
@@ -21,7 +21,7 @@ void check_widths(const std::vector<std::pair<uint32_t, uint32_t>>& all, const S
 
 }  // namespace
 
-TEST("attention meets softmax at every head width, ratio of heads and context", "[attention]") {
+TEST("attention meets softmax at every head width, ratio of heads and context", "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t head_dim : {1u, 7u, 8u, 10u, 12u, 16u, 24u, 64u, 80u}) {
       for (const uint32_t ratio : {1u, 2u, 3u, 5u}) {
@@ -42,7 +42,7 @@ TEST("attention meets softmax for every number of rows", "[attention]") {
   });
 }
 
-TEST("attention takes values that are wider or narrower than keys", "[attention]") {
+TEST("attention takes values that are wider or narrower than keys", "[attention][values]") {
   constexpr uint32_t kDims[][2] = {{1, 7}, {7, 1}, {10, 24}, {8, 16}, {16, 8}, {64, 12}, {12, 64}, {24, 80}};
   each_attention([&](const KernelEntry& entry) {
     for (const auto& [key_dim, value_dim] : kDims) {
@@ -58,7 +58,7 @@ TEST("attention takes values that are wider or narrower than keys", "[attention]
   });
 }
 
-TEST("attention sees a window's positions alone, and reads no page before them", "[attention]") {
+TEST("attention sees a window's positions alone, and reads no page before them", "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {1u, 2u, 16u, 100u, 128u, 129u, 250u}) {
       for (const uint32_t rows : {1u, 5u, 33u}) {
@@ -71,7 +71,7 @@ TEST("attention sees a window's positions alone, and reads no page before them",
 }
 
 TEST("attention sees all positions of the sequence where it is bidirectional, with and without a bias",
-     "[attention]") {
+     "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t head_dim : {8u, 12u, 32u}) {
       for (const uint32_t context : {1u, 7u, 16u, 23u, 128u, 129u, 300u}) {
@@ -249,7 +249,8 @@ constexpr uint32_t kSplitKeyDims[] = {12}, kSplitRatios[] = {3};
 constexpr uint32_t kSplitKeyDims[] = {12, 64}, kSplitRatios[] = {1, 3, 4};
 #endif
 
-TEST("attention gives a row the same bits alone and among others, however the work is split", "[attention]") {
+TEST("attention gives a row the same bits alone and among others, however the work is split",
+     "[attention][values]") {
   each_attention([](const KernelEntry& entry) {
     for (const uint32_t window : {0u, 50u, 540u}) {  // the last stands for all positions, before and after
       for (const uint32_t key_dim : kSplitKeyDims) {
@@ -306,4 +307,4 @@ TEST("attention gives NaN to the queries that see a NaN, and to no other", "[att
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,7 +3,7 @@
 // Attention over bytes, and what rounds its weights.
 #include "tests/support/attention_check.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 #if defined(__x86_64__)
 TEST("attention's exponential of weights that are rounded is within 2^-13", "[attention]") {
@@ -146,4 +146,4 @@ TEST("attention to one dominant key returns its value", "[attention]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -5,7 +5,7 @@
 #include "tests/support/bounded.h"
 #include "tests/support/recurrent_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kRows = 11;
@@ -123,4 +123,4 @@ TEST("a NaN reaches its own channel alone, and leaves it with the taps", "[causa
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -6,7 +6,7 @@
 #include "tests/support/bounded.h"
 #include "tests/support/recurrent_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kTexts = 9;  // rows of a text
@@ -337,4 +337,4 @@ TEST("sines and cosines of the position are added in pairs or in halves", "[sine
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

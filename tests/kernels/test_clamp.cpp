@@ -3,7 +3,7 @@
 // Every kernel equals its formula to the bit.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 TEST("clamped rows keep what lies between the ends, and NaN", "[clamp]") {
   each_kernel(Op::kClamp, [](const KernelEntry& entry) {
@@ -24,4 +24,4 @@ TEST("clamped rows keep what lies between the ends, and NaN", "[clamp]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

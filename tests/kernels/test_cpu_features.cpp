@@ -5,7 +5,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Those that have a kernel in this build.
@@ -97,4 +97,4 @@ TEST("a kernel is found for every entry at its own family, and at the reference 
   TEST_ASSERT_NULL(find_kernel(Op::kLinear, DType::q4g32, DType::q4g32, best_isa()));
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

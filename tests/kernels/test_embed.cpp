@@ -4,7 +4,7 @@
 // the double value rounded to f32, and every kernel equals the reference bitwise.
 #include "tests/support/packed_weight.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kVocab = 37;
@@ -106,4 +106,4 @@ TEST("embed of no rows does nothing", "[embed]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -5,7 +5,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// The definition (IEEE 754-2019, 3.4) in double precision; no NaN.
@@ -56,7 +56,8 @@ TEST("every half converts exactly and back", "[f16]") {
   }
 }
 
-TEST("floats round to the nearest half, ties to even, at and around every half and every midpoint", "[f16]") {
+TEST("floats round to the nearest half, ties to even, at and around every half and every midpoint",
+     "[f16][values]") {
   for (uint32_t half = 0; half < 0x7C00; ++half) {
     const double next = half == 0x7BFF ? 65536.0 : exact_half(half + 1);
     const float middle = static_cast<float>((exact_half(half) + next) / 2);
@@ -98,4 +99,4 @@ TEST("conversions equal the compiler's half type", "[f16]") {
 }
 #endif
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -8,7 +8,7 @@
 
 #if defined(__x86_64__)
 
-namespace mote::test {
+namespace mote::testing {
 
 void fma_128(const float* a, const float* b, const float* c, float* out);
 
@@ -45,7 +45,7 @@ TEST("a fused multiply-add of doubles rounds sums beside the middle of two float
   }
 }
 
-TEST("a fused multiply-add of doubles is that of floats for any floats", "[fma]") {
+TEST("a fused multiply-add of doubles is that of floats for any floats", "[fma][values]") {
   Random random(3);
   for (int i = 0; i < 200000; ++i) {
     check_fma(f32_from_bits(random.bits()), f32_from_bits(random.bits()), f32_from_bits(random.bits()));
@@ -62,6 +62,6 @@ TEST("a fused multiply-add of doubles is that of floats for any floats", "[fma]"
   }
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing
 
 #endif

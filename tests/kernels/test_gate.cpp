@@ -5,7 +5,7 @@
 #include "tests/support/activation.h"
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 // Includes the tails, where e^-x overflows and where it vanishes.
@@ -131,4 +131,4 @@ TEST("gate gives the same bits wherever in a row a value stands", "[gate]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -4,17 +4,17 @@
 #include "tests/support/bounded.h"
 #include "tests/support/recurrent_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-constexpr uint32_t kRows = 9;
+constexpr uint32_t kDeltaRows = 9;
 constexpr float kScale = 0.35f, kEps = 1e-6f;
 
 struct Delta {
   Delta(uint32_t head_count, uint32_t key_head_count, uint32_t e, uint32_t f, bool with_bias)
       : heads(head_count), key_heads(key_head_count), has_bias(with_bias) {
     Random random(head_count * 64 + e);
-    run.fill_operands(kRows, {key_heads * e, key_heads * e, heads * f, heads, heads}, random);
+    run.fill_operands(kDeltaRows, {key_heads * e, key_heads * e, heads * f, heads, heads}, random);
     for (uint32_t h = 0; h < heads; ++h) {
       decay.push_back(random.uniform(-1.5f, -0.01f));
       dt_bias.push_back(random.uniform(-1.0f, 1.0f));
@@ -45,8 +45,8 @@ struct Delta {
   std::vector<std::vector<Bounded>> exact() const {
     const uint32_t keys = run.rows, width = run.cols;
     std::vector<Bounded> states(size_t{heads} * keys * width);
-    std::vector<std::vector<Bounded>> out(kRows, std::vector<Bounded>(size_t{heads} * width));
-    for (uint32_t t = 0; t < kRows; ++t) {
+    std::vector<std::vector<Bounded>> out(kDeltaRows, std::vector<Bounded>(size_t{heads} * width));
+    for (uint32_t t = 0; t < kDeltaRows; ++t) {
       for (uint32_t h = 0; h < heads; ++h) {
         Bounded* const s = &states[size_t{h} * keys * width];
         const uint32_t key_head = h / (heads / key_heads);
@@ -101,17 +101,17 @@ TEST("keys of zeros change no state, and a value stored by a gate of 1 is found 
      "[gated_delta]") {
   each_kernel(Op::kGatedDelta, [](const KernelEntry& entry) {
     Delta c(1, 1, 4, 3, false);
-    for (uint32_t t = 0; t < kRows; ++t) {
+    for (uint32_t t = 0; t < kDeltaRows; ++t) {
       for (uint32_t e = 0; e < 4; ++e) c.run.in[0][t][e] = c.run.in[1][t][e] = e == 2 ? 1.0f : 0.0f;
       c.run.in[3][t][0] = -100.0f;  // no time passes
       c.run.in[4][t][0] = 100.0f;   // all of the change
       if (t != 0) c.run.in[1][t][2] = 0.0f;
     }
-    const GuardedRows out = c.run.run(entry, kRows);
-    for (uint32_t t = 0; t < kRows; ++t) {
+    const GuardedRows out = c.run.run(entry, kDeltaRows);
+    for (uint32_t t = 0; t < kDeltaRows; ++t) {
       for (uint32_t f = 0; f < 3; ++f) TEST_ASSERT_FLOAT_WITHIN(1e-6, kScale * c.run.in[2][0][f], out[t][f]);
     }
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,7 +3,7 @@
 // Operations over pictures.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 // Behind a row in front of each, pictures of 3 x 4 places, and of 2 x 4 with half a line behind.
@@ -91,4 +91,4 @@ TEST("a resized picture keeps its corners and is linear between its places", "[g
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -9,7 +9,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,4 +120,4 @@ TEST("this build's kernels are the listed ones of its architecture", "[kernel_li
   TEST_ASSERT_EQUAL_UINT32(listed_references, references);
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -4,7 +4,7 @@
 #include "runtime/exec/memory.h"
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kPositions = 300, kDropped = 37, kHeads = 2, kKeyDim = 12, kValueDim = 8;
@@ -63,4 +63,4 @@ TEST("keys and values that move to the front lie as those stored there", "[kv_st
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

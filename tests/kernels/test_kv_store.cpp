@@ -10,10 +10,10 @@
 #include "schema/bf16.h"
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-struct Case {
+struct StoreCase {
   uint32_t kv_heads, key_dim, value_dim;
   std::vector<uint32_t> pages;  // [sequence][tiles], of which there are two
   uint32_t page_positions;
@@ -68,7 +68,7 @@ void put_i8_value(const GuardedBuffer& values, size_t block, size_t place, const
 }
 
 /// What KV head g of row t leaves in the cache.
-void put_head(DType dtype, const Case& c, uint32_t g, int32_t sequence, int32_t position, const float* k,
+void put_head(DType dtype, const StoreCase& c, uint32_t g, int32_t sequence, int32_t position, const float* k,
               const float* v, const GuardedBuffer& keys, const GuardedBuffer& values) {
   const size_t first = c.block_of(sequence, position, g), place = static_cast<uint32_t>(position) % 16;
   if (dtype == DType::i8) {
@@ -89,7 +89,7 @@ void put_head(DType dtype, const Case& c, uint32_t g, int32_t sequence, int32_t 
 /// and one that another sequence ends.
 struct Tokens {
   std::vector<int32_t> positions, sequences;
-  explicit Tokens(const Case& c) {
+  explicit Tokens(const StoreCase& c) {
     constexpr int32_t kScattered[][2] = {{0, 0}, {1, 0}, {15, 1}, {16, 0}, {33, 1}, {300, 1}, {47, 0}};
     for (const auto& [position, sequence] : kScattered) {
       if (position < 300 || c.tiles() > 2) add(position, 1, sequence);
@@ -105,7 +105,7 @@ struct Tokens {
   }
 };
 
-void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
+void check_case(const KernelEntry& entry, const StoreCase& c, Edge edge, Split split) {
   const uint32_t together = entry.b == DType::i8 ? 4 : entry.b == DType::bf16 ? 2 : 1;
   if (c.key_dim % together != 0 || c.value_dim % together != 0) return;
   INFO("G " << c.kv_heads << ", E " << c.key_dim << ", F " << c.value_dim << ", tiles " << c.tiles());
@@ -168,7 +168,7 @@ TEST("kv_store puts tiles that share a page at the same places", "[kv_store]") {
   });
 }
 
-TEST("kv_store takes values that are wider or narrower than keys", "[kv_store]") {
+TEST("kv_store takes values that are wider or narrower than keys", "[kv_store][values]") {
   each_kernel(Op::kKvStore, [](const KernelEntry& entry) {
     for (const uint32_t wide : {5u, 12u, 24u, 34u, 40u, 64u}) {
       for (const uint32_t narrow : {4u, 10u, 16u}) {
@@ -208,4 +208,4 @@ TEST("kv_store rounds ties to even and keeps NaN", "[kv_store]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -13,7 +13,7 @@
 #include "tests/support/plain_vnni.h"
 #include "tests/support/vnni_kernels.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 using Case = LinearCase;
@@ -115,7 +115,7 @@ TEST("linear meets the reference at every number of rows", "[linear]") {
   });
 }
 
-TEST("linear meets the reference at the shapes of models", "[linear]") {
+TEST("linear meets the reference at the shapes of models", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     for (const uint32_t inputs : {36u, 44u, 60u, 64u, 576u}) {
       for (const uint32_t outputs : {1u, 15u, 16u, 17u, 100u}) {
@@ -130,7 +130,7 @@ TEST("linear meets the reference at the shapes of models", "[linear]") {
   });
 }
 
-TEST("linear meets the reference where columns are taken by blocks", "[linear]") {
+TEST("linear meets the reference where columns are taken by blocks", "[linear][values]") {
 #ifdef MOTE_SANITIZED  // sanitizers look at addresses, of which one of each kind is enough
   const std::vector<uint32_t> columns = {1028, 2052}, rows_of_case = {45};
 #else
@@ -146,7 +146,7 @@ TEST("linear meets the reference where columns are taken by blocks", "[linear]")
   });
 }
 
-TEST("linear fuses bias, activation and residual in any combination", "[linear]") {
+TEST("linear fuses bias, activation and residual in any combination", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     for (int activation = 0; activation <= 5; ++activation) {
       for (const bool bias : {false, true}) {
@@ -174,7 +174,7 @@ TEST("linear without inputs is activation(bias) + residual", "[linear]") {
   });
 }
 
-TEST("linear is exact at the ends of the integer range", "[linear]") {
+TEST("linear is exact at the ends of the integer range", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     for (const Fill weight : {Fill::lowest, Fill::highest}) {
       for (const Fill input : {Fill::lowest, Fill::highest, Fill::opposed, Fill::least}) {
@@ -192,7 +192,7 @@ TEST("linear is exact at the ends of the integer range", "[linear]") {
   });
 }
 
-TEST("linear is exact where sums of products are about to leave int16", "[linear]") {
+TEST("linear is exact where sums of products are about to leave int16", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     if (entry.a == DType::f32) return;
     for (const Fill weight : {Fill::random, Fill::lowest, Fill::highest}) {
@@ -272,7 +272,7 @@ TEST("linear gives the same bits however its panels are split", "[linear]") {
   });
 }
 
-TEST("linear gives a row the same bits alone and among others", "[linear]") {
+TEST("linear gives a row the same bits alone and among others", "[linear][values]") {
   each_linear([](const KernelEntry& entry) {
     const Case c{19, 40, 96};
     const Operands operands(entry, c);
@@ -367,4 +367,4 @@ TEST("linear keeps NaN and infinity to the rows and outputs they belong to", "[l
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

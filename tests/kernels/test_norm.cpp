@@ -5,10 +5,10 @@
 // group: its sums of n terms round once per term, in any order.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-struct Case {
+struct NormCase {
   NormKind kind;
   bool eps_outside_root;
   uint32_t rows, groups, width;  // width of a group
@@ -19,7 +19,7 @@ struct Case {
 };
 
 /// The formula for column i of the group v [n].
-double exact_norm(const Case& c, float eps, const float* v, size_t i, double weight, double bias,
+double exact_norm(const NormCase& c, float eps, const float* v, size_t i, double weight, double bias,
                   double* scale) {
   double mean = 0, mean_abs = 0, variance = 0;
   for (uint32_t k = 0; k < c.width; ++k) {
@@ -42,7 +42,7 @@ double exact_norm(const Case& c, float eps, const float* v, size_t i, double wei
 
 class Operands {
  public:
-  explicit Operands(const Case& c)
+  explicit Operands(const NormCase& c)
       : case_(c),
         in(c.rows, c.groups * c.width, c.edge),
         weight(1, align_up(c.width, 16), Edge::end),
@@ -83,13 +83,13 @@ class Operands {
 
  private:
   static constexpr float kEps = 1e-5f;
-  Case case_;
+  NormCase case_;
 
  public:
   GuardedRows in, weight, bias;
 };
 
-void check_case(const KernelEntry& entry, const Case& c, Split split = Split::whole) {
+void check_case(const KernelEntry& entry, const NormCase& c, Split split = Split::whole) {
   INFO("kind " << static_cast<int>(c.kind) << ", T " << c.rows << ", groups " << c.groups << " of "
                << c.width);
   const Operands operands(c);
@@ -113,7 +113,7 @@ TEST("norm meets its formula at every width, kind and convention of eps", "[norm
   });
 }
 
-TEST("norm meets its formula at the widths of models and for each group by itself", "[norm]") {
+TEST("norm meets its formula at the widths of models and for each group by itself", "[norm][values]") {
   each_kernel(Op::kNorm, [](const KernelEntry& entry) {
     for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
       for (const uint32_t width : {8u, 10u, 12u, 36u, 44u, 60u, 64u, 576u}) {
@@ -134,7 +134,7 @@ TEST("norm without a weight is norm with ones, and l2 gives rows of length 1 but
       for (const NormKind kind : {NormKind::layer, NormKind::rms, NormKind::l2}) {
         check_case(entry, {kind, false, 3, 1, width, width % 2 == 0, Edge::end, 0.5f, false});
       }
-      const Case c{NormKind::l2, false, 2, 1, width, false, Edge::end, 0.5f, false};
+      const NormCase c{NormKind::l2, false, 2, 1, width, false, Edge::end, 0.5f, false};
       Operands operands(c);
       operands.in.fill([](size_t t, size_t i) { return t == 0 ? 0.0f : static_cast<float>(i + 1); });
       GuardedRows out(2, width, Edge::end);
@@ -203,4 +203,4 @@ TEST("norm keeps NaN and infinity to their row and group", "[norm]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -5,7 +5,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kStarts[] = {0, 1, 4, 5, 12};  // sequences of 1, 3, 1 and 7 rows
@@ -115,4 +115,4 @@ TEST("pool gives NaN where a row that counts has one, and nowhere else", "[pool]
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,17 +3,17 @@
 // One addition in f32: every kernel is exact to the bit.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-constexpr uint32_t kPositions = 11;
+constexpr uint32_t kPositionIds = 11;
 
 void check(const KernelEntry& entry, uint32_t width, Edge edge, Split split, bool replaces = false) {
   INFO("width " << width);
   const size_t element_bytes = entry.b == DType::f32 ? 4 : 2;
   Random random(width);
-  const GuardedBuffer table(kPositions * width * element_bytes, Edge::end);
-  std::vector<float> values(kPositions * width);
+  const GuardedBuffer table(kPositionIds * width * element_bytes, Edge::end);
+  std::vector<float> values(kPositionIds * width);
   for (size_t i = 0; i < values.size(); ++i) {
     const uint16_t half = i % 41 == 7 ? uint16_t{0x7C00} : f16_from_f32(random.uniform(-4.0f, 4.0f));
     values[i] = f32_from_f16(half);
@@ -49,4 +49,4 @@ TEST("positions adds the row of each token's position, at every width", "[positi
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

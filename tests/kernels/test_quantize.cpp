@@ -4,7 +4,7 @@
 // and the reference the formula.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Quantized rows against the guard page, filled with 0xA5 to see what is not written.
@@ -209,4 +209,4 @@ TEST("quantize takes an out that lies over in, as a hostile file may have it", "
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

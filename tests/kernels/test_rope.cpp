@@ -4,15 +4,15 @@
 // f32. The rotation: two roundings and a sum, so every kernel is exact to the bit.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-struct Case {
+struct RopeCase {
   RopeKind kind;
   uint32_t rows, heads, head_dim, rotary_width;
 };
 
-void check_case(const KernelEntry& entry, const Case& c, Edge edge, Split split) {
+void check_rope(const KernelEntry& entry, const RopeCase& c, Edge edge, Split split) {
   INFO((c.kind == RopeKind::half ? "half" : "interleaved")
        << ", T " << c.rows << ", H " << c.heads << ", E " << c.head_dim << ", R " << c.rotary_width);
   Random random(c.head_dim);
@@ -45,11 +45,11 @@ TEST("rope rotates the first columns of every head, bit by bit", "[rope]") {
       for (const uint32_t head_dim :
            {2u, 4u, 6u, 8u, 10u, 12u, 16u, 18u, 24u, 30u, 32u, 34u, 64u, 80u, 128u}) {
         for (uint32_t rotary = 2; rotary <= head_dim; rotary += head_dim > 34 ? 14 : 2) {
-          check_case(entry, {kind, 2, 3, head_dim, rotary}, Edge::end, Split::whole);
-          check_case(entry, {kind, 3, 1, head_dim, rotary}, Edge::start, Split::ones_backwards);
+          check_rope(entry, {kind, 2, 3, head_dim, rotary}, Edge::end, Split::whole);
+          check_rope(entry, {kind, 3, 1, head_dim, rotary}, Edge::start, Split::ones_backwards);
         }
       }
-      check_case(entry, {kind, 0, 2, 16, 16}, Edge::end, Split::whole);
+      check_rope(entry, {kind, 0, 2, 16, 16}, Edge::end, Split::whole);
     }
   });
 }
@@ -118,4 +118,4 @@ TEST("the scale of a rope table grows with the logarithm of the position", "[rop
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

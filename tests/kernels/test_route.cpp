@@ -6,16 +6,16 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-struct Case {
+struct RouteCase {
   Scores scores;
   uint32_t experts, chosen, groups, groups_chosen;
   bool normalized, biased;
 };
 
-std::vector<double> exact_scores(const Case& c, const float* logits) {
+std::vector<double> exact_scores(const RouteCase& c, const float* logits) {
   std::vector<double> s(c.experts);
   double sum = 0.0;
   for (size_t e = 0; e < c.experts; ++e) {
@@ -36,7 +36,7 @@ std::vector<size_t> largest(std::vector<size_t> of, size_t count, const std::vec
   return of;
 }
 
-std::vector<double> exact_weights(const Case& c, const float* logits, const float* bias, double eps,
+std::vector<double> exact_weights(const RouteCase& c, const float* logits, const float* bias, double eps,
                                   double factor) {
   const std::vector<double> s = exact_scores(c, logits);
   std::vector<double> by(s), of_groups(c.groups);
@@ -69,12 +69,13 @@ std::vector<double> exact_weights(const Case& c, const float* logits, const floa
 
 TEST("the chosen experts and their weights are those of the formula, for every kind of score", "[route]") {
   each_kernel(Op::kRoute, [](const KernelEntry& entry) {
-    for (const Case& c :
-         {Case{Scores::softmax, 8, 2, 1, 1, true, false}, Case{Scores::softmax, 60, 4, 1, 1, false, false},
-          Case{Scores::sigmoid, 32, 4, 1, 1, true, true}, Case{Scores::sigmoid, 256, 8, 8, 4, true, true},
-          Case{Scores::softmax_of_chosen, 5, 3, 1, 1, false, false},
-          Case{Scores::softmax, 1, 1, 1, 1, true, false},
-          Case{Scores::sigmoid, 1024, 1024, 1, 1, false, true}}) {
+    for (const RouteCase& c : {RouteCase{Scores::softmax, 8, 2, 1, 1, true, false},
+                               RouteCase{Scores::softmax, 60, 4, 1, 1, false, false},
+                               RouteCase{Scores::sigmoid, 32, 4, 1, 1, true, true},
+                               RouteCase{Scores::sigmoid, 256, 8, 8, 4, true, true},
+                               RouteCase{Scores::softmax_of_chosen, 5, 3, 1, 1, false, false},
+                               RouteCase{Scores::softmax, 1, 1, 1, 1, true, false},
+                               RouteCase{Scores::sigmoid, 1024, 1024, 1, 1, false, true}}) {
       constexpr uint32_t kRows = 9;
       CAPTURE(static_cast<int>(c.scores), c.experts, c.chosen, c.groups);
       Random random(c.experts);
@@ -127,4 +128,4 @@ TEST("so many experts are chosen whatever the logits are, each with a weight tha
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,18 +3,18 @@
 // Every kernel equals its formula to the bit.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-constexpr uint32_t kRows = 3;
+constexpr uint32_t kScaledRows = 3;
 constexpr float kFactor = -1.7f;
 
 /// Operands of a case; `scale` and `residual` may be left out.
-struct Case {
-  Case(uint32_t columns, bool with_scale, bool with_residual, Edge edge)
+struct ScaleCase {
+  ScaleCase(uint32_t columns, bool with_scale, bool with_residual, Edge edge)
       : width(columns),
-        in(kRows, columns, edge),
-        residual(kRows, columns, edge),
+        in(kScaledRows, columns, edge),
+        residual(kScaledRows, columns, edge),
         scale(1, columns, edge),
         has_scale(with_scale),
         has_residual(with_residual) {
@@ -52,7 +52,7 @@ void each_case(Check check) {
       for (const bool residual : {false, true}) {
         for (const Edge edge : {Edge::start, Edge::end}) {
           CAPTURE(width, scale, residual);
-          check(Case(width, scale, residual, edge), edge);
+          check(ScaleCase(width, scale, residual, edge), edge);
         }
       }
     }
@@ -64,11 +64,11 @@ void each_case(Check check) {
 TEST("scaled rows meet their formula at every width, with and without a scale and a residual",
      "[scale_rows]") {
   each_kernel(Op::kScaleRows, [](const KernelEntry& entry) {
-    each_case([&](const Case& c, Edge edge) {
+    each_case([&](const ScaleCase& c, Edge edge) {
       for (const Split split : kSplits) {
-        GuardedRows out(kRows, c.width, edge), expected(kRows, c.width, Edge::start);
+        GuardedRows out(kScaledRows, c.width, edge), expected(kScaledRows, c.width, Edge::start);
         expected.fill([&](size_t t, size_t k) { return c.expected(t, k); });
-        run_kernel(entry, c.args(c.in, c.residual, out), kRows, split);
+        run_kernel(entry, c.args(c.in, c.residual, out), kScaledRows, split);
         check_same_bits(expected, out);
       }
     });
@@ -77,15 +77,15 @@ TEST("scaled rows meet their formula at every width, with and without a scale an
 
 TEST("rows may be scaled in place and over the residual", "[scale_rows]") {
   each_kernel(Op::kScaleRows, [](const KernelEntry& entry) {
-    each_case([&](const Case& c, Edge edge) {
-      GuardedRows expected(kRows, c.width, Edge::start), in(kRows, c.width, edge),
-          residual(kRows, c.width, edge);
+    each_case([&](const ScaleCase& c, Edge edge) {
+      GuardedRows expected(kScaledRows, c.width, Edge::start), in(kScaledRows, c.width, edge),
+          residual(kScaledRows, c.width, edge);
       expected.fill([&](size_t t, size_t k) { return c.expected(t, k); });
       in.copy_from(c.in);
       residual.copy_from(c.residual);
-      run_kernel(entry, c.args(in, c.residual, in), kRows);
+      run_kernel(entry, c.args(in, c.residual, in), kScaledRows);
       check_same_bits(expected, in);
-      run_kernel(entry, c.args(c.in, residual, residual), kRows);
+      run_kernel(entry, c.args(c.in, residual, residual), kScaledRows);
       check_same_bits(expected, residual);
     });
   });
@@ -124,4 +124,4 @@ TEST("scaling no rows does nothing", "[scale_rows]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

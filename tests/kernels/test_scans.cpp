@@ -4,10 +4,10 @@
 #include "tests/support/bounded.h"
 #include "tests/support/recurrent_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
-constexpr uint32_t kRows = 9;
+constexpr uint32_t kScanRows = 9;
 
 /// min or max of a time step, whose error stays what it was.
 Bounded limited(const Bounded& d, double low, double high) {
@@ -24,7 +24,7 @@ struct Scan {
   Scan(const std::vector<uint32_t>& widths, size_t decays, size_t channels, bool with_options)
       : options(with_options) {
     Random random(widths[0] * 64 + widths[2]);
-    run.fill_operands(kRows, widths, random);
+    run.fill_operands(kScanRows, widths, random);
     const auto numbers = [&](size_t count, float low, float high) {
       std::vector<float> all(count);
       for (float& one : all) one = random.uniform(low, high);
@@ -77,8 +77,8 @@ struct Ssm : Scan<SsmScanArgs> {
   Outputs exact() const {
     const uint32_t heads = run.heads, n_count = run.rows, width = run.cols;
     std::vector<Bounded> state(size_t{heads} * n_count * width);
-    Outputs out(kRows, std::vector<Bounded>(size_t{heads} * width));
-    for (uint32_t t = 0; t < kRows; ++t) {
+    Outputs out(kScanRows, std::vector<Bounded>(size_t{heads} * width));
+    for (uint32_t t = 0; t < kScanRows; ++t) {
       for (uint32_t h = 0; h < heads; ++h) {
         const uint32_t group = h / (heads / own.groups);
         const Bounded d = limited(time_step(t, h), own.dt_min, own.dt_max);
@@ -110,8 +110,8 @@ struct Selective : Scan<SelectiveScanArgs> {
   Outputs exact() const {
     const uint32_t n_count = run.rows, width = run.cols;
     std::vector<Bounded> state(size_t{n_count} * width);
-    Outputs out(kRows, std::vector<Bounded>(width));
-    for (uint32_t t = 0; t < kRows; ++t) {
+    Outputs out(kScanRows, std::vector<Bounded>(width));
+    for (uint32_t t = 0; t < kScanRows; ++t) {
       for (uint32_t i = 0; i < width; ++i) {
         const Bounded x = run.in[0][t][i];
         const Bounded d = time_step(t, i);
@@ -146,7 +146,7 @@ TEST("Mamba-2's scan is within its roundings of a plain loop, for heads, groups 
 TEST("Mamba-2's time steps keep to their limits", "[ssm_scan]") {
   each_kernel(Op::kSsmScan, [](const KernelEntry& entry) {
     const Ssm c(4, 2, 8, 8, true, 0.7f, 0.9f);
-    check_bounded(c.run.run(entry, kRows), c.exact());
+    check_bounded(c.run.run(entry, kScanRows), c.exact());
   });
 }
 
@@ -176,10 +176,10 @@ TEST("scans of rows of several sequences in any mix, and in lanes, are each its 
 TEST("a NaN in a head's time step stays in that head", "[ssm_scan]") {
   each_kernel(Op::kSsmScan, [](const KernelEntry& entry) {
     const Ssm c(4, 2, 8, 3, true);
-    const GuardedRows expected = c.run.run(entry, kRows);
+    const GuardedRows expected = c.run.run(entry, kScanRows);
     c.run.in[1][2][1] = NAN;
-    const GuardedRows out = c.run.run(entry, kRows);
-    for (uint32_t t = 0; t < kRows; ++t) {
+    const GuardedRows out = c.run.run(entry, kScanRows);
+    for (uint32_t t = 0; t < kScanRows; ++t) {
       for (uint32_t i = 0; i < 12; ++i) {
         if (t >= 2 && i / 3 == 1) {
           TEST_ASSERT_FLOAT_IS_NAN(out[t][i]);
@@ -191,4 +191,4 @@ TEST("a NaN in a head's time step stays in that head", "[ssm_scan]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 TEST("select copies the wanted rows bit by bit, at every width", "[select]") {
   each_kernel(Op::kSelect, [](const KernelEntry& entry) {
@@ -40,4 +40,4 @@ TEST("select of no rows does nothing", "[select]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 TEST("stacked rows lie side by side bit by bit, and zeros fill the last group", "[stack_rows]") {
   each_kernel(Op::kStackRows, [](const KernelEntry& entry) {
@@ -32,4 +32,4 @@ TEST("stacked rows of no groups are none", "[stack_rows]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

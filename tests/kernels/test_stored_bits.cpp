@@ -5,7 +5,7 @@
 #include "runtime/file/xxh64.h"
 #include "tests/support/linear_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Rows, outputs and columns leave tails in every tile, and columns end within a group.
@@ -55,4 +55,4 @@ TEST("matmuls of integers give the stored bits in every family of every architec
   }
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

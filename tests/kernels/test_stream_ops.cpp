@@ -4,7 +4,7 @@
 // theirs in double precision, which covers sums of 80 columns.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 constexpr uint32_t kRows = 3;
@@ -101,4 +101,4 @@ TEST("what is not so many deviations above a row's mean becomes 0, the rest is w
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -10,14 +10,14 @@
 #include "tests/support/activation.h"
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 // Sequences of 5 and 4 rows; groups of 2 of their rows, of which the last of the first is of 1.
 const int32_t kLast[] = {4, 4, 4, 4, 4, 3, 3, 3, 3};
 const uint32_t kFirsts[] = {0, 2, 4, 5, 7, 9};
 const int32_t kGroupPositions[] = {0, 1, 2, 0, 1};
-constexpr uint32_t kGroups = 5, kRows = 9;
+constexpr uint32_t kGroups = 5, kTimeRows = 9;
 
 /// Row t of a group's window, or nothing outside its sequence.
 const float* window_row(const GuardedRows& in, uint32_t group, int before, uint32_t tap, int dilation = 1) {
@@ -39,7 +39,7 @@ TEST("frames are a window's rows side by side, and zeros outside the sequence", 
         for (const Split split : kSplits) {
           constexpr uint32_t kWidth = 3;
           const uint32_t dilation = taps == 3 ? 2 : 1;
-          GuardedRows in(kRows, kWidth, Edge::end), out(kGroups, taps * kWidth, Edge::end),
+          GuardedRows in(kTimeRows, kWidth, Edge::end), out(kGroups, taps * kWidth, Edge::end),
               expected(kGroups, taps * kWidth, Edge::start);
           in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
           out.fill([](size_t, size_t) { return -1.0f; });
@@ -66,7 +66,7 @@ TEST("gathered rows are those of the own sequence that the table has, and zeros 
     // any.
     const float table[] = {3, 4, 0, std::nanf("")};
     for (const Split split : kSplits) {
-      GuardedRows in(kRows, kWidth, Edge::end), out(kGroups, kTaps * kWidth, Edge::end),
+      GuardedRows in(kTimeRows, kWidth, Edge::end), out(kGroups, kTaps * kWidth, Edge::end),
           expected(kGroups, kTaps * kWidth, Edge::start);
       in.fill([](size_t t, size_t i) { return static_cast<float>(t * 10 + i + 1); });
       out.fill([](size_t, size_t) { return -1.0f; });
@@ -91,7 +91,7 @@ TEST("a split row's parts follow each other, or are a square of a picture with s
      "[split_rows]") {
   each_kernel(Op::kSplitRows, [](const KernelEntry& entry) {
     // Sequences of 4 and 5 rows of four parts, a picture of 2 columns; the second ends in half a line.
-    constexpr uint32_t kWidth = 3, kParts = 4, kColumns = 2, kSide = 2, kSplit = kParts * kRows;
+    constexpr uint32_t kWidth = 3, kParts = 4, kColumns = 2, kSide = 2, kSplit = kParts * kTimeRows;
     std::vector<uint32_t> firsts;
     std::vector<int32_t> positions;
     for (const uint32_t rows : {4u, 5u}) {
@@ -103,7 +103,7 @@ TEST("a split row's parts follow each other, or are a square of a picture with s
     const int32_t last[] = {3, 3, 3, 3, 4, 4, 4, 4, 4};
     for (const uint32_t columns : {0u, kColumns}) {
       for (const Split split : kSplits) {
-        GuardedRows in(kRows, kParts * kWidth, Edge::end), out(kSplit, kWidth, Edge::end),
+        GuardedRows in(kTimeRows, kParts * kWidth, Edge::end), out(kSplit, kWidth, Edge::end),
             expected(kSplit, kWidth, Edge::start);
         in.fill([](size_t t, size_t i) { return static_cast<float>(t * 100 + i + 1); });
         out.fill([](size_t, size_t) { return -1.0f; });
@@ -129,7 +129,7 @@ TEST("a depthwise convolution sums a channel's own values over rows and places",
     float weight[kTaps * kReach * kChannels];
     for (uint32_t i = 0; i < kTaps * kReach * kChannels; ++i) weight[i] = static_cast<float>(i) - 7.0f;
     const float bias[] = {0.5f, -100.0f};
-    GuardedRows in(kRows, kPlaces * kChannels, Edge::end), out(kGroups, kOut * kChannels, Edge::end),
+    GuardedRows in(kTimeRows, kPlaces * kChannels, Edge::end), out(kGroups, kOut * kChannels, Edge::end),
         expected(kGroups, kOut * kChannels, Edge::start);
     in.fill([](size_t t, size_t i) { return static_cast<float>((t * 7 + i * 3) % 11); });
     expected.fill([&](size_t t, size_t i) {
@@ -167,7 +167,7 @@ TEST("a norm over time takes the values of a sequence's rows together, by groups
                                              {kWidth, Activation::gelu}}) {
       float weight[kWidth], bias[kWidth];
       for (uint32_t i = 0; i < kWidth; ++i) weight[i] = 1.0f + static_cast<float>(i), bias[i] = 0.25f;
-      GuardedRows in(kRows, kWidth, Edge::end), out(kRows, kWidth, Edge::end);
+      GuardedRows in(kTimeRows, kWidth, Edge::end), out(kTimeRows, kWidth, Edge::end);
       in.fill([](size_t t, size_t i) { return static_cast<float>((t * 5 + i * 9) % 13) + 100.0f; });
       TimeNormArgs args{kWidth, groups, 1e-5f, activation,      weight,
                         bias,   starts, 0,     in.const_view(), out.view()};
@@ -302,15 +302,16 @@ TEST("a leaky rectifier multiplies negative values alone", "[leaky_relu]") {
 
 namespace {
 
-constexpr double kBound = 5.0;
+constexpr double kTimeBound = 5.0;
 
-/// The ends of `bins` bins by their logits, in a square of sides +-kBound.
+/// The ends of `bins` bins by their logits, in a square of sides +-kTimeBound.
 std::vector<double> ends_of(const float* logits, uint32_t bins) {
   double sum = 0;
   for (uint32_t i = 0; i < bins; ++i) sum += std::exp(double{logits[i]});
-  std::vector<double> ends = {-kBound};
+  std::vector<double> ends = {-kTimeBound};
   for (uint32_t i = 0; i < bins; ++i)
-    ends.push_back(ends.back() + 2 * kBound * (1e-3 + (1 - 1e-3 * bins) * std::exp(double{logits[i]}) / sum));
+    ends.push_back(ends.back() +
+                   2 * kTimeBound * (1e-3 + (1 - 1e-3 * bins) * std::exp(double{logits[i]}) / sum));
   return ends;
 }
 
@@ -337,7 +338,7 @@ TEST("a spline's kernel gives what the spline takes to its input", "[spline]") {
       Random random(bins);
       curve.fill([&](size_t, size_t) { return random.uniform(-2.0f, 2.0f); });
       in.fill([&](size_t t, size_t) { return t == 0 ? -5.0f : t == 1 ? 5.0f : random.uniform(-7.0f, 7.0f); });
-      const SplineArgs args{bins, static_cast<float>(kBound), in.const_view(), curve.const_view(),
+      const SplineArgs args{bins, static_cast<float>(kTimeBound), in.const_view(), curve.const_view(),
                             out.view()};
       for (const Split split : kSplits) {
         run_kernel(entry, args, kCount, split);
@@ -345,7 +346,7 @@ TEST("a spline's kernel gives what the spline takes to its input", "[spline]") {
           const double x = double{out[t][0]}, y = double{in[t][0]};
           CAPTURE(bins, t, y);
           // Ends of bins are rounded at a magnitude of 5, some ten times; the spline's slopes are below 300.
-          const double expected = std::fabs(y) > kBound ? x : spline_at(curve[t], bins, x);
+          const double expected = std::fabs(y) > kTimeBound ? x : spline_at(curve[t], bins, x);
           TEST_ASSERT_FLOAT_WITHIN(300 * 10 * 5 * 0x1p-24, expected, y);
         }
       }
@@ -364,4 +365,4 @@ TEST("a spline of logits that are not finite takes no place outside its rows", "
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 TEST("dropped tokens' rows are 0, and the sequence's others grow by their share", "[token_dropout]") {
   each_kernel(Op::kTokenDropout, [](const KernelEntry& entry) {
@@ -20,4 +20,4 @@ TEST("dropped tokens' rows are 0, and the sequence's others grow by their share"
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -7,7 +7,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 using Json = nlohmann::json;
@@ -198,4 +198,4 @@ TEST("the feed-forward cases give the printed hidden and output rows", "[worked]
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -3,7 +3,7 @@
 // Every kernel within 2^-21 of the formula in double precision, relative to the terms that it adds up.
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 TEST("xielu meets its formula on both sides of 0", "[xielu]") {
   each_kernel(Op::kXielu, [](const KernelEntry& entry) {
@@ -32,4 +32,4 @@ TEST("xielu meets its formula on both sides of 0", "[xielu]") {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -8,7 +8,7 @@
 
 #include "tests/support/vnni_kernels.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 void attention(const AttentionArgs& args, Range units, void* scratch) {
@@ -34,4 +34,4 @@ const KernelEntry kEvexAttention = {Op::kAttention,
                                     &attention_scratch<Int8Floats<Rows256, VnniWords256>, KvQuad>};
 const RoughExp kRoughExps[] = {&rough_exp<Int8Floats<Rows256, VnniWords256>>, &rough_exp<Int8Floats512>};
 
-}  // namespace mote::test
+}  // namespace mote::testing

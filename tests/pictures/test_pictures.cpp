@@ -15,8 +15,8 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::pictures;
-using mote::test::contains;
-using mote::test::message_of;
+using mote::testing::contains;
+using mote::testing::message_of;
 
 namespace {
 

@@ -8,8 +8,8 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::pictures;
-using mote::test::contains;
-using mote::test::message_of;
+using mote::testing::contains;
+using mote::testing::message_of;
 
 TEST("sides become multiples of a unit between a least and a most number of pixels", "[pictures]") {
   struct Case {

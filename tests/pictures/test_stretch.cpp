@@ -9,8 +9,8 @@
 #include "tests/support/unity_style.h"
 
 using namespace mote::pictures;
-using mote::test::contains;
-using mote::test::message_of;
+using mote::testing::contains;
+using mote::testing::message_of;
 
 TEST("a map of twice the size has the values that ONNX states for cubic interpolation", "[pictures]") {
   std::vector<float> map;

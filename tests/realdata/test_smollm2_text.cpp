@@ -9,26 +9,26 @@
 
 namespace {
 
-const char* const kGguf = "SmolLM2-135M-Instruct.Q4_1.gguf";
+const char* const kTextGguf = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
 /// The converted model's path in quotes.
 std::string model_file() {
   const std::filesystem::path path = test::temporary_folder() / "smollm2.mote";
   if (!std::filesystem::exists(path)) {
-    mote::test::assert_works(
-        mote::test::run("convert '" + test::fetched_model(kGguf).string() + "' -o '" + path.string() + "'"));
+    mote::testing::assert_works(mote::testing::run("convert '" + test::fetched_model(kTextGguf).string() +
+                                                   "' -o '" + path.string() + "'"));
   }
   return "'" + path.string() + "'";
 }
 
 nlohmann::json json_of(const std::string& command) {
-  return nlohmann::json::parse(mote::test::assert_works(mote::test::run(command)));
+  return nlohmann::json::parse(mote::testing::assert_works(mote::testing::run(command)));
 }
 
 }  // namespace
 
 TEST("SmolLM2 knows the capital of France") {
-  SKIP_WITHOUT(test::fetched_model(kGguf));
+  SKIP_WITHOUT(test::fetched_model(kTextGguf));
   const auto answer =
       json_of("chat " + model_file() + " -p 'What is the capital of France?' -n 60 --context 512 --json");
   const std::string text = answer.at("text");
@@ -37,7 +37,7 @@ TEST("SmolLM2 knows the capital of France") {
 }
 
 TEST("a saved prompt goes on as the prompt itself does") {
-  SKIP_WITHOUT(test::fetched_model(kGguf));
+  SKIP_WITHOUT(test::fetched_model(kTextGguf));
   const std::string options = " -n 12 --context 256 --json";
   const std::string state = "'" + (test::temporary_folder() / "state").string() + "'";
   const auto whole = json_of("run " + model_file() + " -p 'Once upon a time, there was a fox who'" + options);
@@ -48,7 +48,7 @@ TEST("a saved prompt goes on as the prompt itself does") {
 }
 
 TEST("SmolLM2's perplexity on wikitext-2 is at most 25.10") {
-  SKIP_WITHOUT(test::fetched_model(kGguf));
+  SKIP_WITHOUT(test::fetched_model(kTextGguf));
   const std::filesystem::path text = test::realdata("wikitext2/test.txt");
   SKIP_WITHOUT(text);
   const auto score = json_of("eval " + model_file() + " --perplexity '" + text.string() +

@@ -5,7 +5,7 @@
 #include "tests/support/realdata.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 
 TEST_CASE("sst2: at f32 as many labels are right as with the original") {
   const std::filesystem::path directory = ::test::fetched_model("sst2_tiny_encoder");

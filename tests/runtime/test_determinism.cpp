@@ -7,7 +7,7 @@
 
 namespace {
 
-constexpr uint32_t kTokens = 50;
+constexpr uint32_t kLongText = 50;
 const struct {
   const char *name, *type;
   mote_kv_dtype cache;
@@ -20,9 +20,9 @@ const struct {
 
 /// Logits of the last prompt token and of three decoded ones.
 std::vector<float> trajectory(mote_session* session, uint32_t vocab) {
-  const auto ids = test::some_ids(kTokens, vocab);
+  const auto ids = test::some_ids(kLongText, vocab);
   std::vector<float> all = test::prefill(session, {ids.begin(), ids.end() - 3}, vocab);
-  for (uint32_t i = kTokens - 3; i < kTokens; ++i) {
+  for (uint32_t i = kLongText - 3; i < kLongText; ++i) {
     mote_error error{};
     REQUIRE(mote_decode(session, &ids[i], &error) == MOTE_OK);
     const auto logits = test::logits_of(session, vocab);
@@ -215,7 +215,7 @@ TEST("logits are bitwise equal after saving and restoring in the middle") {
   each_model([](const test::OpenModel& model, const mote_session_options& options) {
     const uint32_t vocab = model.info().vocab;
     const test::OpenSession first(model, options), second(model, options);
-    const auto ids = test::some_ids(kTokens, vocab);
+    const auto ids = test::some_ids(kLongText, vocab);
     const std::vector<int32_t> head(ids.begin(), ids.begin() + 20), tail(ids.begin() + 20, ids.end());
     test::prefill(first.get(), head, vocab);
     test::AlignedBytes state(mote_session_state_bytes(first.get()));

@@ -17,7 +17,7 @@ using test::output_of;
 using test::same_bits;
 using test::Sequences;
 
-const char* const kModels[] = {
+const char* const kEncoders[] = {
     "bert",       "roberta_masked_lm", "albert_qa",           "mpnet_sentence", "distilbert_classifier",
     "longformer", "fnet_classifier",   "perceiver_masked_lm", "xlnet",          "deberta_v2_conv"};
 
@@ -48,7 +48,7 @@ mote_status try_batch(mote_session* session, mote_batch batch) {
 
 TEST("an encoder gives the same bits for any threads and any company in the run") {
   const Texts texts;
-  for (const char* name : kModels) {
+  for (const char* name : kEncoders) {
     for (const char* type : {"f32", "q8g32"}) {
       const test::OpenModel model(test::golden_file(name, type));
       const mote_output_info output = output_of(model);
@@ -81,7 +81,7 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
     parted.push_back(test::some_ids(14 + i, 100, i));
     whole.push_back(test::some_ids(18, 100, i));
   }
-  for (const char* name : kModels) {
+  for (const char* name : kEncoders) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const mote_output_info output = output_of(model);
     for (const mote_isa isa : test::all_families()) {
@@ -109,7 +109,7 @@ TEST("a batch so large that each thread has rows of its own has the bits of its 
 TEST("a batch of more rows than a pass has the bits of its sequences alone, whole or step by step") {
   Sequences sequences;
   for (uint32_t i = 0; i < 24; ++i) sequences.push_back(test::some_ids(1 + i * 5 % 23, 100, i));
-  for (const char* name : kModels) {
+  for (const char* name : kEncoders) {
     CAPTURE(name);
     const test::OpenModel model(test::golden_file(name, "q8g32"));
     const mote_output_info output = output_of(model);
@@ -166,7 +166,7 @@ TEST("a batch of more rows than a pass has the bits of its sequences alone, whol
 }
 
 TEST("an encoder's run in single operations gives the same bits, and nothing before it is done") {
-  for (const char* name : kModels) {
+  for (const char* name : kEncoders) {
     CAPTURE(name);
     const test::OpenModel model(test::golden_file(name, "f32"));
     const mote_output_info output = output_of(model);

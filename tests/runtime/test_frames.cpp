@@ -9,18 +9,18 @@ using namespace mote::convert;
 
 namespace {
 
-constexpr uint32_t kWidth = 3, kTaps = 4, kStride = 2;
+constexpr uint32_t kFrameWidth = 3, kTaps = 4, kStride = 2;
 
 /// The frames of windows of kTaps rows, kStride apart, then of windows of 2 of those, one for each of them.
 Graph framer() {
-  Graph graph = test::bare_graph(1, 2 * kTaps * kWidth, 64);
+  Graph graph = test::bare_graph(1, 2 * kTaps * kFrameWidth, 64);
   const auto value = [&](uint32_t width, Unit unit) { return test::add_value(graph, width, unit); };
-  const View in = value(kWidth, Unit::token);
+  const View in = value(kFrameWidth, Unit::token);
   graph.nodes.push_back(InputNode{in});
   const Unit windows = graph.add_groups(Unit::token, kStride, kTaps);
-  const View frames = value(kTaps * kWidth, windows);
+  const View frames = value(kTaps * kFrameWidth, windows);
   graph.nodes.push_back(FramesNode{kTaps, 0, in, frames});
-  const View pairs = value(2 * kTaps * kWidth, windows);
+  const View pairs = value(2 * kTaps * kFrameWidth, windows);
   graph.nodes.push_back(FramesNode{2, 1, frames, pairs});
   graph.output = value(pairs.width, Unit::selected);
   graph.nodes.push_back(SelectNode{pairs, graph.output});
@@ -29,7 +29,7 @@ Graph framer() {
 }
 
 std::vector<float> rows_of(uint32_t length) {
-  std::vector<float> rows(length * kWidth);
+  std::vector<float> rows(length * kFrameWidth);
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<float>(i + 1);
   return rows;
 }
@@ -57,10 +57,10 @@ TEST("windows begin where they also end, and each has a row of outputs", "[strea
     for (uint32_t first = 0; first + kTaps <= length; first += kStride, ++output) {
       const float* values = mote_session_output(session.get(), output);
       REQUIRE(values != nullptr);
-      for (uint32_t i = 0; i < kTaps * kWidth; ++i) {
-        const float before = first == 0 ? 0.0f : own[(first - kStride) * kWidth + i];
+      for (uint32_t i = 0; i < kTaps * kFrameWidth; ++i) {
+        const float before = first == 0 ? 0.0f : own[(first - kStride) * kFrameWidth + i];
         TEST_ASSERT_EQUAL_FLOAT(before, values[i]);
-        TEST_ASSERT_EQUAL_FLOAT(own[first * kWidth + i], values[kTaps * kWidth + i]);
+        TEST_ASSERT_EQUAL_FLOAT(own[first * kFrameWidth + i], values[kTaps * kFrameWidth + i]);
       }
     }
   }

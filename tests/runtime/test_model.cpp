@@ -57,7 +57,7 @@ TEST("a file cut at any byte is refused") {
   }
 }
 
-TEST("any byte of the metadata flipped gives an error or a normal run") {
+TEST("any byte of the metadata flipped gives an error or a normal run", "[text]") {
   const auto [name, type] = GENERATE(std::pair("qwen3", "q4mg32"), std::pair("distilbert_classifier", "q8c"));
   CAPTURE(name);
   test::AlignedBytes file(test::golden_file(name, type));
@@ -74,7 +74,7 @@ TEST("any byte of the metadata flipped gives an error or a normal run") {
   TEST_ASSERT_GREATER_THAN(metadata_bytes(file) / 4, refused);
 }
 
-TEST("any byte of the tokenizer flipped gives an error or a normal run") {
+TEST("any byte of the tokenizer flipped gives an error or a normal run", "[text]") {
   test::AlignedBytes file(test::text_file("q4g32"));
   const auto* root = mote::file::GetSizePrefixedModel(file.data());
   const auto* tokenizer = root->tokenizer();

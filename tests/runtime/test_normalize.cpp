@@ -72,7 +72,8 @@ std::string random_text(uint32_t seed) {
 
 }  // namespace
 
-TEST("NFC, NFD, NFKC and NFKD of any letters and marks are utf8proc's, whatever the window") {
+TEST("NFC, NFD, NFKC and NFKD of any letters and marks are utf8proc's, whatever the window",
+     "[values]") {
   for (const bool compatible : {false, true}) {
     for (const bool compose : {false, true}) {
       const TokenizerSpec spec = normalizing({canonical_form(compatible, compose)});
@@ -97,7 +98,7 @@ TEST("NFC, NFD, NFKC and NFKD of any letters and marks are utf8proc's, whatever 
   }
 }
 
-TEST("a text of marks alone takes time that grows as its length does") {
+TEST("a text of marks alone takes time that grows as its length does", "[text]") {
   const test::TextTokenizer tokenizer(normalizing({canonical_form(false, true)}));
   const auto marks = [](size_t count) {
     std::string text = "a";

@@ -121,6 +121,8 @@ TEST("a pool of one thread runs nothing in other threads") {
   mote_posix_pool_destroy(nullptr);
 }
 
+namespace {
+
 /// A task that ends when as many have begun as there are threads: no thread can do the share of another.
 struct Meeting {
   explicit Meeting(uint32_t size) : count(size), calls(size) {}
@@ -134,6 +136,8 @@ struct Meeting {
     while (meeting->present.load() < meeting->count) sched_yield();
   }
 };
+
+}  // namespace
 
 TEST("every thread of a pool takes part, the caller with index 0") {
   for (uint32_t threads = 2; threads <= 5; ++threads) {

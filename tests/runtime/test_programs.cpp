@@ -10,7 +10,7 @@ using namespace mote::convert;
 
 namespace {
 
-constexpr uint32_t kWidth = 16, kVocab = 16, kValueDim = 4;
+constexpr uint32_t kProgramWidth = 16, kVocab = 16, kValueDim = 4;
 
 std::vector<float> numbers(uint32_t rows, uint32_t cols, uint32_t seed) {
   std::vector<float> values(size_t{rows} * cols);
@@ -24,9 +24,9 @@ ProgramGraph layer(const char* name, const Node& first) {
   ProgramGraph program;
   program.name = name;
   const auto value = [&](uint32_t width, Unit unit) { return test::add_value(program, width, unit); };
-  const View x = value(kWidth, Unit::token), q = value(16, Unit::token), k = value(8, Unit::token),
+  const View x = value(kProgramWidth, Unit::token), q = value(16, Unit::token), k = value(8, Unit::token),
              v = value(kValueDim, Unit::token), attended = value(2 * kValueDim, Unit::token),
-             selected = value(kWidth, Unit::selected), logits = value(kVocab, Unit::selected);
+             selected = value(kProgramWidth, Unit::selected), logits = value(kVocab, Unit::selected);
   program.nodes = {first,
                    LinearNode{1, -1, mote::Activation::none, x, q, std::nullopt},
                    LinearNode{2, -1, mote::Activation::none, x, k, std::nullopt},
@@ -41,19 +41,19 @@ ProgramGraph layer(const char* name, const Node& first) {
 }
 
 Graph two_programs() {
-  const View x{0, 0, kWidth};
-  Graph graph = test::bare_graph(kVocab, kWidth, 300);
+  const View x{0, 0, kProgramWidth};
+  Graph graph = test::bare_graph(kVocab, kProgramWidth, 300);
   static_cast<ProgramGraph&>(graph) = layer("decode", EmbedNode{0, x});
   graph.more_programs = {layer("decode_floats", InputNode{x})};
   const auto weight = [&](const char* name, uint32_t rows, uint32_t cols) {
     const auto seed = static_cast<uint32_t>(graph.weights.size());
     graph.weights.push_back({name, mote::DType::f32, false, rows, cols, {}, numbers(rows, cols, seed)});
   };
-  weight("table", kVocab, kWidth);
-  weight("q", 16, kWidth);
-  weight("k", 8, kWidth);
-  weight("v", kValueDim, kWidth);
-  weight("o", kWidth, 2 * kValueDim);
+  weight("table", kVocab, kProgramWidth);
+  weight("q", 16, kProgramWidth);
+  weight("k", 8, kProgramWidth);
+  weight("v", kValueDim, kProgramWidth);
+  weight("o", kProgramWidth, 2 * kValueDim);
   graph.caches = {{1, 8, 0, false, kValueDim}};
   return graph;
 }
@@ -71,12 +71,12 @@ TEST("a program of floats gives the bits of the one of ids that embeds the same 
   TEST_ASSERT_EQUAL_UINT32(2, mote_model_programs(model().get()));
   mote_model_get_program(model().get(), 1, &info);
   TEST_ASSERT_EQUAL_STRING("decode_floats", info.name);
-  TEST_ASSERT_EQUAL_UINT32(kWidth, info.input_width);
+  TEST_ASSERT_EQUAL_UINT32(kProgramWidth, info.input_width);
   TEST_ASSERT_EQUAL_UINT32(kVocab, info.output_width);
   mote_model_get_program(model().get(), 2, &info);
   TEST_ASSERT_NULL(info.name);
 
-  const auto table = numbers(kVocab, kWidth, 0);
+  const auto table = numbers(kVocab, kProgramWidth, 0);
   for (const mote_isa isa : test::all_families()) {
     for (const uint32_t n : {1u, 5u, 60u, 140u}) {
       CAPTURE(mote_isa_name(isa), n);
@@ -90,8 +90,8 @@ TEST("a program of floats gives the bits of the one of ids that embeds the same 
       std::vector<float> values;
       for (uint32_t i = 0; i < n; ++i) {
         rows[i] = {0, 0, 0, i + 1 == n};
-        const float* row = &table[static_cast<size_t>(ids[i]) * kWidth];
-        values.insert(values.end(), row, row + kWidth);
+        const float* row = &table[static_cast<size_t>(ids[i]) * kProgramWidth];
+        values.insert(values.end(), row, row + kProgramWidth);
         values.insert(values.end(), 3, -1.0f);  // between rows
       }
       mote_rows call{};
@@ -99,7 +99,7 @@ TEST("a program of floats gives the bits of the one of ids that embeds the same 
       call.count = n;
       call.program = 1;
       call.values = values.data();
-      call.value_stride = kWidth + 3;
+      call.value_stride = kProgramWidth + 3;
       mote_error error{};
       REQUIRE(mote_compute(by_floats.get(), &call, &error) == MOTE_OK);
       TEST_ASSERT_TRUE(expected == test::logits_of(by_floats.get(), kVocab));
@@ -114,7 +114,7 @@ TEST("a program of floats gives the bits of the one of ids that embeds the same 
 TEST("a call gives a program what its rows are, or is refused", "[programs]") {
   const test::OpenSession session(model(), mote_session_options_default(model().get()));
   const mote_row row{0, 1, 0, 1};
-  const float values[kWidth] = {};
+  const float values[kProgramWidth] = {};
   mote_error error{};
   mote_rows call{};
   call.rows = &row;
@@ -126,7 +126,7 @@ TEST("a call gives a program what its rows are, or is refused", "[programs]") {
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), &call, &error));
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "decode_floats takes 16 floats"));
   call.values = values;
-  call.value_stride = kWidth - 1;
+  call.value_stride = kProgramWidth - 1;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), &call, &error));
   call.program = 2;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_compute(session.get(), &call, &error));

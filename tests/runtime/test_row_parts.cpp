@@ -10,20 +10,20 @@ using namespace mote::convert;
 
 namespace {
 
-constexpr uint32_t kWidth = 2, kParts = 3, kMoreParts = 2, kAll = kParts * kMoreParts;
+constexpr uint32_t kPartsWidth = 2, kParts = 3, kMoreParts = 2, kAll = kParts * kMoreParts;
 
-/// Rows of kAll * kWidth floats are split in two steps, each part is put beside the one before it, and all
-/// of a token's are stacked again.
+/// Rows of kAll * kPartsWidth floats are split in two steps, each part is put beside the one before it, and
+/// all of a token's are stacked again.
 Graph splitter() {
-  Graph graph = test::bare_graph(1, 2 * kAll * kWidth, 64);
+  Graph graph = test::bare_graph(1, 2 * kAll * kPartsWidth, 64);
   const auto value = [&](uint32_t width, Unit unit) { return test::add_value(graph, width, unit); };
-  const View in = value(kAll * kWidth, Unit::token);
+  const View in = value(kAll * kPartsWidth, Unit::token);
   graph.nodes.push_back(InputNode{in});
   const Unit parts = graph.add_parts(Unit::token, kParts);
-  const View coarse = value(kMoreParts * kWidth, parts);
+  const View coarse = value(kMoreParts * kPartsWidth, parts);
   graph.nodes.push_back(SplitRowsNode{in, coarse});
   const Unit more = graph.add_parts(parts, kMoreParts);
-  const View fine = value(kWidth, more), pairs = value(2 * kWidth, more);
+  const View fine = value(kPartsWidth, more), pairs = value(2 * kPartsWidth, more);
   graph.nodes.push_back(SplitRowsNode{coarse, fine});
   graph.nodes.push_back(FramesNode{2, 1, fine, pairs});
   const View stacked = value(graph.width, graph.add_groups(more, kAll));
@@ -37,7 +37,7 @@ Graph splitter() {
 std::vector<float> rows_of(const std::vector<uint32_t>& lengths) {
   std::vector<float> rows;
   for (const uint32_t length : lengths) {
-    for (uint32_t i = 0; i < length * kAll * kWidth; ++i)
+    for (uint32_t i = 0; i < length * kAll * kPartsWidth; ++i)
       rows.push_back(static_cast<float>(1000 * length + i + 1));
   }
   return rows;
@@ -52,15 +52,15 @@ void check_outputs(const mote_session* session, const std::vector<uint32_t>& len
       const float* values = mote_session_output(session, output);
       REQUIRE(values != nullptr);
       for (uint32_t part = 0; part < kAll; ++part) {
-        for (uint32_t i = 0; i < kWidth; ++i) {
-          const size_t own = begin + (size_t{row} * kAll + part) * kWidth + i;
-          const float before = row == 0 && part == 0 ? 0.0f : rows[own - kWidth];
-          TEST_ASSERT_EQUAL_FLOAT(before, values[part * 2 * kWidth + i]);
-          TEST_ASSERT_EQUAL_FLOAT(rows[own], values[part * 2 * kWidth + kWidth + i]);
+        for (uint32_t i = 0; i < kPartsWidth; ++i) {
+          const size_t own = begin + (size_t{row} * kAll + part) * kPartsWidth + i;
+          const float before = row == 0 && part == 0 ? 0.0f : rows[own - kPartsWidth];
+          TEST_ASSERT_EQUAL_FLOAT(before, values[part * 2 * kPartsWidth + i]);
+          TEST_ASSERT_EQUAL_FLOAT(rows[own], values[part * 2 * kPartsWidth + kPartsWidth + i]);
         }
       }
     }
-    begin += size_t{length} * kAll * kWidth;
+    begin += size_t{length} * kAll * kPartsWidth;
   }
   TEST_ASSERT_NULL(mote_session_output(session, output));
 }
@@ -123,12 +123,12 @@ TEST("a state keeps no rows of parts, and windows are not of other streams' rows
   mote_error error{};
   Graph graph = splitter();
   const View fine = std::get<SplitRowsNode>(graph.nodes[2]).out;
-  graph.caches = {{1, kWidth, 0, true}};
+  graph.caches = {{1, kPartsWidth, 0, true}};
   graph.nodes[3] = KvStoreNode{0, fine, fine};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(test::says(error.text, "rows for parts of tokens"));
   graph = splitter();
-  const View pairs = test::add_value(graph, 2 * kAll * kWidth, graph.values[1].unit);
+  const View pairs = test::add_value(graph, 2 * kAll * kPartsWidth, graph.values[1].unit);
   graph.nodes[1] = FramesNode{2, 1, std::get<InputNode>(graph.nodes[0]).out, pairs};
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
   TEST_ASSERT_TRUE(test::says(error.text, "out has no row for a row or a group of rows of in"));
@@ -137,8 +137,8 @@ TEST("a state keeps no rows of parts, and windows are not of other streams' rows
 TEST("a session with more rows than have numbers is refused", "[streams]") {
   Graph graph = splitter();
   graph.groups[1].parts = 4096;
-  graph.values[1].width = 4096 * kWidth;
-  graph.values[0].width = kParts * 4096 * kWidth;
+  graph.values[1].width = 4096 * kPartsWidth;
+  graph.values[0].width = kParts * 4096 * kPartsWidth;
   std::get<InputNode>(graph.nodes[0]).out.width = std::get<SplitRowsNode>(graph.nodes[1]).in.width =
       graph.values[0].width;
   std::get<SplitRowsNode>(graph.nodes[1]).out.width = std::get<SplitRowsNode>(graph.nodes[2]).in.width =

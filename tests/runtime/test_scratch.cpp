@@ -24,8 +24,8 @@ const char* const kOfSelectedRows = "roberta_masked_lm";
 const char* const kOfSequences = "bert_classifier";
 
 /// Memory that ends where the last accessible byte does.
-struct LastBytes : mote::test::GuardedBuffer {
-  explicit LastBytes(size_t count) : GuardedBuffer(count, mote::test::Edge::end) {}
+struct LastBytes : mote::testing::GuardedBuffer {
+  explicit LastBytes(size_t count) : GuardedBuffer(count, mote::testing::Edge::end) {}
   size_t size() const { return bytes(); }
 };
 using GuardedSession = test::SessionIn<LastBytes>;
@@ -71,7 +71,7 @@ void each_pool(const std::function<void(uint32_t, const mote_platform&)>& f) {
 
 }  // namespace
 
-TEST("a batch of any size has the bits of its sequences alone and stays inside its arena") {
+TEST("a batch of any size has the bits of its sequences alone and stays inside its arena", "[values]") {
   for (const char* name : {kOfSelectedRows, kOfSequences}) {
     for (const char* type : kTypes) {
       const test::OpenModel model(test::golden_file(name, type));

@@ -123,7 +123,7 @@ TEST("a context that would overflow is refused and the session stays as it was")
   TEST_ASSERT_NOT_NULL(mote_session_logits(session.get(), 0));
 }
 
-TEST("ids outside the vocabulary are refused") {
+TEST("ids outside the vocabulary are refused", "[text]") {
   const test::OpenSession session(llama(), test::small_options(llama()));
   mote_error error{};
   for (const int32_t bad : {-1, 100, INT32_MAX, INT32_MIN}) {

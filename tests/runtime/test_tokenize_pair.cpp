@@ -5,7 +5,7 @@
 
 namespace {
 
-struct Pair {
+struct TextPair {
   mote_status status;
   std::vector<int32_t> ids;
   std::vector<mote_span> spans;
@@ -13,13 +13,13 @@ struct Pair {
   mote_error error;
 };
 
-Pair tokenize(mote_session* session, const char* first, const char* second, uint32_t flags,
-              uint32_t capacity = 32) {
-  Pair pair{MOTE_OK,
-            std::vector<int32_t>(capacity),
-            std::vector<mote_span>(capacity),
-            std::vector<mote_token_kind>(capacity),
-            {}};
+TextPair tokenize(mote_session* session, const char* first, const char* second, uint32_t flags,
+                  uint32_t capacity = 32) {
+  TextPair pair{MOTE_OK,
+                std::vector<int32_t>(capacity),
+                std::vector<mote_span>(capacity),
+                std::vector<mote_token_kind>(capacity),
+                {}};
   uint32_t count = 0;
   pair.status = mote_tokenize_pair(session, first, std::strlen(first), second,
                                    second == nullptr ? 0 : std::strlen(second), flags, pair.ids.data(),
@@ -44,9 +44,9 @@ class PairSession {
 
 }  // namespace
 
-TEST("a question and a text are put together with their types and places") {
+TEST("a question and a text are put together with their types and places", "[text]") {
   const PairSession session;
-  const Pair pair = tokenize(session.get(), "Who went?", "They went to CAF\u00C9S.", MOTE_ADD_SPECIAL);
+  const TextPair pair = tokenize(session.get(), "Who went?", "They went to CAF\u00C9S.", MOTE_ADD_SPECIAL);
   REQUIRE(pair.status == MOTE_OK);
   //                              [CLS] who went ? [SEP] the ##y went [UNK] cafe ##s . [SEP]
   REQUIRE(pair.ids == std::vector<int32_t>{2, 4, 5, 7, 3, 8, 9, 5, 1, 10, 11, 12, 3});
@@ -62,23 +62,23 @@ TEST("a question and a text are put together with their types and places") {
   TEST_ASSERT_EQUAL_UINT32(0, pair.spans[12].end);
 }
 
-TEST("without a second text, or without added tokens, only the texts are there") {
+TEST("without a second text, or without added tokens, only the texts are there", "[text]") {
   const PairSession session;
   REQUIRE(tokenize(session.get(), "who", nullptr, MOTE_ADD_SPECIAL).ids == std::vector<int32_t>{2, 4, 3});
-  const Pair plain = tokenize(session.get(), "who", "went", 0);
+  const TextPair plain = tokenize(session.get(), "who", "went", 0);
   REQUIRE(plain.ids == std::vector<int32_t>{4, 5});
   TEST_ASSERT_EQUAL_UINT32(0, plain.kinds[0].type);
   TEST_ASSERT_EQUAL_UINT32(1, plain.kinds[1].type);
   REQUIRE(tokenize(session.get(), "", "", MOTE_ADD_SPECIAL).ids == std::vector<int32_t>{2, 3, 3});
 }
 
-TEST("a word of too many characters is unknown, and so is one with a gap") {
+TEST("a word of too many characters is unknown, and so is one with a gap", "[text]") {
   const PairSession session;
   REQUIRE(tokenize(session.get(), "thethethe homes", nullptr, 0).ids == std::vector<int32_t>{1, 6, 11});
   REQUIRE(tokenize(session.get(), "homex", nullptr, 0).ids == std::vector<int32_t>{1});
 }
 
-TEST("a pair that does not fit is counted, null pointers and unknown flags are refused") {
+TEST("a pair that does not fit is counted, null pointers and unknown flags are refused", "[text]") {
   const PairSession session;
   uint32_t count = 0;
   mote_error error{};
@@ -92,7 +92,7 @@ TEST("a pair that does not fit is counted, null pointers and unknown flags are r
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 8).status);
 }
 
-TEST("truncation cuts the last text and keeps what is added around, or refuses") {
+TEST("truncation cuts the last text and keeps what is added around, or refuses", "[text]") {
   const PairSession session;
   const auto cut = [&](uint32_t capacity, const char* second, std::vector<int32_t>* ids) {
     ids->assign(capacity, -1);

@@ -119,7 +119,7 @@ TEST("merging is by rank, then from the left") {
   }
 }
 
-TEST("characters without a token become byte tokens and come back") {
+TEST("characters without a token become byte tokens and come back", "[text]") {
   const test::TextTokenizer tokenizer(sentence_piece());
   const std::string text = "a\xF0\x9F\xA6\x99 b";
   const std::vector<int32_t> ids = tokenizer.encode(text, MOTE_ADD_SPECIAL);
@@ -137,7 +137,7 @@ TEST("special tokens in a text count only where that is asked for") {
   TEST_ASSERT_EQUAL_STRING("<|endoftext|>", tokenizer.decode({0}, 0));
 }
 
-TEST("a text of any length takes no more scratch than its longest word") {
+TEST("a text of any length takes no more scratch than its longest word", "[values]") {
   for (const auto& spec : all_kinds()) {
     const test::TextTokenizer large(spec);
     test::TextTokenizer small(spec, 64);
@@ -166,7 +166,7 @@ TEST("a text of any length takes no more scratch than its longest word") {
   }
 }
 
-TEST("a word of 64 KiB takes time that grows as its length does, a longer one is refused") {
+TEST("a word of 64 KiB takes time that grows as its length does, a longer one is refused", "[values]") {
   for (const auto& spec : {own("own_gpt4"), sentence_piece(), own("own_unigram")}) {
     const test::TextTokenizer tokenizer(spec);
     for (const std::string unit : {"a", "on", "wor"}) {
@@ -188,7 +188,7 @@ TEST("a word of 64 KiB takes time that grows as its length does, a longer one is
   }
 }
 
-TEST("a word of 64 KiB is one unknown WordPiece, a longer one is refused") {
+TEST("a word of 64 KiB is one unknown WordPiece, a longer one is refused", "[values]") {
   const test::TextTokenizer tokenizer(own("own_wordpiece"));
   std::vector<mote_span> spans;
   const auto ids = tokenizer.encode("a " + std::string(65530, 'a'), 0, &spans);
@@ -202,7 +202,7 @@ TEST("a word of 64 KiB is one unknown WordPiece, a longer one is refused") {
   TEST_ASSERT_NOT_NULL(std::strstr(error.text, "the word from byte 2 "));
 }
 
-TEST("a part of a text that cannot be cut is refused where it exceeds the scratch") {
+TEST("a part of a text that cannot be cut is refused where it exceeds the scratch", "[text]") {
   test::TextTokenizer tokenizer(own("own_wordpiece"), 64);
   std::string marks = "a ";
   for (int i = 0; i < 2000; ++i) marks += "\u0301";
@@ -226,7 +226,7 @@ TEST("empty texts, zeros and bytes that are no UTF-8 are texts like others") {
   REQUIRE(tokenizer.encode("\xE2\x82", 0) == tokenizer.encode("\uFFFD", 0));
 }
 
-TEST("text streamed token by token is whole characters and equals the text decoded at once") {
+TEST("text streamed token by token is whole characters and equals the text decoded at once", "[text]") {
   const auto gpt4 = own("own_gpt4");
   for (const auto& spec : {gpt4, sentence_piece()}) {
     const test::TextTokenizer tokenizer(spec);
@@ -258,7 +258,7 @@ TEST("text streamed token by token is whole characters and equals the text decod
   }
 }
 
-TEST("offsets are of whole characters and in order") {
+TEST("offsets are of whole characters and in order", "[text]") {
   const test::TextTokenizer tokenizer(own("own_gpt4"));
   for (uint32_t seed = 0; seed < 50; ++seed) {
     const std::string text = random_text(seed, 200);
@@ -275,7 +275,7 @@ TEST("offsets are of whole characters and in order") {
   }
 }
 
-TEST("classes of characters in ranges are those in blocks, in fewer bytes") {
+TEST("classes of characters in ranges are those in blocks, in fewer bytes", "[values]") {
   for (const auto& spec : all_kinds()) {
     const test::TextTokenizer blocks(spec), ranges(spec, 1 << 16, true);
     REQUIRE(blocks.view().class_ranges.count == 0);
@@ -292,7 +292,7 @@ TEST("classes of characters in ranges are those in blocks, in fewer bytes") {
   }
 }
 
-TEST("ranges of characters that leave some out, or are out of order, are refused") {
+TEST("ranges of characters that leave some out, or are out of order, are refused", "[text]") {
   test::TextTokenizer tokenizer(own("own_gpt4"), 256, true);
   const mote::Table<uint32_t> ranges = tokenizer.view().class_ranges;
   const auto refused_with = [&](uint32_t at, uint32_t value) {
@@ -310,7 +310,7 @@ TEST("ranges of characters that leave some out, or are out of order, are refused
   REQUIRE(!refused_with(1, ranges[1]));
 }
 
-TEST("any byte of the tables flipped gives an error or a normal run") {
+TEST("any byte of the tables flipped gives an error or a normal run", "[text]") {
   bool ranges = false;
   for (const auto& spec : all_kinds()) {
     test::TextTokenizer tokenizer(spec, 256, ranges = !ranges);

@@ -125,31 +125,33 @@ void check_llama_cpp(const std::string& name, bool texts_come_back = true) {
 
 }  // namespace
 
-TEST("a tokenizer of the GPT-4 family gives the ids, offsets and text of Hugging Face's") {
+TEST("a tokenizer of the GPT-4 family gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_own("own_gpt4");
 }
 
-TEST("added tokens, Metaspace and steps of pre-tokenizers work together as in Hugging Face's") {
+TEST("added tokens, Metaspace and steps of pre-tokenizers work together as in Hugging Face's", "[text]") {
   check_own("small");
 }
 
-TEST("WordPiece behind BERT's normalizer gives the ids, offsets and text of Hugging Face's") {
+TEST("WordPiece behind BERT's normalizer gives the ids, offsets and text of Hugging Face's",
+     "[values]") {
   check_own("own_wordpiece");
 }
 
-TEST("Unigram behind a precompiled map gives the ids, offsets and text of Hugging Face's") {
+TEST("Unigram behind a precompiled map gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_own("own_unigram");
 }
 
-TEST("byte pairs behind NFC that know where words end give the ids, offsets and text of Hugging Face's") {
+TEST("byte pairs behind NFC that know where words end give the ids, offsets and text of Hugging Face's",
+     "[values]") {
   check_own("own_clip");
 }
 
-TEST("pairs of texts have the ids, types, offsets and sources of Hugging Face's") {
+TEST("pairs of texts have the ids, types, offsets and sources of Hugging Face's", "[values]") {
   for (const char* name : {"own_wordpiece", "own_unigram", "own_clip"}) check_pairs(name);
 }
 
-TEST("BERT's tokenizer from vocab.txt is that of tokenizer.json") {
+TEST("BERT's tokenizer from vocab.txt is that of tokenizer.json", "[text]") {
   const json root = json::parse(read_text(own_folder() / "own_wordpiece/tokenizer.json"));
   std::map<uint32_t, std::string> pieces;
   for (const auto& [piece, id] : root["model"]["vocab"].items()) pieces[id] = piece;
@@ -164,37 +166,41 @@ TEST("BERT's tokenizer from vocab.txt is that of tokenizer.json") {
   REQUIRE(pair.kinds.back().type == 1);
 }
 
-TEST("all-MiniLM-L6-v2's tokenizer gives the ids, offsets and text of Hugging Face's") {
+TEST("all-MiniLM-L6-v2's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_shared_golden("all-MiniLM-L6-v2");
 }
 
-TEST("t5-small's tokenizer gives the ids, offsets and text of Hugging Face's") {
+TEST("t5-small's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_shared_golden("t5-small");
 }
 
-TEST("clip's tokenizer gives the ids, offsets and text of Hugging Face's") { check_shared_golden("clip"); }
+TEST("clip's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
+  check_shared_golden("clip");
+}
 
-TEST("roberta-base's tokenizer gives the ids, offsets and text of Hugging Face's") {
+TEST("roberta-base's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_shared_golden("roberta-base");
 }
 
-TEST("whisper.tiny's tokenizer gives the ids, offsets and text of Hugging Face's") {
+TEST("whisper.tiny's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_shared_golden("whisper.tiny");
 }
 
-TEST("llama2's tokenizer gives the ids, offsets and text of Hugging Face's") {
+TEST("llama2's tokenizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_shared_golden("llama2");
 }
 
-TEST("GPT-2's vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("gpt-2"); }
+TEST("GPT-2's vocabulary in a GGUF gives llama.cpp's ids", "[text]") { check_llama_cpp("gpt-2"); }
 
-TEST("vocabularies in GGUFs whose pre-tokenizers have names give llama.cpp's ids") {
+TEST("vocabularies in GGUFs whose pre-tokenizers have names give llama.cpp's ids", "[text]") {
   for (const char* name : {"deepseek-coder", "deepseek-llm", "falcon", "mpt", "refact", "starcoder", "phi-3",
                            "qwen2", "llama-bpe", "command-r"}) {
     check_llama_cpp(name, false);
   }
 }
 
-TEST("Llama's SentencePiece vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("llama-spm"); }
+TEST("Llama's SentencePiece vocabulary in a GGUF gives llama.cpp's ids", "[text]") {
+  check_llama_cpp("llama-spm");
+}
 
-TEST("BERT's vocabulary in a GGUF gives llama.cpp's ids") { check_llama_cpp("bert-bge", false); }
+TEST("BERT's vocabulary in a GGUF gives llama.cpp's ids", "[text]") { check_llama_cpp("bert-bge", false); }

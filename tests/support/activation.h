@@ -7,7 +7,7 @@
 
 #include "kernels/ops.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 inline double exact_activation(Activation activation, double x) {
   const double logistic = 1.0 / (1.0 + exp(-x));
@@ -32,4 +32,4 @@ inline double exact_activation(Activation activation, double x) {
   return x;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -37,8 +37,8 @@ class ExactArena {
   size_t size() const { return bytes_.bytes(); }
 
  private:
-  struct Bytes : mote::test::GuardedBuffer {
-    explicit Bytes(size_t count) : GuardedBuffer(count, mote::test::Edge::end) {}
+  struct Bytes : mote::testing::GuardedBuffer {
+    explicit Bytes(size_t count) : GuardedBuffer(count, mote::testing::Edge::end) {}
   };
   Bytes bytes_;
 #endif

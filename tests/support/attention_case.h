@@ -3,7 +3,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// What attention is asked for, of so many heads and rows.
 struct AttentionCase {
@@ -42,4 +42,4 @@ inline HeadBytes bytes_of(const float* x, uint32_t width) {
   return bytes;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

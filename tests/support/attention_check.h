@@ -15,7 +15,7 @@
 #include "tests/support/paired_floats.h"
 #include "tests/support/vnni_kernels.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 template <class Check>
 void each_attention(Check check) {
@@ -85,4 +85,4 @@ inline void check_case(const KernelEntry& entry, const AttentionCase& c, Split s
   check_scene(entry, c, &scene, split);
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -9,7 +9,7 @@
 #include "schema/bf16.h"
 #include "tests/support/attention_case.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Queries, keys and values of two sequences, those that a row sees in pages of a cache, in scrambled order.
 /// The table has no page for the tiles before and behind these.
@@ -397,4 +397,4 @@ class AttentionScene {
   std::vector<float> q_, k_, v_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-namespace mote::test {
+namespace mote::testing {
 
 inline constexpr double kRounding = 0x1p-24;
 
@@ -48,4 +48,4 @@ inline Bounded square_root(const Bounded& x) {
 }
 inline Bounded softplus(const Bounded& x) { return x.value > 20 ? x : log_of_1_plus(exponential(x)); }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -9,7 +9,7 @@
 
 #include "tests/support/gguf_builder.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 class Ct2Builder {
  public:
@@ -107,4 +107,4 @@ inline Ct2Builder small_ct2_marian(uint32_t version) {
   return builder;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

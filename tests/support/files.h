@@ -17,7 +17,7 @@
 #include <string>
 #include <system_error>
 
-namespace mote::test {
+namespace mote::testing {
 
 /// An empty directory that goes with the object.
 class TempDirectory {
@@ -88,4 +88,4 @@ void for_each_damage(const std::string& whole, Action&& action) {
   }
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace mote::test {
+namespace mote::testing {
 
 /// The bytes of a number.
 template <class T>
@@ -89,4 +89,4 @@ inline GgufBuilder one_layer_llama(uint32_t width, uint32_t feed_forward) {
   return file;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -14,7 +14,7 @@
 
 #include <stdexcept>
 
-namespace mote::test {
+namespace mote::testing {
 
 enum class Edge { start, end };
 
@@ -61,4 +61,4 @@ class GuardedBuffer {
   size_t bytes_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

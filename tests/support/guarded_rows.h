@@ -9,7 +9,7 @@
 #include "tests/support/guarded_buffer.h"
 #include "tests/support/unity_style.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 class GuardedRows {
  public:
@@ -81,4 +81,4 @@ void check_within(const GuardedRows& actual, Expected expected, Bound bound) {
   actual.check_gaps();
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

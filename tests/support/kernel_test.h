@@ -10,7 +10,7 @@
 #include "tests/support/guarded_rows.h"
 #include "tests/support/plain_kernels.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Whether the templates over plain vectors are tested: native builds do, which suffices.
 #ifdef MOTE_TEST_EMULATED
@@ -95,4 +95,4 @@ class Random {
   std::mt19937 engine_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

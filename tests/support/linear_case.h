@@ -6,7 +6,7 @@
 #include "tests/support/kernel_test.h"
 #include "tests/support/packed_weight.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 struct LinearCase {
   uint32_t rows, outputs, inputs;
@@ -91,4 +91,4 @@ class LinearOperands {
   bool is_quantized_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

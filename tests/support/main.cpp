@@ -4,5 +4,5 @@
 
 int main(int argc, char** argv) {
   if (Catch::Session().run(argc, argv) != 0) return 1;  // never the number of failures: that may be kSkipped
-  return mote::test::skipped ? mote::test::kSkipped : 0;
+  return mote::testing::skipped ? mote::testing::kSkipped : 0;
 }

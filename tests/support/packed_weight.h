@@ -6,7 +6,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Quantized values: any, or all at the end of the type's range (-128, nibble 0; 127, nibble 15); of
 /// activations also such that two or four neighbours add up to about 128, the most that products with any
@@ -301,4 +301,4 @@ class QuantizedRows {
   GuardedBuffer buffer_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

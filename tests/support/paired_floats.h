@@ -6,7 +6,7 @@
 
 #include "kernels/dispatch.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 #if defined(__x86_64__)
 /// Of floats_512_paired.cpp: linear and attention, each with f32 and with f16.
@@ -27,4 +27,4 @@ void each_paired(Op op, Check check) {
 #endif
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

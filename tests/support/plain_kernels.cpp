@@ -12,7 +12,7 @@
 #include "kernels/simd/rope.inl.h"
 #include "tests/support/plain_vectors.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 template <class Args>
@@ -64,4 +64,4 @@ const KernelEntry* plain_kernels(uint32_t* count) {
   return all;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

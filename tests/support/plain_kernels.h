@@ -6,8 +6,8 @@
 
 #include "kernels/dispatch.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 const KernelEntry* plain_kernels(uint32_t* count);
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -11,7 +11,7 @@
 #include "kernels/x86/linear_amx.inl.h"
 #include "tests/support/plain_vnni.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 class PlainTiles {
@@ -96,4 +96,4 @@ const KernelEntry kPlainAmxKernels[] = {
 };
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -9,7 +9,7 @@
 #include "kernels/simd/ints.h"
 #include "schema/f16.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Vectors of `lanes` floats, whose products are added with one rounding or with two.
@@ -221,4 +221,4 @@ struct PlainFloats : FloatScores<PlainFloats<lanes, fused>> {
 };
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::testing

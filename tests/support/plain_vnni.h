@@ -8,7 +8,7 @@
 #include "kernels/simd/linear_operands.inl.h"
 #include "tests/support/unity_style.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 /// Vectors of `lanes` int32 or float with the shapes of Vnni512 (16) or Vnni256 (8).
@@ -166,4 +166,4 @@ struct PlainVnni {
 };
 
 }  // namespace
-}  // namespace mote::test
+}  // namespace mote::testing

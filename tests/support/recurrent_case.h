@@ -7,7 +7,7 @@
 
 #include "tests/support/kernel_test.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Which sequence each row of a call is of, and where each sequence is in its text.
 class MixedRows {
@@ -201,4 +201,4 @@ void check_heads_of_any_numbers(Op op) {
   });
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -14,12 +14,12 @@
   do {                                 \
     if (!(condition)) {                \
       WARN("skipped: " << reason);     \
-      mote::test::skipped = true;      \
+      mote::testing::skipped = true;   \
       return;                          \
     }                                  \
   } while (false)
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Whether a test of this run was skipped: a run without failures then ends with kSkipped, for ctest.
 inline bool skipped = false;
@@ -34,7 +34,7 @@ inline bool has_terminals() {
   return true;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing
 
 #define SKIP_WITHOUT_TERMINALS() \
-  SKIP_UNLESS(mote::test::has_terminals(), "this machine gives no terminals; is /dev/pts mounted?")
+  SKIP_UNLESS(mote::testing::has_terminals(), "this machine gives no terminals; is /dev/pts mounted?")

@@ -10,7 +10,7 @@
 #include "tests/support/files.h"
 #include "tests/support/sentence_piece_file.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 inline const nlohmann::json& known_speech() {
   static const nlohmann::json values =
@@ -42,4 +42,4 @@ inline void write_speech_files(const nlohmann::json& one, const std::filesystem:
   write_text(folder / "sentencepiece.bpe.model", pieces.bytes());
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

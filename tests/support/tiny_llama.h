@@ -12,7 +12,7 @@
 #include "converter/readers/safetensors.h"
 #include "tests/support/files.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 struct TinyLlama {
   nlohmann::json config = {{"model_type", "llama"},    {"vocab_size", 50},
@@ -69,4 +69,4 @@ struct TinyLlama {
   uint64_t state_ = 1;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -12,7 +12,7 @@
 #include "converter/tokenizers/tokenizer_spec.h"
 #include "tests/support/files.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// A temporary directory with a tokenizer's files, of a model of this config.json.
 class TokenizerDirectory {
@@ -42,4 +42,4 @@ class TokenizerDirectory {
   convert::Source source_;
 };
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -7,7 +7,7 @@
 #include "kernels/dispatch.h"
 #include "kernels/simd/linear_decoded.inl.h"
 
-namespace mote::test {
+namespace mote::testing {
 namespace {
 
 template <class V, class Kernel>
@@ -18,14 +18,11 @@ void run_vnni(const LinearArgs& args, Range panels, void* scratch) {
 constexpr uint32_t kVnniKernelCount = 7;
 
 /// An entry for activations and weights of types a and b; the rest is its Kernel.
-#define MOTE_TEST_VNNI(a, b, ...)                          \
-  {Op::kLinear,                                            \
-   DType::a,                                               \
-   DType::b,                                               \
-   isa,                                                    \
-   "linear_" #a "_" #b,                                    \
-   reinterpret_cast<AnyKernel>(&run_vnni<V, __VA_ARGS__>), \
-   &linear_dots_scratch<V, __VA_ARGS__>}
+#define MOTE_TEST_VNNI(a, b, ...)                                                                    \
+  {                                                                                                  \
+    Op::kLinear, DType::a, DType::b, isa, "linear_" #a "_" #b,                                       \
+        reinterpret_cast<AnyKernel>(&run_vnni<V, __VA_ARGS__>), &linear_dots_scratch<V, __VA_ARGS__> \
+  }
 
 template <class V, Isa isa>
 const KernelEntry kVnniKernels[kVnniKernelCount] = {
@@ -46,4 +43,4 @@ using RoughExp = void (*)(const float* x, float largest, float* out);
 extern const RoughExp kRoughExps[2];
 #endif
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -13,7 +13,7 @@
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 struct Outcome {
   int code;  // of the exit, -1 after a signal
@@ -86,4 +86,4 @@ inline std::string converted(const std::string& name, const std::string& type) {
   return path;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

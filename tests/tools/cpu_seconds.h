@@ -12,7 +12,7 @@
 #include "tests/support/files.h"
 #include "tests/support/skip.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// Of user and system time; 0 for a process that is not there.
 inline double cpu_seconds(pid_t process) {
@@ -28,6 +28,6 @@ inline double cpu_seconds(pid_t process) {
 
 constexpr double kBusy = 0.3;  // seconds after which a command that loads in milliseconds is computing
 
-}  // namespace mote::test
+}  // namespace mote::testing
 
 #define SKIP_WITHOUT_PROC() SKIP_UNLESS(std::filesystem::exists("/proc/self/stat"), "there is no /proc")

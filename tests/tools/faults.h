@@ -9,7 +9,7 @@
 
 #include "tests/tools/command.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// For run()'s `before`.
 inline std::string with_faults(const std::string& faults) {
@@ -30,4 +30,4 @@ inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   return names;
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

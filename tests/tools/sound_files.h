@@ -9,7 +9,7 @@
 
 #include "tests/tools/command.h"
 
-namespace mote::test {
+namespace mote::testing {
 
 /// A WAV file of 16 bits, mono, 16 kHz.
 inline std::string wav(const std::string& name, const std::vector<int16_t>& samples) {
@@ -47,4 +47,4 @@ inline bool reads_sound(const std::string& model) {
   return !contains(run("transcribe " + model + " /nowhere.wav").err, "libsndfile");
 }
 
-}  // namespace mote::test
+}  // namespace mote::testing

@@ -8,7 +8,7 @@
 #include "converter/readers/safetensors.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using mote::convert::SafetensorsFile;
 using nlohmann::json;
 

@@ -11,7 +11,7 @@
 
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "tests/support/families.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using mote::convert::SafetensorsFile;
 using nlohmann::json;
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 
 #include "tests/tools/faults.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "tests/tools/cpu_seconds.h"
 #include "tests/tools/faults.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 
 namespace {
@@ -96,7 +96,7 @@ std::string long_run() {
   return "run " + long_model() + " --threads 1 --context 32768 --json -n 4 --ids " + ids;
 }
 
-std::string encoder() {
+std::string encoder_file() {
   const std::filesystem::path folder = scratch() / "encoder";
   const std::string path = (scratch() / "encoder.mote").string();
   std::filesystem::copy(golden("bert"), folder, std::filesystem::copy_options::recursive);
@@ -162,7 +162,7 @@ TEST_CASE("interrupt: embed ends after whole lines", "[native]") {
   std::string text;
   for (int i = 0; i < 200'000; ++i) text += "the cat sat on the mat " + std::to_string(i) + "\n";
   write_text(scratch() / "lines.txt", text);
-  Process process("embed " + encoder() + " --threads 1 --file " + (scratch() / "lines.txt").string(),
+  Process process("embed " + encoder_file() + " --threads 1 --file " + (scratch() / "lines.txt").string(),
                   "MOTE_ISA=ref");
   TEST_ASSERT_TRUE(process.computes(kBusy));
   process.interrupt();

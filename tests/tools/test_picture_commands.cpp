@@ -7,7 +7,7 @@
 #include "tests/support/unity_style.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
 

@@ -5,7 +5,7 @@
 
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -104,7 +104,7 @@ Files idefics() {
   return convert_both("idefics3", characters(special), chat_template, processor);
 }
 
-std::string picture(const std::string& name) {
+std::string picture_of(const std::string& name) {
   return std::string(MOTE_SOURCE_DIR) + "/tests/pictures/files/" + name;
 }
 
@@ -112,11 +112,11 @@ bool reads_pictures(const Outcome& outcome) { return !contains(outcome.err, "thi
 
 }  // namespace
 
-TEST("a prompt has as many tokens of a picture as its size gives, and each picture its own answer") {
+TEST("a prompt has as many tokens of a picture_of as its size gives, and each picture_of its own answer") {
   const Files files = qwen();
   const std::string command =
       " --chat -p hi --greedy -n 4 --ignore-stop --json --vision " + files.sees + " --image ";
-  const Outcome outcome = run("run " + files.reads + command + picture("grid.png"));
+  const Outcome outcome = run("run " + files.reads + command + picture_of("grid.png"));
   if (!reads_pictures(outcome)) return;  // as configured
   const json one = assert_json(outcome);
   // <|im_start|> u \n <|vision_start|> 2 x 3 <|vision_end|> h i <|im_end|> \n <|im_start|> a \n
@@ -124,17 +124,17 @@ TEST("a prompt has as many tokens of a picture as its size gives, and each pictu
   TEST_ASSERT_EQUAL_INT(6, static_cast<int>(std::count(ids.begin(), ids.end(), kImageId)));
   TEST_ASSERT_EQUAL_INT(3 + 1 + 6 + 1 + 2 + 2 + 3, static_cast<int>(ids.size()));
   TEST_ASSERT_EQUAL_INT(kImageId, ids.at(4));
-  const json other = assert_json(run("run " + files.reads + command + picture("two.png")));
+  const json other = assert_json(run("run " + files.reads + command + picture_of("two.png")));
   CHECK(other.at("output_ids") != one.at("output_ids"));
 
   const json said = assert_json(
-      run("chat " + files.reads + command.substr(7) + picture("grid.png") + " --repeat-penalty 1"));
+      run("chat " + files.reads + command.substr(7) + picture_of("grid.png") + " --repeat-penalty 1"));
   CHECK(said.at("output_ids") == one.at("output_ids"));
-  assert_fails(run("chat " + files.reads + " -p hi --image " + picture("grid.png")), 2, "--vision");
+  assert_fails(run("chat " + files.reads + " -p hi --image " + picture_of("grid.png")), 2, "--vision");
   assert_fails(
-      run("chat " + files.reads + " -p hi --vision " + files.reads + " --image " + picture("grid.png")), 1,
+      run("chat " + files.reads + " -p hi --vision " + files.reads + " --image " + picture_of("grid.png")), 1,
       "--tower vision");
-  assert_fails(run("chat " + files.reads + command.substr(7) + picture("turned.jpg")), 1, "EXIF");
+  assert_fails(run("chat " + files.reads + command.substr(7) + picture_of("turned.jpg")), 1, "EXIF");
 }
 
 TEST("a conversation goes on after pictures, and text alone needs none") {
@@ -143,7 +143,7 @@ TEST("a conversation goes on after pictures, and text alone needs none") {
   write_text(lines, "hi\nyes\n");
   const std::string options = " --greedy -n 3 --ignore-stop --json --repeat-penalty 1";
   const Outcome outcome = run("chat " + files.reads + options + " --vision " + files.sees + " --image " +
-                              picture("grid.png") + " <" + lines.string());
+                              picture_of("grid.png") + " <" + lines.string());
   if (!reads_pictures(outcome)) return;
   assert_works(outcome);
   const json second = json::parse(outcome.out.substr(outcome.out.find('\n') + 1));
@@ -154,11 +154,11 @@ TEST("a conversation goes on after pictures, and text alone needs none") {
       static_cast<int>(assert_json(run("chat " + files.reads + options + " -p hi")).at("output_ids").size()));
 }
 
-TEST("tiles of a picture stand in the prompt with their rows and columns, the whole behind them") {
+TEST("tiles of a picture_of stand in the prompt with their rows and columns, the whole behind them") {
   const Files files = idefics();
   const Outcome outcome =
       run("run " + files.reads + " --chat -p hi --greedy -n 2 --ignore-stop --json --vision " + files.sees +
-          " --image " + picture("grid.png"));
+          " --image " + picture_of("grid.png"));
   if (!reads_pictures(outcome)) return;
   std::vector<int> ids = assert_json(outcome).at("prompt_ids");
   // Without the pictures' tokens and those of letters.
@@ -192,7 +192,7 @@ TEST("processors that give other pixels than the original's are refused at conve
   assert_fails(refusal({{"sharpen", 1}}), 1, "sharpen");
 }
 
-TEST("a line of text in a picture is written down, as the text of the tokens that the model gives") {
+TEST("a line of text in a picture_of is written down, as the text of the tokens that the model gives") {
   const fs::path folder = scratch() / "sight_trocr";
   fs::remove_all(folder);
   fs::copy(golden("trocr"), folder, fs::copy_options::recursive);
@@ -205,12 +205,12 @@ TEST("a line of text in a picture is written down, as the text of the tokens tha
   write_text(folder / "preprocessor_config.json", processor.dump());
   const std::string model = (folder / "out.mote").string();
   assert_works(run("convert " + folder.string() + " -o " + model + " --type f32"));
-  const Outcome outcome = run("transcribe " + model + " " + picture("grid.png") + " --json");
+  const Outcome outcome = run("transcribe " + model + " " + picture_of("grid.png") + " --json");
   if (!reads_pictures(outcome)) return;
   const std::string text = assert_json(outcome).at("text");
   TEST_ASSERT_TRUE(!text.empty());
-  CHECK(assert_works(run("transcribe " + model + " " + picture("grid.png"))) == text + "\n");
-  CHECK(assert_json(run("transcribe " + model + " " + picture("two.png") + " --json")).at("text") != text);
-  assert_fails(run("transcribe " + model + " " + picture("grid.png") + " --srt"), 2, "--srt");
-  assert_fails(run("transcribe " + model + " " + picture("turned.png")), 1, "EXIF");
+  CHECK(assert_works(run("transcribe " + model + " " + picture_of("grid.png"))) == text + "\n");
+  CHECK(assert_json(run("transcribe " + model + " " + picture_of("two.png") + " --json")).at("text") != text);
+  assert_fails(run("transcribe " + model + " " + picture_of("grid.png") + " --srt"), 2, "--srt");
+  assert_fails(run("transcribe " + model + " " + picture_of("turned.png")), 1, "EXIF");
 }

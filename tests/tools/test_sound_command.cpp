@@ -11,7 +11,7 @@
 #include "tests/tools/sound_files.h"
 #include "tools/mote/sound_file.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using mote::convert::SafetensorsFile;
 using nlohmann::json;
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "tests/support/sentence_piece_file.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using mote::convert::SafetensorsFile;
 using nlohmann::json;
 namespace fs = std::filesystem;

@@ -6,7 +6,7 @@
 #include "converter/readers/safetensors.h"
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
 

@@ -3,7 +3,7 @@
 // mote template, and what mote convert says about a model's template.
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 

@@ -15,7 +15,7 @@
 #include "tests/tools/command.h"
 #include "tests/tools/cpu_seconds.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 
 namespace {
@@ -18,7 +18,7 @@ struct Cache {
   std::string before = "XDG_CACHE_HOME='" + folder.path().string() + "'";
   std::filesystem::path file = folder.path() / "mote" / "threads.json";
 
-  Outcome run(const std::string& arguments) const { return mote::test::run(arguments, before); }
+  Outcome run(const std::string& arguments) const { return mote::testing::run(arguments, before); }
   void write(const std::string& text) const {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text;

@@ -3,14 +3,14 @@
 // What mote says to those who get it wrong, and how it exits.
 #include "tests/tools/command.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-std::string llama() { return converted("llama", "f32"); }
+std::string llama_file() { return converted("llama", "f32"); }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ TEST_CASE("usage: a missing source or model is named") {
 }
 
 TEST_CASE("usage: an empty, a foreign and a cut file are refused with their path") {
-  const std::string whole = read_text(llama());
+  const std::string whole = read_text(llama_file());
   const std::string path = (scratch() / "cut.mote").string();
   for (const size_t size :
        {size_t{0}, size_t{1}, size_t{7}, size_t{100}, whole.size() / 2, whole.size() - 1}) {
@@ -66,7 +66,7 @@ TEST_CASE("usage: an empty, a foreign and a cut file are refused with their path
 }
 
 TEST_CASE("usage: bad ids are refused before any work") {
-  const std::string model = llama();
+  const std::string model = llama_file();
   assert_fails(run("run " + model + " --ids 1,two,3"), kUsage, "'two' is not a token id");
   assert_fails(run("run " + model + " --ids 1,-2"), kUsage, "'-2'");
   assert_fails(run("run " + model + " --ids 99999999999"), kUsage, "'99999999999'");
@@ -77,8 +77,8 @@ TEST_CASE("usage: bad ids are refused before any work") {
 }
 
 TEST_CASE("usage: a text without a tokenizer points to --ids") {
-  assert_fails(run("run " + llama() + " -p Hello"), kFailed, "--ids");
-  assert_fails(run("eval " + llama() + " --perplexity text.txt"), kFailed, "--ids");
+  assert_fails(run("run " + llama_file() + " -p Hello"), kFailed, "--ids");
+  assert_fails(run("eval " + llama_file() + " --perplexity text.txt"), kFailed, "--ids");
 }
 
 TEST_CASE("usage: sampling options that contradict each other are wrong usage") {
@@ -88,27 +88,27 @@ TEST_CASE("usage: sampling options that contradict each other are wrong usage") 
 }
 
 TEST_CASE("usage: a context too small or too large is said") {
-  const std::string model = llama();
+  const std::string model = llama_file();
   assert_fails(run("run " + model + " --ids 1,2,3,4,5 --context 4"), kFailed, "context");
   assert_fails(run("run " + model + " --ids 1 --context 1000000000"), kFailed, "context of 1000000000");
   assert_fails(run("bench " + model + " --prompt 9000000 --decode 1"), kFailed, "context of 9000000");
 }
 
 TEST_CASE("usage: a full context ends the output with a note") {
-  const Outcome outcome = run("run " + llama() + " --ids 1,2,3 --context 8 -n 0 --ignore-stop");
+  const Outcome outcome = run("run " + llama_file() + " --ids 1,2,3 --context 8 -n 0 --ignore-stop");
   TEST_ASSERT_EQUAL_INT(0, outcome.code);
   TEST_ASSERT_TRUE(contains(outcome.err, "context of 8 tokens is full"));
 }
 
 TEST_CASE("usage: an instruction set that is none or not here fails", "[native]") {
-  assert_fails(run("run " + llama() + " --ids 1", "MOTE_ISA=avx3"), kFailed, "MOTE_ISA");
+  assert_fails(run("run " + llama_file() + " --ids 1", "MOTE_ISA=avx3"), kFailed, "MOTE_ISA");
 #if defined(__x86_64__)
-  assert_fails(run("run " + llama() + " --ids 1", "MOTE_ISA=neon"), kFailed, "neon");
+  assert_fails(run("run " + llama_file() + " --ids 1", "MOTE_ISA=neon"), kFailed, "neon");
 #endif
 }
 
 TEST_CASE("usage: output that cannot be written fails") {
-  const std::string model = llama();
+  const std::string model = llama_file();
   for (const std::string command : {"--version", "--help"}) {
     assert_fails(run(command, "", "/dev/full"), kFailed, "standard output");
   }
@@ -124,7 +124,7 @@ TEST_CASE("usage: output that cannot be written fails") {
 
 #ifndef MOTE_SANITIZED
 TEST_CASE("usage: too little memory for the arena is said with what it takes", "[native]") {
-  const std::string model = llama();
+  const std::string model = llama_file();
   bool said = false;
   // Somewhere between too little to load the program and enough for all of it.
   for (int mebibytes = 8; mebibytes < 256 && !said; mebibytes += 2) {

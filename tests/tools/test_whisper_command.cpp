@@ -8,7 +8,7 @@
 #include "tests/tools/command.h"
 #include "tests/tools/sound_files.h"
 
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 namespace fs = std::filesystem;
 

@@ -41,7 +41,7 @@ std::vector<float> encode(const test::OpenModel& model, const mote_session_optio
   return all;
 }
 
-mote_session_options options_of(const test::OpenModel& model, mote_posix_pool* pool = nullptr) {
+mote_session_options backend_options(const test::OpenModel& model, mote_posix_pool* pool = nullptr) {
   mote_session_options options = test::small_options(model);
   mote_output_info output;
   mote_model_get_output(model.get(), &output);
@@ -71,7 +71,7 @@ TEST("xnnpack: golden encoders at f32 stay within their tolerance, on 1 to 3 thr
       CAPTURE(name, threads);
       mote_posix_pool* pool = mote_posix_pool_create(threads);
       const test::XnnpackRegion backend(model, threads);
-      mote_session_options options = options_of(model, pool);
+      mote_session_options options = backend_options(model, pool);
       const std::vector<float> expected = encode(model, options, 1);
       options.backend = backend.get();
       const std::vector<float> actual = encode(model, options, 1);
@@ -87,7 +87,7 @@ TEST("xnnpack: decoders at f32 pass the self test in their file") {
   for (const char* name : {"llama", "gpt2"}) {
     const test::OpenModel model(test::golden_file(name, "f32"));
     const test::XnnpackRegion backend(model, 2);
-    mote_session_options options = options_of(model);
+    mote_session_options options = backend_options(model);
     options.backend = backend.get();
     const test::OpenSession session(model, options);
     mote_self_test result;
@@ -102,7 +102,7 @@ TEST("xnnpack: a model without f32 weights gives a backend that does nothing") {
   const test::OpenModel model(test::golden_file("bert", "q8g32"));
   const test::XnnpackRegion backend(model, 2);
   TEST_ASSERT_LESS_THAN(size_t{4096}, backend.bytes());
-  mote_session_options options = options_of(model);
+  mote_session_options options = backend_options(model);
   const std::vector<float> expected = encode(model, options, 1);
   options.backend = backend.get();
   TEST_ASSERT_TRUE(encode(model, options, 1) == expected);
@@ -132,7 +132,7 @@ TEST("xnnpack: a region that is too small or not aligned is refused") {
 TEST("xnnpack: sessions in several threads share a model's operators") {
   const test::OpenModel model(test::golden_file("bert", "f32"));
   const test::XnnpackRegion backend(model, 2);
-  mote_session_options options = options_of(model);
+  mote_session_options options = backend_options(model);
   options.backend = backend.get();
   constexpr uint32_t kThreads = 3, kRounds = 200;
   const uint32_t width = output_width(model);
@@ -164,7 +164,7 @@ TEST("xnnpack: making operators and running them allocates nothing") {
 #else
   const test::OpenModel model(test::golden_file("bert", "f32"));
   mote_posix_pool* pool = mote_posix_pool_create(2);
-  mote_session_options options = options_of(model, pool);
+  mote_session_options options = backend_options(model, pool);
   options.batch = 1;
   test::AlignedBytes region(size_t{1} << 20), arena(size_t{1} << 22);
   const std::vector<int32_t> ids = test::some_ids(20, model.info().vocab);

@@ -27,7 +27,7 @@ at('right').onclick = () => move(0, 1);
 open(0);
 )";
 
-constexpr const char* kStyle = R"(
+constexpr const char* kHtmlStyle = R"(
 :root { color-scheme: light dark; --ink: #1c2733; --paper: #fdfdfb; --line: #b9c2cc; --mark: #1f6fb2; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e4e8ec; --paper: #161b20; --line: #46515c; --mark: #6bb5f0; }
@@ -73,8 +73,8 @@ std::string to_html(const HtmlPage& page, const nlohmann::json& data) {
   html +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
       "'unsafe-inline'; script-src 'unsafe-inline'\">\n";
-  html +=
-      "<title>" + markup_text(page.title) + "</title>\n<style>" + kStyle + page.style + "</style>\n</head>\n";
+  html += "<title>" + markup_text(page.title) + "</title>\n<style>" + kHtmlStyle + page.style +
+          "</style>\n</head>\n";
   html += "<body>\n<h1>" + markup_text(page.title) + "</h1>\n" + page.body;
   html += "<script type=\"application/json\" id=\"data\">" + as_data(data) + "</script>\n";
   html += "<script>\n'use strict';\nconst data = JSON.parse(document.getElementById('data').textContent);\n";

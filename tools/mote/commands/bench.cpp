@@ -30,7 +30,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   std::string file;
   std::optional<uint32_t> prompt, decode;
   uint32_t depth = 0, batch = 1, repeat = 3, beams = 0;
@@ -95,7 +95,7 @@ uint32_t usual_rows(const ModelFile& file, uint32_t context) {
   return std::min(sound.frames != 0 ? context : kTokens, context);
 }
 
-Work plan(const Arguments& arguments, const ModelFile& file) {
+Work plan(const BenchArguments& arguments, const ModelFile& file) {
   const uint32_t context = file.info().context;
   const uint32_t left = context - std::min(arguments.depth, context);
   Work work{is_encoder(file), has_source(file), 0, 0, arguments.depth, arguments.batch, arguments.beams, {}};
@@ -199,7 +199,7 @@ void measure_ops(const ModelFile& file, Session& session, const mote_session_opt
 
 // ---- Printing ----
 
-void print_as_json(const Arguments& arguments, const ModelFile& file, const Session& session,
+void print_as_json(const BenchArguments& arguments, const ModelFile& file, const Session& session,
                    const ThreadPool& pool, const Work& work, const Result& result) {
   const auto best = [](uint64_t tokens, const Times& times) {
     return per_second(static_cast<double>(tokens), times.least());
@@ -310,7 +310,7 @@ void print_to_paste(const ModelFile& file, const Session& session, const ThreadP
 }
 
 /// Prints what each number of threads reaches, and keeps the fastest for later runs of the model.
-void tune(const Arguments& arguments) {
+void tune(const BenchArguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
   const Work work = plan(arguments, file);
   if (work.prompt_tokens() + work.decode_tokens() == 0) {
@@ -342,7 +342,7 @@ void tune(const Arguments& arguments) {
   print("From now on the default for this model, kept in {}\n", keep_threads(file.info(), counts).string());
 }
 
-void bench_model(const Arguments& arguments) {
+void bench_model(const BenchArguments& arguments) {
   if (arguments.tune) return tune(arguments);
   Result result;
   result.before = resident_memory(nullptr, nullptr);

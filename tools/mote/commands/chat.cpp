@@ -25,7 +25,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct ChatArguments {
   std::string file;
   std::optional<std::string> prompt, system;
   std::string vision;
@@ -44,7 +44,7 @@ struct Turn {
 
 class Conversation {
  public:
-  Conversation(const ModelFile& file, Session& session, const Arguments& arguments,
+  Conversation(const ModelFile& file, Session& session, const ChatArguments& arguments,
                const mote_session_options& options)
       : file_(file),
         session_(session),
@@ -74,7 +74,7 @@ class Conversation {
 
   const ModelFile& file_;
   Session& session_;
-  const Arguments& arguments_;
+  const ChatArguments& arguments_;
   const uint32_t context_, chunk_;
   std::vector<std::string> given_;  // pictures for the next turn
   std::optional<Eyes> eyes_;
@@ -174,7 +174,7 @@ void Conversation::say(const std::string& text) {
   turns_.push_back({MOTE_ROLE_ASSISTANT, answer_.text});
 }
 
-void report(const Arguments& arguments, const Conversation& conversation, const Session& session,
+void report(const ChatArguments& arguments, const Conversation& conversation, const Session& session,
             uint32_t context) {
   const Answer& answer = conversation.answer();
   if (arguments.json) {
@@ -219,7 +219,8 @@ std::optional<std::string> read_line(bool terminal) {
   return line;
 }
 
-void talk(Conversation& conversation, const Arguments& arguments, const Session& session, uint32_t context) {
+void talk(Conversation& conversation, const ChatArguments& arguments, const Session& session,
+          uint32_t context) {
   const bool terminal = isatty(STDIN_FILENO) != 0;
   if (terminal) note("Ctrl-C stops an answer, /new begins another conversation, /exit ends.");
   const InterruptGuard guard;
@@ -241,7 +242,7 @@ void talk(Conversation& conversation, const Arguments& arguments, const Session&
   }
 }
 
-void chat(const Arguments& arguments) {
+void chat(const ChatArguments& arguments) {
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);

@@ -25,7 +25,7 @@ using nlohmann::json;
 constexpr size_t kLinesAtOnce = 64;
 constexpr uint32_t kMaskedRows = 32;  // words to fill in at once, each with logits over the vocabulary
 
-struct Arguments {
+struct ClassifyArguments {
   std::string file, lines = "-", text, question, text_model;
   std::vector<std::string> images, sounds;
   uint32_t top = 5;
@@ -48,7 +48,7 @@ std::vector<uint32_t> largest(const std::vector<float>& values, size_t k) {
 /// Prints what the model says of each text, by the kind of its output.
 class Classifier {
  public:
-  Classifier(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool)
+  Classifier(const ClassifyArguments& arguments, const ModelFile& file, const ThreadPool& pool)
       : arguments_(arguments),
         file_(file),
         encoder_(file, arguments.session, pool, arguments.truncate, rows(file)) {
@@ -196,13 +196,13 @@ class Classifier {
     if (arguments_.json) print_json({{"text", text.text}, {"masks", std::move(found)}});
   }
 
-  const Arguments& arguments_;
+  const ClassifyArguments& arguments_;
   const ModelFile& file_;
   TextEncoder encoder_;
   std::vector<EncodedText> texts_;
 };
 
-void classify(const Arguments& arguments) {
+void classify(const ClassifyArguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
   if (takes_pictures(file)) {

@@ -18,7 +18,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string source, output, type, head_type, chat_format, pooling, thinking, target, tower, text,
       picture_size;
   std::vector<std::string> ignored_keys, adapters;
@@ -124,7 +124,7 @@ void read_picture_size(const std::string& text, convert::ConvertOptions& options
   if (!reads) usage_fail("--picture-size {}: give pixels as WIDTHxHEIGHT", text);
 }
 
-void convert_model(const Arguments& arguments) {
+void convert_model(const ConvertArguments& arguments) {
   if (arguments.list) return list_names();
   if (arguments.source.empty()) fail_missing("SRC");
   if (arguments.output.empty()) fail_missing("--output");
@@ -167,7 +167,7 @@ void convert_model(const Arguments& arguments) {
 }  // namespace
 
 void add_convert(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   Command command = line.command("convert", "Convert a model to a .mote file");
   command
       .option("SRC", &arguments->source,

@@ -18,7 +18,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct DepthArguments {
   std::string file, picture, output;
   bool json = false;
   SessionFlags session;
@@ -40,7 +40,7 @@ Extremes extremes_of(pictures::Stretch& stretch, pictures::Sides sides) {
   return found;
 }
 
-void measure_depth(const Arguments& arguments) {
+void measure_depth(const DepthArguments& arguments) {
   convert::refuse_input(arguments.output, {arguments.file, arguments.picture});
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);

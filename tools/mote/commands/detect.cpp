@@ -16,7 +16,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct DetectArguments {
   std::string file, output;
   std::vector<std::string> pictures;
   float threshold = 0.5f;  // the original's
@@ -40,7 +40,7 @@ void show_boxes(const std::string& path, pictures::Sides sides, const std::vecto
   if (boxes.empty()) note("nothing likely enough is in {}", one_line(path));
 }
 
-void detect(const Arguments& arguments) {
+void detect(const DetectArguments& arguments) {
   if (!arguments.output.empty() && arguments.pictures.size() != 1)
     usage_fail("--output draws one picture; {} are given", arguments.pictures.size());
   if (!arguments.output.empty())

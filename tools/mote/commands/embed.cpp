@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kLinesAtOnce = 64;
 
-struct Arguments {
+struct EmbedArguments {
   std::string file, lines = "-", npy, query, prompt, prompt_name;
   std::vector<std::string> images;
   uint32_t top = 0;
@@ -67,7 +67,7 @@ std::string prompt_of_name(const ModelFile& file, const std::string& wanted) {
 
 /// What stands before each line: what the user says, or what the original puts there: before what is ranked
 /// its prompt for documents, before others its default.
-std::string prompt_of_lines(const ModelFile& file, const Arguments& arguments) {
+std::string prompt_of_lines(const ModelFile& file, const EmbedArguments& arguments) {
   if (arguments.has_prompt) return arguments.prompt;
   if (!arguments.prompt_name.empty()) return prompt_of_name(file, arguments.prompt_name);
   if (arguments.ranks) return *find_prompt(file.model(), "document");
@@ -76,7 +76,7 @@ std::string prompt_of_lines(const ModelFile& file, const Arguments& arguments) {
 }
 
 /// Calls use(text, vector) for each line, in order.
-void embed_lines(TextEncoder& encoder, const Arguments& arguments,
+void embed_lines(TextEncoder& encoder, const EmbedArguments& arguments,
                  const std::function<void(const std::string&, const std::vector<float>&)>& use) {
   encode_lines(
       encoder, arguments.lines,
@@ -107,7 +107,7 @@ struct Ranked {
   std::string text;
 };
 
-void print_ranked(std::vector<Ranked> ranked, const Arguments& arguments) {
+void print_ranked(std::vector<Ranked> ranked, const EmbedArguments& arguments) {
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const Ranked& a, const Ranked& b) { return a.score > b.score; });
   if (arguments.top != 0 && ranked.size() > arguments.top) ranked.resize(arguments.top);
@@ -120,7 +120,7 @@ void print_ranked(std::vector<Ranked> ranked, const Arguments& arguments) {
   }
 }
 
-void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
+void rank_lines(TextEncoder& encoder, const EmbedArguments& arguments) {
   std::vector<float> query;
   const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
   encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
@@ -132,7 +132,7 @@ void rank_lines(TextEncoder& encoder, const Arguments& arguments) {
 }
 
 /// A cross encoder reads the query and a line together; its score is its one label's.
-void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
+void rerank_lines(TextEncoder& encoder, const EmbedArguments& arguments) {
   std::vector<Ranked> ranked;
   encode_lines(
       encoder, arguments.lines,
@@ -143,7 +143,7 @@ void rerank_lines(TextEncoder& encoder, const Arguments& arguments) {
   print_ranked(std::move(ranked), arguments);
 }
 
-void embed_pictures(const ModelFile& file, const Arguments& arguments, const ThreadPool& pool) {
+void embed_pictures(const ModelFile& file, const EmbedArguments& arguments, const ThreadPool& pool) {
   if (arguments.images.empty()) usage_fail("{} takes pictures: --image FILE", file.path());
   if (arguments.ranks || arguments.reranks || arguments.has_prompt)
     usage_fail("--rank, --rerank and --prompt are for texts");
@@ -159,7 +159,7 @@ void embed_pictures(const ModelFile& file, const Arguments& arguments, const Thr
   if (!arguments.npy.empty()) write_npy(arguments.npy, all, arguments.images.size(), encoder.output().width);
 }
 
-void embed(Arguments& arguments) {
+void embed(EmbedArguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
@@ -194,7 +194,7 @@ void embed(Arguments& arguments) {
 }  // namespace
 
 void add_embed(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<EmbedArguments>();
   Command command =
       line.command("embed", "Turn lines of text or pictures into vectors, or rank lines by a query");
   add_model_argument(command, arguments->file);

@@ -23,7 +23,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct EvalArguments {
   std::string file, text, exact, other, accuracy, spearman;
   uint32_t window = 0;
   uint64_t limit = 0;
@@ -41,13 +41,13 @@ struct Score {
 
 /// A file's session, its windows and the logits of the piece at hand.
 struct Model {
-  Model(const std::string& path, const Arguments& arguments, uint32_t window, const ThreadPool& pool)
+  Model(const std::string& path, const EvalArguments& arguments, uint32_t window, const ThreadPool& pool)
       : file(path, arguments.session),
         options(options_for(file, arguments, window, pool)),
         session(file, options) {}
 
-  static mote_session_options options_for(const ModelFile& file, const Arguments& arguments, uint32_t window,
-                                          const ThreadPool& pool) {
+  static mote_session_options options_for(const ModelFile& file, const EvalArguments& arguments,
+                                          uint32_t window, const ThreadPool& pool) {
     mote_session_options options = session_options(file, arguments.session, pool);
     if (arguments.session.context == 0) options.context = window;
     // All tokens have logits here: a row of the whole vocabulary each.
@@ -135,7 +135,7 @@ Score score_ids(const std::vector<int32_t>& ids, uint32_t window, Model& model, 
   return score;
 }
 
-std::vector<int32_t> text_ids(const Arguments& arguments, const Model& model) {
+std::vector<int32_t> text_ids(const EvalArguments& arguments, const Model& model) {
   const ModelFile& file = model.file;
   std::vector<int32_t> ids;
   if (arguments.ids) {
@@ -150,7 +150,7 @@ std::vector<int32_t> text_ids(const Arguments& arguments, const Model& model) {
   return ids;
 }
 
-void print_score(const Arguments& arguments, uint32_t window, const Score& score, double seconds) {
+void print_score(const EvalArguments& arguments, uint32_t window, const Score& score, double seconds) {
   const double perplexity = std::exp(score.mean(score.nll));
   const bool compared = !arguments.other.empty();
   const double kl = score.mean(score.kl);
@@ -173,7 +173,7 @@ void print_score(const Arguments& arguments, uint32_t window, const Score& score
         arguments.other, other_perplexity, kl, 100.0 * agreement);
 }
 
-void eval_perplexity(const Arguments& arguments) {
+void eval_perplexity(const EvalArguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file);
   refuse_source(file, "eval");
@@ -193,7 +193,7 @@ void eval_perplexity(const Arguments& arguments) {
   print_score(arguments, window, score, timer.ms() / 1000.0);
 }
 
-void eval_exact(const Arguments& arguments) {
+void eval_exact(const EvalArguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "eval");
@@ -211,7 +211,7 @@ void eval_exact(const Arguments& arguments) {
         100.0 * score.accuracy(), seconds);
 }
 
-void eval_texts(const Arguments& arguments) {
+void eval_texts(const EvalArguments& arguments) {
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "eval");
@@ -239,7 +239,7 @@ void eval_texts(const Arguments& arguments) {
   arguments.json ? print_json(result) : print(", {:.1f} s\n", seconds);
 }
 
-void eval(const Arguments& arguments) {
+void eval(const EvalArguments& arguments) {
   if (!arguments.exact.empty()) return eval_exact(arguments);
   if (!arguments.text.empty()) return eval_perplexity(arguments);
   eval_texts(arguments);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct ExportCArguments {
   std::string file, output, section = ".model";
   FirmwareFlags firmware;
   bool incbin = false, no_sentences = false;
@@ -152,7 +152,7 @@ std::string config_of(const ModelFile& file, const mote_session_options& options
          parts_of(file, options, sentences) + "\n#endif\n";
 }
 
-void export_model(const Arguments& arguments) {
+void export_model(const ExportCArguments& arguments) {
   if (arguments.output.empty()) fail_missing("--output");
   const ModelFile file(arguments.file, MOTE_OPEN_CHECK_HASHES);
   const mote_session_options options = firmware_options(file, arguments.firmware);

@@ -27,7 +27,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct ForwardArguments {
   std::string file;
   std::vector<std::string> inputs, outputs;
   uint32_t generate = 0;
@@ -71,7 +71,7 @@ void check_batch(const Case& item, size_t batch, const std::string& path) {
 /// One case through all segments: a session of B sequences.
 class CaseRun {
  public:
-  CaseRun(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool, uint32_t batch,
+  CaseRun(const ForwardArguments& arguments, const ModelFile& file, const ThreadPool& pool, uint32_t batch,
           uint64_t tokens)
       : arguments_(arguments),
         file_(file),
@@ -118,7 +118,7 @@ class CaseRun {
   }
 
  private:
-  static mote_session_options options_for(const Arguments& arguments, const ModelFile& file,
+  static mote_session_options options_for(const ForwardArguments& arguments, const ModelFile& file,
                                           const ThreadPool& pool, uint32_t batch, uint64_t tokens,
                                           Tracer* tracer) {
     mote_session_options options = session_options(file, arguments.session, pool);
@@ -168,7 +168,7 @@ class CaseRun {
     return id;
   }
 
-  const Arguments& arguments_;
+  const ForwardArguments& arguments_;
   const ModelFile& file_;
   Tracer tracer_;
   mote_session_options options_;
@@ -191,7 +191,8 @@ std::vector<std::vector<Case>> read_segments(const std::vector<std::string>& pat
 }
 
 /// Texts in segments, of an encoder with a memory.
-void encode_segments(const Arguments& arguments, const ModelFile& file, const mote_session_options& options) {
+void encode_segments(const ForwardArguments& arguments, const ModelFile& file,
+                     const mote_session_options& options) {
   const std::vector<std::vector<Case>> segments = read_segments(arguments.inputs);
   std::vector<Outputs> outputs(segments.size());
   for (const Case& first : segments.front()) {
@@ -206,7 +207,7 @@ void encode_segments(const Arguments& arguments, const ModelFile& file, const mo
 }
 
 /// An encoder without a memory keeps nothing between segments: there is one.
-void encode(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+void encode(const ForwardArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   mote_output_info output;
   mote_model_get_output(file.model(), &output);
   const bool segments = arguments.inputs.size() != 1;
@@ -242,7 +243,7 @@ std::vector<Case> read_source_cases(const ModelFile& file, const std::string& pa
 }
 
 /// Sources are those of one input.
-void forward_with_sources(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+void forward_with_sources(const ForwardArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   if (arguments.inputs.size() != 1)
     convert::fail("{} reads sources, which a single --input has", file.path());
   Outputs outputs;
@@ -266,7 +267,7 @@ void forward_with_sources(const Arguments& arguments, const ModelFile& file, con
   outputs.write(arguments.outputs[0]);
 }
 
-void forward_model(const Arguments& arguments) {
+void forward_model(const ForwardArguments& arguments) {
   if (arguments.inputs.size() != arguments.outputs.size()) {
     usage_fail("{} --input but {} --output; each segment takes one of both", arguments.inputs.size(),
                arguments.outputs.size());

@@ -25,7 +25,7 @@ namespace {
 using nlohmann::json;
 using enum Table::Align;
 
-struct Arguments {
+struct InspectArguments {
   std::string file;
   std::optional<std::string> prompt, html;
   bool ops = false, plan = false, tensors = false, json = false, attention = false, graph = false;
@@ -247,7 +247,7 @@ void print_tensors(const json& tensors) {
 }
 
 /// A page of what is drawn instead of tables.
-void write_page(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+void write_page(const InspectArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   convert::refuse_input(*arguments.html, {arguments.file});
   if (arguments.attention) {
     const json maps = attention_maps(file, pool, *arguments.prompt);
@@ -264,14 +264,14 @@ void write_page(const Arguments& arguments, const ModelFile& file, const ThreadP
   write_markup(*arguments.html, graph_page(title, graph_data(programs)));
 }
 
-void check_page(const Arguments& arguments) {
+void check_page(const InspectArguments& arguments) {
   if (arguments.attention && arguments.graph) usage_fail("--attention and --graph are pages of their own");
   const bool page = arguments.attention || arguments.graph;
   if (page != arguments.html.has_value()) usage_fail("--html is the page of --attention or --graph");
   if (arguments.attention != arguments.prompt.has_value()) usage_fail("--attention is over a text: -p TEXT");
 }
 
-void inspect_model(const Arguments& arguments) {
+void inspect_model(const InspectArguments& arguments) {
   check_page(arguments);
   const ModelFile file(arguments.file);
   const file::Model& model = *file::GetSizePrefixedModel(file.bytes().data());

@@ -25,7 +25,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct RunArguments {
   std::string file;
   std::optional<std::string> prompt, prompt_file, ids, system;
   std::string save_state, load_state, context_full = "stop";
@@ -36,7 +36,7 @@ struct Arguments {
   SessionFlags session;
 };
 
-std::string prompt_text(const Arguments& arguments) {
+std::string prompt_text(const RunArguments& arguments) {
   if (arguments.prompt) return *arguments.prompt;
   if (arguments.prompt_file) return read_text(*arguments.prompt_file);
   if (isatty(STDIN_FILENO) != 0)
@@ -44,7 +44,7 @@ std::string prompt_text(const Arguments& arguments) {
   return read_text("-");
 }
 
-std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file, const Session& session,
+std::vector<int32_t> chat_ids(const RunArguments& arguments, const ModelFile& file, const Session& session,
                               const std::string& text) {
   std::vector<mote_message> messages;
   if (arguments.system)
@@ -55,7 +55,8 @@ std::vector<int32_t> chat_ids(const Arguments& arguments, const ModelFile& file,
 }
 
 /// A prompt that continues a saved one gets no tokens around it.
-std::vector<int32_t> prompt_ids(const Arguments& arguments, const ModelFile& file, const Session& session) {
+std::vector<int32_t> prompt_ids(const RunArguments& arguments, const ModelFile& file,
+                                const Session& session) {
   if (arguments.ids) {
     const std::vector<int32_t> ids = given_ids(*arguments.ids);
     if (ids.empty()) usage_fail("--ids: no ids; give at least one, such as --ids 1");
@@ -86,7 +87,7 @@ struct SeenPrompt {
     return all;
   }
 };
-SeenPrompt see(const Arguments& arguments, const ModelFile& file, const Session& session,
+SeenPrompt see(const RunArguments& arguments, const ModelFile& file, const Session& session,
                std::vector<int32_t>& prompt) {
   SeenPrompt seen;
   if (arguments.images.empty()) return seen;
@@ -98,7 +99,7 @@ SeenPrompt see(const Arguments& arguments, const ModelFile& file, const Session&
 }
 
 /// Goes on with the last half of the tokens each time the context is full.
-void slide(const Arguments& arguments, const ModelFile& file, Session& session, uint32_t context,
+void slide(const RunArguments& arguments, const ModelFile& file, Session& session, uint32_t context,
            const std::vector<int32_t>& prompt, const OnToken& on_token, Answer& answer) {
   GenerationFlags flags = arguments.generation;
   while (answer.finish == MOTE_FINISH_CONTEXT && context > 1) {
@@ -120,7 +121,7 @@ void slide(const Arguments& arguments, const ModelFile& file, Session& session, 
   }
 }
 
-void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
+void print_answer(const RunArguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
                   const Session& session, double load_ms, const ThreadPool& pool) {
   if (arguments.json) {
     print_json({{"prompt_ids", prompt},
@@ -144,7 +145,7 @@ void print_answer(const Arguments& arguments, const std::vector<int32_t>& prompt
        session.isa(), pool.text());
 }
 
-void run_model(const Arguments& arguments) {
+void run_model(const RunArguments& arguments) {
   Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});

@@ -21,7 +21,7 @@ namespace {
 constexpr double kPause = 0.3;               // seconds between lines
 constexpr uint64_t kMostSamples = 1u << 30;  // of a WAV, whose sizes have 32 bits
 
-struct Arguments {
+struct SpeakArguments {
   std::string file, output, text_file;
   std::optional<std::string> prompt, ids;
   uint64_t seed = 0;
@@ -63,7 +63,7 @@ std::vector<std::byte> wav_of(const std::vector<float>& samples, uint32_t rate) 
 }
 
 /// The utterances' ids: those given, or of each line that says something.
-std::vector<std::vector<int32_t>> utterances(const Arguments& arguments, const ModelFile& file,
+std::vector<std::vector<int32_t>> utterances(const SpeakArguments& arguments, const ModelFile& file,
                                              const mote_session_options& options) {
   if (arguments.ids) {
     const std::vector<int32_t> ids = given_ids(*arguments.ids);
@@ -85,7 +85,7 @@ std::vector<std::vector<int32_t>> utterances(const Arguments& arguments, const M
   return all;
 }
 
-void speak_text(const Arguments& arguments) {
+void speak_text(const SpeakArguments& arguments) {
   if (!arguments.prompt && !arguments.ids && arguments.text_file.empty())
     usage_fail("no text; give one with -p TEXT or --file FILE");
   const ModelFile file(arguments.file, arguments.session);

@@ -15,7 +15,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct TemplateArguments {
   std::string file, messages;
   std::vector<std::string> variables;
   std::optional<std::string> date;
@@ -33,7 +33,7 @@ void set_variable(convert::Conversation& conversation, const std::string& given)
   }
 }
 
-void render(const Arguments& arguments) {
+void render(const TemplateArguments& arguments) {
   const std::string source = read_text(arguments.file);
   convert::Conversation conversation =
       convert::read_conversation(read_text(arguments.messages), arguments.messages);
@@ -52,7 +52,7 @@ void render(const Arguments& arguments) {
 }  // namespace
 
 void add_template(CommandLine& line) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TemplateArguments>();
   Command command = line.command("template", "Print what a chat template makes of a conversation");
   command.option("TEMPLATE", &arguments->file, "A template in Jinja, as in chat_template.jinja")
       .type("")

@@ -18,7 +18,7 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct TokenizeArguments {
   std::string file;
   std::optional<std::string> prompt, path, pair;
   bool no_special = false, literal = false, json = false;
@@ -74,7 +74,7 @@ nlohmann::json to_json(const Tokens& tokens, const std::string& text,
   return {{"ids", tokens.ids}, {"offsets", offsets}, {"types", types}, {"texts", texts}};
 }
 
-void tokenize_text(const Arguments& arguments) {
+void tokenize_text(const TokenizeArguments& arguments) {
   if (!arguments.prompt && !arguments.path) usage_fail("give a text with -p or --file");
   const ModelFile file(arguments.file);
   if (file.info().tokens == 0) {

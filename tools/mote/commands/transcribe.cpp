@@ -24,10 +24,10 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint32_t kMostWords = 12;  // of a line of subtitles
-constexpr double kPause = 1.0;       // seconds that end one
+constexpr uint32_t kMostWords = 12;    // of a line of subtitles
+constexpr double kPauseSeconds = 1.0;  // seconds that end one
 
-struct Arguments {
+struct TranscribeArguments {
   std::string file, sound, to;
   WhisperOptions whisper;
   bool srt = false, vtt = false, json = false;
@@ -48,7 +48,7 @@ std::string trimmed(const std::string& text) {
 /// Prints passages as they come, or all at once as JSON.
 class Printer {
  public:
-  explicit Printer(const Arguments& arguments) : arguments_(arguments) {
+  explicit Printer(const TranscribeArguments& arguments) : arguments_(arguments) {
     if (arguments.vtt) print("WEBVTT\n\n");
   }
 
@@ -76,7 +76,7 @@ class Printer {
   }
 
  private:
-  const Arguments& arguments_;
+  const TranscribeArguments& arguments_;
   nlohmann::json items_ = nlohmann::json::array();
   size_t number_ = 0;
 };
@@ -98,7 +98,7 @@ std::vector<Passage> joined(const std::vector<Passage>& words, size_t most, doub
   return lines;
 }
 
-void print_words(const Arguments& arguments, const std::vector<Passage>& words) {
+void print_words(const TranscribeArguments& arguments, const std::vector<Passage>& words) {
   Printer printer(arguments);
   if (arguments.json) {
     for (const Passage& word : words) printer.add(word);
@@ -106,12 +106,12 @@ void print_words(const Arguments& arguments, const std::vector<Passage>& words) 
   }
   const bool titles = arguments.srt || arguments.vtt;
   const std::vector<Passage> lines =
-      titles ? joined(words, kMostWords, kPause) : joined(words, words.size(), INFINITY);
+      titles ? joined(words, kMostWords, kPauseSeconds) : joined(words, words.size(), INFINITY);
   if (!titles && lines.empty()) print("\n");
   for (const Passage& line : lines) printer.add(line);
 }
 
-void print_picture(const Arguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+void print_picture(const TranscribeArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
   if (arguments.srt || arguments.vtt) usage_fail("--srt and --vtt are of sound");
   const mote_session_options options = session_options(file, arguments.session, pool);
   const std::string text = trimmed(transcribe_picture(file, options, arguments.sound));
@@ -119,12 +119,12 @@ void print_picture(const Arguments& arguments, const ModelFile& file, const Thre
   print("{}\n", text);
 }
 
-void note_damage(const Arguments& arguments, const SoundSource& source) {
+void note_damage(const TranscribeArguments& arguments, const SoundSource& source) {
   const std::string damage = source.damage();
   if (!damage.empty()) note("{}: {}", arguments.sound, damage);
 }
 
-void transcribe(const Arguments& arguments) {
+void transcribe(const TranscribeArguments& arguments) {
   if (arguments.srt + arguments.vtt + arguments.json > 1)
     usage_fail("--srt, --vtt and --json exclude each other");
   const ModelFile file(arguments.file, arguments.session);

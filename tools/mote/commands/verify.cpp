@@ -13,12 +13,12 @@
 namespace mote::cli {
 namespace {
 
-struct Arguments {
+struct VerifyArguments {
   std::string file;
   SessionFlags session;
 };
 
-void verify_model(const Arguments& arguments) {
+void verify_model(const VerifyArguments& arguments) {
   const ModelFile file(arguments.file, MOTE_OPEN_CHECK_HASHES, arguments.session.huge_pages);
   const file::Model* model = file::GetSizePrefixedModel(file.bytes().data());
   print("ok: structure of {}\n", human_bytes(file.bytes().size()));

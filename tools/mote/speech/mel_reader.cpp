@@ -9,7 +9,7 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint32_t kFramesAtOnce = 500;
+constexpr uint32_t kMelFramesAtOnce = 500;
 constexpr uint64_t kFramesBehind = 4;  // that may still have some sound in their windows
 
 }  // namespace
@@ -25,10 +25,10 @@ float MelStream::sample(int64_t at) const {
 void MelStream::hold(int64_t end) {
   while (!ended_ && static_cast<int64_t>(first_ + held_.size()) < end) {
     const size_t had = held_.size();
-    held_.resize(had + size_t{kFramesAtOnce} * spec_.hop);
+    held_.resize(had + size_t{kMelFramesAtOnce} * spec_.hop);
     const size_t count = resampler_.read(std::span(held_).subspan(had));
     held_.resize(had + count);
-    ended_ = count < size_t{kFramesAtOnce} * spec_.hop;
+    ended_ = count < size_t{kMelFramesAtOnce} * spec_.hop;
   }
 }
 
@@ -49,7 +49,7 @@ void MelStream::skip_to(uint64_t frame) {
 
 void MelStream::read(uint32_t count, float* logarithms) {
   while (count > 0) {
-    const uint32_t frames = std::min(count, kFramesAtOnce);
+    const uint32_t frames = std::min(count, kMelFramesAtOnce);
     skip_to(next_);
     const int64_t begin = static_cast<int64_t>(next_ * spec_.hop) - spec_.fft / 2;
     const int64_t size = int64_t{frames - 1} * spec_.hop + spec_.fft;
@@ -75,11 +75,11 @@ MelReader::MelReader(SoundSource& source, uint32_t rate, uint32_t fft, uint32_t 
   spec_.bins = fft / 2 + 1;
   spec_.filters = filters_.data();
   MelStream stream(source, rate, spec_);
-  std::vector<float> block(size_t{kFramesAtOnce} * mels);
+  std::vector<float> block(size_t{kMelFramesAtOnce} * mels);
   largest_ = -INFINITY;
   while (!stream.samples() || stream.next() < *stream.samples() / hop + kFramesBehind ||
          stream.next() < held) {
-    stream.read(kFramesAtOnce, block.data());
+    stream.read(kMelFramesAtOnce, block.data());
     largest_ = std::max(largest_, mote_log_mel_largest(block.data(), block.size()));
     if (held_.size() < size_t{held} * mels) held_.insert(held_.end(), block.begin(), block.end());
   }

@@ -6,7 +6,7 @@
 namespace mote::cli {
 namespace {
 
-constexpr size_t kMostOfFrame = 10;  // tokens
+constexpr size_t kMostTokensOfFrame = 10;  // tokens
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void transcribe_transducer(const ModelFile& file, const mote_session_options& gi
   Session session(file, options);
   Transducer transducer(file, session);
   const auto hear = [&](std::span<const float> features, uint32_t frames) {
-    return transducer.say(transducer.encode(features), kMostOfFrame * frames);
+    return transducer.say(transducer.encode(features), kMostTokensOfFrame * frames);
   };
   transcribe_tokens(file, source, hear, found);
 }
