@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::string_view kNoise = "noise_duration";
 
-struct HiddenRows {
+struct VoiceRows {
   const Case* item;
   Outputs* outputs;
 
   static void take(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
                    size_t stride) {
-    const auto& self = *static_cast<const HiddenRows*>(user);
+    const auto& self = *static_cast<const VoiceRows*>(user);
     if (!std::string_view(name).starts_with("hidden.")) return;
     for (uint32_t row = 0; row < rows; ++row)
       store_row(*self.outputs, *self.item, name, 0, row, data + row * stride, width);
@@ -80,8 +80,8 @@ void forward_voice(const ModelFile& file, const mote_session_options& given, con
   const convert::SafetensorsFile data(path);
   for (const Case& item : read_cases(path)) {
     mote_session_options options = given;
-    HiddenRows rows{&item, &outputs};
-    if (hidden) options.trace = HiddenRows::take, options.trace_user = &rows;
+    VoiceRows rows{&item, &outputs};
+    if (hidden) options.trace = VoiceRows::take, options.trace_user = &rows;
     mote_speak_options silent = mote_speak_options_default(file.model());
     silent.noise = silent.duration_noise = 0.0f;
     VoiceCase(file, options, item, outputs).run(item.prefix, silent);

@@ -24,7 +24,9 @@ int report(const std::string& message, int code) {
 
 int run(int argc, char** argv) {
   mote::cli::CommandLine line;
+#ifdef MOTE_HAS_CONVERTER
   mote::cli::add_convert(line);
+#endif
   mote::cli::add_run(line);
   mote::cli::add_chat(line);
   mote::cli::add_embed(line);
@@ -36,7 +38,9 @@ int run(int argc, char** argv) {
   mote::cli::add_inspect(line);
   mote::cli::add_eval(line);
   mote::cli::add_tokenize(line);
+#ifdef MOTE_HAS_CONVERTER
   mote::cli::add_template(line);
+#endif
   mote::cli::add_transcribe(line);
   mote::cli::add_speak(line);
   mote::cli::add_translate(line);

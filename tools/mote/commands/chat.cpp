@@ -3,6 +3,7 @@
 // mote chat: a conversation, turn by turn. The session keeps what earlier turns computed: a turn is rendered
 // and tokenized as a whole, and only what differs from the tokens at hand is computed.
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <deque>

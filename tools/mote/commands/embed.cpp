@@ -3,6 +3,7 @@
 // mote embed: lines of text to vectors, or ranked by how near they are to a query.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "converter/error.h"
 #include "converter/output_file.h"

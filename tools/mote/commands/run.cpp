@@ -2,6 +2,7 @@
 //
 // mote run: continues a prompt, streaming what it generates.
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <optional>
