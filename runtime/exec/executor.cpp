@@ -102,7 +102,7 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
   Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
   const bool apart = lanes_are_sequences(*session, run.lane_rows);
   const auto follows = [apart](const Step& step) {
-    return apart ? step.stream == kTokens : !step.needs_barrier;
+    return may_be_in_lane(step) && (apart || !step.needs_barrier);
   };
   do prepare(run, rows, &steps[fork.end++]);
   while (fork.end < end && follows(steps[fork.end]));
@@ -113,12 +113,10 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   const Step& first = session->steps[index];
-  const bool of_tokens = first.stream == kTokens;
   if (!has_positions(first.kind) && !traits_of(first.op).leaves_tokens && !last_pass(session->run))
     return index + 1;
   const bool lanes = kHasThreads && run.lane_rows != 0;
-  if (lanes && of_tokens && !traits_of(first.op).of_sequences())
-    return run_in_lanes(session, run, index, end);
+  if (lanes && may_be_in_lane(first)) return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
   const uint32_t rows = rows_of(*session, step.stream);
