@@ -144,7 +144,7 @@ void trace(const mote_session* session, uint32_t step) {
   Places places = session->places;
   set_program(*session, *program.file, &places);
   const auto* probes = program.file->probes();
-  for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
+  for (uint32_t i = 0; i < size_of(probes); ++i) {
     const file::Probe* probe = probes->Get(i);
     if (probe->op() != index) continue;
     ConstRows rows;
@@ -157,8 +157,10 @@ void trace(const mote_session* session, uint32_t step) {
   }
 }
 
+/// What the run has made is the session's, its outputs too: until here they are what the arena held before.
 void commit(mote_session* session) {
   session->run.active = false;
+  session->logit_count = session->run.outputs;
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
     keep_memory(session);
@@ -209,11 +211,13 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;
   if (wants_logits) {
-    session->logit_index[session->logit_count++] = static_cast<int32_t>(run.selected_rows);
+    session->logit_index[run.outputs++] = static_cast<int32_t>(run.selected_rows);
     session->selected[run.selected_rows++] = run.rows;
   }
   ++run.rows;
 }
+
+void add_no_row(mote_session* session) { session->logit_index[session->run.outputs++] = -1; }
 
 void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 
