@@ -11,6 +11,7 @@
 #include "runtime/exec/arena.h"
 #include "runtime/exec/beam_rules.h"
 #include "runtime/exec/history.h"
+#include "runtime/exec/saturating.h"
 #include "runtime/exec/session.h"
 
 namespace mote {
@@ -63,7 +64,7 @@ bool is_stop(const BeamSearch& search, int32_t id) {
   const mote_beam_options& options = search.options;
   if (has_id(options.stop_ids, options.stop_count, id)) return true;
   const auto* model = search.session->model->root->stop_ids();
-  return options.ignore_model_stops == 0 && model != nullptr && has_id(model->data(), model->size(), id);
+  return options.ignore_model_stops == 0 && has_id(data_of(model), size_of(model), id);
 }
 
 bool ends_beam(const BeamSearch& search, int32_t id) {
@@ -234,6 +235,18 @@ mote_status append_tokens(BeamSearch& search, mote_error* error) {
   return status != MOTE_OK ? status : mote_decode(search.session, search.tokens, error);
 }
 
+/// Ids that end a beam, the model's included.
+uint64_t count_stops(const mote_session* session, const mote_beam_options& options) {
+  const uint64_t of_model = options.ignore_model_stops == 0 ? size_of(session->model->root->stop_ids()) : 0;
+  return options.stop_count + of_model;
+}
+
+/// Continuations of a step that are kept.
+uint64_t count_kept(const mote_session* session, const mote_beam_options& options) {
+  const uint64_t stops = count_stops(session, options);
+  return saturating_multiply(options.beams, stops > 1 ? 1 + stops : 2);
+}
+
 mote_status check_beams(const mote_session* session, const mote_beam_options& options, mote_error* error) {
   const uint32_t vocab = session->model->root->vocab();
   if (options.beams == 0 || options.beams > kMostBeams || options.beams > session->options.batch) {
@@ -247,6 +260,10 @@ mote_status check_beams(const mote_session* session, const mote_beam_options& op
   if ((options.stop_ids == nullptr && options.stop_count != 0) ||
       (options.suppressed_ids == nullptr && options.suppressed_count != 0)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  }
+  if (count_kept(session, options) > UINT32_MAX) {
+    return fail(error, MOTE_INVALID_ARGUMENT, options.stop_count, " stop ids for ", options.beams,
+                " beams; give fewer");
   }
   if (!isfinite(options.length_penalty)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "the length penalty is no number");
@@ -264,11 +281,9 @@ mote_status check_beams(const mote_session* session, const mote_beam_options& op
 /// Places of everything; counts bytes alone where the arena has no memory.
 void take_search(Arena& arena, BeamSearch& search) {
   const mote_beam_options& options = search.options;
-  const auto* model = search.session->model->root->stop_ids();
-  const bool uses_model = options.ignore_model_stops == 0 && model != nullptr;
-  search.stops = options.stop_count + (uses_model ? model->size() : 0);
   const uint64_t beams = options.beams, ids = beams * options.max_tokens;
-  search.kept = options.beams * (search.stops > 1 ? 1 + search.stops : 2);
+  search.stops = static_cast<uint32_t>(count_stops(search.session, options));
+  search.kept = static_cast<uint32_t>(count_kept(search.session, options));
   search.best = arena.take<Continuation>(search.kept);
   search.survivors = arena.take<Continuation>(beams);
   search.sums = arena.take<float>(beams);
@@ -319,10 +334,8 @@ mote_beam_options mote_model_beam_options(const mote_model* model) {
   options.min_tokens = search->min_tokens();
   options.no_repeat_ngram = search->no_repeat_ngram();
   options.repetition_penalty = search->repetition_penalty();
-  if (const auto* ids = search->suppressed_ids()) {
-    options.suppressed_ids = ids->data();
-    options.suppressed_count = ids->size();
-  }
+  options.suppressed_ids = mote::data_of(search->suppressed_ids());
+  options.suppressed_count = mote::size_of(search->suppressed_ids());
   return options;
 }
 
@@ -341,17 +354,20 @@ size_t mote_beam_bytes(const mote_session* session, const mote_beam_options* opt
   search.options = *options;
   mote::Arena arena(mote::Arena::Gaps::none);
   mote::take_search(arena, search);
-  return static_cast<size_t>(arena.used());
+  return arena.used() <= SIZE_MAX / 2 ? static_cast<size_t>(arena.used()) : 0;  // no object is larger
 }
 
 mote_status mote_beam_search(mote_session* session, const mote_beam_options* options, void* memory,
                              size_t memory_bytes, mote_beam* beams, mote_error* error) {
   if (options == nullptr || memory == nullptr || beams == nullptr)
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
+  if (reinterpret_cast<uintptr_t>(memory) % 8 != 0)
+    return fail(error, MOTE_NOT_ALIGNED, "the memory of a beam search must be 8-byte aligned");
   mote_status status = mote::check_ids_alone(session, error);
   if (status == MOTE_OK) status = mote::check_beams(session, *options, error);
   if (status != MOTE_OK) return status;
-  if (memory_bytes < mote_beam_bytes(session, options))
+  const size_t bytes = mote_beam_bytes(session, options);
+  if (memory_bytes < bytes || bytes == 0)
     return fail(error, MOTE_TOO_SMALL, "beam search takes more memory than ", uint64_t{memory_bytes},
                 " bytes");
   if (session->run.active || mote_session_logits(session, 0) == nullptr)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/exec/chain.h"
 
+#include "runtime/exec/lane.h"
 #include "runtime/ops/ops.h"
 
 namespace mote {
@@ -60,10 +61,9 @@ const void* state_written(const Step& step) {
   return visit_step(step, [](auto operation, const auto& args) { return operation.state_written(args); });
 }
 
-/// Whether its rows are of tokens and none of them reads another's operands.
+/// Whether lanes can take it and none of its rows reads another's operands.
 bool goes_by_tokens(const Step& step) {
-  const Traits traits = traits_of(step.op);
-  return step.kind == file::StreamKind::token && !traits.of_sequences() && traits.reads != Reads::tokens;
+  return may_be_in_lane(step) && traits_of(step.op).reads != Reads::tokens;
 }
 
 /// Whether the steps can be in one fork of lanes without a barrier.

@@ -173,8 +173,6 @@ mote_status mote_compute_step(mote_session* session, uint32_t max_ops, int* done
     return fail(error, MOTE_WRONG_STATE, "no computation is in progress");
   }
   *done = mote::continue_run(session, max_ops) ? 1 : 0;
-  if (*done != 0 && mote::is_whole(*mote::current(*session).file))
-    session->logit_count = session->run.outputs;
   return MOTE_OK;
 }
 
@@ -229,7 +227,7 @@ mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* e
     if (ids[sequence] != -1) {
       mote::add_row(session, sequence, ids[sequence], true);
     } else {
-      session->logit_index[session->logit_count++] = -1;
+      mote::add_no_row(session);
     }
   }
   mote::hold_pages(session);

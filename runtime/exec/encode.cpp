@@ -291,7 +291,7 @@ void mote_model_get_output(const mote_model* model, mote_output_info* info) {
   info->token_types = root.token_types();
   info->global_type = root.globals() == nullptr ? 0 : root.globals()->type();
   info->memory = mote::memory_of(*model);
-  info->labels = root.labels() == nullptr ? 0 : root.labels()->size();
+  info->labels = mote::size_of(root.labels());
 }
 
 uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows) {
@@ -303,12 +303,12 @@ uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows) {
 
 const char* mote_model_label(const mote_model* model, uint32_t label) {
   const auto* labels = model->root->labels();
-  return labels == nullptr || label >= labels->size() ? nullptr : labels->Get(label)->c_str();
+  return label >= mote::size_of(labels) ? nullptr : labels->Get(label)->c_str();
 }
 
 const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const char** name) {
   const auto* prompts = model->root->prompts();
-  if (prompts == nullptr || prompt >= prompts->size()) return nullptr;
+  if (prompt >= mote::size_of(prompts)) return nullptr;
   const mote::file::Prompt* found = prompts->Get(prompt);
   if (name != nullptr) *name = found->name()->c_str();
   return found->text()->c_str();

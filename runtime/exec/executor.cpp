@@ -102,7 +102,7 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
   Fork fork{session, steps, ForkKind::lanes, index, index, rows, 0, lanes, run.lane_rows, 1};
   const bool apart = lanes_are_sequences(*session, run.lane_rows);
   const auto follows = [apart](const Step& step) {
-    return apart ? step.stream == kTokens : !step.needs_barrier;
+    return may_be_in_lane(step) && (apart || !step.needs_barrier);
   };
   do prepare(run, rows, &steps[fork.end++]);
   while (fork.end < end && follows(steps[fork.end]));
@@ -113,12 +113,10 @@ uint32_t run_in_lanes(mote_session* session, const RunRows& run, uint32_t index,
 /// Step `index` and those before `end` that are chained to it; returns the one after them.
 uint32_t run_steps(mote_session* session, const RunRows& run, uint32_t index, uint32_t end) {
   const Step& first = session->steps[index];
-  const bool of_tokens = first.stream == kTokens;
   if (!has_positions(first.kind) && !traits_of(first.op).leaves_tokens && !last_pass(session->run))
     return index + 1;
   const bool lanes = kHasThreads && run.lane_rows != 0;
-  if (lanes && of_tokens && !traits_of(first.op).of_sequences())
-    return run_in_lanes(session, run, index, end);
+  if (lanes && may_be_in_lane(first)) return run_in_lanes(session, run, index, end);
   Step* steps = lanes ? session->lane_steps : session->steps;
   Step& step = steps[index];
   const uint32_t rows = rows_of(*session, step.stream);
@@ -146,7 +144,7 @@ void trace(const mote_session* session, uint32_t step) {
   Places places = session->places;
   set_program(*session, *program.file, &places);
   const auto* probes = program.file->probes();
-  for (uint32_t i = 0; probes != nullptr && i < probes->size(); ++i) {
+  for (uint32_t i = 0; i < size_of(probes); ++i) {
     const file::Probe* probe = probes->Get(i);
     if (probe->op() != index) continue;
     ConstRows rows;
@@ -159,8 +157,10 @@ void trace(const mote_session* session, uint32_t step) {
   }
 }
 
+/// What the run has made is the session's, its outputs too: until here they are what the arena held before.
 void commit(mote_session* session) {
   session->run.active = false;
+  session->logit_count = session->run.outputs;
   if (is_whole(*current(*session).file)) {
     if (session->model->sources) keep_sources(session);
     keep_memory(session);
@@ -211,11 +211,13 @@ void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_lo
   session->sequences[run.rows] = static_cast<int32_t>(sequence);
   if (position > run.last_position) run.last_position = position;
   if (wants_logits) {
-    session->logit_index[session->logit_count++] = static_cast<int32_t>(run.selected_rows);
+    session->logit_index[run.outputs++] = static_cast<int32_t>(run.selected_rows);
     session->selected[run.selected_rows++] = run.rows;
   }
   ++run.rows;
 }
+
+void add_no_row(mote_session* session) { session->logit_index[session->run.outputs++] = -1; }
 
 void set_input(mote_session* session, const float* values) { session->inputs[session->run.rows] = values; }
 

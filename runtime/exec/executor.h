@@ -15,6 +15,9 @@ void begin_run(mote_session* session, uint32_t program = 0);
 void add_row(mote_session* session, uint32_t sequence, int32_t id, bool wants_logits,
              const float* values = nullptr);
 
+/// The next public row of logits is none.
+void add_no_row(mote_session* session);
+
 /// The floats of the token of a whole sequence that is added next; valid until the run ends.
 void set_input(mote_session* session, const float* values);
 
@@ -27,7 +30,7 @@ void add_token(mote_session* session, int32_t id, int32_t token_type);
 void begin_pass(mote_session* session);
 
 /// Runs at most max_ops steps (0: all). True when the run is complete: its tokens then belong to their
-/// sequences, but for those of encoders.
+/// sequences, but for those of encoders, and its outputs can be read.
 bool continue_run(mote_session* session, uint32_t max_ops);
 
 /// Drops the run in progress, the generation and the logits.

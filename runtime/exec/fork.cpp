@@ -104,6 +104,7 @@ Range lane_of(const Fork& fork, uint32_t part) {
 
 /// Kernels' units in one of a lane.
 uint32_t units_in_one(const Step& step) {
+  assert(may_be_in_lane(step));
   switch (traits_of(step.op).unit) {
     case WorkUnit::panel:
       return kLanePanels;

@@ -24,7 +24,7 @@ bool stops(const mote_session* session, int32_t id) {
   const mote_generation& options = session->generation.options;
   if (contains(options.stop_ids, options.stop_count, id)) return true;
   const auto* ids = session->model->root->stop_ids();
-  return options.ignore_model_stops == 0 && ids != nullptr && contains(ids->data(), ids->size(), id);
+  return options.ignore_model_stops == 0 && contains(data_of(ids), size_of(ids), id);
 }
 
 void pick(mote_session* session, mote_event* event) {
@@ -32,6 +32,7 @@ void pick(mote_session* session, mote_event* event) {
   event->has_token = 1;
   event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0));
   sampler_see(&session->sampler, event->id);
+  session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
   if (stops(session, event->id)) {
     event->finish = MOTE_FINISH_STOP;

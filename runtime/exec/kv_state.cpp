@@ -15,9 +15,11 @@ static_assert(uint64_t{kMaxChunk} * kMaxContext / kAttentionTile < kNoPage, "eac
 /// Positions of so many rows; none in states of a fixed number of rows, which the program has none of.
 uint32_t groups_of(uint32_t rows, uint32_t ratio) { return ratio == 0 ? 0 : (rows + ratio - 1) / ratio; }
 
-/// Positions that a sequence of so many tokens of a program of whole sequences has in states of the ratio.
-uint32_t positions_of(const file::Program& program, uint32_t ratio, uint32_t tokens) {
-  const uint32_t stream = stream_of_ratio(program, ratio);
+/// Positions that a sequence of so many tokens of the run's program, of whole sequences, has in states of the
+/// ratio.
+uint32_t positions_of(const mote_session& s, uint32_t ratio, uint32_t tokens) {
+  const file::Program& program = *current(s).file;
+  const uint32_t stream = kept_stream(*s.model, program, ratio);
   return stream == program.streams()->size() ? groups_of(tokens, ratio)
                                              : rows_of_sequence(program, stream, tokens);
 }
@@ -205,7 +207,7 @@ void hold_pass(mote_session* s, const uint32_t* starts, uint32_t count) {
     const CacheKind& kind = s->pools[p].kind;
     if (kind.memory == 0) clear_pages(&s->pools[p], s->options.batch);
     for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t length = positions_of(*current(*s).file, kind.ratio, starts[i + 1] - starts[i]);
+      const uint32_t length = positions_of(*s, kind.ratio, starts[i + 1] - starts[i]);
       append_pages(&s->pools[p], i, 0, length + (kind.memory == 0 ? 0 : s->kept[i]), &none);
     }
   }
@@ -224,7 +226,7 @@ void each_source(mote_session* s, bool of_run, F&& f) {
     for (uint32_t i = 0; i < s->run.sequences; ++i) {
       const uint32_t rows = s->starts[i + 1] - s->starts[i];
       f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]),
-        positions_of(*current(*s).file, pool.kind.ratio, rows));
+        positions_of(*s, pool.kind.ratio, rows));
     }
   }
 }

@@ -230,6 +230,8 @@ mote_sampling mote_sampling_default(void) {
 }
 
 mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampling, mote_error* error) {
+  if (session == nullptr || sampling == nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_sampler_init: null pointer");
   const char* problem = mote::sampling_problem(*sampling);
   if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);
   mote::sampler_start(&session->sampler, *sampling);
@@ -237,6 +239,8 @@ mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampli
 }
 
 mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error) {
+  if (session == nullptr || id == nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_sample: null pointer");
   const mote_status status = mote::check_decoder(session, error);
   if (status != MOTE_OK) return status;
   const float* logits = mote_session_logits(session, row);

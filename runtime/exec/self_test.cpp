@@ -26,7 +26,7 @@ mote_status replay_encode(mote_session* session, const file::SelfTest& test, mot
   mote_model_get_output(session->model, &output);
   mote_batch batch{};
   batch.ids = test.ids()->data();
-  if (test.values() != nullptr) batch.values = test.values()->data();
+  batch.values = data_of(test.values());
   batch.lengths = &length;
   batch.count = 1;
   batch.rows = output.of_sequences != 0 || session->programs[0].selects != kTokens ? nullptr : &first;
@@ -59,7 +59,7 @@ mote_status replay_rows(mote_session* session, const file::SelfTest& test, mote_
 mote_status replay_source(mote_session* session, const file::SelfTest& test, mote_error* error) {
   uint32_t length = test.ids()->size();
   mote_batch source{};
-  if (test.values() == nullptr) {
+  if (size_of(test.values()) == 0) {
     source.ids = test.ids()->data();
   } else {
     source.values = test.values()->data();
@@ -72,7 +72,7 @@ mote_status replay_source(mote_session* session, const file::SelfTest& test, mot
 
 mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_test* result,
                    mote_error* error) {
-  if (session->programs[0].input_width != 0 && test.values() != nullptr)
+  if (session->programs[0].input_width != 0 && size_of(test.values()) != 0)
     return replay_rows(session, test, result, error);
   const mote_sampling greedy = mote_sampling_default();
   mote_status status = mote_sampler_init(session, &greedy, error);

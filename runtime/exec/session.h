@@ -26,7 +26,7 @@ struct Run {
   uint32_t first_sequence;  // of the pass
   uint32_t end_sequence;
   uint32_t sequences_with_rows;  // of models with states of a fixed size
-  uint32_t outputs;              // public rows of outputs that an encoder's run will have
+  uint32_t outputs;              // public rows of outputs that the run will have
   uint32_t next_op;
   uint32_t last_position;  // the largest of the rows
   uint32_t longest;        // most rows that it adds to a sequence
@@ -103,7 +103,7 @@ struct mote_session {
   uint32_t* lengths;          // [batch] tokens of each sequence
   uint32_t* added;            // [batch] rows that the run adds to each sequence
   int32_t* logit_index;       // [logit_rows] row of `outputs` for each public row, -1 for none
-  uint32_t logit_count;       // public rows
+  uint32_t logit_count;       // public rows, of a run that is done
   uint32_t* asked;            // [batch] tokens that a call would add to each sequence
   int32_t* history;           // [batch, context] ids of the tokens (history.h)
   uint32_t* history_rows;     // [batch] row of `history` for each sequence

@@ -59,3 +59,20 @@ MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
 #undef MOTE_VERIFY_IF
 }  // namespace flatbuffers
 #endif
+
+namespace mote {
+
+/// Elements of a list that a file may leave out. An empty one and none mean the same: what asks which there is
+/// asks here, and not whether the pointer is null.
+template <class List>
+uint32_t size_of(const List* list) {
+  return list == nullptr ? 0 : list->size();
+}
+
+/// Its elements; null where it has none.
+template <class List>
+auto data_of(const List* list) -> decltype(list->data()) {
+  return size_of(list) == 0 ? nullptr : list->data();
+}
+
+}  // namespace mote

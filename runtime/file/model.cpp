@@ -63,17 +63,19 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
     return fail(error, MOTE_CORRUPT_FILE, root.tensors()->size(), " tensors, ", root.states()->size(),
                 " states");
   }
-  const uint32_t labels = root.labels() == nullptr ? 0 : root.labels()->size();
+  const uint32_t labels = size_of(root.labels());
   if (root.token_types() == 0 || root.token_types() > kMaxTokenTypes || labels > kMaxLabels) {
     return fail(error, MOTE_CORRUPT_FILE, root.token_types(), " token types, ", labels, " labels");
   }
+  if (size_of(root.stop_ids()) > kMaxStopIds)
+    return fail(error, MOTE_CORRUPT_FILE, size_of(root.stop_ids()), " stop ids, there may be ", kMaxStopIds);
   const file::Globals* globals = root.globals();
   if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
                              globals->by_default() > file::GlobalDefault::MAX)) {
     return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
                 root.token_types());
   }
-  const uint32_t prompts = root.prompts() == nullptr ? 0 : root.prompts()->size();
+  const uint32_t prompts = size_of(root.prompts());
   if (prompts > kMaxLabels || root.default_prompt() < -1 ||
       root.default_prompt() >= static_cast<int32_t>(prompts)) {
     return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
@@ -139,13 +141,14 @@ mote_status check_output(const mote_model& model, const file::Program& program, 
   if (of_vocab) fits = fits && width == model.root->vocab();
   constexpr uint32_t kBesidesLabels = 5;  // none, and a box
   if (kind == file::OutputKind::boxes)
-    fits = fits && model.root->labels() != nullptr && model.root->labels()->size() + kBesidesLabels == width;
+    fits = fits && size_of(model.root->labels()) != 0 &&
+           uint64_t{size_of(model.root->labels())} + kBesidesLabels == width;
   if (kind == file::OutputKind::depth) {
     const file::Picture* picture = model.root->picture();
     fits = fits && picture != nullptr && uint64_t{picture->patch()} * picture->patch() == width;
   }
   if (kind == file::OutputKind::answer_span) fits = fits && width == 2;
-  if (of_labels) fits = fits && model.root->labels() != nullptr && model.root->labels()->size() == width;
+  if (of_labels) fits = fits && size_of(model.root->labels()) == width;
   if (fits) return MOTE_OK;
   return fail(error, MOTE_CORRUPT_FILE, "the output is not what its kind, ", file::EnumNameOutputKind(kind),
               ", says");
@@ -211,14 +214,17 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   bool found_linear = &program != model->program;
   uint32_t inputs = 0;
   PassCheck passes;
-  FixedStateUses uses(*model->root);
+  StateUses uses(*model->root);
+  uint32_t selected = kMaxStreams;  // the stream of which outputs are
   for (uint32_t i = 0; i < program.ops()->size(); ++i) {
     Step step;
     const mote_status status = bind(*model, nowhere, i, &step, error);
     if (status != MOTE_OK) return status;
     passes.add(step);
-    if (kHasFixedStates) uses.add(step);
-    if (step.op == Op::kSelect && step.reads_stream != selected_of(program))
+    const mote_status stored = uses.add(program, i, step, error);
+    if (stored != MOTE_OK) return stored;
+    if (step.op == Op::kSelect && selected == kMaxStreams) selected = step.reads_stream;
+    if (step.op == Op::kSelect && step.reads_stream != selected)
       return fail(error, MOTE_CORRUPT_FILE, "op ", i, " Select: takes rows of another stream than the first");
     if (step.op == Op::kInput) {
       if (inputs != 0 && inputs != step.input.width) {
@@ -237,19 +243,17 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   }
   if (is_whole(program) && inputs != 0 && takes_ids(program))
     return fail(error, MOTE_CORRUPT_FILE, "a program of whole sequences takes both ids and floats");
-  if (kHasFixedStates && !is_whole(program)) {
-    const mote_status used = uses.check(program.name()->c_str(), error);
-    if (used != MOTE_OK) return used;
-  }
+  mote_status status = uses.check_fixed(program, error);
+  if (status != MOTE_OK) return status;
   model->in_passes = model->in_passes && passes.allowed();
   const uint32_t last = program.ops()->size() - 1;
   ConstRows rows;
   uint32_t stream;
-  mote_status status = bind_slice(*model, nowhere, last, program.output(), &rows, &stream, error);
+  status = bind_slice(*model, nowhere, last, program.output(), &rows, &stream, error);
   if (status != MOTE_OK) return status;
   status = check_output(*model, program, program.streams()->Get(stream)->kind(), error);
   if (status != MOTE_OK) return status;
-  for (uint32_t i = 0; program.probes() != nullptr && i < program.probes()->size(); ++i) {
+  for (uint32_t i = 0; i < size_of(program.probes()); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
     if (probe->op() > last)
       return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
@@ -303,12 +307,15 @@ mote_status check_programs(mote_model* model, mote_error* error) {
   for (uint32_t i = 0; status == MOTE_OK && i < programs->size(); ++i) {
     const file::Program& program = *programs->Get(i);
     status = check_rows(program, context_of(*model->root, program), error);
-    if (status == MOTE_OK) status = check_program(model, program, error);
+    if (status != MOTE_OK) return status;
+    model->kept[i] = find_kept_streams(program);
+    status = check_program(model, program, error);
   }
-  return status;
+  return status != MOTE_OK ? status : check_stored(*model, error);
 }
 
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
+  memset(static_cast<void*>(model), 0, sizeof *model);
   mote_status status = find_parts(data, bytes, model, error);
   if (status == MOTE_OK) status = check_counts(*model->root, error);
   if (status == MOTE_OK) status = check_states(*model->root, error);
@@ -324,6 +331,15 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
     status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
                             &model->tokenizer, error);
   }
+  return status;
+}
+
+/// Changes `model` only where the file is sound.
+[[maybe_unused]] mote_status verify_beside(const uint8_t* data, uint64_t bytes, bool hashes,
+                                           mote_model* model, mote_error* error) {
+  mote_model fresh;
+  const mote_status status = verify(data, bytes, hashes, &fresh, error);
+  if (status == MOTE_OK) *model = fresh;
   return status;
 }
 
@@ -354,11 +370,13 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
   if ((flags & ~static_cast<uint32_t>(MOTE_OPEN_CHECK_HASHES)) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_model_open: unknown flags ", flags);
   }
-  // In place: a model is a quarter of a microcontroller's stack.
-  memset(storage, 0, sizeof(mote_model));
+  const bool hashes = (flags & MOTE_OPEN_CHECK_HASHES) != 0;
+  const auto* file = static_cast<const uint8_t*>(data);
   auto* opened = static_cast<mote_model*>(storage);
-  const mote_status status = mote::verify(static_cast<const uint8_t*>(data), bytes,
-                                          (flags & MOTE_OPEN_CHECK_HASHES) != 0, opened, error);
+  // A model is a quarter of a microcontroller's stack, which has it in place. Elsewhere the model that the
+  // storage may hold stays where its successor is refused.
+  const mote_status status = mote::kHasThreads ? mote::verify_beside(file, bytes, hashes, opened, error)
+                                               : mote::verify(file, bytes, hashes, opened, error);
   if (status != MOTE_OK) return status;
   *model = opened;
   return MOTE_OK;
@@ -374,10 +392,8 @@ void mote_model_get_info(const mote_model* model, mote_model_info* info) {
   info->context = root->context();
   for (const mote::file::Op* op : *model->program->ops()) info->layers += op->args_as_Attention() != nullptr;
   info->bos_id = root->bos_id();
-  if (root->stop_ids() != nullptr) {
-    info->stop_ids = root->stop_ids()->data();
-    info->stop_count = root->stop_ids()->size();
-  }
+  info->stop_ids = mote::data_of(root->stop_ids());
+  info->stop_count = mote::size_of(root->stop_ids());
   info->hash = root->content_hash();
   info->weight_bytes = root->segment_bytes();
   info->tokens = model->tokenizer.tokens;

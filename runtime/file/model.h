@@ -12,6 +12,17 @@
 #include "runtime/text/tokenizer.h"
 #include "schema/block_formats.h"
 
+namespace mote {
+
+inline constexpr uint32_t kMaxPrograms = 16;
+inline constexpr uint32_t kMaxStreams = 16;
+
+/// Of a program a bit for each stream whose rows are kept in the states of its ratio (kept_stream).
+using KeptStreams = uint16_t;
+static_assert(kMaxStreams <= 8 * sizeof(KeptStreams));
+
+}  // namespace mote
+
 struct mote_model {
   const mote::file::Model* root;
   const mote::file::Program* program;                // the first: what generation and encoding run
@@ -22,6 +33,7 @@ struct mote_model {
   bool in_passes;            // encoders: runs of all programs may be split (passes.h)
   mote::DType first_linear;  // weight types of the first and last: they decide the default cache type
   mote::DType last_linear;
+  mote::KeptStreams kept[mote::kMaxPrograms];
   mote::Tokenizer tokenizer;  // of no tokens if the file has none
 };
 
@@ -37,11 +49,9 @@ inline constexpr uint32_t kMaxWidth = 1u << 24;
 inline constexpr uint32_t kMaxHeadDim = 1024;
 static_assert(kMaxHeadDim <= kMaxKeyDimI8, "scores of i8 caches are exact");
 inline constexpr uint32_t kMaxContext = 1u << 24;
-inline constexpr uint32_t kMaxPrograms = 16;
 inline constexpr uint32_t kMaxOps = 1u << 16;
 inline constexpr uint32_t kMaxTensors = 1u << 16;
 inline constexpr uint32_t kMaxBuffers = 1u << 12;
-inline constexpr uint32_t kMaxStreams = 16;
 inline constexpr uint32_t kMaxRatio = 1u << 12;  // tokens of a row
 inline constexpr uint32_t kMaxStates = 1u << 12;
 inline constexpr uint32_t kMaxPools = 64;  // of keys and values
@@ -51,6 +61,7 @@ inline constexpr uint32_t kMaxPictureMerge = 16;
 inline constexpr uint32_t kMaxPositionsSide = 1u << 8;
 inline constexpr uint32_t kMaxTokenTypes = 1u << 16;
 inline constexpr uint32_t kMaxLabels = 1u << 16;
+inline constexpr uint32_t kMaxStopIds = 1u << 12;  // each token is compared with all
 inline constexpr uint32_t kFormatVersion = 1;
 
 inline bool is_whole(const file::Program& program) {
@@ -102,9 +113,12 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
 /// The least tokens of a sequence that has a row in every such stream, at least 1.
 uint32_t least_tokens(const file::Program& program);
 
-/// The stream whose rows are kept in states of that ratio: that of the first keys with so many tokens of a
-/// row. The number of streams if there is none.
-uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio);
+/// Finds the streams whose rows the program keeps: of each ratio that of the first keys with so many tokens of
+/// a row. It walks all operations, so opening does it once for each program.
+KeptStreams find_kept_streams(const file::Program& program);
+
+/// Which of them is kept in states of that ratio. The number of streams if there is none.
+uint32_t kept_stream(const mote_model& model, const file::Program& program, uint32_t ratio);
 
 /// The stream of tokens or groups that rows with outputs are selected of: tokens if there is no Select.
 uint32_t selected_of(const file::Program& program);

@@ -149,7 +149,9 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
   if (!kHasWholeSequences || at->kind() != file::StreamKind::group) return tokens;
   if (at->fixed() != 0) return at->fixed();
   const uint32_t rows = rows_of_sequence(program, at->of(), tokens);
-  return rows < at->needs() ? 0 : ((rows - at->needs()) / at->ratio() + 1) * at->parts();
+  const uint64_t groups = rows < at->needs() ? 0 : uint64_t{rows - at->needs()} / at->ratio() + 1;
+  const uint64_t all = groups * at->parts();  // of more tokens than a context has, perhaps
+  return all < UINT32_MAX ? static_cast<uint32_t>(all) : UINT32_MAX;
 }
 
 uint32_t least_tokens(const file::Program& program) {
@@ -169,15 +171,39 @@ uint32_t least_tokens(const file::Program& program) {
   return static_cast<uint32_t>(least);
 }
 
-uint32_t stream_of_ratio(const file::Program& program, uint32_t ratio) {
+namespace {
+
+/// The one of `kept` with so many tokens of a row; the number of streams if there is none.
+uint32_t stream_of_ratio(const file::Program& program, KeptStreams kept, uint32_t ratio) {
+  const uint32_t count = program.streams()->size();
+  uint32_t stream = 0;
+  while (stream < count && ((kept >> stream & 1) == 0 || tokens_of_row(program, stream) != ratio)) ++stream;
+  return stream;
+}
+
+}  // namespace
+
+KeptStreams find_kept_streams(const file::Program& program) {
+  KeptStreams kept = 0, seen = 0;
   for (const file::Op* op : *program.ops()) {
     const auto* store = op->args_as_KvStore();
     if (store == nullptr || store->k()->buffer() >= program.buffers()->size()) continue;
     const uint32_t stream = program.buffers()->Get(store->k()->buffer())->stream();
-    const bool positions = has_positions(program.streams()->Get(stream)->kind());
-    if (positions && tokens_of_row(program, stream) == ratio) return stream;
+    const auto bit = static_cast<KeptStreams>(1u << stream);
+    if ((seen & bit) != 0) continue;
+    seen = static_cast<KeptStreams>(seen | bit);
+    const bool first = has_positions(program.streams()->Get(stream)->kind()) &&
+                       stream_of_ratio(program, kept, tokens_of_row(program, stream)) ==
+                           program.streams()->size();
+    if (first) kept = static_cast<KeptStreams>(kept | bit);
   }
-  return program.streams()->size();
+  return kept;
+}
+
+uint32_t kept_stream(const mote_model& model, const file::Program& program, uint32_t ratio) {
+  uint32_t index = 0;
+  while (model.root->programs()->Get(index) != &program) ++index;
+  return stream_of_ratio(program, model.kept[index], ratio);
 }
 
 uint32_t selected_of(const file::Program& program) {

@@ -12,16 +12,6 @@ bool is_id(const mote_model& model, int32_t id) {
   return id >= -1 && id < static_cast<int64_t>(model.root->vocab());
 }
 
-template <class List>
-uint32_t size_of(const List* list) {
-  return list == nullptr ? 0 : list->size();
-}
-
-template <class List>
-auto data_of(const List* list) {
-  return list == nullptr ? nullptr : list->data();
-}
-
 }  // namespace
 
 mote_status check_speech(const mote_model& model, mote_error* error) {

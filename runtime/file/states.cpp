@@ -62,21 +62,59 @@ mote_status check_states(const file::Model& root, mote_error* error) {
   return fail(error, MOTE_CORRUPT_FILE, "states of more than ", kMaxPools, " windows and kinds");
 }
 
-void FixedStateUses::add(const Step& step) {
+void StateUses::add_fixed(const Step& step) {
   const uint32_t index =
       visit_step(step, [](auto operation, const auto& args) { return operation.fixed_state(args); });
   if (index == kNoState) return;
-  const auto bit = static_cast<uint8_t>(1u << index % 8);
-  uint8_t& byte = used_[index / 8];
-  if ((byte & bit) != 0) twice_ = index;
-  byte = static_cast<uint8_t>(byte | bit);
+  if (used_.has(index)) twice_ = index;
+  used_.add(index);
 }
 
-mote_status FixedStateUses::check(const char* program, mote_error* error) const {
-  if (twice_ != kNoState) return refuse(program, "more than one operation for", twice_, error);
+mote_status StateUses::check_fixed(const file::Program& program, mote_error* error) const {
+  if (!kHasFixedStates || is_whole(program)) return MOTE_OK;
+  const char* name = program.name()->c_str();
+  if (twice_ != kNoState) return refuse(name, "more than one operation for", twice_, error);
   for (uint32_t i = 0; i < states_.size(); ++i) {
-    const bool used = (used_[i / 8] >> i % 8 & 1) != 0;
-    if (is_fixed(*states_.Get(i)) && !used) return refuse(program, "no operation for", i, error);
+    if (is_fixed(*states_.Get(i)) && !used_.has(i)) return refuse(name, "no operation for", i, error);
+  }
+  return MOTE_OK;
+}
+
+mote_status StateUses::add(const file::Program& program, uint32_t op, const Step& step, mote_error* error) {
+  if (kHasFixedStates) add_fixed(step);
+  const file::Op* of = program.ops()->Get(op);
+  if (const auto* store = of->args_as_KvStore()) used_.add(store->state());
+  const auto* attention = of->args_as_Attention();
+  if (attention == nullptr || used_.has(attention->state())) return MOTE_OK;
+  const bool of_source = states_.Get(attention->state())->source() != -1 && !is_whole(program);
+  if (of_source) return MOTE_OK;  // check_stored
+  return fail(error, MOTE_CORRUPT_FILE, "op ", op, " Attention: program ", program.name()->c_str(),
+              " has stored nothing in state ", attention->state(), " before");
+}
+
+mote_status check_stored(const mote_model& model, mote_error* error) {
+  const auto& programs = *model.root->programs();
+  const auto& states = *model.root->states();
+  if (programs.size() == 1) return MOTE_OK;  // StateUses has proved it
+  StateSet read;                             // by programs that append
+  for (const file::Program* program : programs) {
+    for (uint32_t i = 0; !is_whole(*program) && i < program->ops()->size(); ++i) {
+      const auto* attention = program->ops()->Get(i)->args_as_Attention();
+      if (attention != nullptr) read.add(attention->state());
+    }
+  }
+  for (uint32_t p = 0; p < programs.size(); ++p) {
+    const file::Program& program = *programs.Get(p);
+    StateSet stored;
+    for (const file::Op* op : *program.ops()) {
+      if (const auto* store = op->args_as_KvStore()) stored.add(store->state());
+    }
+    for (uint32_t i = 0; i < states.size(); ++i) {
+      const int32_t source = states.Get(i)->source();
+      const bool its_own = source == -1 ? !is_whole(program) : static_cast<uint32_t>(source) == p;
+      if (its_own && read.has(i) && !stored.has(i))
+        return refuse(program.name()->c_str(), "stored nothing in", i, error);
+    }
   }
   return MOTE_OK;
 }

@@ -27,7 +27,7 @@ mote_status check_self_test(const mote_model& model, mote_error* error) {
   for (const auto* ids : {test->ids(), test->expected_ids()}) {
     for (const int32_t id : *ids) in_range = in_range && id >= 0 && static_cast<uint32_t>(id) < root.vocab();
   }
-  const uint64_t values = test->values() == nullptr ? 0 : test->values()->size();
+  const uint64_t values = size_of(test->values());
   const bool source = model.sources && input_width(*model.program) == 0;
   in_range = in_range && (source ? fits_source(model, values)
                                  : values == uint64_t{test->ids()->size()} * input_width(*model.program) ||

@@ -184,8 +184,9 @@ inline void Binder::bind(const file::Attention& op, Step* step) {
     last_seen = own ? rows.last_seen : last_of_source(op.state());
   }
   if (cache->memory() != 0) {
-    positions = places_.memory_positions;
-    last_seen = places_.memory_last;
+    const BehindMemory behind = behind_memory(q, "q");
+    positions = behind.positions;
+    last_seen = behind.last_seen;
   }
   const bool has_blocks = has_score(static_cast<uint32_t>(ScoreKind::blocks));
   const float bonus = has_blocks ? log1pf(static_cast<float>(op.random_blocks())) : 0.0f;

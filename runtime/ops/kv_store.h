@@ -38,7 +38,7 @@ inline void Binder::bind(const file::KvStore& op, Step* step) {
   check(is_own(*cache), "state ", op.state(), " keeps rows of another program");
   width(k, view.kv_heads * view.key_dim, "k");
   width(v, view.kv_heads * view.value_dim, "v");
-  const int32_t* positions = cache->memory() == 0 ? place(k).positions : places_.memory_positions;
+  const int32_t* positions = cache->memory() == 0 ? place(k).positions : behind_memory(k, "k").positions;
   step->kv_store = {view, positions, place(k).sequences, k.const_rows(), v.const_rows()};
   set_rows(step, k);
   kernel(step, Op::kKvStore, DType::f32, places_.kv_dtype);

@@ -164,7 +164,7 @@ class Proofs {
     const uint32_t tokens = tokens_of_row(*places_.program, a.stream);
     check(tokens != kPartsOfTokens, what, " has rows for parts of tokens, which no state keeps");
     check(tokens == ratio, what, " has a row for ", tokens, " tokens, the state a position for ", ratio);
-    const uint32_t kept = stream_of_ratio(*places_.program, ratio);
+    const uint32_t kept = kept_stream(model_, *places_.program, ratio);
     check(kept == a.stream || kept == places_.program->streams()->size(), what,
           " is not of the stream whose keys are the first of so many tokens a row");
   }
@@ -270,12 +270,20 @@ class Proofs {
   /// round.
   bool crosses(const Operand& q, const file::State& cache) const {
     const file::Program& program = *places_.program;
-    const uint32_t kept = stream_of_ratio(program, cache.ratio());
+    const uint32_t kept = kept_stream(model_, program, cache.ratio());
     if (fixed_rows(program) == 0 || kept == program.streams()->size() || kept == q.stream) return false;
     const auto is_either = [&](uint32_t stream) {
       return stream == kTokens || program.streams()->Get(stream)->fixed() != 0;
     };
     return is_either(kept) && is_either(q.stream);
+  }
+  /// Where rows lie in a state with a memory: behind the positions of earlier runs, which only tokens have.
+  struct BehindMemory {
+    const int32_t *positions, *last_seen;
+  };
+  BehindMemory behind_memory(const Operand& rows, const char* what) {
+    of_tokens(rows, what);
+    return {places_.memory_positions, places_.memory_last};
   }
   /// Of the rows of a program that appends: the last positions of their sequences' sources in the state.
   const int32_t* last_of_source(uint32_t state) const {

@@ -25,9 +25,9 @@ struct Tables {
 };
 
 /// Places the tables; the bytes that they take.
-size_t place_tables(const mote_filter_bank& spec, float* scratch, Tables* t) {
-  size_t taken = 0;
-  const auto take = [&](size_t count) {
+uint64_t place_tables(const mote_filter_bank& spec, float* scratch, Tables* t) {
+  uint64_t taken = 0;
+  const auto take = [&](uint64_t count) {
     float* const from = scratch == nullptr ? nullptr : scratch + taken;
     taken += count;
     return from;
@@ -36,7 +36,7 @@ size_t place_tables(const mote_filter_bank& spec, float* scratch, Tables* t) {
   t->window = take(spec.window);
   t->cosines = take(half);
   t->sines = take(half);
-  t->places = take(half + 1);
+  t->places = take(uint64_t{half} + 1);
   t->real = take(half);
   t->imaginary = take(half);
   return taken * sizeof(float);
@@ -148,7 +148,8 @@ extern "C" {
 
 size_t mote_filter_bank_bytes(const mote_filter_bank* spec) {
   Tables t;
-  return place_tables(*spec, nullptr, &t);
+  const uint64_t bytes = place_tables(*spec, nullptr, &t);
+  return bytes <= SIZE_MAX / 2 ? static_cast<size_t>(bytes) : 0;
 }
 
 mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, mote_error* error) {

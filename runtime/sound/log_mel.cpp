@@ -34,19 +34,24 @@ uint32_t lesser_factor(uint32_t n) {
   return factor;
 }
 
+/// Whether sizes are of features that there are; tables are laid out for no others.
+bool is_sized(const mote_log_mel& spec) {
+  return spec.fft >= 2 && spec.fft <= MOTE_MOST_FFT && spec.fft % 2 == 0 && spec.bins == spec.fft / 2 + 1;
+}
+
 /// Places the tables; the doubles that they take, the places of filters included.
-size_t place_tables(const mote_log_mel& spec, double* scratch, Transform* t) {
+uint64_t place_tables(const mote_log_mel& spec, double* scratch, Transform* t) {
   t->n = spec.fft;
   t->a = lesser_factor(t->n);
   t->b = t->n / t->a;
   t->bins = spec.bins;
-  size_t taken = 0;
-  const auto take = [&](size_t count) {
+  uint64_t taken = 0;
+  const auto take = [&](uint64_t count) {
     double* const from = scratch == nullptr ? nullptr : scratch + taken;
     taken += count;
     return from;
   };
-  const size_t square = size_t{t->b} * t->b, joins = size_t{t->a} * t->bins;
+  const uint64_t square = uint64_t{t->b} * t->b, joins = uint64_t{t->a} * t->bins;
   t->window = take(t->n);
   t->part_cosines = take(square);
   t->part_sines = take(square);
@@ -139,9 +144,8 @@ void frame_features(const mote_log_mel& spec, const Transform& t, float* feature
 }
 
 mote_status check_spec(const mote_log_mel& spec, mote_error* error) {
-  const bool sized = spec.fft >= 2 && spec.fft <= MOTE_MOST_FFT && spec.fft % 2 == 0;
   const bool windowed = spec.window != 1 && spec.window <= spec.fft;
-  if (sized && windowed && spec.bins == spec.fft / 2 + 1 && spec.hop != 0 && spec.mels != 0 &&
+  if (is_sized(spec) && windowed && spec.hop != 0 && spec.mels != 0 &&
       spec.filters != nullptr)
     return MOTE_OK;
   return fail(error, MOTE_INVALID_ARGUMENT, "log-mel features of ", spec.fft, " samples, ", spec.bins,
@@ -170,8 +174,10 @@ using namespace mote;
 extern "C" {
 
 size_t mote_log_mel_bytes(const mote_log_mel* spec) {
+  if (!is_sized(*spec)) return 0;
   Transform unused;
-  return place_tables(*spec, nullptr, &unused) * sizeof(double);
+  const uint64_t bytes = place_tables(*spec, nullptr, &unused) * sizeof(double);
+  return bytes <= SIZE_MAX / 2 ? static_cast<size_t>(bytes) : 0;  // no object is larger
 }
 
 mote_status mote_log_mel_compute(const mote_log_mel* spec, const float* samples, uint32_t n, void* scratch,

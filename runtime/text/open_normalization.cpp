@@ -19,7 +19,7 @@ void open_texts(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   t->prefix_depth = root.prefix_depth();
   opener->expect(t->prefix_depth <= t->splitter_count, "prefix_depth", "past the splitters");
   opener->expect(t->piece_prefix_rule <= file::PrefixRule::MAX, "piece_prefix_rule", "unknown");
-  t->replacement_count = root.replacements() == nullptr ? 0 : root.replacements()->size();
+  t->replacement_count = size_of(root.replacements());
   if (!opener->expect(t->replacement_count <= kMaxReplacements, "replacements", "too many")) return;
   for (uint32_t i = 0; i < t->replacement_count; ++i) {
     const file::Replacement* replacement = root.replacements()->Get(i);

@@ -41,9 +41,10 @@ std::string refusal(Node node, const std::string& operation = "ScaleRows") {
       mote_model_open(file.data(), file.size(), 0, storage.data(), storage.size(), &model, &error);
   if (status == MOTE_OK) return "";
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, status);
-  const std::string start = "op 1 " + operation + ": ";
-  TEST_ASSERT_NOT_NULL(std::strstr(error.text, start.c_str()));
-  return error.text + start.size();
+  const std::string start = " " + operation + ": ";
+  const char* found = std::strstr(error.text, start.c_str());
+  TEST_ASSERT_NOT_NULL(found);
+  return found + start.size();
 }
 
 /// Logits of each token of a text.
@@ -210,6 +211,7 @@ TEST("attention's scores have one form, whose numbers make sense, or the file is
   const auto attention = [](const std::function<void(Graph&, AttentionNode&)>& change) {
     const auto make = [&](Graph& graph, const View& x) {
       graph.caches.push_back({2, kWidth / 2, 0});
+      graph.nodes.push_back(KvStoreNode{0, x, x});
       AttentionNode node{0, 2, 0.5f, x, x};
       change(graph, node);
       return node;

@@ -18,10 +18,11 @@ namespace test {
 
 /// `name` is also its architecture. change(index, bytes) may alter a weight before it is hashed.
 template <class Change>
-AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name, Change change) {
+AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name, Change change,
+                        const std::vector<int32_t>& stop_ids = {}) {
   using namespace mote::convert;
   const MemoryPlan plan = plan_memory(graph);
-  Metadata metadata{&graph, &plan, name, name, {}, {}, {}, {}, false, std::nullopt, nullptr};
+  Metadata metadata{&graph, &plan, name, name, stop_ids, {}, {}, {}, false, std::nullopt, nullptr};
   std::vector<std::byte> segment;
   for (const Weight& weight : graph.weights) {
     const uint64_t offset = segment.size();

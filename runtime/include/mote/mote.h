@@ -54,7 +54,9 @@ enum { MOTE_OPEN_CHECK_HASHES = 1 /* also hash every tensor: reads the whole fil
 size_t mote_model_bytes(void);
 
 /* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is
-   64-byte aligned (MOTE_NOT_ALIGNED); `storage` has at least MOTE_MODEL_BYTES bytes (MOTE_TOO_SMALL). */
+   64-byte aligned (MOTE_NOT_ALIGNED); `storage` has at least MOTE_MODEL_BYTES bytes (MOTE_TOO_SMALL). A model
+   that the storage holds stays where the file is refused, but in builds without threads, which verify in
+   place. */
 mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
@@ -217,7 +219,7 @@ mote_status mote_prefill(mote_session* session, uint32_t sequence, const int32_t
 mote_status mote_decode(mote_session* session, const int32_t* ids, mote_error* error);
 
 /* Row `row` of the logits of the last prefill or decode, [vocab], valid until the next call on the session;
-   null if there is none. */
+   null if there is none: while a run is in progress, and once a generation has sampled from it. */
 const float* mote_session_logits(const mote_session* session, uint32_t row);
 
 /* The same of any output, of mote_encode too: [width] of mote_output_info. */
@@ -318,7 +320,8 @@ typedef struct mote_batch {
       continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
 } mote_batch;
 
-/* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. */
+/* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. UINT32_MAX where
+   they would be more than that, of more rows than any session takes. */
 uint32_t mote_model_output_rows(const mote_model* model, uint32_t rows);
 
 /* Computes the outputs of at most `chunk` tokens; mote_session_output then has a row for each sequence or for

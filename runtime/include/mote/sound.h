@@ -88,7 +88,7 @@ typedef struct mote_log_mel {
 
 enum { MOTE_MOST_FFT = 4096 };
 
-/* Bytes of scratch. */
+/* Bytes of scratch; 0 for an fft and bins that there are no features of. */
 size_t mote_log_mel_bytes(const mote_log_mel* spec);
 
 /* features [n / hop, mels] of n samples, more than fft / 2. `scratch` is 8-byte aligned.
@@ -129,7 +129,7 @@ typedef struct mote_filter_bank {
 } mote_filter_bank;
 
 /* Bytes of scratch, which init fills and later calls read and write; 4-byte aligned. MOTE_INVALID_ARGUMENT
-   for sizes that are none. */
+   for sizes that are none, whose bytes are 0 where they are more than memory has. */
 size_t mote_filter_bank_bytes(const mote_filter_bank* spec);
 mote_status mote_filter_bank_init(const mote_filter_bank* spec, void* scratch, mote_error* error);
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every golden model that converts, found by listing their folder: a new one is in all tests that walk them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "converter/error.h"
+#include "runtime/file/model.h"
+#include "tests/support/test_model.h"
+
+namespace test {
+
+/// The folders of all golden models, in order.
+inline std::vector<std::string> every_golden() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(golden_folder()))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// The files of a golden model: one, or one of each tower.
+inline std::vector<AlignedBytes> golden_files(const std::string& name, const std::string& type) {
+  std::vector<AlignedBytes> files;
+  const std::filesystem::path path = temporary_folder() / (name + "." + type + ".every.mote");
+  const std::vector<std::string> two = golden_names("multimodal");
+  const bool also_towers = std::find(two.begin(), two.end(), name) != two.end();
+  for (const char* tower : {"", "vision", "text"}) {
+    mote::convert::ConvertOptions options;
+    options.type = type;
+    options.tower = tower;
+    try {
+      mote::convert::convert(golden_folder() / name, path, options);
+    } catch (const mote::convert::Error&) {
+      continue;  // of two towers none is taken without its name
+    }
+    files.push_back(read_file(path));
+    if (*tower == '\0' && !also_towers) break;
+  }
+  std::filesystem::remove(path);
+  return files;
+}
+
+/// f(model) for each file of each golden model in that type; every one has a file.
+template <class F>
+void each_golden(const std::string& type, F f) {
+  for (const std::string& name : every_golden()) {
+    CAPTURE(name, type);
+    const std::vector<AlignedBytes> files = golden_files(name, type);
+    REQUIRE(!files.empty());
+    for (const AlignedBytes& file : files) f(OpenModel(file, 0));
+  }
+}
+
+/// The number of a thing by what it is of, of any bits.
+inline uint32_t mixed(uint32_t a, uint32_t b) {
+  uint32_t x = a * 2654435761u ^ (b + 1) * 2246822519u;
+  x ^= x >> 15;
+  x *= 2246822519u;
+  return x ^ x >> 13;
+}
+
+/// What row `position` of a text is: an id, and floats from -1 to 1.
+inline int32_t id_of(uint32_t text, uint32_t position, uint32_t vocab) {
+  return static_cast<int32_t>(mixed(text, position) % vocab);
+}
+inline void add_values(uint32_t text, uint32_t position, uint32_t width, std::vector<float>* values) {
+  for (uint32_t i = 0; i < width; ++i)
+    values->push_back(static_cast<float>(mixed(mixed(text, position), i) % 2001) / 1000.0f - 1.0f);
+}
+
+}  // namespace test
