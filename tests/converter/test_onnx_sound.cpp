@@ -94,8 +94,9 @@ TEST("onnx: a tensor whose elements are not as many as its shape says is refused
   uint64_t budget = 100;
   const OnnxNode node{"Op", "", "", {}, {"y"}, {}};
   const OnnxStep step{trace, node, {}, budget};
-  const auto error =
-      message_of<Error>([&] { step.make(TracedKind::real, {2, 1}, {TracedElement::of(1.0f)}); });
+  const auto error = message_of<Error>([&] {
+    step.make(TracedKind::real, {2, 1}, {TracedElement::of(1.0f)});
+  });
   TEST_ASSERT_TRUE(error.find("node y (Op): its output has 1 elements") != std::string::npos);
   const uint64_t half = uint64_t{1} << 32;
   TEST_ASSERT_TRUE(!message_of<Error>([&] { step.make(TracedKind::real, {half, half}, {}); }).empty());
