@@ -15,10 +15,14 @@
 namespace mote::pictures {
 namespace {
 
+/// Encoders make about ten, optimisers of their order a few dozen.
+constexpr int kMostScans = 100;
+
 /// What libjpeg's calls share; an error of theirs jumps back to `jump` with its text in `message`.
 struct Jpeg {
   jpeg_decompress_struct reader = {};
   jpeg_error_mgr errors = {};
+  jpeg_progress_mgr progress = {};
   bool ended = false;  // the file did, too early
   char message[JMSG_LENGTH_MAX] = "";
   std::jmp_buf jump;
@@ -35,6 +39,13 @@ extern "C" {
 static void on_jpeg_message(j_common_ptr reader, int level) {
   auto* jpeg = static_cast<Jpeg*>(reader->client_data);
   if (level < 0 && reader->err->msg_code == JWRN_JPEG_EOF) jpeg->ended = true;
+}
+/// libjpeg has no limit of its own, and a scan of a few bytes may go over the whole picture.
+static void on_jpeg_progress(j_common_ptr reader) {
+  auto* jpeg = static_cast<Jpeg*>(reader->client_data);
+  if (jpeg->reader.input_scan_number <= kMostScans) return;
+  std::snprintf(jpeg->message, sizeof jpeg->message, "it has more than %d scans", kMostScans);
+  std::longjmp(jpeg->jump, 1);
 }
 }
 
@@ -58,6 +69,8 @@ bool read_header(Jpeg* jpeg, const std::byte* data, size_t bytes) {
 bool begin_rows(Jpeg* jpeg) {
   if (setjmp(jpeg->jump) != 0) return false;
   jpeg->reader.out_color_space = JCS_RGB;
+  jpeg->progress.progress_monitor = on_jpeg_progress;
+  jpeg->reader.progress = &jpeg->progress;
   jpeg_start_decompress(&jpeg->reader);
   return jpeg->reader.output_components == static_cast<int>(kColours);
 }

@@ -36,6 +36,7 @@ Arguments Renderer::evaluate_arguments(const CallArguments& arguments, const Fra
 Value Renderer::apply_filter(const Node& node, const Value& value, const FrameRef& frame) {
   const Arguments arguments = evaluate_arguments(node.arguments, frame);
   charge_items(value);
+  for (const Value& argument : arguments.values) charge_items(argument);
   Value result = call_filter(*this, node.text, value, arguments);
   charge_items(result);
   return result;

@@ -5,14 +5,13 @@
 #include "converter/jinja/loop.h"
 #include "converter/jinja/print.h"
 #include "converter/jinja/renderer.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
 
 /// Calls inside calls, so that a template's recursion ends before the stack does.
 constexpr uint32_t kMostNested = 600;
-/// Bytes of text that count as one step.
-constexpr size_t kTextStep = 256;
 
 }  // namespace
 
@@ -24,10 +23,7 @@ Renderer::Nested::Nested(Renderer& outer) : renderer(outer) {
   }
 }
 
-void Renderer::charge(uint64_t steps) {
-  steps_ += steps;
-  if (steps_ > limits_.steps) unsupported("a template that takes more than {} steps", limits_.steps);
-}
+void Renderer::charge(uint64_t steps) { charge_work(steps); }
 
 void Renderer::charge_items(const Value& value) {
   if (const Text* text = value.text()) charge(text->bytes.size() / kTextStep);
@@ -42,8 +38,13 @@ void Renderer::write(const std::string& text) {
 }
 
 std::string Renderer::run(const Node& program) {
-  const FrameRef frame = enter(program.scopes[0], nullptr);
-  execute_all(program.body, frame);
+  const WorkBudget budget("a template", 0, 0, limits_.steps);
+  try {
+    const FrameRef frame = enter(program.scopes[0], nullptr);
+    execute_all(program.body, frame);
+  } catch (const WorkExceeded&) {
+    unsupported("a template that takes more than {} steps", limits_.steps);
+  }
   return std::move(out_);
 }
 

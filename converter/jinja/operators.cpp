@@ -7,7 +7,9 @@
 
 #include "converter/jinja/format.h"
 #include "converter/jinja/print.h"
+#include "converter/jinja/text_search.h"
 #include "converter/jinja/unicode.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
@@ -21,6 +23,12 @@ namespace {
 [[noreturn]] void too_large() { unsupported("an integer of more than 64 bits"); }
 
 bool same_kind(const Sequence& a, const Sequence& b) { return a.kind == b.kind; }
+
+bool equal_texts(const std::string& a, const std::string& b) {
+  if (a.size() != b.size()) return false;
+  charge_work(a.size() / kTextStep);
+  return a == b;
+}
 
 bool equal_items(const Sequence& a, const Sequence& b) {
   return std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), equal);
@@ -200,13 +208,14 @@ void take_slice(const Items& items, const Bounds& bounds, Out& out) {
 }  // namespace
 
 bool equal(const Value& a, const Value& b) {
+  charge_work(1);
   if (is_number(a) && is_number(b)) {
     bool unordered = false;
     return order_numbers(a, b, &unordered) == 0 && !unordered;
   }
   if (a.data.index() != b.data.index()) return false;
   if (a.is<Undefined>() || a.is<None>()) return true;
-  if (const Text* text = a.text()) return text->bytes == b.text()->bytes;
+  if (const Text* text = a.text()) return equal_texts(text->bytes, b.text()->bytes);
   if (const Sequence* sequence = a.sequence()) return equal_sequences(*sequence, *b.sequence());
   if (const Dict* dict = a.dict()) return equal_dicts(*dict, *b.dict());
   if (const auto* space = a.as<Space*>()) return *space == *b.as<Space*>();
@@ -214,11 +223,15 @@ bool equal(const Value& a, const Value& b) {
 }
 
 bool less(const Value& a, const Value& b) {
+  charge_work(1);
   if (is_number(a) && is_number(b)) {
     bool unordered = false;
     return order_numbers(a, b, &unordered) < 0 && !unordered;
   }
-  if (a.is<TextRef>() && b.is<TextRef>()) return a.text()->bytes < b.text()->bytes;
+  if (a.is<TextRef>() && b.is<TextRef>()) {
+    charge_work(std::min(a.text()->bytes.size(), b.text()->bytes.size()) / kTextStep);
+    return a.text()->bytes < b.text()->bytes;
+  }
   const Sequence* x = a.sequence();
   const Sequence* y = b.sequence();
   if (x == nullptr || y == nullptr || !same_kind(*x, *y) ||
@@ -235,7 +248,7 @@ bool contains(const Value& container, const Value& item) {
   if (const Text* text = container.text()) {
     const Text* part = item.text();
     if (part == nullptr) refuse("'in <string>' requires a string, not {}", type_name(item));
-    return text->bytes.find(part->bytes) != std::string::npos;
+    return TextSearch(part->bytes).first(text->bytes) != std::string::npos;
   }
   if (const Dict* dict = container.dict()) {
     require_hashable(item);

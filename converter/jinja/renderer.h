@@ -78,7 +78,6 @@ class Renderer {
   const std::vector<std::pair<std::string, Value>>& variables_;
   const Time& now_;
   const Limits limits_;
-  uint64_t steps_ = 0;
   uint32_t nested_ = 0;
   std::string out_;
   std::deque<Space> spaces_;

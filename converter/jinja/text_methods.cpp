@@ -6,10 +6,31 @@
 #include "converter/jinja/arguments.h"
 #include "converter/jinja/format.h"
 #include "converter/jinja/members.h"
+#include "converter/jinja/text_search.h"
 #include "converter/jinja/unicode.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
+
+/// Parts of a text, which are no more than a list may have.
+class Parts {
+ public:
+  void add(std::string_view part) {
+    charge_work(1);
+    if (all_.size() == kMostWeight) unsupported("a list of more than {} values", kMostWeight);
+    all_.emplace_back(part);
+  }
+  uint64_t size() const { return all_.size(); }
+  std::vector<std::string> take() { return std::move(all_); }
+  std::vector<std::string> take_reversed() {
+    std::reverse(all_.begin(), all_.end());
+    return std::move(all_);
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
 
 Value list_of(std::vector<std::string> parts, bool markup, SequenceKind kind = SequenceKind::list) {
   std::vector<Value> items;
@@ -17,69 +38,68 @@ Value list_of(std::vector<std::string> parts, bool markup, SequenceKind kind = S
   return make_sequence(std::move(items), kind);
 }
 
-std::vector<std::string> split_at(std::string_view text, const std::string& by, int64_t most) {
-  std::vector<std::string> parts;
-  while (most < 0 || static_cast<int64_t>(parts.size()) < most) {
-    const size_t at = text.find(by);
+/// As Python: below 0 is without a limit.
+uint64_t limit_of(int64_t most) { return most < 0 ? UINT64_MAX : static_cast<uint64_t>(most); }
+
+std::vector<std::string> split_at(std::string_view text, const std::string& by, uint64_t most) {
+  const TextSearch search(by);
+  Parts parts;
+  while (parts.size() < most) {
+    const size_t at = search.first(text);
     if (at == std::string_view::npos) break;
-    parts.emplace_back(text.substr(0, at));
+    parts.add(text.substr(0, at));
     text.remove_prefix(at + by.size());
   }
-  parts.emplace_back(text);
-  return parts;
+  parts.add(text);
+  return parts.take();
 }
 
-std::vector<std::string> split_at_right(std::string_view text, const std::string& by, int64_t most) {
-  std::vector<std::string> parts;
-  while (most < 0 || static_cast<int64_t>(parts.size()) < most) {
-    const size_t at = text.rfind(by);
+std::vector<std::string> split_at_right(std::string_view text, const std::string& by, uint64_t most) {
+  const TextSearch search(by);
+  Parts parts;
+  while (parts.size() < most) {
+    const size_t at = search.last(text);
     if (at == std::string_view::npos) break;
-    parts.emplace_back(text.substr(at + by.size()));
+    parts.add(text.substr(at + by.size()));
     text = text.substr(0, at);
   }
-  parts.emplace_back(text);
-  std::reverse(parts.begin(), parts.end());
-  return parts;
+  parts.add(text);
+  return parts.take_reversed();
 }
 
 /// At runs of white space. Of what is left after `most` words only the side that was split at is stripped.
-std::vector<std::string> split_words(std::string_view text, int64_t most) {
-  std::vector<std::string> parts;
+std::vector<std::string> split_words(std::string_view text, uint64_t most) {
+  Parts parts;
   for (text = strip(text, nullptr, true, false); !text.empty(); text = strip(text, nullptr, true, false)) {
-    if (most >= 0 && static_cast<int64_t>(parts.size()) == most) {
-      parts.emplace_back(text);
-      break;
-    }
-    size_t end = 0;
+    size_t end = parts.size() == most ? text.size() : 0;
     while (end < text.size() && !is_space(decode(text, end))) end += character_bytes(text, end);
-    parts.emplace_back(text.substr(0, end));
+    parts.add(text.substr(0, end));
     text.remove_prefix(end);
   }
-  return parts;
+  return parts.take();
 }
 
-std::vector<std::string> split_words_right(std::string_view text, int64_t most) {
-  if (most < 0) return split_words(text, most);
-  std::vector<std::string> parts;
+std::vector<std::string> split_words_right(std::string_view text, uint64_t most) {
+  if (most == UINT64_MAX) return split_words(text, most);
+  Parts parts;
   for (text = strip(text, nullptr, false, true); !text.empty(); text = strip(text, nullptr, false, true)) {
-    if (static_cast<int64_t>(parts.size()) == most) {
-      parts.emplace_back(text);
-      break;
+    size_t begin = parts.size() == most ? 0 : text.size();
+    while (begin > 0) {
+      size_t before = begin - 1;  // of the character that ends here
+      while (before > 0 && (static_cast<unsigned char>(text[before]) & 0xC0) == 0x80) --before;
+      if (is_space(decode(text, before))) break;
+      begin = before;
     }
-    const std::u32string all = characters(text);
-    size_t begin = all.size();
-    while (begin > 0 && !is_space(all[begin - 1])) --begin;
-    parts.push_back(from_characters(std::u32string_view(all).substr(begin)));
-    text = text.substr(0, text.size() - parts.back().size());
+    parts.add(text.substr(begin));
+    text = text.substr(0, begin);
   }
-  std::reverse(parts.begin(), parts.end());
-  return parts;
+  return parts.take_reversed();
 }
 
 Value split(const Text& text, const std::string& name, const Arguments& arguments) {
   const Bound bound("str." + name, arguments, {"sep", "maxsplit"});
   const std::string* by = bound.optional_text(0);
-  const int64_t most = bound.whole(1, -1);
+  const uint64_t most = limit_of(bound.whole(1, -1));
   const bool right = name == "rsplit";
   if (by == nullptr) {
     return list_of(right ? split_words_right(text.bytes, most) : split_words(text.bytes, most), text.markup);
@@ -94,7 +114,8 @@ Value partition(const Text& text, const std::string& name, const Arguments& argu
   const std::string& by = bound.text(0);
   if (by.empty()) refuse("empty separator");
   const bool right = name == "rpartition";
-  const size_t at = right ? text.bytes.rfind(by) : text.bytes.find(by);
+  const TextSearch search(by);
+  const size_t at = right ? search.last(text.bytes) : search.first(text.bytes);
   std::vector<std::string> parts{text.bytes, "", ""};
   if (at == std::string::npos && right) parts = {"", "", text.bytes};
   if (at != std::string::npos) parts = {text.bytes.substr(0, at), by, text.bytes.substr(at + by.size())};
@@ -119,8 +140,8 @@ Value join(const Text& text, const Arguments& arguments) {
 Value zfill(const Text& text, const Arguments& arguments) {
   const Bound bound("str.zfill", arguments, {"width"}, 1);
   const bool sign = text.bytes.starts_with('-') || text.bytes.starts_with('+');
-  const std::string digits =
-      pad(sign ? text.bytes.substr(1) : text.bytes, bound.whole(0, 0) - (sign ? 1 : 0), "0", true, false);
+  const std::string digits = pad(sign ? text.bytes.substr(1) : text.bytes,
+                                 std::max<int64_t>(bound.whole(0, 0), 0) - (sign ? 1 : 0), "0", true, false);
   return make_text(sign ? text.bytes[0] + digits : digits, text.markup);
 }
 
@@ -170,31 +191,34 @@ std::string replace_all(const std::string& text, const std::string& old, const s
                         int64_t most) {
   std::string out;
   size_t at = 0;
-  const auto more = [&] { return most != 0; };
+  uint64_t left = limit_of(most);
   if (old.empty()) {
-    for (; more(); --most) {
+    for (; left != 0; --left) {
       out += now;
       if (at >= text.size()) return out;
       const size_t bytes = character_bytes(text, at);
       out.append(text, at, bytes);
       at += bytes;
+      charge_work(1);
       require_bytes(out.size());
     }
     return out + text.substr(at);
   }
-  for (; more(); --most) {
-    const size_t found = text.find(old, at);
+  const TextSearch search(old);
+  for (; left != 0; --left) {
+    const size_t found = search.first(std::string_view(text).substr(at));
     if (found == std::string::npos) break;
-    out.append(text, at, found - at);
+    out.append(text, at, found);
     out += now;
-    at = found + old.size();
+    at += found + old.size();
+    charge_work(1);
     require_bytes(out.size());
   }
   return out + text.substr(at);
 }
 
 std::vector<std::string> split_lines(const std::string& text, bool keep_ends) {
-  std::vector<std::string> lines;
+  Parts lines;
   size_t begin = 0;
   for (size_t at = 0; at < text.size();) {
     const char32_t c = decode(text, at);
@@ -203,13 +227,13 @@ std::vector<std::string> split_lines(const std::string& text, bool keep_ends) {
         (c >= 0xA && c <= 0xD) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
     if (breaks) {
       if (c == '\r' && end < text.size() && text[end] == '\n') ++end;
-      lines.push_back(text.substr(begin, (keep_ends ? end : at) - begin));
+      lines.add(std::string_view(text).substr(begin, (keep_ends ? end : at) - begin));
       begin = end;
     }
     at = end;
   }
-  if (begin < text.size()) lines.push_back(text.substr(begin));
-  return lines;
+  if (begin < text.size()) lines.add(std::string_view(text).substr(begin));
+  return lines.take();
 }
 
 std::string pad(const std::string& text, int64_t width, const std::string& fill, bool left, bool right) {

@@ -6,6 +6,7 @@
 
 #include "converter/jinja/arguments.h"
 #include "converter/jinja/members.h"
+#include "converter/jinja/text_search.h"
 #include "converter/jinja/unicode.h"
 
 namespace mote::convert::jinja {
@@ -52,11 +53,12 @@ int64_t count_of(const Part& part, const std::string& what) {
   if (part.empty) return 0;
   if (what.empty()) return static_cast<int64_t>(count_characters(part.text)) + 1;
   int64_t count = 0;
-  for (size_t at = part.text.find(what); at != std::string::npos;
-       at = part.text.find(what, at + what.size())) {
-    ++count;
+  const TextSearch search(what);
+  for (std::string_view rest = part.text;; ++count) {
+    const size_t at = search.first(rest);
+    if (at == std::string::npos) return count;
+    rest.remove_prefix(at + what.size());
   }
-  return count;
 }
 
 Value place_of(const Text& text, const std::string& name, const Arguments& arguments) {
@@ -65,7 +67,9 @@ Value place_of(const Text& text, const std::string& name, const Arguments& argum
   const Part part = part_of(text.bytes, bound, 1);
   if (name == "count") return make_int(count_of(part, what));
   const bool right = name == "rfind" || name == "rindex";
-  const size_t at = part.empty ? std::string::npos : right ? part.text.rfind(what) : part.text.find(what);
+  const size_t at = part.empty ? std::string::npos
+                    : right    ? TextSearch(what).last(part.text)
+                               : TextSearch(what).first(part.text);
   if (at != std::string::npos) {
     return make_int(part.begin +
                     static_cast<int64_t>(count_characters(std::string_view(part.text).substr(0, at))));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "converter/jinja/errors.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
@@ -98,6 +99,7 @@ void append_character(std::string& text, char32_t character) {
 }
 
 std::u32string characters(std::string_view text) {
+  charge_work(text.size() / 32);
   std::u32string out;
   for (size_t at = 0; at < text.size(); at += character_bytes(text, at)) out += decode(text, at);
   return out;

@@ -7,9 +7,13 @@
 #include "converter/jinja/loop.h"
 #include "converter/jinja/operators.h"
 #include "converter/jinja/unicode.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
+
+/// Bytes of a new text that count as one step, since it may be kept.
+constexpr size_t kHeldStep = 32;
 
 void include(Extent& all, const Value& value) {
   const Extent extent = extent_of(value);
@@ -33,6 +37,7 @@ const Value* Dict::find(const Value& key) const {
 }
 
 const Value* Dict::find(std::string_view key) const {
+  charge_work(items.size() / 4);
   for (const auto& [name, value] : items) {
     if (const Text* text = name.text(); text != nullptr && text->bytes == key) return &value;
   }
@@ -65,11 +70,13 @@ Value make_bool(bool value) { return {value}; }
 Value make_int(int64_t value) { return {value}; }
 Value make_float(double value) { return {value}; }
 Value make_text(std::string bytes, bool markup) {
+  charge_work(bytes.size() / kHeldStep);
   return {std::make_shared<const Text>(Text{std::move(bytes), markup})};
 }
 
 Value make_sequence(std::vector<Value> items, SequenceKind kind, std::string shown) {
   Extent extent;
+  charge_work(items.size() / 2);
   for (const Value& item : items) include(extent, item);
   return {
       std::make_shared<const Sequence>(Sequence{kind, std::move(items), deeper(extent), std::move(shown)})};
@@ -77,6 +84,7 @@ Value make_sequence(std::vector<Value> items, SequenceKind kind, std::string sho
 
 Value make_dict(std::vector<std::pair<Value, Value>> items) {
   Extent extent;
+  charge_work(items.size() / 2);
   for (const auto& [key, value] : items) {
     include(extent, key);
     include(extent, value);
@@ -216,6 +224,7 @@ std::vector<Value> items_of(const Value& value) {
   if (const Text* text = value.text()) {
     if (count_characters(text->bytes) > kMostWeight)
       unsupported("a list of more than {} characters", kMostWeight);
+    charge_work(text->bytes.size());
     for (size_t at = 0; at < text->bytes.size();) {
       const size_t bytes = character_bytes(text->bytes, at);
       items.push_back(make_text(text->bytes.substr(at, bytes), text->markup));
@@ -224,10 +233,12 @@ std::vector<Value> items_of(const Value& value) {
     return items;
   }
   if (const Dict* dict = value.dict()) {
+    charge_work(dict->items.size() / 2);
     for (const auto& item : dict->items) items.push_back(item.first);
     return items;
   }
   if (const Sequence* sequence = value.sequence()) {
+    charge_work(sequence->items.size() / 2);
     if (sequence->kind != SequenceKind::iterator) return sequence->items;
     items.assign(sequence->items.begin() + static_cast<std::ptrdiff_t>(sequence->taken),
                  sequence->items.end());

@@ -122,6 +122,8 @@ struct Arguments {
 
 /// Of a text, in bytes.
 constexpr uint64_t kMostBytes = 16 << 20;
+/// Bytes of text that count as one step where they are only read.
+constexpr size_t kTextStep = 256;
 void require_bytes(uint64_t bytes);
 
 Value undefined(std::string reason);

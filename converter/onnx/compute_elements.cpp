@@ -156,40 +156,54 @@ Traced constant_of_shape(const OnnxStep& step) {
   return step.make(kind, dims, std::move(elements));
 }
 
-/// Along one axis of known numbers: `running` gives each its sum so far, otherwise the axis is folded.
-bool along_axis(const OnnxStep& step, int64_t given_axis, bool running, Binary op, double start,
-                std::vector<Traced>& outputs) {
+/// Along one axis of known numbers: each element becomes the sum so far.
+bool running_sum(const OnnxStep& step, int64_t given_axis, std::vector<Traced>& outputs) {
   const Traced& source = step.input(0);
   if (!source->is_numbers()) return false;
   const auto axis = static_cast<size_t>(step.axis(given_axis, source->dims.size()));
-  uint64_t inner = 1;
-  for (size_t i = axis + 1; i < source->dims.size(); ++i) inner *= source->dims[i];
-  const uint64_t length = source->dims[axis], count = source->size();
   std::vector<TracedElement> elements = step.reserve(source->dims);
-  std::vector<double> sums(length == 0 ? 0 : count / length, start);
-  elements.resize(count);
-  for (uint64_t i = 0; i < count; ++i) {
-    double& sum = sums[i / (inner * length) * inner + i % inner];
-    sum = op(sum, source->elements[i].number());
-    elements[i] = rounded_element(step, source->kind, sum);
+  uint64_t inner = 1;  // with elements, no product of dimensions overflows
+  for (size_t i = axis + 1; i < source->dims.size() && source->size() != 0; ++i) inner *= source->dims[i];
+  std::vector<double> sums(source->size());
+  for (uint64_t i = 0; i < sums.size(); ++i) {
+    const bool first = i / inner % source->dims[axis] == 0;
+    sums[i] = (first ? 0.0 : sums[i - inner]) + source->elements[i].number();
+    elements.push_back(rounded_element(step, source->kind, sums[i]));
   }
-  std::vector<uint64_t> dims = source->dims;
-  if (!running) {
-    elements.clear();
-    for (const double sum : sums) elements.push_back(rounded_element(step, source->kind, sum));
-    dims[axis] = 1;
-    if (step.node.integer("keepdims", 1) == 0) dims.erase(dims.begin() + static_cast<int64_t>(axis));
-  }
-  outputs = {step.make(source->kind, dims, std::move(elements))};
+  outputs = {step.make(source->kind, source->dims, std::move(elements))};
   return true;
 }
 
+/// The dimensions that a reduction folds: those of its axes, and all where it has none.
+std::vector<bool> folded_dims(const OnnxStep& step, size_t rank) {
+  const bool given = step.has(1) || step.node.find("axes") != nullptr;
+  const std::vector<int64_t> axes = given ? step.integers(1, "axes") : std::vector<int64_t>{};
+  const bool all = axes.empty() && step.node.integer("noop_with_empty_axes", 0) == 0;
+  std::vector<bool> folded(rank, all);
+  for (const int64_t axis : axes) folded[static_cast<size_t>(step.axis(axis, rank))] = true;
+  return folded;
+}
+
+/// Known numbers folded over axes. What is folded of no elements is `start`.
 bool fold(const OnnxStep& step, Binary op, double start, std::vector<Traced>& outputs) {
-  if (!step.input(0)->is_numbers()) return false;
-  const std::vector<int64_t> axes =
-      step.has(1) || step.node.find("axes") != nullptr ? step.integers(1, "axes") : std::vector<int64_t>{};
-  if (axes.size() != 1) step.refuse("over {} axes; one is supported", axes.size());
-  return along_axis(step, axes[0], false, op, start, outputs);
+  const Traced& source = step.input(0);
+  if (!source->is_numbers()) return false;
+  const std::vector<bool> folded = folded_dims(step, source->dims.size());
+  const bool keeps = step.node.integer("keepdims", 1) != 0;
+  std::vector<uint64_t> kept = source->dims, dims;  // `kept`: with 1 for each that is folded
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (folded[i]) kept[i] = 1;
+    if (!folded[i] || keeps) dims.push_back(kept[i]);
+  }
+  std::vector<TracedElement> elements = step.reserve(kept);
+  std::vector<double> sums(*element_count(kept), start);
+  for (uint64_t i = 0; i < source->size(); ++i) {
+    double& sum = sums[broadcast_index(i, source->dims, kept)];
+    sum = op(sum, source->elements[i].number());
+  }
+  for (const double sum : sums) elements.push_back(rounded_element(step, source->kind, sum));
+  outputs = {step.make(source->kind, dims, std::move(elements))};
+  return true;
 }
 
 }  // namespace
@@ -213,7 +227,7 @@ bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs) {
     if (step.node.integer("exclusive", 0) != 0 || step.node.integer("reverse", 0) != 0)
       step.refuse("exclusive or reversed sums are not supported");
     const std::vector<int64_t> axis = step.integers(1);
-    return !axis.empty() && along_axis(step, axis[0], true, arithmetic_ops().at("Add"), 0.0, outputs);
+    return !axis.empty() && running_sum(step, axis[0], outputs);
   }
   if (op == "ReduceSum") return fold(step, arithmetic_ops().at("Add"), 0.0, outputs);
   if (op == "ReduceProd") return fold(step, arithmetic_ops().at("Mul"), 1.0, outputs);

@@ -131,6 +131,67 @@ Traced dequantize_weight(const OnnxStep& step) {
   return result;
 }
 
+/// Whether both are the same known numbers, or both absent or 0, as zero points may be.
+bool same_numbers(const OnnxTrace& trace, const Traced& a, const Traced& b) {
+  if (a == b) return true;
+  const auto number = [&](const Traced& tensor) {
+    return tensor == nullptr ? std::optional<float>(0.0f) : trace.scalar(tensor);
+  };
+  const std::optional<float> x = number(a), y = number(b);
+  return x && y && *x == *y;
+}
+
+/// What a QuantizeLinear rounded with the same scale and zero point, put where its integers were put since; null
+/// where the input is not that. mote rounds activations in its own way.
+Traced unrounded(const OnnxStep& step) {
+  const Traced& source = step.input(0);
+  const auto rounded = [&](const TracedElement& element) -> const TracedAtom* {
+    if (element.is_number()) return nullptr;
+    const TracedAtom& atom = step.trace.atoms[static_cast<size_t>(element.atom)];
+    const bool is = atom.node != nullptr && atom.node->op == "QuantizeLinear" && atom.node->domain.empty() &&
+                    same_numbers(step.trace, atom.inputs[1], step.input(1)) &&
+                    same_numbers(step.trace, atom.inputs.size() > 2 ? atom.inputs[2] : nullptr,
+                                 step.has(2) ? step.input(2) : nullptr);
+    return is ? &atom : nullptr;
+  };
+  if (source->size() == 0) return nullptr;
+  if (source->whole >= 0) {
+    const TracedAtom* atom = rounded(source->at(0));
+    if (atom == nullptr) return nullptr;
+    if (source->dims == atom->inputs[0]->dims && !source->transposed) return atom->inputs[0];
+  }
+  std::vector<TracedElement> elements = step.reserve(source->dims);
+  for (uint64_t i = 0; i < source->size(); ++i) {
+    const TracedElement element = source->at(i);
+    const TracedAtom* atom = rounded(element);
+    if (atom == nullptr) return nullptr;
+    elements.push_back(atom->inputs[0]->at(element.bits));
+  }
+  return step.make(TracedKind::real, source->dims, std::move(elements));
+}
+
+/// Integers that are known, as reals.
+Traced dequantize_numbers(const OnnxStep& step) {
+  const Traced& source = step.input(0);
+  const std::optional<float> scale = step.trace.scalar(step.input(1));
+  const std::optional<float> zero = step.has(2) ? step.trace.scalar(step.input(2)) : 0.0f;
+  if (!source->is_numbers() || !scale || !zero) return nullptr;
+  std::vector<TracedElement> elements = step.reserve(source->dims);
+  for (const TracedElement& element : source->elements)
+    elements.push_back(TracedElement::of((element.number() - *zero) * *scale));
+  return step.make(TracedKind::real, source->dims, std::move(elements));
+}
+
+Traced dequantize(const OnnxStep& step) {
+  if (Traced weight = dequantize_weight(step)) return weight;
+  if (Traced numbers = dequantize_numbers(step)) return numbers;
+  if (Traced rows = unrounded(step)) {
+    step.trace.rounds = true;
+    return rows;
+  }
+  return step.opaque(step.input(0)->dims);
+}
+
 }  // namespace
 
 bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
@@ -157,10 +218,10 @@ bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
     outputs = {step.opaque(step.input(0)->dims, 0, TracedKind::integer), step.opaque({}, 1),
                step.opaque({}, 2, TracedKind::integer)};
   } else if (own && op == "QuantizeLinear") {
+    step.input(1);  // its scale is there
     outputs = {step.opaque(step.input(0)->dims, 0, TracedKind::integer)};
   } else if (own && op == "DequantizeLinear") {
-    outputs = {dequantize_weight(step)};
-    if (outputs[0] == nullptr) outputs = {step.opaque(step.input(0)->dims)};
+    outputs = {dequantize(step)};
   } else {
     return false;
   }

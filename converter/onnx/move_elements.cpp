@@ -314,7 +314,9 @@ Traced where(const OnnxStep& step) {
 Traced trilu(const OnnxStep& step) {
   const Traced& source = step.input(0);
   if (source->dims.size() < 2) step.refuse("a triangle of {} dimensions", source->dims.size());
-  const int64_t shift = step.has(1) ? step.integers(1).at(0) : 0;
+  const std::vector<int64_t> shifts = step.has(1) ? step.integers(1) : std::vector<int64_t>{0};
+  if (shifts.size() != 1) step.refuse("{} numbers say where its triangle begins", shifts.size());
+  const int64_t shift = shifts[0];
   const bool upper = step.node.integer("upper", 1) != 0;
   const uint64_t cols = source->dims.back(), rows = source->dims[source->dims.size() - 2];
   std::vector<TracedElement> elements = step.reserve(source->dims);

@@ -128,13 +128,16 @@ class OnnxNamer {
   std::optional<std::string> name_of_bias(const OnnxNode& node) const {
     const OnnxNode* at = &node;
     for (int depth = 0; depth < 4 && at != nullptr; ++depth) {
+      while (at != nullptr && (at->op == "QuantizeLinear" || at->op == "DequantizeLinear")) at = next(*at);
+      if (at == nullptr) break;
       for (const std::string& input : at->inputs) {
         const std::string bias = find(input).own_name;
         if ((at->op == "Add" || at->op == "Gemm") && bias.ends_with(".bias") && is_own_name(bias))
           return bias.substr(0, bias.size() - 4) + "weight";
       }
       at = next(*at);
-      if (at != nullptr && at->op != "Cast" && at->op != "Mul" && at->op != "Add" && at->op != "Reshape")
+      if (at != nullptr && at->op != "Cast" && at->op != "Mul" && at->op != "Add" && at->op != "Reshape" &&
+          at->op != "QuantizeLinear")
         break;
     }
     return std::nullopt;

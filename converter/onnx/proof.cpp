@@ -11,16 +11,7 @@
 
 namespace mote::convert {
 
-const TracedAtom* OnnxProof::atom(Traced tensor) {
-  const TracedAtom* found = trace_.atom(tensor);
-  while (found != nullptr && found->node != nullptr && found->node->op == "DequantizeLinear") {
-    const TracedAtom* rounded = trace_.atom(found->inputs[0]);
-    if (rounded == nullptr || rounded->node == nullptr || rounded->node->op != "QuantizeLinear") break;
-    rounds_ = true;
-    found = trace_.atom(rounded->inputs[0]);
-  }
-  return found;
-}
+const TracedAtom* OnnxProof::atom(const Traced& tensor) const { return trace_.atom(tensor); }
 
 const TracedAtom* OnnxProof::node(const Traced& tensor, const char* op) {
   const TracedAtom* found = atom(tensor);

@@ -45,7 +45,7 @@ class OnnxProof {
   /// Throws Error at the first node that differs.
   void run();
   /// Whether activations are rounded to integers in the graph, which mote does in its own way.
-  bool rounds() const { return rounds_; }
+  bool rounds() const { return rounds_ || trace_.rounds; }
 
  private:
   struct Product {
@@ -61,8 +61,8 @@ class OnnxProof {
     const std::string what = fmt::format(format, std::forward<Args>(args)...);
     fail("{}: {}", at_ == nullptr ? trace_.where : describe_node(trace_.where, *at_), what);
   }
-  /// The atom behind roundings of activations; null where the elements are of none or moved.
-  const TracedAtom* atom(Traced tensor);
+  /// The atom that the tensor is; null where its elements are of none, of several or moved.
+  const TracedAtom* atom(const Traced& tensor) const;
   /// That of the operator, which becomes the place that messages name; null for another.
   const TracedAtom* node(const Traced& tensor, const char* op);
   const TracedAtom& need(const Traced& tensor, const char* op, const std::string& what);

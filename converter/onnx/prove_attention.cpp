@@ -24,10 +24,9 @@ const TracedAtom& OnnxProof::one_atom(const std::vector<TracedElement>& elements
     index = element.atom;
   }
   if (index < 0) refuse("it reads nothing that depends on the input");
-  const TracedAtom* found = atom(whole(index));
-  index = static_cast<int32_t>(found - trace_.atoms.data());
-  if (found->node != nullptr) at_ = found->node;
-  return *found;
+  const TracedAtom& found = trace_.atoms[static_cast<size_t>(index)];
+  if (found.node != nullptr) at_ = found.node;
+  return found;
 }
 
 /// The elements before they were multiplied by numbers.
@@ -164,7 +163,7 @@ Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer, bool c
   for (uint64_t i = 0; i < elements.size(); ++i) {
     const uint64_t column = i % columns, head = i / columns % heads_count;
     const uint64_t row = i / (columns * heads_count) % rows, batch = i / (columns * heads_count * rows);
-    if (elements[i].bits != ((batch * heads_count + head) * rows + row) * columns + column)
+    if (elements[i].is_number() || elements[i].bits != ((batch * heads_count + head) * rows + row) * columns + column)
       refuse("the outputs of {} heads are not put side by side", heads_count);
   }
   Traced shares = sums.inputs[0];
@@ -188,7 +187,9 @@ Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer, bool c
     refuse("scores are multiplied by {}, the config implies {}", factor, spec.scale);
   const Traced values = heads(sums.inputs[1], value_factor, layer, 'v', keys_rows);
   if (value_factor != 1.0f) refuse("values are multiplied by {}", value_factor);
-  const Traced read = crosses ? trace_.values.at(kOnnxSource) : x;
+  const auto source = trace_.values.find(kOnnxSource);
+  if (crosses && source == trace_.values.end()) refuse("{} should be an input of the graph", kOnnxSource);
+  const Traced read = crosses ? source->second : x;
   if (!is_same(read, keys) || !is_same(read, values))
     refuse("{}", crosses ? "k and v should read the source's rows" : "q, k and v should read the same rows");
   return x;

@@ -46,6 +46,7 @@ SourceTensor quantized_tensor(const std::shared_ptr<const OnnxModel>& model, con
     fail("tensor {}: {} with a scale is not supported", name, onnx_type_name(tensor.type));
   if (shape.size() != 2 && shape.size() != 3)
     fail("tensor {}: integers of {} dimensions are not supported", name, shape.size());
+  if (tensor.size() == 0) fail("tensor {} has no elements", name);
   const uint64_t cols = shape.back(), rows = tensor.size() / std::max<uint64_t>(cols, 1);
   auto reader = std::make_shared<IntegerRows>(rows, cols, cols);
   const std::vector<float> scales = spread(weight.scales, shape[0], name);
@@ -135,7 +136,9 @@ SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, c
                                 const std::string& name) {
   const OnnxTensor& tensor = *weight.tensor;
   std::vector<uint64_t> shape = tensor.dims;
-  if (weight.in_out) std::swap(shape.at(0), shape.at(1));
+  if (weight.in_out && shape.size() != 2)
+    fail("tensor {} has {} dimensions, a matrix should be here", name, shape.size());
+  if (weight.in_out) std::swap(shape[0], shape[1]);
   SourceTensor result;
   if (!weight.scales.empty()) {
     result = quantized_tensor(model, weight, std::move(shape), name);

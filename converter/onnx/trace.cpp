@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/onnx/trace.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -250,6 +252,8 @@ std::vector<TracedElement> OnnxStep::reserve(const std::vector<uint64_t>& dims) 
 
 Traced OnnxStep::make(TracedKind kind, std::vector<uint64_t> dims,
                       std::vector<TracedElement> elements) const {
+  if (element_count(dims) != elements.size())
+    refuse("its output has {} elements, its shape [{}] others", elements.size(), fmt::join(dims, ", "));
   auto result = std::make_shared<TracedTensor>();
   result->kind = kind;
   result->dims = std::move(dims);

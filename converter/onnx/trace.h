@@ -61,6 +61,7 @@ struct OnnxTrace {
   const OnnxGraph* graph = nullptr;
   std::vector<TracedAtom> atoms;
   std::map<std::string, Traced> values;
+  bool rounds = false;  // a QuantizeLinear and its DequantizeLinear were left out
 
   /// The atom that the tensor is as a whole, in order, whatever its shape; null for another.
   const TracedAtom* atom(const Traced& tensor) const;
@@ -97,7 +98,8 @@ struct OnnxStep {
   std::vector<int64_t> integers(size_t index, const std::string& attribute = "") const;
   int64_t axis(int64_t value, size_t rank) const;  // 0 to rank - 1
 
-  /// A tensor of these elements; one atom in order becomes whole.
+  /// A tensor of these elements, refused where they are not as many as the shape says; one atom in order
+  /// becomes whole.
   Traced make(TracedKind kind, std::vector<uint64_t> dims, std::vector<TracedElement> elements) const;
   /// Elements for `dims`, within the budget.
   std::vector<TracedElement> reserve(const std::vector<uint64_t>& dims) const;

@@ -28,6 +28,7 @@ struct Ct2Variable {
 };
 
 struct Ct2File {
+  uint64_t bytes = 0;
   uint32_t version = 0, revision = 0;
   std::string spec;                              // "TransformerSpec"
   std::map<std::string, Ct2Variable> variables;  // aliases too, with their scales

@@ -5,6 +5,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -84,6 +85,7 @@ void add_alias(Ct2File& file, const std::string& alias, const std::string& name,
   for (const char* end : {"", "_scale"}) {
     const auto found = file.variables.find(name + end);
     if (found == file.variables.end()) continue;
+    charge_bytes(sizeof(Ct2Variable) + alias.size());
     const Ct2Variable variable = found->second;
     if (!file.variables.emplace(alias + end, variable).second && *end == '\0')
       fail("{}: {} is there twice", where, shown(alias));
@@ -102,8 +104,10 @@ bool is_ctranslate2(std::span<const std::byte> file) {
 }
 
 Ct2File parse_ctranslate2(std::span<const std::byte> bytes, const std::string& where) {
+  const WorkBudget budget(where, bytes.size());
   Ct2Cursor cursor(bytes, where);
   Ct2File file;
+  file.bytes = bytes.size();
   file.version = cursor.number<uint32_t>();
   if (file.version < kFirstVersion || file.version > kLastVersion) {
     fail("{}: CTranslate2's format {} is not read, {} to {} are", where, file.version, kFirstVersion,
@@ -113,6 +117,7 @@ Ct2File parse_ctranslate2(std::span<const std::byte> bytes, const std::string& w
   file.revision = cursor.number<uint32_t>();
   for (uint32_t left = cursor.count("variables"); left > 0; --left) {
     const std::string name = cursor.text();
+    charge_bytes(sizeof(Ct2Variable) + name.size());
     if (!file.variables.emplace(name, read_variable(cursor, file.version, name, where)).second)
       fail("{}: {} is there twice", where, shown(name));
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "converter/readers/ctranslate2_translation.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -18,19 +19,34 @@ constexpr float kNeverChosen = -1e30f;         // the bias of a token that no ou
 constexpr std::array<const char*, 7> kCt2Activations = {"relu",       "gelu_new", "silu",   "gelu",
                                                         "quick_gelu", "tanh",     "sigmoid"};
 
-/// OpenNMT's, which older files leave out: the first row is of position 1, sines before cosines.
-SourceTensor computed_positions(uint64_t width) {
-  const uint64_t half = width / 2;
-  const float step = std::log(10000.0f) / (static_cast<float>(half) - 1);
-  std::vector<float> values(kComputedPositions * width);
-  for (uint64_t row = 0; row < kComputedPositions; ++row) {
+/// OpenNMT's, which older files leave out: the first row is of position 1, sines before cosines. A row is
+/// made when it is read.
+struct SineRows : RowReader {
+  explicit SineRows(uint64_t width)
+      : half(width / 2), step(std::log(10000.0f) / (static_cast<float>(half) - 1)) {}
+
+  uint64_t half;
+  float step;
+
+  void read(uint64_t row, std::span<float> out) const override {
     for (uint64_t i = 0; i < half; ++i) {
       const float angle = static_cast<float>(row + 1) * std::exp(-step * static_cast<float>(i));
-      values[row * width + i] = std::sin(angle);
-      values[row * width + half + i] = std::cos(angle);
+      out[i] = std::sin(angle);
+      out[half + i] = std::cos(angle);
     }
   }
-  return ct2_values({kComputedPositions, width}, std::move(values));
+};
+
+SourceTensor computed_positions(uint64_t width) {
+  const uint64_t bytes = kComputedPositions * width * sizeof(float);
+  charge_bytes(bytes);
+  return {SourceType::f32,
+          {kComputedPositions, width},
+          nullptr,
+          bytes,
+          0,
+          1.0f,
+          std::make_shared<SineRows>(width)};
 }
 
 }  // namespace
@@ -270,6 +286,7 @@ void Ct2Translation::skip_attributes() {
 
 Source translate_ctranslate2(const Ct2File& file, const json& settings,
                              const std::vector<std::string>& tokens, const std::string& where) {
+  const WorkBudget budget(where, file.bytes);
   return Ct2Translation(file, settings, tokens, where).run();
 }
 

@@ -11,6 +11,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/packed_rows.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -59,6 +60,7 @@ double scalar_of(const Ct2Variable& variable) {
 }
 
 std::vector<float> inverse_scales(const Ct2Variable& scale) {
+  charge_bytes(scale.bytes.size());
   std::vector<float> scales(scale.bytes.size() / sizeof(float));
   for (size_t i = 0; i < scales.size(); ++i)
     scales[i] = 1.0f / load<float>(scale.bytes.data() + i * sizeof(float));
@@ -74,6 +76,7 @@ bool all_finite(const std::vector<float>& values) {
 /// int8 [rows, columns], a scale for each row.
 SourceTensor int8_tensor(const Ct2Variable& weight, std::vector<float> scales) {
   const uint64_t rows = weight.shape[0], columns = weight.shape[1];
+  charge_bytes(rows * (sizeof(float) + sizeof(int16_t)));
   auto reader = std::make_shared<IntegerRows>(rows, columns, columns);
   reader->scales = std::move(scales);
   reader->zeros.assign(rows, 0);
@@ -91,6 +94,7 @@ SourceTensor int8_tensor(const Ct2Variable& weight, std::vector<float> scales) {
 /// Integers of one scale, or of one for each first index.
 SourceTensor scaled_values(const Ct2Variable& weight, const std::vector<float>& scales) {
   const uint64_t width = weight.type == Ct2Type::i8 ? 1 : 2, count = weight.bytes.size() / width;
+  charge_bytes(count * sizeof(float));  // under each of its names
   const uint64_t each = count / scales.size();
   std::vector<float> values(count);
   for (uint64_t i = 0; i < count; ++i) {
@@ -135,6 +139,7 @@ SourceTensor ct2_part(const SourceTensor& whole, uint64_t first, uint64_t count)
 }
 
 std::vector<float> ct2_read(const SourceTensor& tensor) {
+  charge_bytes(tensor.rows() * tensor.cols() * sizeof(float));
   std::vector<float> values(tensor.rows() * tensor.cols());
   for (uint64_t row = 0; row < tensor.rows(); ++row)
     read_row(tensor, row, std::span(values).subspan(row * tensor.cols(), tensor.cols()));
@@ -190,6 +195,7 @@ bool Ct2Variables::same(const std::string& name, const std::string& other) const
   const auto one = file_.variables.find(name), two = file_.variables.find(other);
   if (one == file_.variables.end() || two == file_.variables.end()) return false;
   const auto equal = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    if (a.size() == b.size()) charge_work(a.size() / 16);
     return a.size() == b.size() && (a.data() == b.data() || std::memcmp(a.data(), b.data(), a.size()) == 0);
   };
   return one->second.shape == two->second.shape && one->second.type == two->second.type &&

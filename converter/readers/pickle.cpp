@@ -9,6 +9,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/pickle_bytes.h"
 #include "converter/readers/zip_file.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -16,6 +17,9 @@ namespace {
 constexpr size_t kMaxObjects = 1u << 22;  // of a pickle: more than any checkpoint has
 // What a pickle may use again and again is bounded, so that its objects are no more than a multiple of it.
 constexpr size_t kMaxDimensions = 16, kMaxKeyBytes = 64, kMaxNameBytes = 4096;
+
+// A byte may make an object.
+constexpr uint64_t kStepsOfByte = 256;
 
 struct Object;
 using Ref = Object*;  // of those that the machine made, which live as long as it
@@ -67,7 +71,14 @@ class Machine : PickleBytes {
  public:
   using Entries = std::map<std::string, std::span<const std::byte>>;
   Machine(std::span<const std::byte> pickle, const Entries& entries, std::string prefix, std::string where)
-      : PickleBytes(pickle, std::move(where)), entries_(entries), prefix_(std::move(prefix)) {}
+      : PickleBytes(pickle, std::move(where)) {
+    const std::string data = prefix + "data/";  // cut off once, not added for each tensor
+    for (auto entry = entries.lower_bound(data); entry != entries.end(); ++entry) {
+      if (!entry->first.starts_with(data)) break;
+      charge_work(entry->first.size());
+      entries_[entry->first.substr(data.size())] = entry->second;
+    }
+  }
 
   NamedTensors run() {
     while (step(take<uint8_t>())) {
@@ -87,6 +98,7 @@ class Machine : PickleBytes {
   template <class T>
   void push(T value) {
     if (objects_.size() == kMaxObjects) refuse("it makes too many objects");
+    charge_bytes(sizeof(Object));
     stack_.push_back(&objects_.emplace_back(Object{std::move(value)}));
   }
   Ref pop() {
@@ -104,6 +116,7 @@ class Machine : PickleBytes {
     size_t mark = stack_.size();
     while (mark != 0 && !std::holds_alternative<Mark>(stack_[mark - 1]->value)) --mark;
     if (mark == 0) refuse("a mark is missing");
+    charge_work(stack_.size() - mark);
     std::vector<Ref> items(stack_.begin() + static_cast<std::ptrdiff_t>(mark), stack_.end());
     stack_.resize(mark - 1);
     return items;
@@ -184,7 +197,8 @@ class Machine : PickleBytes {
         refuse("a tensor of " + shown(storage.key) + " is not contiguous: save the model as safetensors");
       if (__builtin_mul_overflow(expected, tensor.shape[i], &expected)) refuse("a tensor is too large");
     }
-    const auto entry = entries_.find(prefix_ + "data/" + storage.key);
+    charge_work(64);
+    const auto entry = entries_.find(storage.key);
     if (entry == entries_.end()) refuse("the archive has no data/" + shown(storage.key));
     const StorageType* type = std::find_if(std::begin(kStorages), std::end(kStorages),
                                            [&](auto& t) { return storage.dtype == t.dtype; });
@@ -347,8 +361,7 @@ class Machine : PickleBytes {
     }
   }
 
-  const Entries& entries_;
-  const std::string prefix_;
+  Entries entries_;  // by their storages' names
   std::deque<Object> objects_;
   std::vector<Ref> stack_;
   std::map<uint32_t, Ref> memo_;
@@ -361,6 +374,7 @@ NamedTensors parse_pytorch(std::span<const std::byte> file, const std::string& w
     fail("{} is not an archive, as PyTorch writes since 1.6: load it and save it again, as safetensors",
          where);
   }
+  const WorkBudget budget(where, file.size(), kStepsOfByte);
   const auto entries = parse_zip(file, where);
   const std::string suffix = "data.pkl";
   for (const auto& [name, bytes] : entries) {

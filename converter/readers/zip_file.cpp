@@ -5,6 +5,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -28,6 +29,7 @@ class Zip {
       const uint64_t name_bytes = get<uint16_t>(at + 28), extra_bytes = get<uint16_t>(at + 30);
       need(at + kEntryBytes, name_bytes + extra_bytes, "the directory");
       const std::string name(reinterpret_cast<const char*>(&file_[at + kEntryBytes]), name_bytes);
+      charge_bytes(name_bytes + 64);
       entries[name] = stored(name, at, at + kEntryBytes + name_bytes, extra_bytes);
       at += kEntryBytes + name_bytes + extra_bytes + get<uint16_t>(at + 32);
     }

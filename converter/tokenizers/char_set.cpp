@@ -3,9 +3,12 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -31,27 +34,82 @@ const Categories& categories() {
 
 }  // namespace
 
+CharSet CharSet::of_ranges(std::vector<Range> ranges) {
+  charge_work(ranges.size());
+  std::sort(ranges.begin(), ranges.end());
+  CharSet result;
+  for (const Range& range : ranges) result.add(range.first, range.last);
+  return result;
+}
+
 CharSet& CharSet::add(uint32_t first, uint32_t last) {
-  for (uint32_t c = first; c <= last && c < kCodePoints; ++c) words_[c / 64] |= uint64_t{1} << (c % 64);
+  last = std::min(last, kCodePoints - 1);
+  if (first > last) return *this;
+  // What ends before `first` and does not touch it stays as it is.
+  auto begin = ranges_.end();
+  if (!ranges_.empty() && ranges_.back().last + 1 >= first) {
+    begin = std::partition_point(ranges_.begin(), ranges_.end(),
+                                 [&](const Range& range) { return range.last + 1 < first; });
+  }
+  auto end = begin;
+  for (; end != ranges_.end() && end->first <= last + 1; ++end) {
+    first = std::min(first, end->first);
+    last = std::max(last, end->last);
+  }
+  charge_work(1 + static_cast<uint64_t>(ranges_.end() - begin) / 8);  // what is moved
+  if (begin == end) {
+    ranges_.insert(begin, {first, last});
+  } else {
+    *begin = {first, last};
+    ranges_.erase(begin + 1, end);
+  }
   return *this;
 }
 
 CharSet CharSet::complement() const {
-  CharSet result = *this;
-  for (uint64_t& word : result.words_) word = ~word;
+  charge_work(1 + ranges_.size());
+  CharSet result;
+  uint32_t next = 0;
+  for (const Range& range : ranges_) {
+    if (range.first > next) result.ranges_.push_back({next, range.first - 1});
+    next = range.last + 1;
+  }
+  if (next < kCodePoints) result.ranges_.push_back({next, kCodePoints - 1});
   return result;
 }
 
 CharSet CharSet::operator|(const CharSet& other) const {
-  CharSet result = *this;
-  for (size_t i = 0; i < words_.size(); ++i) result.words_[i] |= other.words_[i];
+  charge_work(ranges_.size() + other.ranges_.size());
+  std::vector<Range> all;
+  std::merge(ranges_.begin(), ranges_.end(), other.ranges_.begin(), other.ranges_.end(),
+             std::back_inserter(all));
+  CharSet result;
+  for (const Range& range : all) {
+    if (!result.ranges_.empty() && result.ranges_.back().last + 1 >= range.first) {
+      result.ranges_.back().last = std::max(result.ranges_.back().last, range.last);
+    } else {
+      result.ranges_.push_back(range);
+    }
+  }
   return result;
 }
 
 CharSet CharSet::operator&(const CharSet& other) const {
-  CharSet result = *this;
-  for (size_t i = 0; i < words_.size(); ++i) result.words_[i] &= other.words_[i];
+  charge_work(1 + ranges_.size() + other.ranges_.size());
+  CharSet result;
+  auto a = ranges_.begin(), b = other.ranges_.begin();
+  while (a != ranges_.end() && b != other.ranges_.end()) {
+    const uint32_t first = std::max(a->first, b->first), last = std::min(a->last, b->last);
+    if (first <= last) result.ranges_.push_back({first, last});
+    a->last < b->last ? ++a : ++b;
+  }
   return result;
+}
+
+bool CharSet::has(uint32_t code_point) const {
+  const auto found = std::partition_point(ranges_.begin(), ranges_.end(),
+                                          [&](const Range& range) { return range.last < code_point; });
+  return found != ranges_.end() && found->first <= code_point;
 }
 
 CharSet space_set() {

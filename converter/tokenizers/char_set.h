@@ -3,6 +3,7 @@
 // Sets of Unicode code points.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -13,24 +14,30 @@ inline constexpr uint32_t kCodePoints = 0x110000;
 
 class CharSet {
  public:
-  static constexpr uint32_t kWordBits = 64;
+  struct Range {
+    uint32_t first, last;  // both included
+    bool operator==(const Range&) const = default;
+    auto operator<=>(const Range&) const = default;
+  };
 
-  CharSet() : words_(kCodePoints / kWordBits) {}
   static CharSet of(uint32_t code_point) { return CharSet().add(code_point, code_point); }
+  /// Those of all ranges, which may be in any order and meet.
+  static CharSet of_ranges(std::vector<Range> ranges);
 
   /// Adds first to last, both included.
   CharSet& add(uint32_t first, uint32_t last);
   CharSet complement() const;
   CharSet operator|(const CharSet& other) const;
   CharSet operator&(const CharSet& other) const;
-  bool has(uint32_t code_point) const { return (word(code_point) >> (code_point % kWordBits) & 1) != 0; }
-  /// Whether the code points around this one, from a multiple of kWordBits on, belong: the lowest bit first.
-  uint64_t word(uint32_t code_point) const { return words_[code_point / kWordBits]; }
-  bool empty() const { return *this == CharSet(); }
-  bool operator==(const CharSet& other) const { return words_ == other.words_; }
+  bool has(uint32_t code_point) const;
+  bool empty() const { return ranges_.empty(); }
+  /// In order, with code points between them that do not belong.
+  const std::vector<Range>& ranges() const { return ranges_; }
+  bool operator==(const CharSet& other) const = default;
+  auto operator<=>(const CharSet& other) const = default;
 
  private:
-  std::vector<uint64_t> words_;
+  std::vector<Range> ranges_;
 };
 
 /// White space (\s), word characters (\w) and decimal digits (\d), as Oniguruma has them for Unicode.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 #include "schema/text_formats.h"
 
 namespace mote::convert {
@@ -18,6 +19,7 @@ void CharacterMap::set(uint32_t code_point, const std::u32string& text) {
     table_[code_point] = 0;
     return;
   }
+  charge_work(1 + 4 * text.size());
   std::u32string key = text;
   std::replace(key.begin(), key.end(), static_cast<char32_t>(code_point),
                static_cast<char32_t>(kSameCharacter));
@@ -28,13 +30,14 @@ void CharacterMap::set(uint32_t code_point, const std::u32string& text) {
 }
 
 CharacterMap& CharacterMap::set(const CharSet& characters, const std::u32string& text) {
-  for (uint32_t c = 0; c < kCodePoints; ++c) {
-    if (characters.has(c)) set(c, text);
+  for (const CharSet::Range& range : characters.ranges()) {
+    for (uint32_t c = range.first; c <= range.last; ++c) set(c, text);
   }
   return *this;
 }
 
 CharacterMap& CharacterMap::set_each(const std::function<std::u32string(uint32_t)>& text_of) {
+  charge_work(kCodePoints);
   for (uint32_t c = 0; c < kCodePoints; ++c) set(c, text_of(c));
   return *this;
 }
@@ -47,11 +50,15 @@ std::u32string CharacterMap::text_of(uint32_t code_point) const {
 }
 
 CharacterMap CharacterMap::then(const CharacterMap& next) const {
+  charge_work(kCodePoints);
   CharacterMap both;
   for (uint32_t c = 0; c < kCodePoints; ++c) {
     if (table_[c] == 0 && next.table_[c] == 0) continue;
     std::u32string text;
-    for (const char32_t part : text_of(c)) text += next.text_of(part);
+    for (const char32_t part : text_of(c)) {
+      text += next.text_of(part);
+      charge_work(next.texts_[next.table_[part]].size());
+    }
     both.set(c, text);
   }
   return both;

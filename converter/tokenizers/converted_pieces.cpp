@@ -2,7 +2,8 @@
 //
 // Tokenizers that transformers makes of a SentencePiece model alone (T5, mBART, mBART-50): Unigram over its
 // pieces, as Hugging Face's tokenizers run it. Read as the tokenizer.json that they would save.
-#include <algorithm>
+#include <map>
+#include <set>
 
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/sentence_piece.h"
@@ -68,6 +69,7 @@ class ConvertedPieces {
 
   void put(const std::string& token, double score, bool special) {
     if (special) special_.push_back(token);
+    ids_[token] = static_cast<uint32_t>(vocabulary_.size());  // of a token given twice the last counts
     vocabulary_.push_back({token, score});
   }
 
@@ -111,18 +113,16 @@ class ConvertedPieces {
   }
 
   uint32_t id_of(const std::string& token) const {
-    for (size_t id = vocabulary_.size(); id-- > 0;) {
-      if (vocabulary_[id][0] == token) return static_cast<uint32_t>(id);
-    }
+    const auto found = ids_.find(token);
+    if (found != ids_.end()) return found->second;
     values_.refuse("it has no '{}'", shown(token));
   }
 
   json as_json() const {
     json added = json::array();
-    std::vector<std::string> known;
+    std::set<std::string> known;
     for (const std::string& token : special_) {
-      if (std::find(known.begin(), known.end(), token) != known.end()) continue;
-      known.push_back(token);
+      if (!known.insert(token).second) continue;
       added.push_back({{"id", id_of(token)},
                        {"content", token},
                        {"special", true},
@@ -153,6 +153,7 @@ class ConvertedPieces {
   JsonValues values_, settings_;
   SentencePieceModel model_;
   std::vector<json> vocabulary_;
+  std::map<std::string, uint32_t> ids_;
   std::vector<std::string> special_, before_, between_, after_;
   std::string mask_;
   uint32_t unknown_ = 0;

@@ -8,6 +8,7 @@
 #include "converter/error.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/unicode_data.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -38,12 +39,14 @@ class StepFirsts {
     if (step.kind == NormalizerKind::clusters) starts_ = cluster_start_set();
     if (step.kind == NormalizerKind::replace) collect(step.matcher, joined_);
     if (step.kind == NormalizerKind::strip) joined_ = space_set();
+    std::vector<CharSet::Range> behind;
     for (const auto& [key, text] : step.keys) {
       const std::vector<uint32_t> characters = code_points(key);
       cluster_texts_.emplace(characters.front(), text);
       if (step.kind != NormalizerKind::longest) continue;
-      for (size_t i = 1; i < characters.size(); ++i) joined_.add(characters[i], characters[i]);
+      for (size_t i = 1; i < characters.size(); ++i) behind.push_back({characters[i], characters[i]});
     }
+    joined_ = joined_ | CharSet::of_ranges(std::move(behind));
   }
 
   Firsts operator()(uint32_t c) const {
@@ -110,6 +113,7 @@ bool opens(const std::vector<StepFirsts>& steps, uint32_t c) {
       if (made.empty()) return false;
       next.insert(next.end(), made.begin(), made.end());
     }
+    charge_work(next.size());
     std::sort(next.begin(), next.end());
     next.erase(std::unique(next.begin(), next.end()), next.end());
     firsts = next;
@@ -125,7 +129,10 @@ bool closes(const std::vector<NormalizerSpec>& steps, const CharSet& prepended, 
     }
     if (!step.map) continue;
     std::u32string next;
-    for (const char32_t part : text) next += step.map->text_of(part);
+    for (const char32_t part : text) {
+      next += step.map->text_of(part);
+      charge_work(1 + next.size() / 64);
+    }
     text = next;
   }
   return true;

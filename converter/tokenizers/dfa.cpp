@@ -8,9 +8,12 @@
 #include "converter/tokenizers/dfa.h"
 
 #include <algorithm>
+#include <bitset>
 #include <map>
+#include <set>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -19,9 +22,12 @@ constexpr size_t kMaxStates = 8192;
 constexpr size_t kMaxInstructions = 1 << 16;
 constexpr uint32_t kMaxClasses = 256;
 
-void collect_sets(const RegexPtr& regex, std::vector<CharSet>& sets) {
+void collect_sets(const RegexPtr& regex, std::set<CharSet>& sets) {
   const bool has_set = regex->kind == Regex::Kind::characters || regex->kind == Regex::Kind::not_ahead;
-  if (has_set && std::find(sets.begin(), sets.end(), regex->set) == sets.end()) sets.push_back(regex->set);
+  if (has_set) {
+    charge_work(1 + regex->set.ranges().size());
+    sets.insert(regex->set);
+  }
   for (const RegexPtr& part : regex->parts) collect_sets(part, sets);
 }
 
@@ -31,6 +37,9 @@ struct Instruction {
   const CharSet* set = nullptr;
   uint32_t next = 0, other = 0;  // a fork tries `next` first
 };
+
+/// What compiling, closing over forks and keeping lists of states costs, in steps.
+constexpr uint64_t kCompileSteps = 8, kListSteps = 2;
 
 class Program {
  public:
@@ -50,6 +59,7 @@ class Program {
   }
 
   void compile(const RegexPtr& regex) {
+    charge_work(kCompileSteps);  // an empty part makes no instruction
     switch (regex->kind) {
       case Regex::Kind::characters:
         add({Instruction::Kind::character, &regex->set});
@@ -104,7 +114,19 @@ class Program {
 
 class Builder {
  public:
-  Builder(const RegexPtr& regex, const CharClasses& classes) : program_(regex), classes_(classes) {}
+  Builder(const RegexPtr& regex, const CharClasses& classes) : program_(regex), classes_(classes) {
+    std::map<const CharSet*, uint32_t> known;
+    for (uint32_t at = 0; at < program_.size(); ++at) {
+      const CharSet* set = program_[at].set;
+      const auto [found, added] = known.try_emplace(set, static_cast<uint32_t>(members_.size()));
+      set_of_.push_back(found->second);
+      if (!added) continue;
+      charge_work(classes.count());
+      std::bitset<kMaxClasses>& members = members_.emplace_back();
+      for (uint32_t c = 0; c < classes.count() && set != nullptr; ++c)
+        members[c] = set->has(classes.representative(c));
+    }
+  }
 
   Dfa build() {
     state_of({});  // dead
@@ -112,8 +134,7 @@ class Builder {
     Dfa dfa;
     for (uint32_t state = 0; state < lists_.size(); ++state) {
       for (uint32_t c = 0; c <= classes_.count(); ++c) {
-        const bool at_end = c == classes_.count();
-        const uint16_t transition = step(state, at_end ? kAtEnd : classes_.representative(c));
+        const uint16_t transition = step(state, c == classes_.count() ? kAtEnd : c);
         if (state == kDfaStart && (transition & kDfaMatch) != 0) {
           fail("a pre-tokenizer's regular expression matches the empty text");
         }
@@ -128,14 +149,19 @@ class Builder {
   using List = std::vector<uint32_t>;
   static constexpr uint32_t kAtEnd = UINT32_MAX;
 
+  /// Whether the instruction's set has the class.
+  bool has(uint32_t at, uint32_t character_class) const { return members_[set_of_[at]][character_class]; }
+
   /// The instructions, forks followed, that the given ones lead to, in order and up to the first match.
   List closure(const List& from) const {
     List result;
+    charge_work(program_.size() / 64 + from.size());
     std::vector<bool> seen(program_.size());
     List stack(from.rbegin(), from.rend());
     while (!stack.empty()) {
       const uint32_t at = stack.back();
       stack.pop_back();
+      charge_work(1);
       if (seen[at]) continue;
       seen[at] = true;
       const Instruction& instruction = program_[at];
@@ -152,6 +178,7 @@ class Builder {
 
   uint16_t step(uint32_t state, uint32_t next) {
     // Look-aheads that hold are passed, those that do not end their attempt.
+    charge_work(kListSteps + lists_[state].size());
     List passed = lists_[state];
     for (bool changed = true; changed;) {
       changed = false;
@@ -160,7 +187,7 @@ class Builder {
         const Instruction& instruction = program_[at];
         if (instruction.kind != Instruction::Kind::not_ahead) {
           resolved.push_back(at);
-        } else if (next == kAtEnd || !instruction.set->has(next)) {
+        } else if (next == kAtEnd || !has(at, next)) {
           resolved.push_back(instruction.next);
           changed = true;
         }
@@ -173,7 +200,7 @@ class Builder {
       const Instruction& instruction = program_[at];
       if (instruction.kind == Instruction::Kind::match) {
         matched = true;
-      } else if (next != kAtEnd && instruction.set->has(next)) {
+      } else if (next != kAtEnd && has(at, next)) {
         reached.push_back(instruction.next);
       }
     }
@@ -182,6 +209,7 @@ class Builder {
   }
 
   uint16_t state_of(const List& list) {
+    charge_work(kListSteps * list.size());
     const auto [found, added] = states_.try_emplace(list, static_cast<uint16_t>(lists_.size()));
     if (added) {
       if (lists_.size() >= kMaxStates) fail("a pre-tokenizer's regular expression takes too many states");
@@ -192,33 +220,40 @@ class Builder {
 
   Program program_;
   const CharClasses& classes_;
-  std::vector<List> lists_;  // by state
+  std::vector<std::bitset<kMaxClasses>> members_;  // the classes of each set
+  std::vector<uint32_t> set_of_;                   // of each instruction
+  std::vector<List> lists_;                        // by state
   std::map<List, uint16_t> states_;
 };
 
 /// The class of each code point, numbered in the order of their first ones: those that are in the same sets
-/// share one. Sets are long runs, so classes are looked up only where one of them begins or ends.
-std::vector<uint32_t> tell_apart(const std::vector<CharSet>& sets) {
+/// share one. Classes are looked up only where a range of one of the sets begins or ends.
+std::vector<uint32_t> tell_apart(const std::set<CharSet>& sets) {
+  std::vector<std::pair<uint32_t, uint32_t>> changes;  // code points, and the sets that they enter or leave
+  uint32_t number = 0;
+  for (const CharSet& set : sets) {
+    for (const CharSet::Range& range : set.ranges()) {
+      changes.emplace_back(range.first, number);
+      changes.emplace_back(range.last + 1, number);
+    }
+    ++number;
+  }
+  charge_work(4 * changes.size());
+  std::sort(changes.begin(), changes.end());
   std::map<std::vector<bool>, uint32_t> classes;  // by membership
+  std::vector<bool> membership(sets.size());
   std::vector<uint32_t> class_of(kCodePoints);
-  uint32_t current = 0;
-  for (uint32_t begin = 0; begin < kCodePoints; begin += CharSet::kWordBits) {
-    uint64_t changes = 0;  // code points that are in other sets than the one before
-    for (const CharSet& set : sets) {
-      const bool before = begin != 0 && set.has(begin - 1);
-      changes |= set.word(begin) ^ (set.word(begin) << 1 | (before ? 1 : 0));
-    }
-    if (begin == 0) changes |= 1;
-    for (uint32_t c = begin; c < begin + CharSet::kWordBits; ++c) {
-      if ((changes >> (c - begin) & 1) != 0) {
-        std::vector<bool> membership;
-        for (const CharSet& set : sets) membership.push_back(set.has(c));
-        current = classes.try_emplace(membership, static_cast<uint32_t>(classes.size())).first->second;
-        if (current >= kMaxClasses)
-          fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
-      }
-      class_of[c] = current;
-    }
+  size_t at = 0;
+  for (uint32_t c = 0; c < kCodePoints;) {
+    for (; at < changes.size() && changes[at].first == c; ++at)
+      membership[changes[at].second] = !membership[changes[at].second];
+    charge_work(4 + sets.size() / 8);
+    const auto current = classes.try_emplace(membership, static_cast<uint32_t>(classes.size())).first->second;
+    if (current >= kMaxClasses)
+      fail("the pre-tokenizers tell more than {} kinds of characters apart", kMaxClasses);
+    const uint32_t next = at < changes.size() ? std::min(changes[at].first, kCodePoints) : kCodePoints;
+    std::fill(class_of.begin() + c, class_of.begin() + next, current);
+    c = next;
   }
   return class_of;
 }
@@ -226,7 +261,7 @@ std::vector<uint32_t> tell_apart(const std::vector<CharSet>& sets) {
 }  // namespace
 
 CharClasses::CharClasses(const std::vector<RegexPtr>& expressions, const Cuts& cuts) : cuts_(cuts) {
-  std::vector<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
+  std::set<CharSet> sets = {space_set(), word_set(), cuts.opens, cuts.closes};
   for (const RegexPtr& expression : expressions) collect_sets(expression, sets);
   const std::vector<uint32_t> class_of = tell_apart(sets);
   for (uint32_t c = 0; c < kCodePoints; ++c)

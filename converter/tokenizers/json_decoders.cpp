@@ -23,7 +23,7 @@ std::string clean_up(std::string text) {
                                                                                     {" 's", "'s"},
                                                                                     {" 've", "'ve"},
                                                                                     {" 're", "'re"}}};
-  for (const auto& [from, to] : kChanges) text = replace_all(std::move(text), from, to);
+  for (const auto& [from, to] : kChanges) text = replace_all(text, from, to);
   return text;
 }
 
@@ -103,7 +103,7 @@ class JsonDecoders : JsonPartReader {
 
   TokenSpec decode_token(const std::string& written) const {
     TokenSpec token{bytes_ ? from_byte_signs(written) : written, 0};
-    for (const auto& [from, to] : replacements_) token.text = replace_all(std::move(token.text), from, to);
+    for (const auto& [from, to] : replacements_) token.text = replace_all(token.text, from, to);
     if (const auto byte = byte_of_token(token.text); byte && fallback_) {
       token = {std::string(1, static_cast<char>(*byte)), kTokenByte};
     }

@@ -144,7 +144,7 @@ void add_replacement(const JsonValues& values, const std::string& from, const st
     if (!single_character(from)) {
       values.refuse("normalizers replace '{}' and, after that, '{}'", shown(earlier_from), shown(from));
     }
-    earlier_to = replace_all(std::move(earlier_to), from, to);
+    earlier_to = replace_all(earlier_to, from, to);
   }
   replacements.emplace_back(from, to);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/unicode_data.h"
+#include "converter/work_budget.h"
 #include "runtime/text/utf8.h"
 
 namespace mote::convert {
@@ -74,6 +77,7 @@ class DoubleArray {
     for (uint32_t byte = 1; byte < 256; ++byte) {
       const uint32_t at = base ^ byte;
       if (at >= units_.size() || (units_[at] & (1u << 31 | 0xFF)) != byte) continue;
+      charge_work(256);
       if (++steps_ > kMostSteps) fail("a precompiled character map has too many keys");
       key += static_cast<char>(byte);
       const uint32_t next = child_base(at);
@@ -103,8 +107,11 @@ TextKeys keys_of_map(const std::string& bytes, bool shortest) {
   TextKeys keys;
   DoubleArray(std::move(units)).walk(shortest, [&](const std::string& key, uint32_t at) {
     if (at >= texts.size()) fail("a precompiled character map has no text at {}", at);
+    const size_t end = std::min(texts.find('\0', at), texts.size());
+    charge_bytes(key.size() + (end - at) * sizeof(char32_t));  // keys may share a text
     std::u32string text;
-    for (const uint32_t c : code_points(texts.c_str() + at)) text += static_cast<char32_t>(c);
+    for (const uint32_t c : code_points(std::string_view(texts).substr(at, end - at)))
+      text += static_cast<char32_t>(c);
     keys[key] = text;
   });
   return keys;

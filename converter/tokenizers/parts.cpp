@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 #include "runtime/text/utf8.h"
 
 namespace mote::convert {
@@ -62,11 +63,16 @@ std::string utf8_of(uint32_t code_point) {
   return {bytes, bytes + count};
 }
 
-std::string replace_all(std::string text, const std::string& from, const std::string& to) {
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
+std::string replace_all(const std::string& text, const std::string& from, const std::string& to) {
+  std::string result;
+  size_t begin = 0;
+  for (size_t at; (at = text.find(from, begin)) != std::string::npos; begin = at + from.size()) {
+    charge_work(1 + to.size());
+    result.append(text, begin, at - begin);
+    result += to;
   }
-  return text;
+  charge_work(text.size());
+  return result.append(text, begin, std::string::npos);
 }
 
 std::optional<uint32_t> single_character(std::string_view text) {

@@ -27,7 +27,7 @@ std::optional<uint8_t> byte_of_token(std::string_view text);
 
 std::string utf8_of(uint32_t code_point);
 
-std::string replace_all(std::string text, const std::string& from, const std::string& to);
+std::string replace_all(const std::string& text, const std::string& from, const std::string& to);
 
 /// The character of a text that has one only.
 std::optional<uint32_t> single_character(std::string_view text);

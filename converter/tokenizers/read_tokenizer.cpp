@@ -7,6 +7,7 @@
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -19,6 +20,24 @@ constexpr const char* kTokenizerFiles[] = {
     kJsonFile,    kBertFile,    "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
     "source.spm", kNumbersFile,
 };
+
+/// Of a GGUF file, of which most bytes are weights.
+constexpr uint64_t kMostGgufText = uint64_t{1} << 26;
+
+/// What a directory has of files that tokenizers are read from.
+uint64_t bytes_of(const fs::path& directory) {
+  uint64_t bytes = 0;
+  std::error_code none;
+  for (const char* side : {"tokenizer_config.json", "added_tokens.json", "special_tokens_map.json"}) {
+    const uint64_t size = fs::file_size(directory / side, none);
+    if (!none) bytes += size;
+  }
+  for (const char* name : kTokenizerFiles) {
+    const uint64_t size = fs::file_size(directory / name, none);
+    if (!none) bytes += size;
+  }
+  return bytes;
+}
 
 /// A vocab.txt is BERT's, unless a class says otherwise: others have lines of words too, but cut text their
 /// own way.
@@ -36,6 +55,7 @@ void check_class(const SideFiles& side, const fs::path& pieces) {
 std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) {
   if (source.format == "gguf") {
     const MappedFile& file = *source.files.front();
+    const WorkBudget budget(file.path().string(), std::min<uint64_t>(file.bytes().size(), kMostGgufText));
     return read_gguf_tokenizer(file.bytes(), file.path().string());
   }
   if (source.format != "hf" && source.format != "ctranslate2") return std::nullopt;
@@ -47,6 +67,7 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
   if (found == std::end(kTokenizerFiles)) return std::nullopt;
   const std::string first = *found;
   const fs::path path = source.directory / first;
+  const WorkBudget budget(path.string(), bytes_of(source.directory));
   const SideFiles side(source);
   const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
   if (first == kJsonFile) {

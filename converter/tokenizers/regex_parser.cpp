@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "converter/error.h"
+#include "converter/readers/bytes.h"
 #include "converter/tokenizers/regex.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -30,14 +33,16 @@ class RegexParser {
   explicit RegexParser(std::string_view text) : text_(text), input_(code_points(text)) {}
 
   RegexPtr parse() {
+    charge_work(input_.size());
     RegexPtr regex = choice();
     if (!done()) refuse("unbalanced )");
     return regex;
   }
 
  private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    fail("regular expression '{}': {} (at character {})", text_, what, at_);
+  std::string what() const { return fmt::format("regular expression '{}'", shown(text_)); }
+  [[noreturn]] void refuse(const std::string& problem) const {
+    fail("{}: {} (at character {})", what(), problem, at_);
   }
 
   bool done() const { return at_ == input_.size(); }
@@ -55,10 +60,9 @@ class RegexParser {
   }
 
   RegexPtr choice() {
-    if (++depth_ > kMaxDepth) refuse("nested too deep");
+    const Nesting nested(depth_, kMaxDepth, what());
     std::vector<RegexPtr> parts = {sequence()};
     while (take("|")) parts.push_back(sequence());
-    --depth_;
     return make_choice(std::move(parts));
   }
 
@@ -96,7 +100,7 @@ class RegexParser {
     RegexPtr repeat = make_repeat(std::move(part), least, most);
     if (!plus) return repeat;
     if (braces) return make_repeat(std::move(repeat), 1, Regex::kUnlimited);
-    possessive_.push_back(repeat);
+    possessive_.insert(repeat.get());
     return repeat;
   }
 
@@ -104,7 +108,7 @@ class RegexParser {
   /// what follows cannot start with what is repeated; then it is a plain one.
   void check_possessive(const std::vector<RegexPtr>& parts) const {
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (std::find(possessive_.begin(), possessive_.end(), parts[i]) == possessive_.end()) continue;
+      if (possessive_.count(parts[i].get()) == 0) continue;
       const Regex& repeated = *parts[i]->parts.front();
       const bool last = i + 1 == parts.size() && depth_ == 1;  // of the whole expression's alternative
       const bool keeps = last || (i + 1 < parts.size() && starts_apart(parts, i + 1, repeated.set));
@@ -244,22 +248,27 @@ class RegexParser {
   }
 
   CharSet bracket() {
+    const Nesting nested(depth_, kMaxDepth, what());
     const bool negated = take("^");
-    CharSet set;
+    std::vector<CharSet::Range> all;
+    const auto add = [&](const CharSet& set) {
+      all.insert(all.end(), set.ranges().begin(), set.ranges().end());
+    };
     for (bool first = true; first || peek() != ']'; first = false) {
       const uint32_t c = next("]");
       if (c == '[') {
         if (peek() == ':') refuse("[:...:] is not read");
-        set = set | bracket();
+        add(bracket());
       } else if (c == '&' && peek() == '&') {
         refuse("the intersection && is not read");
       } else if (c == '\\' && is_class_escape(peek())) {
-        set = set | escape();
+        add(escape());
       } else {
-        add_range(set, c == '\\' ? escaped_character(next("what \\ escapes")) : c);
+        add_range(all, c == '\\' ? escaped_character(next("what \\ escapes")) : c);
       }
     }
     ++at_;
+    const CharSet set = CharSet::of_ranges(std::move(all));
     return negated ? set.complement() : set;
   }
 
@@ -268,7 +277,7 @@ class RegexParser {
            std::string_view("sSwWdDpP").find(static_cast<char>(c)) != std::string_view::npos;
   }
 
-  void add_range(CharSet& set, uint32_t first) {
+  void add_range(std::vector<CharSet::Range>& all, uint32_t first) {
     uint32_t last = first;
     if (peek() == '-' && peek(1) != ']') {
       ++at_;
@@ -276,11 +285,12 @@ class RegexParser {
       last = c == '\\' ? escaped_character(next("what \\ escapes")) : c;
       if (last < first) refuse("a range runs backwards");
     }
-    if (!ignore_case_) {
-      set.add(first, last);
-      return;
+    all.push_back({first, last});
+    if (!ignore_case_) return;
+    for (uint32_t c = std::max<uint32_t>(first, 'A'); c <= std::min<uint32_t>(last, 'z'); ++c) {
+      const CharSet both = both_cases(c);
+      all.insert(all.end(), both.ranges().begin(), both.ranges().end());
     }
-    for (uint32_t c = first; c <= last; ++c) set = set | both_cases(c);
   }
 
   std::string_view text_;
@@ -288,7 +298,7 @@ class RegexParser {
   size_t at_ = 0;
   uint32_t depth_ = 0;
   bool ignore_case_ = false;
-  std::vector<RegexPtr> possessive_;
+  std::set<const Regex*> possessive_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/unicode_data.h"
+#include "converter/work_budget.h"
 #include "runtime/exec/arena.h"
 #include "runtime/text/window.h"
 
@@ -19,6 +20,17 @@ namespace {
 // Of an added token that is normalized: the most bytes for each of its own, and room for a part.
 constexpr size_t kMostExpansion = 16;
 constexpr size_t kPartRoom = 1024;
+
+/// What the tokenizer's own file has, so far as it became tables.
+uint64_t bytes_of(const TokenizerSpec& spec) {
+  uint64_t bytes = 0;
+  for (const TokenSpec& token : spec.tokens) bytes += sizeof(token.flags) + token.text.size();
+  for (const AddedTokenSpec& token : spec.added) bytes += token.text.size();
+  for (const NormalizerSpec& step : spec.normalizers) {
+    for (const auto& [key, text] : step.keys) bytes += key.size() + text.size();
+  }
+  return bytes + spec.merges.size() * sizeof(MergeSpec);
+}
 
 file::Blob moved(file::Blob blob, uint64_t offset) {
   return {blob.offset() + offset, blob.bytes(), blob.xxh64()};
@@ -30,6 +42,7 @@ file::Blob moved(file::Blob blob, uint64_t offset) {
 std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
   std::vector<TrieNode> nodes;
   if (texts.empty()) return nodes;
+  for (const auto& [text, value] : texts) charge_work(text.size());
   struct Part {
     std::map<std::string, int32_t>::const_iterator begin, end;  // texts that start alike
     size_t depth;
@@ -41,10 +54,14 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
     open.pop_front();
     if (part.begin->first.size() == part.depth) nodes[at].added = part.begin++->second;
     nodes[at].first_child = static_cast<uint32_t>(nodes.size());
+    charge_bytes(sizeof(TrieNode) + sizeof(Part));
     while (part.begin != part.end) {
       const char byte = part.begin->first[part.depth];
       auto next = part.begin;
-      while (next != part.end && next->first[part.depth] == byte) ++next;
+      while (next != part.end && next->first[part.depth] == byte) {
+        charge_work(1);
+        ++next;
+      }
       nodes.push_back({0, -1, 0, static_cast<uint8_t>(byte), 0});
       ++nodes[at].children;
       open.push_back({part.begin, next, part.depth + 1});
@@ -56,6 +73,7 @@ std::vector<TrieNode> build_trie(const std::map<std::string, int32_t>& texts) {
 
 TokenizerTables::TokenizerTables(const TokenizerSpec& spec, bool class_ranges)
     : spec_(spec), small_classes_(class_ranges) {
+  const WorkBudget budget("the tokenizer", bytes_of(spec));
   check_normalization();
   add_tokens();
   add_symbols();
@@ -167,6 +185,7 @@ std::vector<std::string> TokenizerTables::normalized(const std::vector<std::stri
     const auto room = static_cast<uint32_t>(text.size() * kMostExpansion + kPartRoom);
     Arena counting;
     take_text_scratch(&counting, room);
+    charge_bytes(counting.used());
     std::vector<uint64_t> block(counting.used() / sizeof(uint64_t));
     Arena arena(block.data(), counting.used());
     Window window(view, take_text_scratch(&arena, room), reinterpret_cast<const uint8_t*>(text.data()));

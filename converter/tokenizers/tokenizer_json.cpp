@@ -4,10 +4,9 @@
 
 #include "converter/readers/json_text.h"
 #include "converter/tokenizers/parts.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
-namespace {}  // namespace
-
 TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where, DecoderNeed need) {
   const JsonValues values(where);
   TokenizerDraft draft;
@@ -24,6 +23,7 @@ TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string&
 }
 
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where) {
+  const WorkBudget budget(where, file.size());
   return read_tokenizer_json(parse_json_object(file, where, kTokenizerJsonDepth), where);
 }
 

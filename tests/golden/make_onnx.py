@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the golden folders NAME_onnx beside those that they are made of: the same weights and expected outputs,
 as exporters write them. BERT as torch.onnx did (norms and activation in single operators, weights without names),
-also quantized by onnxruntime, GPT-2 as optimum does (keys and values before, a causal mask of a table), ViT as
+also quantized by onnxruntime, dynamically and statically, GPT-2 as optimum does (keys and values before, a causal mask of a table), ViT as
 newer exporters do (LayerNormalization, scales of q and k), Whisper as optimum does: an encoder, and a decoder of which
 one operator holds both branches; also quantized. Needs numpy, onnx, onnxruntime and safetensors."""
 import collections
@@ -196,6 +196,30 @@ def quantized_bert():
     from onnxruntime.quantization import quantize_dynamic
     folder = MODELS.parent.parent / "converter/data"
     quantize_dynamic(str(MODELS / "bert_onnx/model.onnx"), str(folder / "bert_quantized.onnx"))
+
+
+class Batches:
+    """What onnxruntime's quantizer measures activations with."""
+
+    def __init__(self, vocab):
+        rng, shape = np.random.default_rng(3), (2, 7)
+        self.batches = [{"input_ids": rng.integers(0, vocab, shape), "attention_mask": np.ones(shape, np.int64),
+                         "token_type_ids": np.zeros(shape, np.int64)} for _ in range(4)]
+
+    def __len__(self):
+        return len(self.batches)
+
+    def get_next(self):
+        return self.batches.pop() if self.batches else None
+
+
+def static_bert():
+    """The small BERT as onnxruntime.quantization.quantize_static makes it, for a test of converter/onnx."""
+    from onnxruntime.quantization import CalibrationDataReader, quantize_static
+    CalibrationDataReader.register(Batches)
+    folder = MODELS.parent.parent
+    quantize_static(str(folder / "fuzz/corpus/onnx/bert"), str(folder / "converter/data/bert_static.onnx"),
+                    Batches(12), op_types_to_quantize=["MatMul"])
 
 
 def half_bert():
@@ -479,6 +503,7 @@ golden_config, golden_weights, folder_of_bert = begin("bert")
 bert(golden_config, golden_weights, folder_of_bert / "model.onnx")
 small_bert()
 quantized_bert()
+static_bert()
 half_bert()
 gpt2()
 vit()

@@ -128,6 +128,21 @@ TEST("JPEG become bytes at most two from those that Pillow reads", "[pictures]")
   }
 }
 
+TEST("a JPEG of more scans than encoders make is refused, one of some more than usual is read", "[pictures]") {
+  const Bytes file = bytes_of("progressive.jpg");
+  const std::array<std::byte, 2> marker = {std::byte{0xFF}, std::byte{0xDA}};
+  const auto last = std::find_end(file.begin(), file.end(), marker.begin(), marker.end());
+  REQUIRE(last != file.end());
+  const auto with_more = [&](size_t scans) {
+    Bytes bytes(file.begin(), file.end() - 2);
+    for (size_t i = 0; i < scans; ++i) bytes.insert(bytes.end(), last, file.end() - 2);
+    bytes.insert(bytes.end(), file.end() - 2, file.end());
+    return bytes;
+  };
+  CHECK(refusal_of(with_more(20)) == "");
+  CHECK(contains(refusal_of(with_more(200)), "more than 100 scans"));
+}
+
 TEST("pixel values are bytes scaled, less the mean, by the deviation, colour by colour", "[pictures]") {
   const float mean[] = {0.5f, 0.25f, 0.0f}, deviation[] = {0.5f, 0.25f, 2.0f};
   mote_picture_info info{};

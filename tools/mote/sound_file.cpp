@@ -50,14 +50,16 @@ SF_VIRTUAL_IO piped_calls() {
   calls.get_filelen = [](void* user) { return static_cast<Piped*>(user)->size(); };
   calls.seek = [](sf_count_t offset, int whence, void* user) {
     auto& piped = *static_cast<Piped*>(user);
-    if (whence == SEEK_CUR) offset += piped.at;
-    if (whence == SEEK_END) offset += piped.size();
-    if (offset >= 0) piped.at = offset;
+    const sf_count_t from = whence == SEEK_CUR ? piped.at : whence == SEEK_END ? piped.size() : 0;
+    sf_count_t to = 0;  // a header's lengths may lead anywhere
+    if (!__builtin_add_overflow(from, offset, &to) && to >= 0 && to <= static_cast<sf_count_t>(kMostPiped))
+      piped.at = to;
     return piped.at;
   };
   calls.read = [](void* to, sf_count_t count, void* user) {
     auto& piped = *static_cast<Piped*>(user);
-    piped.fill(piped.at + count);
+    if (count < 0) return sf_count_t{0};
+    piped.fill(count > INT64_MAX - piped.at ? INT64_MAX : piped.at + count);
     const auto held = static_cast<sf_count_t>(piped.bytes.size());
     if (piped.at >= held) return sf_count_t{0};
     if (count > held - piped.at) count = held - piped.at;
