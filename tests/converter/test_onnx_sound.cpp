@@ -13,7 +13,7 @@
 
 using namespace mote;
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 
 namespace {
 
@@ -56,7 +56,7 @@ void check_numbers(const Traced& tensor, const std::vector<uint64_t>& dims,
   for (size_t i = 0; i < expected.size(); ++i) REQUIRE(tensor->elements[i].number() == expected[i]);
 }
 
-std::vector<float> row_of(const SourceTensor& tensor, uint64_t row) {
+std::vector<float> sound_row(const SourceTensor& tensor, uint64_t row) {
   std::vector<float> values(tensor.cols());
   read_row(tensor, row, values);
   return values;
@@ -123,9 +123,9 @@ TEST("onnx: a statically quantized encoder is read, and its weights keep their i
     REQUIRE(other.shape == tensor.shape);
     float largest = 0.0f;
     for (uint64_t row = 0; row < tensor.rows(); ++row)
-      for (const float value : row_of(tensor, row)) largest = std::max(largest, std::abs(value));
+      for (const float value : sound_row(tensor, row)) largest = std::max(largest, std::abs(value));
     for (uint64_t row = 0; row < tensor.rows(); ++row) {
-      const std::vector<float> wanted = row_of(tensor, row), values = row_of(other, row);
+      const std::vector<float> wanted = sound_row(tensor, row), values = sound_row(other, row);
       for (size_t i = 0; i < values.size(); ++i)
         REQUIRE(std::abs(values[i] - wanted[i]) <= 0.5001f * largest / 127.0f);
     }

@@ -23,7 +23,7 @@
 
 using namespace mote;
 using namespace mote::convert;
-using namespace mote::test;
+using namespace mote::testing;
 using nlohmann::json;
 
 namespace {

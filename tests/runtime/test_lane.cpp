@@ -11,7 +11,7 @@ namespace {
 
 using namespace mote;
 
-constexpr size_t kStride = 128, kLaneBytes = 4096;
+constexpr size_t kLaneStride = 128, kLaneBytes = 4096;
 constexpr uint32_t kFirstRow = 5;
 
 /// A decoder of 8 bits, and options for two threads.
@@ -62,9 +62,9 @@ TEST("a step of a lane finds a row of the run at the lane's own place") {
   std::vector<float> buffers(4096);
   Step step{};
   step.op = Op::kGate;
-  step.gate.gate = {buffers.data(), kStride};
-  step.gate.up = {buffers.data() + 100, kStride};
-  step.gate.out = {buffers.data() + 200, kStride};
+  step.gate.gate = {buffers.data(), kLaneStride};
+  step.gate.up = {buffers.data() + 100, kLaneStride};
+  step.gate.out = {buffers.data() + 200, kLaneStride};
   const Step moved = in_lane(step, kLaneBytes, kFirstRow);
   const auto place = [](const float* row) { return reinterpret_cast<const char*>(row); };
   TEST_ASSERT_TRUE(place(moved.gate.gate[kFirstRow]) == place(step.gate.gate[0]) + kLaneBytes);

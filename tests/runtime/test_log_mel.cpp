@@ -7,11 +7,11 @@
 
 namespace {
 
-constexpr uint32_t kFft = 400, kHop = 160, kMels = 80, kBins = kFft / 2 + 1;
+constexpr uint32_t kFft = 400, kHop = 160, kLogMels = 80, kBins = kFft / 2 + 1;
 
 std::vector<float> filters_of_whisper() {
-  std::vector<float> filters(size_t{kMels} * kBins);
-  mote_mel_filters(16000, kMels, kBins, filters.data());
+  std::vector<float> filters(size_t{kLogMels} * kBins);
+  mote_mel_filters(16000, kLogMels, kBins, filters.data());
   return filters;
 }
 
@@ -27,9 +27,9 @@ std::vector<float> some_sound() {
 
 TEST("log-mel features are those of Whisper's feature extractor", "[log_mel]") {
   const std::vector<float> filters = filters_of_whisper(), samples = some_sound();
-  const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
+  const mote_log_mel spec{kFft, kHop, kLogMels, kBins, filters.data(), 0, 0, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
-  std::vector<float> features(samples.size() / kHop * kMels);
+  std::vector<float> features(samples.size() / kHop * kLogMels);
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(
       MOTE_OK, mote_log_mel_compute(&spec, samples.data(), 4000, scratch.data(), features.data(), &error));
@@ -40,7 +40,7 @@ TEST("log-mel features are those of Whisper's feature extractor", "[log_mel]") {
   } expected[] = {{0, 0, 0.776992f},   {0, 79, 0.882481f},  {5, 3, 0.742604f},   {12, 40, 0.704941f},
                   {19, 79, 0.907907f}, {20, 10, 0.680296f}, {22, 5, -0.897638f}, {24, 60, -0.897638f}};
   for (const auto& one : expected)
-    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.value, features[one.frame * kMels + one.mel]);
+    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.value, features[one.frame * kLogMels + one.mel]);
 }
 
 TEST("a tone's power lies in the mel whose triangle has its frequency", "[log_mel]") {
@@ -49,15 +49,15 @@ TEST("a tone's power lies in the mel whose triangle has its frequency", "[log_me
     std::vector<float> samples(1600);
     for (size_t i = 0; i < samples.size(); ++i)
       samples[i] = static_cast<float>(std::sin(6.283185307179586 * static_cast<double>(bin * i) / kFft));
-    const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
+    const mote_log_mel spec{kFft, kHop, kLogMels, kBins, filters.data(), 0, 0, {}};
     std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
-    std::vector<float> features(10 * kMels);
+    std::vector<float> features(10 * kLogMels);
     mote_error error{};
     REQUIRE(mote_log_mel_compute(&spec, samples.data(), 1600, scratch.data(), features.data(), &error) ==
             MOTE_OK);
     uint32_t loudest = 0, widest = 0;
-    for (uint32_t mel = 1; mel < kMels; ++mel) {
-      if (features[5 * kMels + mel] > features[5 * kMels + loudest]) loudest = mel;
+    for (uint32_t mel = 1; mel < kLogMels; ++mel) {
+      if (features[5 * kLogMels + mel] > features[5 * kLogMels + loudest]) loudest = mel;
       if (filters[mel * kBins + bin] > filters[widest * kBins + bin]) widest = mel;
     }
     TEST_ASSERT_EQUAL_UINT32(widest, loudest);
@@ -70,7 +70,7 @@ TEST("log-mel features of too few samples or of impossible sizes are refused", "
   float features[80];
   std::vector<double> scratch(7 * 4096);
   const auto status = [&](uint32_t fft, uint32_t bins, uint32_t hop, uint32_t n) {
-    const mote_log_mel spec{fft, hop, kMels, bins, filters.data(), 0, 0, {}};
+    const mote_log_mel spec{fft, hop, kLogMels, bins, filters.data(), 0, 0, {}};
     mote_error error{};
     return mote_log_mel_compute(&spec, samples, n, scratch.data(), features, &error);
   };
@@ -86,9 +86,9 @@ TEST("log-mel features in parts are those of the whole sound behind which it is 
   const std::vector<float> filters = filters_of_whisper();
   std::vector<float> samples = some_sound();
   samples.resize(8000);
-  const mote_log_mel spec{kFft, kHop, kMels, kBins, filters.data(), 0, 0, {}};
+  const mote_log_mel spec{kFft, kHop, kLogMels, kBins, filters.data(), 0, 0, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
-  std::vector<float> whole(8000 / kHop * kMels), parts(whole.size());
+  std::vector<float> whole(8000 / kHop * kLogMels), parts(whole.size());
   mote_error error{};
   REQUIRE(mote_log_mel_compute(&spec, samples.data(), 8000, scratch.data(), whole.data(), &error) == MOTE_OK);
   std::vector<float> padded(kFft / 2);
@@ -97,7 +97,7 @@ TEST("log-mel features in parts are those of the whole sound behind which it is 
   padded.resize(padded.size() + kFft);
   for (uint32_t frame = 0; frame < 50; frame += 10) {
     REQUIRE(mote_log_mel_frames(&spec, padded.data() + size_t{frame} * kHop, 10, scratch.data(),
-                                parts.data() + size_t{frame} * kMels, &error) == MOTE_OK);
+                                parts.data() + size_t{frame} * kLogMels, &error) == MOTE_OK);
   }
   mote_log_mel_scale(parts.data(), parts.size(), mote_log_mel_largest(parts.data(), parts.size()));
   REQUIRE(parts == whole);
@@ -116,20 +116,20 @@ TEST("compressed frames are centred, of variance 1 and squeezed by asinh", "[log
 
 TEST("natural logarithms and normalized features are those of NeMo's extractor", "[log_mel]") {
   constexpr uint32_t kNemoFft = 512, kNemoBins = kNemoFft / 2 + 1, kFrames = 25;
-  std::vector<float> filters(size_t{kMels} * kNemoBins);
-  mote_mel_filters(16000, kMels, kNemoBins, filters.data());
+  std::vector<float> filters(size_t{kLogMels} * kNemoBins);
+  mote_mel_filters(16000, kLogMels, kNemoBins, filters.data());
   const std::vector<float> samples = some_sound();
   std::vector<float> padded(samples.size() + 2 * kNemoFft);
   for (size_t i = 0; i < samples.size(); ++i)
     padded[kNemoFft / 2 + i] = samples[i] - (i == 0 ? 0.0f : 0.97f * samples[i - 1]);
-  const mote_log_mel spec{kNemoFft, kHop, kMels, kNemoBins, filters.data(), 400, 1, {}};
+  const mote_log_mel spec{kNemoFft, kHop, kLogMels, kNemoBins, filters.data(), 400, 1, {}};
   std::vector<double> scratch(mote_log_mel_bytes(&spec) / sizeof(double));
-  std::vector<float> features(size_t{kFrames} * kMels);
+  std::vector<float> features(size_t{kFrames} * kLogMels);
   mote_error error{};
   REQUIRE(mote_log_mel_frames(&spec, padded.data(), kFrames, scratch.data(), features.data(), &error) ==
           MOTE_OK);
   const std::vector<float> logarithms = features;
-  mote_normalize_features(features.data(), kFrames, kMels);
+  mote_normalize_features(features.data(), kFrames, kLogMels);
   // Of the extractor's formulas in NumPy, in double precision.
   const struct {
     uint32_t frame, mel;
@@ -140,7 +140,7 @@ TEST("natural logarithms and normalized features are those of NeMo's extractor",
                   {22, 5, -16.635532f, -2.449431f}, {24, 60, -16.635532f, -2.547737f}};
   for (const auto& one : expected) {
     CAPTURE(one.frame, one.mel);
-    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.logarithm, logarithms[one.frame * kMels + one.mel]);
-    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.normalized, features[one.frame * kMels + one.mel]);
+    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.logarithm, logarithms[one.frame * kLogMels + one.mel]);
+    TEST_ASSERT_FLOAT_WITHIN(1e-5, one.normalized, features[one.frame * kLogMels + one.mel]);
   }
 }

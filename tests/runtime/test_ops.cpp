@@ -14,7 +14,7 @@ using test::add_value;
 
 namespace {
 
-constexpr uint32_t kWidth = 20, kContext = 64;
+constexpr uint32_t kOpsWidth = 20, kContext = 64;
 
 /// A vector of the file; returns its index.
 int32_t add_vector(Graph& graph, const std::vector<float>& values, bool row_major = true) {
@@ -24,8 +24,8 @@ int32_t add_vector(Graph& graph, const std::vector<float>& values, bool row_majo
 }
 
 std::vector<float> factors() {
-  std::vector<float> scale(kWidth);
-  for (uint32_t k = 0; k < kWidth; ++k) scale[k] = 0.3f * static_cast<float>(k) - 2.1f;
+  std::vector<float> scale(kOpsWidth);
+  for (uint32_t k = 0; k < kOpsWidth; ++k) scale[k] = 0.3f * static_cast<float>(k) - 2.1f;
   return scale;
 }
 
@@ -33,7 +33,7 @@ std::vector<float> factors() {
 template <class Node>
 std::string refusal(Node node, const std::string& operation = "ScaleRows") {
   const test::AlignedBytes file = test::decoder_file(
-      kWidth, kContext, [&](Graph& graph, const View& x) { graph.nodes.push_back(node(graph, x)); });
+      kOpsWidth, kContext, [&](Graph& graph, const View& x) { graph.nodes.push_back(node(graph, x)); });
   const test::AlignedBytes storage(mote_model_bytes());
   mote_model* model = nullptr;
   mote_error error{};
@@ -74,9 +74,9 @@ std::vector<float> logits(const test::AlignedBytes& file, uint32_t threads, uint
 /// Changes the values of the embedding, the first weight, as a node that follows it would.
 template <class Change>
 test::AlignedBytes with_table(Change change) {
-  return test::decoder_file(kWidth, kContext, [&](Graph& graph, const View&) {
+  return test::decoder_file(kOpsWidth, kContext, [&](Graph& graph, const View&) {
     std::vector<float>& table = graph.weights[0].values;
-    for (size_t i = 0; i < table.size(); ++i) table[i] = change(table[i], i % kWidth);
+    for (size_t i = 0; i < table.size(); ++i) table[i] = change(table[i], i % kOpsWidth);
   });
 }
 
@@ -88,8 +88,9 @@ TEST("a scale that is not f32 of the row's width is refused", "[ops]") {
   };
   TEST_ASSERT_EQUAL_STRING("", with_scale([](Graph& graph) { return add_vector(graph, factors()); }).c_str());
   const std::string is_not = "scale is not f32 [20]";
-  TEST_ASSERT_TRUE(
-      is_not == with_scale([](Graph& graph) { return add_vector(graph, std::vector<float>(kWidth + 1)); }));
+  TEST_ASSERT_TRUE(is_not == with_scale([](Graph& graph) {
+                     return add_vector(graph, std::vector<float>(kOpsWidth + 1));
+                   }));
   TEST_ASSERT_TRUE(is_not == with_scale([](Graph& graph) { return add_vector(graph, factors(), false); }));
   TEST_ASSERT_TRUE(is_not == with_scale([](Graph&) { return 0; }));  // the embedding
   TEST_ASSERT_TRUE("scale names tensor 7 of 2" == with_scale([](Graph&) { return 7; }));
@@ -97,16 +98,18 @@ TEST("a scale that is not f32 of the row's width is refused", "[ops]") {
 }
 
 TEST("scaled rows of other widths, types or units are refused", "[ops]") {
-  const auto narrow = [](const View& x) { return View{x.value, 0, kWidth - 1}; };
-  TEST_ASSERT_TRUE("out has width 19, expected 20" ==
-                   refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, narrow(x)}; }));
-  TEST_ASSERT_TRUE("residual has width 19, expected 20" ==
-                   refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, x, -1, 2.0f, narrow(x)}; }));
+  const auto narrow = [](const View& x) { return View{x.value, 0, kOpsWidth - 1}; };
+  TEST_ASSERT_TRUE("out has width 19, expected 20" == refusal([&](Graph&, const View& x) {
+                     return ScaleRowsNode{x, narrow(x)};
+                   }));
+  TEST_ASSERT_TRUE("residual has width 19, expected 20" == refusal([&](Graph&, const View& x) {
+                     return ScaleRowsNode{x, x, -1, 2.0f, narrow(x)};
+                   }));
   TEST_ASSERT_TRUE("residual has rows for something else" == refusal([](Graph& graph, const View& x) {
-                     return ScaleRowsNode{x, x, -1, 2.0f, add_value(graph, kWidth, Unit::selected)};
+                     return ScaleRowsNode{x, x, -1, 2.0f, add_value(graph, kOpsWidth, Unit::selected)};
                    }));
   TEST_ASSERT_TRUE("in is not f32" == refusal([](Graph& graph, const View& x) {
-                     const View quantized = add_value(graph, kWidth);
+                     const View quantized = add_value(graph, kOpsWidth);
                      graph.values.back().dtype = mote::DType::q8g32;
                      return ScaleRowsNode{quantized, x};
                    }));
@@ -114,8 +117,9 @@ TEST("scaled rows of other widths, types or units are refused", "[ops]") {
 
 TEST("a factor that is not finite, or beside a scale, is refused", "[ops]") {
   for (const float factor : {NAN, INFINITY, -INFINITY}) {
-    TEST_ASSERT_TRUE("factor is not finite" ==
-                     refusal([&](Graph&, const View& x) { return ScaleRowsNode{x, x, -1, factor}; }));
+    TEST_ASSERT_TRUE("factor is not finite" == refusal([&](Graph&, const View& x) {
+                       return ScaleRowsNode{x, x, -1, factor};
+                     }));
   }
   TEST_ASSERT_TRUE("has a scale and a factor" == refusal([](Graph& graph, const View& x) {
                      return ScaleRowsNode{x, x, add_vector(graph, factors()), 2.0f};
@@ -210,7 +214,7 @@ TEST("a table whose scale grows every 0 positions or without end is refused", "[
 TEST("attention's scores have one form, whose numbers make sense, or the file is refused", "[ops]") {
   const auto attention = [](const std::function<void(Graph&, AttentionNode&)>& change) {
     const auto make = [&](Graph& graph, const View& x) {
-      graph.caches.push_back({2, kWidth / 2, 0});
+      graph.caches.push_back({2, kOpsWidth / 2, 0});
       graph.nodes.push_back(KvStoreNode{0, x, x});
       AttentionNode node{0, 2, 0.5f, x, x};
       change(graph, node);
@@ -243,8 +247,8 @@ TEST("attention's scores have one form, whose numbers make sense, or the file is
 
 TEST("a model that scales rows computes what one does whose embedding is scaled", "[ops]") {
   const std::vector<float> scale = factors();
-  const test::AlignedBytes scaled = test::decoder_file(kWidth, kContext, [&](Graph& graph, const View& x) {
-    const View y = add_value(graph, kWidth);
+  const test::AlignedBytes scaled = test::decoder_file(kOpsWidth, kContext, [&](Graph& graph, const View& x) {
+    const View y = add_value(graph, kOpsWidth);
     graph.nodes.push_back(ScaleRowsNode{x, y, add_vector(graph, scale)});  // y = x s
     graph.nodes.push_back(ScaleRowsNode{y, x, -1, 1.7f, x});               // x = 1.7 y + x
     graph.nodes.push_back(ScaleRowsNode{x, x, -1, 0.37f});                 // in place
@@ -263,8 +267,8 @@ TEST("a model that scales rows computes what one does whose embedding is scaled"
 }
 
 TEST("scaling rows goes by rows: it is chained to the embedding and to itself", "[ops]") {
-  const test::AlignedBytes file = test::decoder_file(kWidth, kContext, [](Graph& graph, const View& x) {
-    const View y = add_value(graph, kWidth);
+  const test::AlignedBytes file = test::decoder_file(kOpsWidth, kContext, [](Graph& graph, const View& x) {
+    const View y = add_value(graph, kOpsWidth);
     graph.nodes.push_back(ScaleRowsNode{x, y, -1, 2.0f});
     graph.nodes.push_back(ScaleRowsNode{y, x, -1, 2.0f, x});
   });

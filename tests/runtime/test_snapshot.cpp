@@ -8,7 +8,7 @@
 
 namespace {
 
-const test::OpenModel& model() {
+const test::OpenModel& snapshot_model() {
   static const test::OpenModel opened(test::golden_file("mistral", "q8g32"));
   return opened;
 }
@@ -22,13 +22,13 @@ test::AlignedBytes saved(const mote_session* session) {
 }
 
 test::AlignedBytes some_state() {
-  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  const test::OpenSession session(snapshot_model(), mote_session_options_default(snapshot_model().get()));
   test::prefill(session.get(), test::some_ids(17, 100), 100);
   return saved(session.get());
 }
 
 mote_status restore(const mote_session_options& options, const test::AlignedBytes& state, const char* word,
-                    const test::OpenModel& into = model()) {
+                    const test::OpenModel& into = snapshot_model()) {
   const test::OpenSession session(into, options);
   mote_error error{};
   const mote_status status = mote_session_restore(session.get(), state.data(), state.size(), &error);
@@ -41,9 +41,9 @@ mote_status restore(const mote_session_options& options, const test::AlignedByte
 
 /// After 17 tokens: the last value of a bf16 cache is half of a pair, of an i8 cache one of a block.
 void expect_continuation(mote_kv_dtype kv_dtype) {
-  mote_session_options options = mote_session_options_default(model().get());
+  mote_session_options options = mote_session_options_default(snapshot_model().get());
   options.kv_dtype = kv_dtype;
-  const test::OpenSession first(model(), options), second(model(), options);
+  const test::OpenSession first(snapshot_model(), options), second(snapshot_model(), options);
   mote_sampling sampling = mote_sampling_default();
   sampling.temperature = 1.5f;
   sampling.seed = 3;
@@ -265,8 +265,8 @@ TEST("a restored session has the logits, the sampler and the continuation of the
 }
 
 TEST("an empty session can be saved and restored") {
-  const mote_session_options options = mote_session_options_default(model().get());
-  const test::OpenSession session(model(), options);
+  const mote_session_options options = mote_session_options_default(snapshot_model().get());
+  const test::OpenSession session(snapshot_model(), options);
   const test::AlignedBytes empty = saved(session.get());
   test::prefill(session.get(), test::some_ids(5, 100), 100);
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_session_restore(session.get(), empty.data(), empty.size(), nullptr));
@@ -276,7 +276,7 @@ TEST("an empty session can be saved and restored") {
 
 TEST("a snapshot is refused elsewhere, each time with the reason") {
   const test::AlignedBytes state = some_state();
-  const mote_session_options good = mote_session_options_default(model().get());
+  const mote_session_options good = mote_session_options_default(snapshot_model().get());
   TEST_ASSERT_EQUAL_INT(MOTE_OK, restore(good, state, ""));
 
   mote_session_options options = good;
@@ -288,7 +288,7 @@ TEST("a snapshot is refused elsewhere, each time with the reason") {
   const test::OpenModel other(test::golden_file("mistral", "q4g32"));
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT,
                         restore(mote_session_options_default(other.get()), state, "another model", other));
-  const test::OpenSession any(model(), good);
+  const test::OpenSession any(snapshot_model(), good);
   if (mote_session_isa(any.get()) != MOTE_ISA_REF) {
     options = good;
     options.isa = MOTE_ISA_REF;
@@ -297,7 +297,7 @@ TEST("a snapshot is refused elsewhere, each time with the reason") {
   options = good;
   options.batch = options.logit_rows = 2;
   TEST_ASSERT_EQUAL_INT(MOTE_OK, restore(options, state, ""));
-  const test::OpenSession two(model(), options);
+  const test::OpenSession two(snapshot_model(), options);
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_SNAPSHOT, restore(good, saved(two.get()), "more sequences"));
 }
 
@@ -322,7 +322,7 @@ TEST("a snapshot is restored in a longer or shorter context") {
 
 TEST("a snapshot cut or changed anywhere is refused and the session stays as it was") {
   const test::AlignedBytes state = some_state();
-  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  const test::OpenSession session(snapshot_model(), mote_session_options_default(snapshot_model().get()));
   const auto before = test::prefill(session.get(), test::some_ids(6, 100, 4), 100);
   for (size_t at = 0; at < state.size(); at += at < 256 ? 1 : 97) {
     CAPTURE(at);
@@ -338,15 +338,15 @@ TEST("a snapshot cut or changed anywhere is refused and the session stays as it 
 }
 
 TEST("a generation in progress goes on after a refused snapshot as if there had been none") {
-  const test::OpenSession other(model(), mote_session_options_default(model().get()));
+  const test::OpenSession other(snapshot_model(), mote_session_options_default(snapshot_model().get()));
   const mote_generation generation = sampled_generation();
   const auto ids = test::some_ids(9, 100), prompt = test::some_ids(12, 100, 4);
   REQUIRE(mote_generation_begin(other.get(), ids.data(), 9, &generation, nullptr) == MOTE_OK);
   next_token(other.get());
   const std::vector<test::AlignedBytes> refused = refused_snapshots(saved(other.get()));
 
-  const test::OpenSession left_alone(model(), mote_session_options_default(model().get()));
-  const test::OpenSession disturbed(model(), mote_session_options_default(model().get()));
+  const test::OpenSession left_alone(snapshot_model(), mote_session_options_default(snapshot_model().get()));
+  const test::OpenSession disturbed(snapshot_model(), mote_session_options_default(snapshot_model().get()));
   for (const test::OpenSession* session : {&left_alone, &disturbed})
     REQUIRE(mote_generation_begin(session->get(), prompt.data(), 12, &generation, nullptr) == MOTE_OK);
   for (uint32_t token = 0; token < generation.max_tokens; ++token) {
@@ -365,7 +365,7 @@ TEST("a generation in progress goes on after a refused snapshot as if there had 
 }
 
 TEST("saving into too few bytes is refused") {
-  const test::OpenSession session(model(), mote_session_options_default(model().get()));
+  const test::OpenSession session(snapshot_model(), mote_session_options_default(snapshot_model().get()));
   test::AlignedBytes state(mote_session_state_bytes(session.get()));
   TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL,
                         mote_session_save(session.get(), state.data(), state.size() - 1, nullptr, nullptr));
