@@ -7,6 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/file/parts.h"
+#include "runtime/file/pass_check.h"
 #include "runtime/file/rows.h"
 #include "runtime/file/states.h"
 #include "runtime/file/xxh64.h"
@@ -178,31 +179,6 @@ mote_status check_caches(const mote_model& model, mote_error* error) {
   }
   return MOTE_OK;
 }
-
-/// Follows the steps of a program: may it run in passes? Later passes overwrite what earlier ones left in
-/// buffers of tokens, and a pass writes selected rows before the steps of the run have read any.
-class PassCheck {
- public:
-  void add(const Step& step) {
-    const bool sequences = step.kind == file::StreamKind::sequence;
-    if (has_positions(step.kind)) {
-      allowed_ = allowed_ && !left_;
-    } else if (traits_of(step.op).leaves_tokens) {
-      // Rows selected of groups are counted over the run.
-      const bool of_groups = step.op == Op::kSelect && step.reads_stream != kTokens;
-      allowed_ = allowed_ && !begun_[sequences] && !of_groups;
-      left_ = true;
-    } else {
-      begun_[sequences] = true;
-    }
-  }
-  bool allowed() const { return allowed_; }
-
- private:
-  bool allowed_ = true;
-  bool left_ = false;
-  bool begun_[2] = {};
-};
 
 mote_status check_program(mote_model* model, const file::Program& program, mote_error* error) {
   if (program.ops()->size() == 0 || program.ops()->size() > kMaxOps) {

@@ -50,7 +50,8 @@ class Merger {
         high = middle;
       }
     }
-    return low < end && t_.merges[low].right == right ? &t_.merges[low] : nullptr;
+    const bool found = low < end && t_.merges[low].right == right && t_.may_be_word(t_.merges[low].merged);
+    return found ? &t_.merges[low] : nullptr;
   }
 
   /// Brings the heap up to date on the symbol at `at` after it or the next has changed.
@@ -202,7 +203,7 @@ uint32_t encode_bpe(const Tokenizer& tokenizer, const TextScratch& scratch, uint
   const uint8_t* text = scratch.text;
   if (tokenizer.whole_words.count != 0) {
     const int32_t id = find_whole_word(tokenizer, text + begin, end - begin);
-    if (id >= 0) {
+    if (id >= 0 && tokenizer.may_be_word(static_cast<uint32_t>(id))) {
       scratch.id[begin] = static_cast<uint32_t>(id);
       scratch.length[begin] = end - begin;
       return begin;

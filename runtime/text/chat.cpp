@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/session.h"
 #include "runtime/text/added.h"
+#include "runtime/text/encode.h"
 
 namespace mote {
 namespace {
@@ -144,7 +145,7 @@ void render_piece(void* user, const char* text, size_t bytes, bool) {
   rendering.bytes += bytes;
 }
 
-/// Whether a text has a special token in it.
+/// Whether a text has a special token in it as it is given; normalized it may have others.
 bool names_special(const Tokenizer& tokenizer, const char* text, size_t bytes) {
   const auto* given = reinterpret_cast<const uint8_t*>(text);
   const auto end = static_cast<uint32_t>(bytes);
@@ -158,6 +159,35 @@ bool names_special(const Tokenizer& tokenizer, const char* text, size_t bytes) {
     }
   }
   return false;
+}
+
+/// Tokenizes a text whose special tokens count into room for `capacity` ids.
+mote_status tokenize_specials(mote_session* session, const char* text, size_t bytes, TokenSink* sink,
+                              mote_error* error) {
+  const Given given{reinterpret_cast<const uint8_t*>(text), static_cast<uint32_t>(bytes)};
+  return encode_text(session->model->tokenizer, session->text, given, nullptr, MOTE_PARSE_SPECIAL, sink,
+                     error);
+}
+
+/// The special tokens of the chat format's pieces, each by itself.
+struct MarkupSpecials {
+  mote_session* session;
+  SpecialsFound found;
+};
+
+void count_specials(void* user, const char* text, size_t bytes, bool markup) {
+  MarkupSpecials& specials = *static_cast<MarkupSpecials*>(user);
+  if (!markup || bytes == 0) return;
+  TokenSink sink(nullptr, nullptr, nullptr, 0);
+  sink.specials = specials.found;
+  tokenize_specials(specials.session, text, bytes, &sink, nullptr);
+  specials.found = sink.specials;
+}
+
+/// Whether messages have brought special tokens into the whole text, of which `found` are all: by what
+/// normalization makes of a message, or by what stands beside it.
+bool are_forged(const SpecialsFound& found, const SpecialsFound& of_markup) {
+  return found.count > of_markup.count || (found.count == of_markup.count && found.order != of_markup.order);
 }
 
 /// Tokenizes piece by piece, where a message holds what would be a special token in the whole text.
@@ -224,7 +254,15 @@ mote_status mote_chat_tokenize(mote_session* session, const mote_message* messag
     literal = literal || mote::names_special(model->tokenizer, messages[i].text, messages[i].bytes);
   }
   if (!literal) {
-    return mote_tokenize(session, text, bytes, MOTE_PARSE_SPECIAL, ids, capacity, id_count, nullptr, error);
+    status = mote_tokenize(session, text, 0, 0, nullptr, 0, id_count, nullptr, error);  // whether it can
+    if (status != MOTE_OK) return status;
+    if (bytes >= UINT32_MAX) return fail(error, MOTE_INVALID_ARGUMENT, "mote_chat_tokenize: text of 4 GiB");
+    mote::TokenSink sink(ids, nullptr, nullptr, capacity);
+    status = mote::tokenize_specials(session, text, bytes, &sink, error);
+    mote::MarkupSpecials of_markup{session, {}};
+    mote::walk_chat(model, messages, count, answer != 0, {&of_markup, mote::count_specials}, nullptr);
+    *id_count = sink.count;
+    if (!mote::are_forged(sink.specials, of_markup.found)) return status;
   }
   mote::PieceTokenizer pieces{session, ids, capacity, 0, MOTE_OK, error};
   status = mote::walk_chat(model, messages, count, answer != 0, {&pieces, mote::tokenize_piece}, error);

@@ -199,6 +199,8 @@ class Encoder {
   }
 
   void put_added(int32_t id, Span span) {
+    if ((t_.token_flags[static_cast<uint32_t>(id)] & kTokenSpecial) != 0)
+      sink_->specials.add(static_cast<uint32_t>(id));
     if (sink_->offsets == nullptr || !t_.trim_offsets) return sink_->put(static_cast<uint32_t>(id), span);
     uint32_t end = skip_space_back(t_, text_, span.begin, span.end);
     uint32_t begin = span.begin;

@@ -16,6 +16,18 @@ struct Given {
   uint32_t bytes;
 };
 
+/// The special tokens that were found in a text, in order: equal ones are as many, and the same.
+struct SpecialsFound {
+  uint32_t count = 0;
+  uint64_t order = 0;  // a hash
+
+  void add(uint32_t id) {
+    ++count;
+    order = (order ^ (id + 1)) * 0x9E3779B97F4A7C15u;
+    order ^= order >> 29;
+  }
+};
+
 /// Where tokens go. What does not fit is counted only.
 struct TokenSink {
   int32_t* ids;            // [capacity]
@@ -26,6 +38,7 @@ struct TokenSink {
   uint32_t written = 0;
   uint32_t count = 0;          // of all tokens
   uint8_t type = 0, text = 0;  // of the tokens that follow
+  SpecialsFound specials;      // among all tokens
 
   TokenSink(int32_t* to_ids, mote_span* to_offsets, mote_token_kind* to_kinds, uint32_t room)
       : ids(to_ids), offsets(to_offsets), kinds(to_kinds), capacity(room), limit(room) {}

@@ -110,6 +110,11 @@ struct Tokenizer {
   uint32_t strip_spaces;
   bool strip_first_token;
 
+  /// Whether the pieces of a word may be put together to the token, or to a piece behind the tokens: a special
+  /// one is found where special tokens are looked for, and nowhere else. A single character stays what it is.
+  bool may_be_word(uint32_t id) const {
+    return id >= tokens || (token_flags[id] & kTokenSpecial) == 0 || static_cast<int32_t>(id) == unknown_id;
+  }
   bool has_token(int32_t id) const { return id >= 0 && static_cast<uint32_t>(id) < tokens; }
   Table<uint8_t> text_of(uint32_t id) const {
     return {token_text.data + token_offsets[id], token_offsets[id + 1] - token_offsets[id]};

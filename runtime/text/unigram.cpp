@@ -60,6 +60,7 @@ class Lattice {
       node = trie_child(t_.pieces, *node, s_.text[to++]);
       if (node == nullptr) break;
       if (node->added < 0) continue;
+      if (to != next && !t_.may_be_word(static_cast<uint32_t>(node->added))) continue;
       offer(at, to, static_cast<uint32_t>(node->added), score_of(static_cast<uint32_t>(node->added)));
       single = single || to == next;
     }

@@ -28,7 +28,7 @@ bool find_pieces(const Tokenizer& t, const TextScratch& s, uint32_t begin, uint3
     uint32_t piece_end = at;
     for (uint32_t next = at; next < end && node != nullptr;) {
       node = trie_child(t.pieces, *node, s.text[next++]);
-      if (node == nullptr || node->added < 0) continue;
+      if (node == nullptr || node->added < 0 || !t.may_be_word(static_cast<uint32_t>(node->added))) continue;
       s.id[at] = static_cast<uint32_t>(node->added);
       piece_end = next;
     }
