@@ -70,7 +70,7 @@ test::AlignedBytes file_of(const Variant& variant) {
   uint32_t vocab = 16;  // room behind
   vocab += static_cast<uint32_t>(variant.tokenizer.at("model").at("vocab").size());
   vocab += static_cast<uint32_t>(variant.tokenizer.at("added_tokens").size());
-  mote::test::TinyLlama llama;
+  mote::testing::TinyLlama llama;
   llama.config["vocab_size"] = vocab;
   llama.config["max_position_embeddings"] = 600;
   llama.add("model.embed_tokens.weight", {vocab, 32});
