@@ -2,6 +2,7 @@
 //
 // What a file of programs of two kinds must be, or opening it says why not.
 #include "tests/support/source_model.h"
+#include "tests/support/unity_style.h"
 
 using test::SourceRows;
 
