@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the kernel families that this processor runs, separated by semicolons, its best one last. CMake runs this program
-// for MOTE_KERNELS=native.
+// Prints the kernel families that this processor runs, separated by semicolons, its best one last. CMake runs
+// this program for MOTE_KERNELS=native.
 #include <stdio.h>
 
 #include "kernels/cpu_features.cpp"

@@ -38,7 +38,7 @@ Value list_of(std::vector<std::string> parts, bool markup, SequenceKind kind = S
   return make_sequence(std::move(items), kind);
 }
 
-/// As Python: below 0 is without a limit.
+/// Returns the limit that Python takes `most` for: below 0 there is none.
 uint64_t limit_of(int64_t most) { return most < 0 ? UINT64_MAX : static_cast<uint64_t>(most); }
 
 std::vector<std::string> split_at(std::string_view text, const std::string& by, uint64_t most) {

@@ -8,7 +8,8 @@
 namespace mote::convert::jinja {
 namespace {
 
-/// For the text that `at` gives by place.
+/// Returns the length of the longest start that is an end too, for each start of the text that `at` gives by
+/// place.
 template <class At>
 std::vector<uint32_t> borders_of(size_t size, const At& at) {
   std::vector<uint32_t> borders(size);
@@ -20,7 +21,7 @@ std::vector<uint32_t> borders_of(size_t size, const At& at) {
   return borders;
 }
 
-/// Where the first match ends, counted in characters from the side that `at` counts from; 0: nowhere.
+/// Returns where the first match ends, in bytes from the side that `at` counts from; 0 where there is none.
 template <class What, class At>
 size_t end_of_match(const std::vector<uint32_t>& borders, const What& what, size_t size, const At& at) {
   for (size_t i = 0, same = 0; i < size; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a text stands in another, in time that grows with their sum (Knuth, Morris and Pratt 1977): what the
+// Finds a text in another in time that grows with their sum (Knuth, Morris and Pratt 1977). The time that the
 // C library's search takes may grow with their product.
 #pragma once
 

@@ -131,7 +131,7 @@ Traced dequantize_weight(const OnnxStep& step) {
   return result;
 }
 
-/// Whether both are the same known numbers, or both absent or 0, as zero points may be.
+/// Returns whether both are the same known number. An absent one is 0, as a zero point is.
 bool same_numbers(const OnnxTrace& trace, const Traced& a, const Traced& b) {
   if (a == b) return true;
   const auto number = [&](const Traced& tensor) {
@@ -141,8 +141,9 @@ bool same_numbers(const OnnxTrace& trace, const Traced& a, const Traced& b) {
   return x && y && *x == *y;
 }
 
-/// What a QuantizeLinear rounded with the same scale and zero point, put where its integers were put since; null
-/// where the input is not that. mote rounds activations in its own way.
+/// Returns the activations that a QuantizeLinear rounded with the same scale and zero point, moved as its
+/// integers were moved since; null where the input is of no such QuantizeLinear. mote rounds activations in
+/// its own way.
 Traced unrounded(const OnnxStep& step) {
   const Traced& source = step.input(0);
   const auto rounded = [&](const TracedElement& element) -> const TracedAtom* {

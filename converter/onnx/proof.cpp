@@ -128,7 +128,7 @@ std::optional<OnnxProof::Product> OnnxProof::core(const Traced& tensor) {
           zero->node != rows->node || rows->output != 0 || row_scale->output != 1 || zero->output != 2 ||
           !is_weight(sums->inputs[1], convolves ? 3 : 2))
         continue;
-      rounds_ = true;
+      trace_.rounds = true;
       return Product{sums->node,
                      rows->inputs[0],
                      sums->inputs[1],

@@ -45,7 +45,7 @@ class OnnxProof {
   /// Throws Error at the first node that differs.
   void run();
   /// Whether activations are rounded to integers in the graph, which mote does in its own way.
-  bool rounds() const { return rounds_ || trace_.rounds; }
+  bool rounds() const { return trace_.rounds; }
 
  private:
   struct Product {
@@ -132,7 +132,6 @@ class OnnxProof {
   OnnxSample sample_;
   OnnxTrace trace_;
   const OnnxNode* at_ = nullptr;
-  bool rounds_ = false;
 };
 
 }  // namespace mote::convert

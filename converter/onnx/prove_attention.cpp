@@ -163,7 +163,8 @@ Traced OnnxProof::attention(const Traced& merged, const LayerSpec& layer, bool c
   for (uint64_t i = 0; i < elements.size(); ++i) {
     const uint64_t column = i % columns, head = i / columns % heads_count;
     const uint64_t row = i / (columns * heads_count) % rows, batch = i / (columns * heads_count * rows);
-    if (elements[i].is_number() || elements[i].bits != ((batch * heads_count + head) * rows + row) * columns + column)
+    if (elements[i].is_number() ||
+        elements[i].bits != ((batch * heads_count + head) * rows + row) * columns + column)
       refuse("the outputs of {} heads are not put side by side", heads_count);
   }
   Traced shares = sums.inputs[0];

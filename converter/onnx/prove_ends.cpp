@@ -89,7 +89,8 @@ Traced OnnxProof::head(const Traced& output) {
       int32_t index;
       one_atom(elements, index);
       for (uint64_t i = 0; i < elements.size(); ++i) {
-        if (elements[i].is_number() || elements[i].bits != 2 * i) refuse("start logits should be the first of two");
+        if (elements[i].is_number() || elements[i].bits != 2 * i)
+          refuse("start logits should be the first of two");
       }
       return linear(whole(index), head.output, head.output + ".bias");
     }
@@ -237,7 +238,8 @@ void OnnxProof::patches(const Traced& tensor) {
   if (conv.node == nullptr || conv.node->op != "Conv") refuse("patches should be made by a convolution");
   const uint64_t count = rows - before;
   for (uint64_t i = 0; i < inner.size(); ++i) {
-    if (inner[i].is_number() || inner[i].bits != i % width * count + i / width) refuse("patches are not put row by row");
+    if (inner[i].is_number() || inner[i].bits != i % width * count + i / width)
+      refuse("patches are not put row by row");
   }
   const TracedAtom* pixels = atom(conv.inputs[0]);
   if (pixels == nullptr || pixels->node != nullptr || pixels->weight != nullptr)

@@ -80,14 +80,6 @@ std::string unproved(const TransformerSpec& spec, bool apart) {
   return "";
 }
 
-Traced known_numbers(const std::vector<uint64_t>& dims, const std::vector<float>& numbers) {
-  auto tensor = std::make_shared<TracedTensor>();
-  tensor->kind = TracedKind::integer;
-  tensor->dims = dims;
-  for (const float number : numbers) tensor->elements.push_back(TracedElement::of(number));
-  return tensor;
-}
-
 /// Ids, masks, types and positions that tell all rows apart.
 std::map<std::string, Traced> text_inputs(const TransformerSpec& spec, const OnnxSample& sample) {
   std::vector<float> ids, mask, types, positions;

@@ -192,9 +192,8 @@ std::vector<TracedElement> TracedTensor::all() const {
 }
 
 bool TracedTensor::is_numbers() const {
-  return whole < 0 && std::all_of(
-                          elements.begin(), elements.end(),
-                          [](const TracedElement& element) { return element.is_number(); });
+  return whole < 0 && std::all_of(elements.begin(), elements.end(),
+                                  [](const TracedElement& element) { return element.is_number(); });
 }
 
 const TracedAtom* OnnxTrace::atom(const Traced& tensor) const {
@@ -248,6 +247,14 @@ std::vector<TracedElement> OnnxStep::reserve(const std::vector<uint64_t>& dims) 
   std::vector<TracedElement> elements;
   elements.reserve(*count);
   return elements;
+}
+
+Traced known_numbers(const std::vector<uint64_t>& dims, const std::vector<float>& numbers) {
+  auto tensor = std::make_shared<TracedTensor>();
+  tensor->kind = TracedKind::integer;
+  tensor->dims = dims;
+  for (const float number : numbers) tensor->elements.push_back(TracedElement::of(number));
+  return tensor;
 }
 
 Traced OnnxStep::make(TracedKind kind, std::vector<uint64_t> dims,

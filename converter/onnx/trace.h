@@ -61,7 +61,7 @@ struct OnnxTrace {
   const OnnxGraph* graph = nullptr;
   std::vector<TracedAtom> atoms;
   std::map<std::string, Traced> values;
-  bool rounds = false;  // a QuantizeLinear and its DequantizeLinear were left out
+  bool rounds = false;  // activations are rounded in the graph, which mote does in its own way
 
   /// The atom that the tensor is as a whole, in order, whatever its shape; null for another.
   const TracedAtom* atom(const Traced& tensor) const;
@@ -111,6 +111,9 @@ struct OnnxStep {
 bool move_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs);
+
+/// Makes a tensor of these whole numbers; there are as many as `dims` say.
+Traced known_numbers(const std::vector<uint64_t>& dims, const std::vector<float>& numbers);
 
 /// The shape to which both are broadcast.
 std::vector<uint64_t> broadcast(const OnnxStep& step, const std::vector<uint64_t>& a,

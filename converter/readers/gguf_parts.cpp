@@ -53,7 +53,8 @@ Source read_gguf_parts(std::unique_ptr<MappedFile> file) {
   }
   const int64_t part = integer(given, "split.no", -1);
   if (count > kMostParts || part < 0 || static_cast<uint64_t>(part) >= count)
-    fail("{} says that it is part {} of {}, counted from 0: is the file damaged?", path.string(), part, count);
+    fail("{} says that it is part {} of {}, counted from 0: is the file damaged?", path.string(), part,
+         count);
   const std::string stem = stem_of(path, static_cast<uint64_t>(part), count);
   GgufFile whole;
   for (uint64_t i = 0; i < count; ++i) {

@@ -45,7 +45,7 @@ CharSet CharSet::of_ranges(std::vector<Range> ranges) {
 CharSet& CharSet::add(uint32_t first, uint32_t last) {
   last = std::min(last, kCodePoints - 1);
   if (first > last) return *this;
-  // What ends before `first` and does not touch it stays as it is.
+  // A range that ends before `first`, and does not touch it, stays as it is.
   auto begin = ranges_.end();
   if (!ranges_.empty() && ranges_.back().last + 1 >= first) {
     begin = std::partition_point(ranges_.begin(), ranges_.end(),

@@ -38,7 +38,7 @@ struct Instruction {
   uint32_t next = 0, other = 0;  // a fork tries `next` first
 };
 
-/// What compiling, closing over forks and keeping lists of states costs, in steps.
+/// Steps that compiling an instruction, closing over forks and keeping lists of states are charged.
 constexpr uint64_t kCompileSteps = 8, kListSteps = 2;
 
 class Program {
@@ -149,7 +149,7 @@ class Builder {
   using List = std::vector<uint32_t>;
   static constexpr uint32_t kAtEnd = UINT32_MAX;
 
-  /// Whether the instruction's set has the class.
+  /// Returns whether the instruction's set has the class.
   bool has(uint32_t at, uint32_t character_class) const { return members_[set_of_[at]][character_class]; }
 
   /// The instructions, forks followed, that the given ones lead to, in order and up to the first match.

@@ -225,8 +225,7 @@ void each_source(mote_session* s, bool of_run, F&& f) {
     if (of_run ? !pool.kind.of_run : !its_own) continue;
     for (uint32_t i = 0; i < s->run.sequences; ++i) {
       const uint32_t rows = s->starts[i + 1] - s->starts[i];
-      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]),
-        positions_of(*s, pool.kind.ratio, rows));
+      f(&pool, static_cast<uint32_t>(s->sequences[s->starts[i]]), positions_of(*s, pool.kind.ratio, rows));
     }
   }
 }

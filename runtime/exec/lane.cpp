@@ -47,9 +47,7 @@ uint32_t least_lane_rows(const mote_model& model, const file::Program& program, 
   return least_lane_rows(linear_weights(model, program), tuning, threads);
 }
 
-bool may_be_in_lane(const Step& step) {
-  return step.stream == kTokens && !traits_of(step.op).of_sequences();
-}
+bool may_be_in_lane(const Step& step) { return step.stream == kTokens && !traits_of(step.op).of_sequences(); }
 
 Step in_lane(const Step& step, size_t lane_bytes, uint32_t first_row) {
   Step moved = step;

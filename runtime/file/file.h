@@ -62,8 +62,8 @@ MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
 
 namespace mote {
 
-/// Elements of a list that a file may leave out. An empty one and none mean the same: what asks which there is
-/// asks here, and not whether the pointer is null.
+/// Elements of a list that a file may leave out. An empty one and none mean the same: what asks which there
+/// is asks here, and not whether the pointer is null.
 template <class List>
 uint32_t size_of(const List* list) {
   return list == nullptr ? 0 : list->size();

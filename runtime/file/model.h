@@ -113,8 +113,8 @@ uint32_t rows_of_sequence(const file::Program& program, uint32_t stream, uint32_
 /// The least tokens of a sequence that has a row in every such stream, at least 1.
 uint32_t least_tokens(const file::Program& program);
 
-/// Finds the streams whose rows the program keeps: of each ratio that of the first keys with so many tokens of
-/// a row. It walks all operations, so opening does it once for each program.
+/// Finds the streams whose rows the program keeps: of each ratio that of the first keys with so many tokens
+/// of a row. It walks all operations, so opening does it once for each program.
 KeptStreams find_kept_streams(const file::Program& program);
 
 /// Which of them is kept in states of that ratio. The number of streams if there is none.

@@ -192,9 +192,9 @@ KeptStreams find_kept_streams(const file::Program& program) {
     const auto bit = static_cast<KeptStreams>(1u << stream);
     if ((seen & bit) != 0) continue;
     seen = static_cast<KeptStreams>(seen | bit);
-    const bool first = has_positions(program.streams()->Get(stream)->kind()) &&
-                       stream_of_ratio(program, kept, tokens_of_row(program, stream)) ==
-                           program.streams()->size();
+    const bool first =
+        has_positions(program.streams()->Get(stream)->kind()) &&
+        stream_of_ratio(program, kept, tokens_of_row(program, stream)) == program.streams()->size();
     if (first) kept = static_cast<KeptStreams>(kept | bit);
   }
   return kept;

@@ -21,10 +21,10 @@ class StateSet {
   uint8_t bytes_[kMaxStates / 8] = {};
 };
 
-/// Follows what the steps of a program do with each state. Keys and values are stored by an earlier step of the
-/// program before one reads them, unless they are of a source; else it would read what the arena held before.
-/// Steps that take a state of a fixed size from row to row are one each: a second would begin with what the
-/// first has left, and a state that is passed over would be behind the tokens.
+/// Follows what the steps of a program do with each state. Keys and values are stored by an earlier step of
+/// the program before one reads them, unless they are of a source; else it would read what the arena held
+/// before. Steps that take a state of a fixed size from row to row are one each: a second would begin with
+/// what the first has left, and a state that is passed over would be behind the tokens.
 class StateUses {
  public:
   explicit StateUses(const file::Model& root) : states_(*root.states()) {}

@@ -145,8 +145,7 @@ void frame_features(const mote_log_mel& spec, const Transform& t, float* feature
 
 mote_status check_spec(const mote_log_mel& spec, mote_error* error) {
   const bool windowed = spec.window != 1 && spec.window <= spec.fft;
-  if (is_sized(spec) && windowed && spec.hop != 0 && spec.mels != 0 &&
-      spec.filters != nullptr)
+  if (is_sized(spec) && windowed && spec.hop != 0 && spec.mels != 0 && spec.filters != nullptr)
     return MOTE_OK;
   return fail(error, MOTE_INVALID_ARGUMENT, "log-mel features of ", spec.fft, " samples, ", spec.bins,
               " bins, ", spec.mels, " mels, a hop of ", spec.hop);

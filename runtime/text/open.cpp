@@ -174,8 +174,7 @@ void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener
 
 /// Whether the build has what the tokenizer needs.
 static bool built(const file::Tokenizer& root) {
-  if (!MOTE_TEXT_NORMALIZERS && size_of(root.normalizers()) != 0)
-    return false;
+  if (!MOTE_TEXT_NORMALIZERS && size_of(root.normalizers()) != 0) return false;
   return root.model() == file::TokenModel::bpe         ? MOTE_TEXT_BPE
          : root.model() == file::TokenModel::wordpiece ? MOTE_TEXT_WORDPIECE
                                                        : MOTE_TEXT_UNIGRAM;

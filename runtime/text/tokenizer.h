@@ -110,8 +110,9 @@ struct Tokenizer {
   uint32_t strip_spaces;
   bool strip_first_token;
 
-  /// Whether the pieces of a word may be put together to the token, or to a piece behind the tokens: a special
-  /// one is found where special tokens are looked for, and nowhere else. A single character stays what it is.
+  /// Whether the pieces of a word may be put together to the token, or to a piece behind the tokens: a
+  /// special one is found where special tokens are looked for, and nowhere else. A single character stays
+  /// what it is.
   bool may_be_word(uint32_t id) const {
     return id >= tokens || (token_flags[id] & kTokenSpecial) == 0 || static_cast<int32_t>(id) == unknown_id;
   }

@@ -21,14 +21,6 @@ namespace fs = std::filesystem;
 
 const fs::path kTests = fs::path(MOTE_SOURCE_DIR) / "tests";
 
-Traced numbers(const std::vector<uint64_t>& dims, const std::vector<float>& values) {
-  auto tensor = std::make_shared<TracedTensor>();
-  tensor->kind = TracedKind::integer;
-  tensor->dims = dims;
-  for (const float value : values) tensor->elements.push_back(TracedElement::of(value));
-  return tensor;
-}
-
 OnnxAttribute integers(const char* name, const std::vector<int64_t>& values) {
   OnnxAttribute attribute{name};
   attribute.integers = values;
@@ -73,15 +65,16 @@ void write_bert(const TempDirectory& directory, const std::string& graph) {
 
 TEST("onnx: what is reduced of no elements is the operator's neutral number, as often as its shape says",
      "[onnx]") {
-  check_numbers(applied("ReduceSum", numbers({2, 0}, {}), {integers("axes", {1})}), {2, 1}, {0, 0});
-  check_numbers(applied("ReduceProd", numbers({0}, {}), {integers("axes", {0}), integer("keepdims", 0)}), {},
-                {1});
-  check_numbers(applied("ReduceProd", numbers({0, 3}, {}), {integers("axes", {0})}), {1, 3}, {1, 1, 1});
-  check_numbers(applied("ReduceSum", numbers({2, 0}, {}), {integers("axes", {0})}), {1, 0}, {});
+  check_numbers(applied("ReduceSum", known_numbers({2, 0}, {}), {integers("axes", {1})}), {2, 1}, {0, 0});
+  check_numbers(
+      applied("ReduceProd", known_numbers({0}, {}), {integers("axes", {0}), integer("keepdims", 0)}), {},
+      {1});
+  check_numbers(applied("ReduceProd", known_numbers({0, 3}, {}), {integers("axes", {0})}), {1, 3}, {1, 1, 1});
+  check_numbers(applied("ReduceSum", known_numbers({2, 0}, {}), {integers("axes", {0})}), {1, 0}, {});
 }
 
 TEST("onnx: a reduction without axes is of all elements, one of several axes of these", "[onnx]") {
-  const Traced x = numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Traced x = known_numbers({2, 3}, {1, 2, 3, 4, 5, 6});
   check_numbers(applied("ReduceSum", x, {}), {1, 1}, {21});
   check_numbers(applied("ReduceProd", x, {integer("keepdims", 0)}), {}, {720});
   check_numbers(applied("ReduceSum", x, {integers("axes", {-1, 0}), integer("keepdims", 0)}), {}, {21});
@@ -106,7 +99,8 @@ TEST("onnx: a triangle that begins nowhere is refused", "[onnx]") {
   OnnxGraph graph;
   graph.inputs = {{"x"}, {"k"}};
   graph.nodes = {{"Trilu", "", "", {"x", "k"}, {"y"}, {}}};
-  const std::map<std::string, Traced> inputs = {{"x", numbers({1, 1}, {1})}, {"k", numbers({0}, {})}};
+  const std::map<std::string, Traced> inputs = {{"x", known_numbers({1, 1}, {1})},
+                                                {"k", known_numbers({0}, {})}};
   TEST_ASSERT_TRUE(!message_of<Error>([&] { trace_onnx(graph, "graph", inputs); }).empty());
 }
 
@@ -146,10 +140,10 @@ TEST("onnx: rounding with one scale and reading with another is no rounding", "[
     rows->whole = 0;
     return trace_onnx(graph, "graph",
                       {{"rows", rows},
-                       {"scale", numbers({}, {0.5f})},
-                       {"a", numbers({1}, {0})},
-                       {"b", numbers({1}, {1})},
-                       {"order", numbers({1}, {0})}});
+                       {"scale", known_numbers({}, {0.5f})},
+                       {"a", known_numbers({1}, {0})},
+                       {"b", known_numbers({1}, {1})},
+                       {"order", known_numbers({1}, {0})}});
   };
   const OnnxTrace same = read_with("order"), other = read_with("b");
   TEST_ASSERT_TRUE(same.rounds);

@@ -128,7 +128,8 @@ TEST("JPEG become bytes at most two from those that Pillow reads", "[pictures]")
   }
 }
 
-TEST("a JPEG of more scans than encoders make is refused, one of some more than usual is read", "[pictures]") {
+TEST("a JPEG of more scans than encoders make is refused, one of some more than usual is read",
+     "[pictures]") {
   const Bytes file = bytes_of("progressive.jpg");
   const std::array<std::byte, 2> marker = {std::byte{0xFF}, std::byte{0xDA}};
   const auto last = std::find_end(file.begin(), file.end(), marker.begin(), marker.end());

@@ -29,7 +29,8 @@ test::AlignedBytes with_empty_values(const test::AlignedBytes& file) {
   std::memcpy(longer.data() + all, file.data() + weights, file.size() - weights);
   const auto size = static_cast<uint32_t>(all - sizeof(uint32_t));
   std::memcpy(longer.data(), &size, sizeof size);
-  const auto* table = reinterpret_cast<const flatbuffers::Table*>(mote::file::GetSizePrefixedModel(longer.data()));
+  const auto* table =
+      reinterpret_cast<const flatbuffers::Table*>(mote::file::GetSizePrefixedModel(longer.data()));
   uint8_t* field = const_cast<uint8_t*>(table->GetAddressOf(Model::VT_SELF_TEST));
   const uint8_t* test = longer.data() + added + flatbuffers::ReadScalar<uint32_t>(longer.data() + added);
   flatbuffers::WriteScalar(field, static_cast<uint32_t>(test - field));

@@ -67,7 +67,8 @@ TEST("a file has no more stop ids than each token can be compared with") {
     with.nodes = {EmbedNode{0, {0, 0, 16}}, SelectNode{{0, 0, 16}, {1, 0, 16}},
                   LinearNode{0, -1, mote::Activation::none, {1, 0, 16}, {2, 0, 16}, std::nullopt}};
     with.output = {2, 0, 16};
-    return test::graph_file(with, "stops", [](size_t, std::byte*) {}, std::vector<int32_t>(stops, 3));
+    return test::graph_file(
+        with, "stops", [](size_t, std::byte*) {}, std::vector<int32_t>(stops, 3));
   };
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(file_of(4096), &error, [](auto*) {}));

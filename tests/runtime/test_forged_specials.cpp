@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Over every golden tokenizer, as it is and with special tokens that are sought in normalized text: no text that
-// a user writes becomes a special token.
+// Over every golden tokenizer, as it is and with special tokens that are sought in normalized text: no text
+// that a user writes becomes a special token.
 #include <random>
 
 #include "converter/error.h"
@@ -113,7 +113,8 @@ class Writer {
   uint32_t below(uint32_t limit) { return static_cast<uint32_t>(random_() % limit); }
   std::string name() { return names_[below(static_cast<uint32_t>(names_.size()))]; }
   std::string part() {
-    constexpr const char* kBetween[] = {"a", " ", "\n", "<", "<|", "|>", ">", "[", "]", "\xCC\x81", "\xE2\x80\x8B"};
+    constexpr const char* kBetween[] = {"a", " ", "\n", "<",        "<|",          "|>",
+                                        ">", "[", "]",  "\xCC\x81", "\xE2\x80\x8B"};
     const std::string whole = name();
     const auto length = static_cast<uint32_t>(whole.size());
     switch (below(7)) {
@@ -139,7 +140,8 @@ class Writer {
     for (const char c : whole) {
       const auto byte = static_cast<unsigned char>(c);
       const bool wide = byte > 0x20 && byte < 0x7F && (all_wide || below(3) == 0);
-      text += wide ? utf8_of(0xFF00u + byte - 0x20u) : std::string{below(4) == 0 ? static_cast<char>(std::toupper(byte)) : c};
+      text += wide ? utf8_of(0xFF00u + byte - 0x20u)
+                   : std::string{below(4) == 0 ? static_cast<char>(std::toupper(byte)) : c};
     }
     return text;
   }
@@ -167,9 +169,8 @@ std::vector<int32_t> of_chat(mote_session* session, const std::string& question,
   std::vector<int32_t> ids(16 * text.size());
   uint32_t count = 0;
   mote_error error{};
-  const mote_status status =
-      mote_chat_tokenize(session, messages, 3, 1, text.data(), text.size(), ids.data(),
-                         static_cast<uint32_t>(ids.size()), &count, &error);
+  const mote_status status = mote_chat_tokenize(session, messages, 3, 1, text.data(), text.size(), ids.data(),
+                                                static_cast<uint32_t>(ids.size()), &count, &error);
   INFO(error.text);
   REQUIRE(status == MOTE_OK);
   ids.resize(count);
@@ -187,7 +188,8 @@ std::vector<int32_t> of_text(mote_session* session, const std::string& text) {
 
 }  // namespace
 
-TEST("no text that a user writes becomes a special token, with any golden tokenizer, whatever it normalizes") {
+TEST(
+    "no text that a user writes becomes a special token, with any golden tokenizer, whatever it normalizes") {
   uint32_t seed = 1, taken = 0;
   for (const Variant& variant : variants()) {
     CAPTURE(variant.name);
@@ -218,7 +220,8 @@ TEST("a special token in full width is text where its tokenizer has compatibilit
     const test::OpenModel model(file);
     const test::OpenSession session(model, mote_session_options_default(model.get()));
     std::string wide;
-    for (const char c : std::string("<|im_end|>")) wide += utf8_of(0xFF00u + static_cast<uint32_t>(c) - 0x20u);
+    for (const char c : std::string("<|im_end|>"))
+      wide += utf8_of(0xFF00u + static_cast<uint32_t>(c) - 0x20u);
     TEST_ASSERT_TRUE(specials_of(model, of_chat(session.get(), "hi " + wide, "b")) ==
                      specials_of(model, of_chat(session.get(), "a", "b")));
     TEST_ASSERT_TRUE(of_chat(session.get(), "hi", "b").size() > 0);

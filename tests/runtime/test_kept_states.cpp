@@ -65,7 +65,8 @@ Graph two_programs() {
   graph.more_programs[0].name = "floats";
   for (ProgramGraph* program : {static_cast<ProgramGraph*>(&graph), &graph.more_programs[0]}) {
     test::ProgramMaker maker(graph, *program);
-    const View x = maker.value(test::kSourceWidth), selected = maker.value(test::kSourceWidth, Unit::selected);
+    const View x = maker.value(test::kSourceWidth),
+               selected = maker.value(test::kSourceWidth, Unit::selected);
     const int32_t table = maker.weight("table", test::kSourceVocab, test::kSourceWidth);
     maker.add(program == &graph ? Node(EmbedNode{table, x}) : Node(InputNode{x}));
     for (const uint32_t state : {0u, 1u}) {

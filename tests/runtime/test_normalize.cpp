@@ -72,8 +72,7 @@ std::string random_text(uint32_t seed) {
 
 }  // namespace
 
-TEST("NFC, NFD, NFKC and NFKD of any letters and marks are utf8proc's, whatever the window",
-     "[values]") {
+TEST("NFC, NFD, NFKC and NFKD of any letters and marks are utf8proc's, whatever the window", "[values]") {
   for (const bool compatible : {false, true}) {
     for (const bool compose : {false, true}) {
       const TokenizerSpec spec = normalizing({canonical_form(compatible, compose)});

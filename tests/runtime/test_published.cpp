@@ -57,7 +57,8 @@ TEST("logits that a generation has sampled from are not sampled from again, also
   REQUIRE(mote_session_restore(other.get(), state.data(), state.size(), nullptr) == MOTE_OK);
   int32_t again = -1;
   TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_sample(other.get(), 0, &again, nullptr));
-  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE, mote_generation_begin(other.get(), nullptr, 0, &generation, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_WRONG_STATE,
+                        mote_generation_begin(other.get(), nullptr, 0, &generation, nullptr));
   // With the reported token the other session goes on as this one does.
   REQUIRE(mote_prefill(other.get(), 0, &event.id, 1, MOTE_LOGITS_LAST, nullptr) == MOTE_OK);
   REQUIRE(mote_sample(other.get(), 0, &again, nullptr) == MOTE_OK);

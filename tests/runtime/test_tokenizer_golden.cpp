@@ -133,8 +133,7 @@ TEST("added tokens, Metaspace and steps of pre-tokenizers work together as in Hu
   check_own("small");
 }
 
-TEST("WordPiece behind BERT's normalizer gives the ids, offsets and text of Hugging Face's",
-     "[values]") {
+TEST("WordPiece behind BERT's normalizer gives the ids, offsets and text of Hugging Face's", "[values]") {
   check_own("own_wordpiece");
 }
 

@@ -17,8 +17,8 @@ typedef struct mote_span {
 enum {
   MOTE_ADD_SPECIAL = 1,   /* the tokens that the model wants around a text */
   MOTE_PARSE_SPECIAL = 2, /* "<|im_end|>" in the text is the token; never for text that nobody vouches for.
-                             Without it no text becomes a special token, normalized either, but the unknown one
-                             and one that is a single character */
+                             Without it no text becomes a special token, normalized either, but the unknown
+                             one and one that is a single character */
   MOTE_TRUNCATE = 4 /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
 };
 
@@ -103,7 +103,8 @@ mote_status mote_chat_render(const mote_model* model, const mote_message* messag
                              int answer, char* out, size_t capacity, size_t* bytes, mote_error* error);
 
 /* Renders a conversation into `text` and tokenizes it. Special tokens are those of the chat format alone:
-   what a message says is text, even if it looks like one or is normalized to one. `*count` as in mote_tokenize. */
+   what a message says is text, even if it looks like one or is normalized to one. `*count` as in
+   mote_tokenize. */
 mote_status mote_chat_tokenize(mote_session* session, const mote_message* messages, uint32_t count,
                                int answer, char* text, size_t text_capacity, int32_t* ids, uint32_t capacity,
                                uint32_t* id_count, mote_error* error);
