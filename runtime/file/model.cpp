@@ -310,14 +310,20 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   return status;
 }
 
-/// Changes `model` only where the file is sound.
-[[maybe_unused]] mote_status verify_beside(const uint8_t* data, uint64_t bytes, bool hashes,
-                                           mote_model* model, mote_error* error) {
+#ifdef MOTE_SMALL_STACK
+/// Verifies in place: a model is a quarter of a microcontroller's stack.
+mote_status open(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
+  return verify(data, bytes, hashes, model, error);
+}
+#else
+/// Verifies beside the storage: the model that it may hold stays where its successor is refused.
+mote_status open(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
   mote_model fresh;
   const mote_status status = verify(data, bytes, hashes, &fresh, error);
   if (status == MOTE_OK) *model = fresh;
   return status;
 }
+#endif
 
 }  // namespace
 }  // namespace mote
@@ -349,10 +355,7 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
   const bool hashes = (flags & MOTE_OPEN_CHECK_HASHES) != 0;
   const auto* file = static_cast<const uint8_t*>(data);
   auto* opened = static_cast<mote_model*>(storage);
-  // A model is a quarter of a microcontroller's stack, which has it in place. Elsewhere the model that the
-  // storage may hold stays where its successor is refused.
-  const mote_status status = mote::kHasThreads ? mote::verify_beside(file, bytes, hashes, opened, error)
-                                               : mote::verify(file, bytes, hashes, opened, error);
+  const mote_status status = mote::open(file, bytes, hashes, opened, error);
   if (status != MOTE_OK) return status;
   *model = opened;
   return MOTE_OK;

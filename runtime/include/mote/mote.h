@@ -55,8 +55,8 @@ size_t mote_model_bytes(void);
 
 /* Verifies the file in full but for its weights' values and makes a view of it; nothing is copied. `data` is
    64-byte aligned (MOTE_NOT_ALIGNED); `storage` has at least MOTE_MODEL_BYTES bytes (MOTE_TOO_SMALL). A model
-   that the storage holds stays where the file is refused, but in builds without threads, which verify in
-   place. */
+   that the storage holds stays where the file is refused, but on platforms with a small stack (Cortex-M,
+   RISC-V), which verify in place. */
 mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void* storage,
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
