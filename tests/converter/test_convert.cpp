@@ -84,9 +84,8 @@ class Opened {
 std::string convert_error(const TinyLlama& model, const std::string& type = "") {
   const TempDirectory directory;
   model.write(directory / "model");
-  const std::string message = message_of<Error>([&] {
-    convert::convert(directory / "model", directory / "out.mote", {type, {}});
-  });
+  const std::string message =
+      message_of<Error>([&] { convert::convert(directory / "model", directory / "out.mote", {type, {}}); });
   TEST_ASSERT_TRUE(names_in(directory.path()) == std::set<std::string>{"model"});
   return message;
 }
@@ -217,9 +216,8 @@ TEST("convert: what cannot be converted is said by name and leaves nothing behin
   TEST_ASSERT_EQUAL_STRING("", [&] {
     const TempDirectory directory;
     large.write(directory / "model");
-    return message_of<Error>([&] {
-      convert::convert(directory / "model", directory / "out.mote", {"f32", {}});
-    });
+    return message_of<Error>(
+        [&] { convert::convert(directory / "model", directory / "out.mote", {"f32", {}}); });
   }());
   TinyLlama architecture;
   architecture.config["model_type"] = "reformer";
@@ -285,9 +283,8 @@ TEST("convert: a full disk is said and an older file survives it") {
   const rlimit small{20000, old_limit.rlim_max};
   const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &small);
-  const std::string message = message_of<Error>([&] {
-    convert::convert(golden("llama"), output, {"f32", {}});
-  });
+  const std::string message =
+      message_of<Error>([&] { convert::convert(golden("llama"), output, {"f32", {}}); });
   setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
   TEST_ASSERT_TRUE(contains(message, "out.mote: File too large"));

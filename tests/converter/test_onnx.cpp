@@ -198,8 +198,7 @@ TEST("onnx: a graph that differs from its config is refused with the operator an
   };
   differs(
       "bert_onnx", [](auto& f) { f.replace(1e-12f, 1e-5f); }, "(Add): epsilon is 1e-05, the config's 1e-12");
-  differs(
-      "bert_onnx", [](auto& f) { f.set_config("layer_norm_eps", 1e-6); }, "(Add): epsilon is 1e-12");
+  differs("bert_onnx", [](auto& f) { f.set_config("layer_norm_eps", 1e-6); }, "(Add): epsilon is 1e-12");
   differs(
       "bert_onnx", [](auto& f) { f.replace(std::sqrt(8.0f), 3.0f); },
       "(MatMul): scores are multiplied by 0.333");
@@ -213,10 +212,8 @@ TEST("onnx: a graph that differs from its config is refused with the operator an
             "Exp");
       },
       "/encoder/layer.0/act_fn/Mul_");
-  differs(
-      "bert_onnx", [](auto& f) { f.set_config("hidden_act", "relu"); }, "activation of encoder.layer.1");
-  differs(
-      "bert_onnx", [](auto& f) { f.set_config("num_attention_heads", 2); }, "heads");
+  differs("bert_onnx", [](auto& f) { f.set_config("hidden_act", "relu"); }, "activation of encoder.layer.1");
+  differs("bert_onnx", [](auto& f) { f.set_config("num_attention_heads", 2); }, "heads");
   differs(
       "bert_onnx", [](auto& f) { f.set_config("num_hidden_layers", 1); },
       "where the config implies encoder.layer.0.");
@@ -237,10 +234,8 @@ TEST("onnx: a graph that differs from its config is refused with the operator an
       "gpt2_onnx", [](auto& f) { f.replace(0.044715f, 0.05f); }, "(Mul): the activation of transformer.h.0");
   differs(
       "gpt2_onnx", [](auto& f) { f.set_config("scale_attn_weights", false); }, "scores are multiplied by");
-  differs(
-      "vit_classifier_onnx", [](auto& f) { f.set_config("patch_size", 4); }, "");
-  differs(
-      "vit_classifier_onnx", [](auto& f) { f.set_config("qkv_bias", false); }, "a bias that the config");
+  differs("vit_classifier_onnx", [](auto& f) { f.set_config("patch_size", 4); }, "");
+  differs("vit_classifier_onnx", [](auto& f) { f.set_config("qkv_bias", false); }, "a bias that the config");
 }
 
 TEST("onnx: an encoder or a decoder that differs from its config is refused with the node", "[onnx]") {
@@ -250,8 +245,7 @@ TEST("onnx: an encoder or a decoder that differs from its config is refused with
     check_contains(folder.error(), expected);
   };
   const auto config = [&](const char* key, const nlohmann::json& value, const std::string& expected) {
-    differs(
-        "encoder_model.onnx", [&](auto& f) { f.set_config(key, value); }, expected);
+    differs("encoder_model.onnx", [&](auto& f) { f.set_config(key, value); }, expected);
   };
   config("activation_function", "relu", "the activation of model.encoder.layers.1.fc1");
   config("encoder_layers", 1, "(Add): model.encoder.embed_positions.weight should be added");

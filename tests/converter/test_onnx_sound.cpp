@@ -184,7 +184,7 @@ TEST("onnx: the work for a graph grows as it does", "[onnx]") {
     trace_onnx(graph, "graph", {{"x0", numbers({64}, std::vector<float>(64, 0.0f))}});
     return work_charged() - before;
   };
-  for (const uint64_t nodes : {50, 100, 200}) REQUIRE(work_for(2 * nodes) <= work_for(nodes) * 9 / 4);
+  for (const uint64_t nodes : {uint64_t{50}, uint64_t{100}, uint64_t{200}}) REQUIRE(work_for(2 * nodes) <= work_for(nodes) * 9 / 4);
 }
 
 TEST("onnx: a small file that makes large tensors is refused with the limit", "[onnx]") {

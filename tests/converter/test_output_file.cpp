@@ -74,7 +74,9 @@ TEST("output file: writes of any size and order make up one file") {
 TEST("output file: one that is not committed leaves nothing and replaces nothing") {
   const TempDirectory directory;
   write_text(directory / "model", "old");
-  { OutputFile(directory / "model").write(as_bytes("new")); }
+  {
+    OutputFile(directory / "model").write(as_bytes("new"));
+  }
   TEST_ASSERT_EQUAL_STRING("old", read_text(directory / "model"));
   TEST_ASSERT_EQUAL_SIZE_T(1, files_in(directory).size());
 }

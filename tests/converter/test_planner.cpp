@@ -95,8 +95,7 @@ TEST("planner: the output lives to the end") {
 }
 
 TEST("planner: rows beyond the cap are refused") {
-  const std::string message = mote::test::message_of<Error>([] {
-    plan_memory(chain({1u << 28, 1u << 28, 1u << 28}));
-  });
+  const std::string message =
+      mote::test::message_of<Error>([] { plan_memory(chain({1u << 28, 1u << 28, 1u << 28})); });
   TEST_ASSERT_TRUE(message.find("intermediate rows") != std::string::npos);
 }

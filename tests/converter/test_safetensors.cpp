@@ -65,9 +65,8 @@ TEST("safetensors: a full disk leaves nothing behind") {
   rlimit small = before;
   small.rlim_cur = 4096;
   setrlimit(RLIMIT_FSIZE, &small);
-  const auto message = message_of<Error>([&] {
-    write_safetensors(directory / "a.safetensors", {{"x", f32_tensor({100'000}, values)}});
-  });
+  const auto message = message_of<Error>(
+      [&] { write_safetensors(directory / "a.safetensors", {{"x", f32_tensor({100'000}, values)}}); });
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, handler);
   TEST_ASSERT_TRUE(contains(message, "cannot write"));
