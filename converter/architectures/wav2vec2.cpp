@@ -4,7 +4,6 @@
 // encoder whose positions come from one more convolution.
 #include "converter/architectures/wav2vec2.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
@@ -128,10 +127,8 @@ std::vector<std::string> read_ctc_texts(const Source& source, uint32_t vocab) {
 
 /// Sets what preprocessor_config.json says of samples, where the source has one.
 void read_preprocessor(const Source& source, SoundSpec& sound) {
-  std::ifstream in(source.directory / "preprocessor_config.json");
-  if (!in) return;
-  const nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (!json.is_object()) fail("preprocessor_config.json: no object");
+  const nlohmann::json json =
+      read_optional_json_object(source.directory / "preprocessor_config.json", kTokenizerJsonDepth);
   const auto rate = json.find("sampling_rate");
   if (rate != json.end() && (!rate->is_number_unsigned() || *rate != 16000))
     fail("preprocessor_config.json: sampling_rate {} is not supported; 16000 is", rate->dump());

@@ -6,8 +6,12 @@
 #include <optional>
 #include <set>
 
+#include "converter/work_budget.h"
+
 namespace mote::convert::jinja {
 namespace {
+
+constexpr uint64_t kNameSteps = 64;
 
 /// The names of one scope, while its statements are read in order.
 class Names {
@@ -57,6 +61,7 @@ class Names {
     return outer;
   }
   const Scope& scope() const { return scope_; }
+  size_t size() const { return slots_.size(); }
 
  private:
   void define(const std::string& name, Load load, Place alias = {}) {
@@ -99,6 +104,7 @@ void read_target(const Node& target, Names& names, bool parameter) {
 
 void read_condition(const Node& node, Names& names) {
   read(*node.parts[0], names);
+  charge_work(kNameSteps * names.size());  // which each branch copies
   const Names before = names;
   std::vector<Names> branches(3, before);
   read_all(node.body, branches[0]);

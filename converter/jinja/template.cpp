@@ -3,6 +3,7 @@
 
 #include "converter/jinja/parser.h"
 #include "converter/jinja/renderer.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 namespace {
@@ -13,9 +14,19 @@ bool reads_below(const Node& node, std::string_view name) {
   return found;
 }
 
+NodeRef parsed(std::string_view source) {
+  const WorkBudget budget("a template", source.size());
+  try {
+    charge_work(source.size());
+    return parse(source);
+  } catch (const WorkExceeded& error) {
+    throw Unsupported(error.what());
+  }
+}
+
 }  // namespace
 
-Template::Template(std::string_view source) : program_(parse(source)) {}
+Template::Template(std::string_view source) : program_(parsed(source)) {}
 Template::~Template() = default;
 Template::Template(Template&&) noexcept = default;
 Template& Template::operator=(Template&&) noexcept = default;

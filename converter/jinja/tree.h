@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "converter/jinja/value.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert::jinja {
 
@@ -105,6 +106,7 @@ struct Node {
 /// Calls `visit` with each node directly below.
 template <class Visit>
 void for_each_child(const Node& node, Visit visit) {
+  charge_work(1 + node.parts.size() + node.body.size());
   const auto all = [&](const std::vector<NodeRef>& nodes) {
     for (const NodeRef& child : nodes) {
       if (child) visit(*child);

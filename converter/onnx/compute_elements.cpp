@@ -7,6 +7,7 @@
 
 #include "converter/onnx/trace.h"
 #include "converter/readers/bytes.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -60,6 +61,7 @@ std::optional<std::vector<double>> numbers_of(const OnnxStep& step, const Traced
     if (!one) return std::nullopt;
     return std::vector<double>{*one};
   }
+  charge_bytes(tensor->size() * sizeof(double));
   for (const TracedElement& element : tensor->elements) result.push_back(element.number());
   return result;
 }

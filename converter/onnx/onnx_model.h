@@ -25,7 +25,8 @@ struct OnnxWeight {
 };
 
 struct OnnxModel {
-  std::string where;  // the file
+  std::string where;   // the file
+  uint64_t bytes = 0;  // of it and of those that its tensors lie in
   OnnxGraph graph;
   bool half = false;  // it has tensors of 16 bits: its numbers are the config's rounded to these
   std::map<std::string, OnnxWeight> weights;

@@ -4,11 +4,13 @@
 #include <cmath>
 
 #include "converter/onnx/proof.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr int kMaxOperators = 16;
+constexpr uint64_t kOperatorSteps = 64;
 
 double expected_activation(Activation activation, double x) {
   switch (activation) {
@@ -36,6 +38,7 @@ double expected_activation(Activation activation, double x) {
 
 /// The output of the linear that a chain of elementwise operators begins with; null: there is none.
 Traced OnnxProof::base_of(const Traced& tensor, int depth) {
+  charge_work(kOperatorSteps);  // of inputs that are one value, each is followed
   if (product(tensor)) return tensor;
   const TracedAtom* found = atom(tensor);
   if (found == nullptr || found->node == nullptr || depth == 0) return nullptr;
@@ -49,6 +52,7 @@ Traced OnnxProof::base_of(const Traced& tensor, int depth) {
 }
 
 double OnnxProof::evaluate(const Traced& tensor, int32_t base, double x, int depth) {
+  charge_work(kOperatorSteps);
   if (tensor == nullptr) refuse("an input is missing");
   if (const std::optional<float> number = trace_.scalar(tensor)) return *number;
   const TracedAtom* found = atom(tensor);

@@ -3,6 +3,7 @@
 
 #include "converter/error.h"
 #include "converter/onnx/proof.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -163,6 +164,7 @@ void require_provable(const std::string& where, const TransformerSpec& spec, boo
 /// Whether the graph rounds activations.
 bool prove_graph(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
   const OnnxModel& model = *shared;
+  const WorkBudget budget(model.where, model.bytes);
   // Two sets of sizes: what follows from one by chance does not from both.
   bool rounds = false;
   for (const OnnxSample& wanted : {OnnxSample{2, 5, false, 7}, OnnxSample{3, 4, true, 6}}) {

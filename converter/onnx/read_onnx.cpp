@@ -89,6 +89,11 @@ class ExternalFiles {
       }
     }
   }
+  uint64_t bytes() const {
+    uint64_t bytes = 0;
+    for (const auto& [location, file] : files_) bytes += file.size();
+    return bytes;
+  }
 
  private:
   void take(OnnxTensor& tensor) {
@@ -164,7 +169,9 @@ std::shared_ptr<OnnxModel> open_onnx(Source& source, std::span<const std::byte> 
   auto model = std::make_shared<OnnxModel>();
   model->where = path.string();
   model->graph = parse_onnx(file, model->where);
-  ExternalFiles(source, path).take(model->graph);
+  ExternalFiles outside(source, path);
+  outside.take(model->graph);
+  model->bytes = file.size() + outside.bytes();
   const auto is_half = [](const OnnxTensor& tensor) { return onnx_type_bytes(tensor.type) == 2; };
   const OnnxGraph& graph = model->graph;
   model->half = std::any_of(graph.constants.begin(), graph.constants.end(), is_half) ||

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "converter/readers/bytes.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -77,6 +78,7 @@ class OnnxFollower {
     }
     if (tensor.size() > budget_) fail("{}: tensor {} is too large", trace_.where, shown(tensor.name));
     budget_ -= tensor.size();
+    charge_bytes(tensor.size() * sizeof(TracedElement));
     for (uint64_t i = 0; i < tensor.size(); ++i) {
       const double value = tensor.value(i);
       if (result->kind == TracedKind::integer && std::abs(value) > kExactIntegers && std::abs(value) < kNoEnd)
@@ -187,11 +189,13 @@ TracedElement TracedTensor::at(uint64_t index) const {
 std::vector<TracedElement> TracedTensor::all() const {
   std::vector<TracedElement> result;
   const uint64_t count = size();
+  charge_bytes(count * sizeof(TracedElement));
   for (uint64_t i = 0; i < count; ++i) result.push_back(at(i));
   return result;
 }
 
 bool TracedTensor::is_numbers() const {
+  charge_work(1 + elements.size() / 16);
   return whole < 0 && std::all_of(elements.begin(), elements.end(),
                                   [](const TracedElement& element) { return element.is_number(); });
 }
@@ -244,6 +248,7 @@ std::vector<TracedElement> OnnxStep::reserve(const std::vector<uint64_t>& dims) 
   const auto count = element_count(dims);
   if (!count || *count > budget) refuse("its output is too large to be followed");
   budget -= *count;
+  charge_bytes(*count * sizeof(TracedElement));
   std::vector<TracedElement> elements;
   elements.reserve(*count);
   return elements;

@@ -60,10 +60,10 @@ mote_status check_sound(const mote_model& model, mote_error* error) {
   }
   const bool whole = model.encoder || model.sources;
   const bool heard = whole && input_width(*model.root->programs()->Get(whole_program(model))) != 0;
-  const auto* labels = model.root->labels();
-  const int32_t blank = sound->blank();
+  const int32_t blank = sound->blank();  // of CTC, whose outputs are of labels, each with a name
   const bool named =
-      blank == -1 || (blank >= 0 && labels != nullptr && static_cast<uint32_t>(blank) < labels->size());
+      blank == -1 || (blank >= 0 && static_cast<uint32_t>(blank) < size_of(model.root->labels()) &&
+                      model.program->output_kind() == file::OutputKind::token_labels);
   const bool sized = sound->rate() > 0 && sound->rate() <= kMaxContext && sound->window() <= kMaxContext &&
                      (sound->kind() != file::SoundKind::waveform || sound->window() > 0);
   if (heard && named && sized && fits_squares(model, *sound) && fits_features(model, *sound)) return MOTE_OK;

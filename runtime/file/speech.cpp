@@ -12,6 +12,18 @@ bool is_id(const mote_model& model, int32_t id) {
   return id >= -1 && id < static_cast<int64_t>(model.root->vocab());
 }
 
+/// Whether a transducer of so many durations is as it is used: a row of the first program is a token, the blank
+/// before the first, and a row that the second makes of a sound; its outputs are of labels, then of durations.
+bool fits_transducer(const mote_model& model, uint32_t durations) {
+  const auto& programs = *model.root->programs();
+  if (model.encoder || programs.size() < 2 || !is_whole(*programs.Get(1))) return false;
+  const file::Program& source = *programs.Get(1);
+  const int64_t labels = int64_t{model.root->vocab()} - durations;
+  return takes_ids(*model.program) && input_width(*model.program) == source.output()->width() &&
+         input_width(source) != 0 && source.output_kind() == file::OutputKind::hidden &&
+         model.root->bos_id() >= 0 && model.root->bos_id() < labels;
+}
+
 }  // namespace
 
 mote_status check_speech(const mote_model& model, mote_error* error) {
@@ -28,6 +40,8 @@ mote_status check_speech(const mote_model& model, mote_error* error) {
   }
   for (uint32_t i = 0; i < size_of(speech->durations()); ++i)
     sound = sound && speech->durations()->Get(i) <= kMaxContext;
+  if (sound && size_of(speech->durations()) != 0)
+    sound = fits_transducer(model, size_of(speech->durations()));
   return sound ? MOTE_OK : fail(error, MOTE_CORRUPT_FILE, "what is said of speech does not fit the model");
 }
 

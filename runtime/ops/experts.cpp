@@ -28,6 +28,7 @@ class ExpertsRun {
     shape.inputs = args.linear.inputs;
     in_ = static_cast<char*>(scratch) + kernel->scratch_bytes(shape);
     out_ = in_ + rows_ * in_bytes_;
+    slots_ = reinterpret_cast<uint32_t*>(out_ + rows_ * out_bytes_);
     const uint32_t end = units.end * kPanelRows;
     begin_ = units.begin * kPanelRows;
     end_ = end < args.linear.outputs ? end : args.linear.outputs;
@@ -35,14 +36,14 @@ class ExpertsRun {
 
   void all() {
     if (args_.sums) begin_sums();
+    memset(slots_, 0, args_.linear.rows * sizeof slots_[0]);
     for (uint32_t expert = 0; expert < args_.experts; ++expert) {
       uint32_t count = 0;
       for (uint32_t t = 0; t < args_.linear.rows; ++t) {
         const float weight = route(t, expert);
         if (weight == 0.0f) continue;
-        const uint32_t slot = slot_of(t, expert);
-        if (slot == args_.chosen) continue;
-        routed_[count++] = {t, slot, weight};
+        if (slots_[t] == args_.chosen) continue;
+        routed_[count++] = {t, slots_[t]++, weight};
         if (count < rows_) continue;
         multiply(expert, count);
         count = 0;
@@ -54,12 +55,6 @@ class ExpertsRun {
  private:
   float route(uint32_t row, uint32_t expert) const {
     return args_.routes.data == nullptr ? 1.0f : args_.routes[row][expert];
-  }
-
-  uint32_t slot_of(uint32_t row, uint32_t expert) const {
-    uint32_t slot = 0;
-    for (uint32_t e = 0; e < expert && slot < args_.chosen; ++e) slot += route(row, e) != 0.0f;
-    return slot;
   }
 
   void begin_sums() {
@@ -140,6 +135,7 @@ class ExpertsRun {
   size_t in_bytes_, out_bytes_;
   void* scratch_;
   char *in_, *out_;
+  uint32_t* slots_;  // [rows] experts that each row has had: the place of its next
   uint32_t begin_, end_;  // columns of the units
   Routed routed_[kExpertRows];
 };

@@ -16,10 +16,11 @@ void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units
 inline constexpr uint32_t kExpertRows = 32;
 inline uint32_t expert_rows(uint32_t rows) { return rows < kExpertRows ? rows : kExpertRows; }
 
-/// Of the gathered rows and their outputs.
+/// Of the gathered rows, their outputs, and of each row the experts that it has had.
 inline uint64_t experts_scratch_bytes(const ExpertsArgs& args, uint32_t rows) {
   return expert_rows(rows) * (buffer_row_bytes(args.in_type, args.linear.inputs) +
-                              buffer_row_bytes(DType::f32, args.linear.outputs));
+                              buffer_row_bytes(DType::f32, args.linear.outputs)) +
+         uint64_t{rows} * sizeof(uint32_t);
 }
 
 }  // namespace mote

@@ -326,6 +326,9 @@ TEST("gguf: the parts of a split file are read together from any of them") {
   TEST_ASSERT_TRUE(contains(error(names[0]), "is not part 3 of 3"));
   std::filesystem::remove(directory / names[2]);
   TEST_ASSERT_TRUE(contains(error(names[1]), "m-00003-of-00003.gguf is missing"));
+  auto last = llama().key("split.no", 11, raw(int64_t{INT64_MAX})).key("split.count", uint32_t{2});
+  write_text(directory / "last.gguf", last.bytes());
+  TEST_ASSERT_TRUE(contains(error("last.gguf"), "says that it is part 9223372036854775807 of 2"));
   write_text(directory / "other.gguf", part(0, 3, tensors[0]));
   TEST_ASSERT_TRUE(contains(error("other.gguf"), "does not end in -00001-of-00003.gguf"));
 }

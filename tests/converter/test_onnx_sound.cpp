@@ -8,6 +8,7 @@
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/trace.h"
 #include "converter/readers/readers.h"
+#include "converter/work_budget.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 
@@ -164,4 +165,38 @@ TEST("onnx: integers of no elements are refused by name", "[onnx]") {
       TEST_ASSERT_TRUE(error.find("layer.weight has no elements") != std::string::npos);
     }
   }
+}
+
+TEST("onnx: the work for a graph grows as it does", "[onnx]") {
+  const auto work_for = [](uint64_t nodes) {
+    OnnxGraph graph;
+    graph.inputs = {{"x0"}};
+    for (uint64_t i = 0; i < nodes; ++i)
+      graph.nodes.push_back(
+          {"Add", "", "", {fmt::format("x{}", i), fmt::format("x{}", i)}, {fmt::format("x{}", i + 1)}, {}});
+    const uint64_t before = work_charged();
+    trace_onnx(graph, "graph", {{"x0", numbers({64}, std::vector<float>(64, 0.0f))}});
+    return work_charged() - before;
+  };
+  for (const uint64_t nodes : {uint64_t{50}, uint64_t{100}, uint64_t{200}}) REQUIRE(work_for(2 * nodes) <= work_for(nodes) * 9 / 4);
+}
+
+TEST("onnx: a small file that makes large tensors is refused with the limit", "[onnx]") {
+  OnnxGraph graph;
+  graph.inputs = {{"shape"}};
+  graph.nodes = {{"ConstantOfShape", "", "", {"shape"}, {"y"}, {}}};
+  const WorkBudget budget("model.onnx", 178);
+  const auto error = message_of<Error>([&] {
+    trace_onnx(graph, "graph", {{"shape", numbers({1}, {1 << 24})}});
+  });
+  INFO(error);
+  TEST_ASSERT_TRUE(error.find("model.onnx: reading its 178 bytes takes more than") != std::string::npos);
+}
+
+TEST("onnx: proving a small encoder costs little of what its file may", "[onnx]") {
+  const TempDirectory folder;
+  write_bert(folder, read_text(kTests / "fuzz/corpus/onnx/bert"));
+  const uint64_t before = work_charged();
+  read_source(folder.path());
+  REQUIRE(work_charged() - before < 2'000'000);
 }

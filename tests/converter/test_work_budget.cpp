@@ -313,6 +313,17 @@ TEST("the work for a template grows as its text does") {
   });
 }
 
+TEST("names that many conditions set one after the other cost in proportion, or are refused") {
+  std::string source;
+  for (int i = 0; i < 2000; ++i) source += fmt::format("{{% if a %}}{{% set x{} = 1 %}}{{% endif %}}", i);
+  const std::string error = message_of<jinja::Unsupported>([&] { jinja::Template{source}; });
+  INFO(error);
+  TEST_ASSERT_TRUE(contains(error, "the limit for so many bytes"));
+  check_growth(50, [](uint64_t n) {
+    jinja::Template{repeated("{% if a %}{% set x = 1 %}{% else %}{{ b }}{% endif %}", n)};
+  });
+}
+
 // ---- Checkpoints ----
 
 TEST("the work for a checkpoint of many tensors grows as it does, however long its entries' prefix is") {

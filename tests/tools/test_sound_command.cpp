@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "converter/error.h"
 #include "converter/readers/safetensors.h"
 #include "tests/tools/command.h"
 #include "tests/tools/sound_files.h"
@@ -207,4 +208,29 @@ TEST("transcribe says what is wrong with damaged sound and with models that do n
   const std::string bert = (scratch() / "bert.mote").string();
   assert_works(run("convert " + golden("bert") + " -o " + bert + " --type f32"));
   assert_fails(run("transcribe " + bert + " " + sound), 1, "does not take sound");
+}
+
+TEST("a sound whose lengths lead beyond any file is refused") {
+  const auto big = [](uint64_t value, int bytes) {
+    std::string text;
+    for (int i = bytes; i-- > 0;) text += static_cast<char>(value >> (8 * i));
+    return text;
+  };
+  std::string description(32, '\0');  // 16 kHz, 16 bits, mono
+  const std::string rate = big(0x40CF400000000000, 8);
+  description = rate + "lpcm" + big(0, 4) + big(2, 4) + big(1, 4) + big(1, 4) + big(16, 4);
+  const std::string head = "caff" + big(1, 2) + big(0, 2) + "desc" + big(32, 8) + description;
+  for (const uint64_t length : {uint64_t{INT64_MAX}, uint64_t{1} << 62, uint64_t{INT64_MAX} - 80}) {
+    for (const char* chunk : {"free", "info", "peak", "none"}) {
+      const std::string file = head + chunk + big(length, 8) + std::string(64, 'x');
+      const auto read = [&] {
+        const auto sound = mote::cli::open_sound(std::as_bytes(std::span(file)));
+        std::vector<float> samples(100);
+        sound->read(samples);
+      };
+      message_of<mote::convert::Error>(read);  // no fault of arithmetic, which the sanitizers see
+    }
+  }
+  TEST_ASSERT_TRUE(
+      !message_of<mote::convert::Error>([] { mote::cli::open_sound(std::span<const std::byte>()); }).empty());
 }

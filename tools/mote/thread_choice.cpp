@@ -13,6 +13,7 @@
 
 #include "converter/error.h"
 #include "converter/output_file.h"
+#include "converter/readers/json_text.h"
 #include "kernels/families.h"
 #include "mote/posix.h"
 #include "tools/mote/output.h"
@@ -25,6 +26,7 @@ namespace {
 constexpr int kVersion = 1;             // of the file
 constexpr size_t kMostModels = 256;     // that the file keeps
 constexpr size_t kMostBytes = 1 << 16;  // of a file that is read
+constexpr int kDeepest = 8;             // of its values
 
 /// Empty where the user has no folder for caches.
 std::filesystem::path cache_path() {
@@ -56,7 +58,11 @@ nlohmann::json read_kept() {
   std::string text(kMostBytes, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<size_t>(file.gcount()));
-  nlohmann::json kept = nlohmann::json::parse(text, nullptr, false);
+  nlohmann::json kept;
+  try {
+    kept = convert::parse_json_object(std::as_bytes(std::span(text)), path.string(), kDeepest);
+  } catch (const convert::Error&) {
+  }
   if (!kept.is_object() || kept.value("version", nlohmann::json()) != kVersion ||
       !kept.value("models", nlohmann::json()).is_object()) {
     note("{} is damaged or from another version of mote, and ignored; mote bench --tune writes it anew",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "converter/error.h"
 #include "mote/sound.h"
 #include "tools/mote/steps.h"
 
@@ -24,6 +25,8 @@ Transducer::Transducer(const ModelFile& file, Session& session)
   width_ = program.input_width;
   mote_speech_info speech;
   mote_model_get_speech(file.model(), &speech);
+  if (speech.duration_count == 0)
+    convert::fail("{} hears, but is no transducer of tokens and durations", file.path());
   durations_.assign(speech.durations, speech.durations + speech.duration_count);
 }
 
