@@ -83,7 +83,21 @@ function(mote_table_options target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
 
-# Names in anonymous namespaces must be unique within such a library.
-function(mote_unity target)
+# With MOTE_UNITY the target's sources are compiled in so many groups. A source's name decides its group, so that a new source
+# is compiled with the others of one group and moves none. Names in anonymous namespaces must be unique within the target.
+function(mote_unity target groups)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${MOTE_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_filename_component(name ${source} NAME)
+    string(MD5 digits ${name})
+    string(SUBSTRING ${digits} 0 6 digits)
+    math(EXPR group "0x${digits} % ${groups}")
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+endfunction()
+
+# The same of tests, whose names are unique among neighbours in the order of the alphabet.
+function(mote_unity_tests target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${MOTE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()

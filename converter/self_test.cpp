@@ -23,7 +23,7 @@ constexpr uint32_t kMostPrompts = 8, kFurtherTokens = 8;
 struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
-using Arena = std::unique_ptr<void, Free>;
+using HeapArena = std::unique_ptr<void, Free>;
 
 void check(mote_status status, const mote_error& error, const char* what) {
   if (status != MOTE_OK) fail("self test: the runtime cannot {} the converted model: {}", what, error.text);
@@ -199,7 +199,7 @@ class ReferenceRun {
   bool encodes() const { return output_.kind != MOTE_OUTPUT_NEXT_TOKEN; }
 
  private:
-  Arena arena_;
+  HeapArena arena_;
   mote_session* session_ = nullptr;
   mote_error error_{};
   mote_output_info output_{};

@@ -15,9 +15,9 @@
 namespace mote::convert {
 namespace {
 
-constexpr float kSmallest = 1e-5f;  // magnitudes below count as this
-constexpr long kAnyShift = 1024;    // floats have none as large
-constexpr double kEncoded = 0.5;    // share of the work; the rest is the run
+constexpr float kSmallest = 1e-5f;     // magnitudes below count as this
+constexpr long kAnyShift = 1024;       // floats have none as large
+constexpr double kEncodedShare = 0.5;  // share of the work; the rest is the run
 
 /// Of each column the larger magnitude; a NaN stays.
 void widen(std::vector<float>& largest, std::span<const float> row) {
@@ -121,7 +121,7 @@ void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs
          const std::function<void(double share)>& progress) {
   const Graph exact = in_f32(graph, inputs);
   OutputFile file(target);
-  write_model(exact, nullptr, file, [&](double share) { progress(kEncoded * share); });
+  write_model(exact, nullptr, file, [&](double share) { progress(kEncodedShare * share); });
   std::map<std::string, Input*> by_name;
   for (auto& [weights, input] : inputs) {
     by_name[graph.weights[static_cast<size_t>(weights.front())].name] = &input;

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kGenerationDepth = 16;
+constexpr int kSpeechTokensDepth = 16;
 constexpr uint32_t kLeastMultilingual = 51865;  // tokens of Whisper's models that know several languages
 
 class SpeechTokens {
@@ -21,7 +21,7 @@ class SpeechTokens {
       : generation_(
             source.directory.empty()
                 ? json::object()
-                : read_optional_json_object(source.directory / "generation_config.json", kGenerationDepth)),
+                : read_optional_json_object(source.directory / "generation_config.json", kSpeechTokensDepth)),
         config_(*source.config),
         file_((source.directory / "generation_config.json").string()),
         tokenizer_(tokenizer),

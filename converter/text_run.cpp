@@ -14,7 +14,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr uint32_t kWindow = 512;
+constexpr uint32_t kTextWindow = 512;
 constexpr uint32_t kTokensAtOnce = 256;
 
 /// The graph with its coarser matrices in 8 bits. What node n quantizes is the probe "n".
@@ -50,7 +50,7 @@ struct TextRun::Model {
     write_model(in_8_bits(graph), &tokenizer, file, progress);
     opened.emplace(file.temporary());
     mote_session_options options = mote_session_options_default(opened->get());
-    options.context = std::min(kWindow, graph.context);
+    options.context = std::min(kTextWindow, graph.context);
     options.chunk = std::min(kTokensAtOnce, options.context);
     options.logit_rows = 1;
     options.trace = hand_on;
@@ -92,7 +92,7 @@ TextRun::TextRun(const Graph& graph, const TokenizerTables& tokenizer, const std
     : model_(std::make_unique<Model>(graph, tokenizer, target, progress)),
       ids_(model_->tokenize(text, 0)),
       start_(model_->tokenize("", MOTE_ADD_SPECIAL)),
-      window_(std::min(kWindow, graph.context)) {
+      window_(std::min(kTextWindow, graph.context)) {
   if (ids_.size() < 2) fail("--calibrate: the text has {} tokens, it takes at least 2", ids_.size());
   ids_.resize(std::min<size_t>(ids_.size(), kCalibrationTokens));
   // Two tokens enclose a text; a decoder's prompt begins with one or none.

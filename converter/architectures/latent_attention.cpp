@@ -9,7 +9,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr float kNormEps = 1e-6f;  // of the latents, whatever the config says
+constexpr float kLatentNormEps = 1e-6f;  // of the latents, whatever the config says
 
 class LatentBuilder {
  public:
@@ -39,7 +39,7 @@ class LatentBuilder {
   View norm(const std::string& label, const std::string& source, View view) {
     const int32_t weight =
         builder_.add_vector(prefix_ + label, builder_.tensors().vector(name(source) + ".weight", view.width));
-    builder_.add(NormNode{NormKind::rms, kNormEps, 1, weight, -1, view, view});
+    builder_.add(NormNode{NormKind::rms, kLatentNormEps, 1, weight, -1, view, view});
     return view;
   }
 

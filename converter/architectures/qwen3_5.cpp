@@ -9,7 +9,7 @@ namespace mote::convert {
 namespace {
 
 /// By layer_types, else every full_attention_interval-th.
-std::vector<bool> read_attention_layers(Config& config, size_t layers) {
+std::vector<bool> read_full_attention_layers(Config& config, size_t layers) {
   const auto types = read_layer_types(config, layers, {"full_attention", "linear_attention"});
   const uint32_t interval = config.size("full_attention_interval", 1, kMaxLayers, 4);
   std::vector<bool> result(layers);
@@ -52,7 +52,7 @@ TransformerSpec read_qwen3_5_text(const Source& source, Config& config) {
     config.refuse("linear_num_value_heads {} of linear_value_head_dim {}", mixer.heads, mixer.value_dim);
   mixer.conv.taps = read_taps(config, "linear_conv_kernel_dim", 4);
   mixer.conv.activation = spec.layers[0].ffn.activation;
-  const std::vector<bool> attends = read_attention_layers(config, spec.layers.size());
+  const std::vector<bool> attends = read_full_attention_layers(config, spec.layers.size());
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     LayerSpec& layer = spec.layers[i];
     layer.attention.q_has_gate = true;

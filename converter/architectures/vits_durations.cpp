@@ -9,7 +9,7 @@
 namespace mote::convert {
 namespace {
 
-constexpr float kNormEps = 1e-5f;  // of norms between convolutions, whatever the config says
+constexpr float kConvNormEps = 1e-5f;  // of norms between convolutions, whatever the config says
 
 /// The predictor's parts. All weights are fine: a duration is rounded up to whole frames.
 class Durations {
@@ -86,7 +86,7 @@ class Durations {
         builder_.add_vector(kLabel + name, tensors().vector(kBase + name + ".weight", x.width));
     const int32_t bias =
         builder_.add_vector(kLabel + name + ".bias", tensors().vector(kBase + name + ".bias", x.width));
-    builder_.add(NormNode{NormKind::layer, kNormEps, 1, weight, bias, x, x});
+    builder_.add(NormNode{NormKind::layer, kConvNormEps, 1, weight, bias, x, x});
     builder_.add(ActivateNode{Activation::gelu, x, x});
   }
 

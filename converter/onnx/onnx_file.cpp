@@ -16,7 +16,7 @@ namespace {
 /// Nodes, names, attributes and numbers of a file together: what is made of a byte takes many.
 constexpr uint64_t kMaxEntries = 1u << 22;
 constexpr size_t kMaxRank = 8;
-constexpr uint32_t kMaxDepth = 4;  // of graphs in graphs
+constexpr uint32_t kMaxGraphDepth = 4;  // of graphs in graphs
 constexpr const char* kOnnxKind = "ONNX file";
 
 class OnnxParser {
@@ -80,7 +80,7 @@ class OnnxParser {
   }
 
   std::shared_ptr<OnnxGraph> branch(std::span<const std::byte> bytes) {
-    if (++depth_ > kMaxDepth) fail("{} has graphs in more than {} others", where_, kMaxDepth);
+    if (++depth_ > kMaxGraphDepth) fail("{} has graphs in more than {} others", where_, kMaxGraphDepth);
     auto result = std::make_shared<OnnxGraph>();
     graph(bytes, *result);
     --depth_;

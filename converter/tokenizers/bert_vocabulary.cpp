@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kConfigDepth = 16;
+constexpr int kTokenizerConfigDepth = 16;
 
 /// A special token's text, given as such or as an object, in the config of some vocab.txt.
 std::string special_token(const JsonValues& values, const json& config, const char* key,
@@ -79,7 +79,7 @@ std::vector<std::string> lines_of(std::span<const std::byte> vocabulary) {
 TokenizerSpec read_bert_vocabulary(std::span<const std::byte> vocabulary, std::span<const std::byte> config,
                                    const std::string& where, const std::string& config_where) {
   const json settings =
-      config.empty() ? json::object() : parse_json_object(config, config_where, kConfigDepth);
+      config.empty() ? json::object() : parse_json_object(config, config_where, kTokenizerConfigDepth);
   return read_bert_pieces(lines_of(vocabulary), settings, where, config_where);
 }
 

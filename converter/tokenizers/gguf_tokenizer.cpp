@@ -29,7 +29,7 @@ enum TokenType : int32_t {
 };
 
 // Types of array elements.
-constexpr uint32_t kU32 = 4, kI32 = 5, kF32 = 6, kString = 8;
+constexpr uint32_t kCounts = 4, kIntegers = 5, kFloats = 6, kStrings = 8;
 
 class GgufTokenizer {
  public:
@@ -95,7 +95,7 @@ class GgufTokenizer {
     return list;
   }
   std::vector<std::string> strings(const std::string& key) const {
-    const GgufArray* list = array(key, kString, kString);
+    const GgufArray* list = array(key, kStrings, kStrings);
     if (list == nullptr) refuse("tokenizer.ggml.{} is missing", key);
     std::vector<std::string> result;
     const std::byte* at = list->bytes.data();
@@ -113,7 +113,7 @@ class GgufTokenizer {
     vocabulary_ = strings("tokens");
     if (vocabulary_.empty()) refuse("the vocabulary is empty");
     types_.assign(vocabulary_.size(), kNormal);
-    if (const GgufArray* types = array("token_type", kI32, kU32)) {
+    if (const GgufArray* types = array("token_type", kIntegers, kCounts)) {
       if (types->count != types_.size()) refuse("{} token types of {} tokens", types->count, types_.size());
       std::copy_n(reinterpret_cast<const std::byte*>(types->bytes.data()), types->bytes.size(),
                   reinterpret_cast<std::byte*>(types_.data()));
@@ -223,7 +223,7 @@ class GgufTokenizer {
 
   /// A token may be merged from any two that make it up; the token of the higher score goes first.
   void read_scores() {
-    const GgufArray* list = array("scores", kF32, kF32);
+    const GgufArray* list = array("scores", kFloats, kFloats);
     if (list == nullptr || list->count != vocabulary_.size()) refuse("scores are missing");
     std::vector<float> scores(vocabulary_.size());
     std::copy_n(list->bytes.data(), list->bytes.size(), reinterpret_cast<std::byte*>(scores.data()));

@@ -14,7 +14,7 @@ namespace mote::convert {
 namespace {
 
 constexpr uint32_t kMaxRepeat = 64;
-constexpr uint32_t kMaxDepth = 32;
+constexpr uint32_t kMaxPatternDepth = 32;
 
 /// A letter's other case and, as Unicode folds them, the long s and the Kelvin sign.
 CharSet both_cases(uint32_t c) {
@@ -60,7 +60,7 @@ class RegexParser {
   }
 
   RegexPtr choice() {
-    const Nesting nested(depth_, kMaxDepth, what());
+    const Nesting nested(depth_, kMaxPatternDepth, what());
     std::vector<RegexPtr> parts = {sequence()};
     while (take("|")) parts.push_back(sequence());
     return make_choice(std::move(parts));
@@ -248,7 +248,7 @@ class RegexParser {
   }
 
   CharSet bracket() {
-    const Nesting nested(depth_, kMaxDepth, what());
+    const Nesting nested(depth_, kMaxPatternDepth, what());
     const bool negated = take("^");
     std::vector<CharSet::Range> all;
     const auto add = [&](const CharSet& set) {

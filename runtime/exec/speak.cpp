@@ -31,7 +31,8 @@ namespace mote {
 namespace {
 
 /// Parts of an utterance, in the order of their places; null without memory.
-uint64_t lay_out(const mote_session& session, void* memory, uint64_t bytes, mote_utterance* utterance) {
+uint64_t lay_out_utterance(const mote_session& session, void* memory, uint64_t bytes,
+                           mote_utterance* utterance) {
   const mote_model& model = *session.model;
   const VoiceWidths widths = voice_widths(model);
   const auto longest = [&](uint32_t program) {
@@ -194,7 +195,7 @@ mote_speak_options mote_speak_options_default(const mote_model* model) {
 size_t mote_speak_bytes(const mote_session* session) {
   if (session->model->root->voice() == nullptr) return 0;
   mote_utterance utterance;
-  const uint64_t bytes = mote::lay_out(*session, nullptr, 0, &utterance);
+  const uint64_t bytes = mote::lay_out_utterance(*session, nullptr, 0, &utterance);
   return bytes <= SIZE_MAX / 2 ? static_cast<size_t>(bytes) : 0;
 }
 
@@ -213,7 +214,7 @@ mote_status mote_speak_begin(mote_session* session, const int32_t* ids, uint32_t
                 uint64_t{memory_bytes});
   auto* made = static_cast<mote_utterance*>(memory);
   mote_utterance fresh{};
-  mote::lay_out(*session, memory, bytes, &fresh);
+  mote::lay_out_utterance(*session, memory, bytes, &fresh);
   if (n > fresh.most_tokens)
     return fail(error, MOTE_CONTEXT_FULL, n, " tokens; this session reads at most ", fresh.most_tokens);
   fresh.model = session->model;

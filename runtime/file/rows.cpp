@@ -122,7 +122,7 @@ mote_status check_buffers(const file::Program& program, mote_error* error) {
 
 }  // namespace
 
-mote_status check_rows(const file::Program& program, uint32_t context, mote_error* error) {
+mote_status check_program_rows(const file::Program& program, uint32_t context, mote_error* error) {
   const mote_status status = check_streams(program, context, error);
   return status != MOTE_OK ? status : check_buffers(program, error);
 }

@@ -12,8 +12,9 @@ bool is_id(const mote_model& model, int32_t id) {
   return id >= -1 && id < static_cast<int64_t>(model.root->vocab());
 }
 
-/// Whether a transducer of so many durations is as it is used: a row of the first program is a token, the blank
-/// before the first, and a row that the second makes of a sound; its outputs are of labels, then of durations.
+/// Returns whether a transducer of so many durations is as it is used: a row of the first program is a token,
+/// the blank before the first, and a row that the second makes of a sound; its outputs are of labels, then of
+/// durations.
 bool fits_transducer(const mote_model& model, uint32_t durations) {
   const auto& programs = *model.root->programs();
   if (model.encoder || programs.size() < 2 || !is_whole(*programs.Get(1))) return false;

@@ -20,7 +20,7 @@ namespace {
 const std::string kModule = "model.layers.0.self_attn.k_proj";  // [16, 32]
 const std::string kStem = "base_model.model." + kModule;
 
-std::vector<float> numbers(size_t count, float step) {
+std::vector<float> ramp(size_t count, float step) {
   std::vector<float> values;
   for (size_t i = 0; i < count; ++i)
     values.push_back(step * static_cast<float>(static_cast<int>(i * 7 % 11) - 5));
@@ -33,9 +33,8 @@ struct Adapter {
   nlohmann::json config = {{"peft_type", "LORA"},          {"r", 2},         {"lora_alpha", 8},
                            {"target_modules", {"k_proj"}}, {"bias", "none"}, {"lora_dropout", 0.1},
                            {"inference_mode", true}};
-  std::map<std::string, TinyLlama::Tensor> tensors = {
-      {kStem + ".lora_A.weight", {{2, 32}, numbers(64, 0.01f)}},
-      {kStem + ".lora_B.weight", {{16, 2}, numbers(32, 0.1f)}}};
+  std::map<std::string, TinyLlama::Tensor> tensors = {{kStem + ".lora_A.weight", {{2, 32}, ramp(64, 0.01f)}},
+                                                      {kStem + ".lora_B.weight", {{16, 2}, ramp(32, 0.1f)}}};
   TinyLlama llama;
 
   Adapter() { llama.write(model.path()); }
@@ -119,8 +118,8 @@ TEST("lora: DoRA gives every row the length that it was trained to") {
 
 TEST("lora: embeddings and matrices [in, out] get the product transposed") {
   Adapter adapter;
-  adapter.tensors = {{"base_model.model.model.embed_tokens.lora_embedding_A", {{2, 50}, numbers(100, 0.1f)}},
-                     {"base_model.model.model.embed_tokens.lora_embedding_B", {{32, 2}, numbers(64, 0.01f)}}};
+  adapter.tensors = {{"base_model.model.model.embed_tokens.lora_embedding_A", {{2, 50}, ramp(100, 0.1f)}},
+                     {"base_model.model.model.embed_tokens.lora_embedding_B", {{32, 2}, ramp(64, 0.01f)}}};
   const auto& a = adapter.tensors.begin()->second.values;
   const auto& b = adapter.tensors.rbegin()->second.values;
   std::vector<float> row(32);
@@ -165,15 +164,15 @@ TEST("lora: what the adapter says and is not read is refused by name") {
 
 TEST("lora: an adapter that fits no weight, or lacks half of itself, is an error by name") {
   Adapter adapter;
-  adapter.tensors["base_model.model.model.layers.9.mlp.up_proj.lora_A.weight"] = {{2, 32}, numbers(64, 1)};
-  adapter.tensors["base_model.model.model.layers.9.mlp.up_proj.lora_B.weight"] = {{48, 2}, numbers(96, 1)};
+  adapter.tensors["base_model.model.model.layers.9.mlp.up_proj.lora_A.weight"] = {{2, 32}, ramp(64, 1)};
+  adapter.tensors["base_model.model.model.layers.9.mlp.up_proj.lora_B.weight"] = {{48, 2}, ramp(96, 1)};
   TEST_ASSERT_TRUE(
       contains(adapter.refusal(), "layers.9.mlp.up_proj.lora_A.weight fits no weight of the model"));
   Adapter half;
   half.tensors.erase(kStem + ".lora_B.weight");
   TEST_ASSERT_TRUE(contains(half.refusal(), kStem + ".lora_B.weight is missing"));
   Adapter other;
-  other.tensors["base_model.model.lm_head.weight"] = {{50, 32}, numbers(1600, 1)};
+  other.tensors["base_model.model.lm_head.weight"] = {{50, 32}, ramp(1600, 1)};
   TEST_ASSERT_TRUE(contains(other.refusal(), "lm_head.weight is not read"));
   Adapter none;
   none.tensors = {{"x", {{1}, {1}}}};

@@ -45,12 +45,10 @@ inline std::vector<int32_t> continuation(const OpenSession& session, const std::
 
 /// One part of a golden model of two, in f32.
 inline AlignedBytes golden_tower(const std::string& name, const std::string& tower) {
-  const std::filesystem::path path = temporary_folder() / (name + "." + tower + ".mote");
   mote::convert::ConvertOptions options;
   options.type = "f32";
   options.tower = tower;
-  mote::convert::convert(golden_folder() / name, path, options);
-  return read_file(path);
+  return kept_conversion(name + ".tower_" + tower, golden_folder() / name, options);
 }
 
 /// check(name, model, golden) for each of at least `least` models.

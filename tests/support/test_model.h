@@ -3,10 +3,7 @@
 // Golden models converted for tests, and sessions over them.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -21,28 +18,11 @@
 #include "tests/support/aligned_bytes.h"
 #include "tests/support/families.h"
 #include "tests/support/golden.h"
+#include "tests/support/kept_files.h"
 #include "tests/support/pair_tokenizer.h"
 #include "tests/support/unity_style.h"
 
 namespace test {
-
-/// A folder of this process alone, removed when it ends.
-inline const std::filesystem::path& temporary_folder() {
-  struct Folder {
-    std::filesystem::path path;
-    Folder() {
-      std::string pattern = (std::filesystem::temp_directory_path() / "mote-test-XXXXXX").string();
-      if (mkdtemp(pattern.data()) == nullptr) std::abort();
-      path = pattern;
-    }
-    ~Folder() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  };
-  static const Folder folder;
-  return folder.path;
-}
 
 inline AlignedBytes read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -51,17 +31,25 @@ inline AlignedBytes read_file(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// The .mote file of a golden model, converted once per process.
+/// The .mote file of a folder, converted once for all processes of a run; `name` says what and how.
+inline AlignedBytes kept_conversion(const std::string& name, const std::filesystem::path& folder,
+                                    const mote::convert::ConvertOptions& options) {
+  return read_file(kept_file(name + ".mote", [&](const std::filesystem::path& path) {
+    mote::convert::convert(folder, path, options);
+  }));
+}
+
+/// The .mote file of a golden model, converted once.
 inline const AlignedBytes& golden_file(const std::string& name, const std::string& type) {
   static std::map<std::string, AlignedBytes> files;
   auto found = files.find(name + "." + type);
   if (found == files.end()) {
-    const std::filesystem::path path = temporary_folder() / (name + "." + type + ".mote");
     mote::convert::ConvertOptions options;
     options.type = type;
     options.long_context = name == "phi3_longrope";  // its texts are longer than the old context
-    mote::convert::convert(golden_folder() / name, path, options);
-    found = files.emplace(name + "." + type, read_file(path)).first;
+    found =
+        files.emplace(name + "." + type, kept_conversion(name + "." + type, golden_folder() / name, options))
+            .first;
   }
   return found->second;
 }
@@ -85,21 +73,31 @@ inline AlignedBytes file_with_context_600(const std::string& name, uint32_t own_
   return read_file(path);
 }
 
-/// A golden model, by default llama, with a small tokenizer and a chat format, converted once per process.
+/// A copy of the golden model's folder, with another tokenizer.
+inline std::filesystem::path with_tokenizer(const std::string& name, const std::string& copy,
+                                            const std::string& tokenizer) {
+  std::filesystem::path folder = temporary_folder() / copy;
+  using Options = std::filesystem::copy_options;
+  std::filesystem::copy(golden_folder() / name, folder, Options::recursive | Options::update_existing);
+  std::ofstream(folder / "tokenizer.json") << tokenizer;
+  return folder;
+}
+
+/// A golden model, by default llama, with a small tokenizer and a chat format, converted once.
 inline const AlignedBytes& text_file(const std::string& type, const std::string& name = "llama") {
   static std::map<std::string, AlignedBytes> files;
   auto found = files.find(name + "." + type);
   if (found == files.end()) {
-    const std::filesystem::path folder = temporary_folder() / ("text_" + name);
-    using Options = std::filesystem::copy_options;
-    std::filesystem::copy(golden_folder() / name, folder, Options::recursive | Options::update_existing);
-    std::filesystem::copy(golden_folder() / "../tokenizers/small/tokenizer.json", folder,
-                          Options::update_existing);
-    const std::filesystem::path path = folder / (type + ".mote");
-    mote::convert::ConvertOptions options;
-    options.type = type;
-    options.chat_format = "zephyr";
-    mote::convert::convert(folder, path, options);
+    const auto make = [&](const std::filesystem::path& path) {
+      std::ifstream tokenizer(golden_folder() / "../tokenizers/small/tokenizer.json");
+      mote::convert::ConvertOptions options;
+      options.type = type;
+      options.chat_format = "zephyr";
+      mote::convert::convert(
+          with_tokenizer(name, "text_" + name, {std::istreambuf_iterator<char>(tokenizer), {}}), path,
+          options);
+    };
+    const std::filesystem::path path = kept_file("text_" + name + "." + type + ".mote", make);
     found = files.emplace(name + "." + type, read_file(path)).first;
   }
   return found->second;
@@ -107,16 +105,11 @@ inline const AlignedBytes& text_file(const std::string& type, const std::string&
 
 /// The golden llama, whose weights do not matter here, with a tokenizer for pairs of texts.
 inline const AlignedBytes& pair_file() {
-  static const AlignedBytes kFile = [] {
-    const std::filesystem::path folder = temporary_folder() / "pair";
-    using Options = std::filesystem::copy_options;
-    std::filesystem::copy(golden_folder() / "llama", folder, Options::recursive | Options::update_existing);
-    std::ofstream(folder / "tokenizer.json") << kPairTokenizer;
+  static const AlignedBytes kFile = read_file(kept_file("pair.mote", [](const std::filesystem::path& path) {
     mote::convert::ConvertOptions options;
     options.type = "f32";
-    mote::convert::convert(folder, temporary_folder() / "pair.mote", options);
-    return read_file(temporary_folder() / "pair.mote");
-  }();
+    mote::convert::convert(with_tokenizer("llama", "pair", kPairTokenizer), path, options);
+  }));
   return kFile;
 }
 

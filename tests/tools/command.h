@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/support/files.h"
+#include "tests/support/kept_files.h"
 #include "tests/support/unity_style.h"
 
 namespace mote::testing {
@@ -77,13 +78,12 @@ inline nlohmann::json special_token(size_t id, const std::string& content) {
           {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
-/// A golden model, converted once for each type.
+/// A golden model, converted once for each type. Nothing changes the file.
 inline std::string converted(const std::string& name, const std::string& type) {
-  const std::string path = (scratch() / (name + "." + type + ".mote")).string();
-  if (!std::filesystem::exists(path)) {
-    assert_works(run("convert " + golden(name) + " -o " + path + " --type " + type));
-  }
-  return path;
+  return ::test::kept_file(
+      "by_command_" + name + "." + type + ".mote", [&](const std::filesystem::path& path) {
+        assert_works(run("convert " + golden(name) + " -o " + path.string() + " --type " + type));
+      });
 }
 
 }  // namespace mote::testing

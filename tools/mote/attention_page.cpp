@@ -26,13 +26,13 @@ using nlohmann::json;
 
 constexpr size_t kMostTokens = 512;  // a page has their square for each head
 
-struct Tokens {
+struct SpannedTokens {
   std::vector<int32_t> ids;
   std::vector<mote_span> spans;
 };
 
-Tokens tokens_of(const ModelFile& file, const std::string& text) {
-  Tokens tokens;
+SpannedTokens tokens_of(const ModelFile& file, const std::string& text) {
+  SpannedTokens tokens;
   mote_error error = {};
   const mote_status status = with_text_room(file, nullptr, text.size(), [&](mote_session* session) {
     uint32_t count = 0;
@@ -51,7 +51,7 @@ Tokens tokens_of(const ModelFile& file, const std::string& text) {
 }
 
 /// What each token stands for; of one that is not of the text, its piece.
-json texts_of(const ModelFile& file, const Tokens& tokens, const std::string& text) {
+json texts_of(const ModelFile& file, const SpannedTokens& tokens, const std::string& text) {
   json texts = json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     const mote_span span = tokens.spans[i];
@@ -160,7 +160,7 @@ json part_of(const std::string& name, const json& rows, const json& columns) {
 
 json attention_maps(const ModelFile& file, const ThreadPool& pool, const std::string& text) {
   require_tokenizer(file, "its attention cannot be shown over a text");
-  const Tokens tokens = tokens_of(file, text);
+  const SpannedTokens tokens = tokens_of(file, text);
   if (tokens.ids.empty() || tokens.ids.size() > kMostTokens)
     convert::fail("the text has {} tokens; maps are of 1 to {}", tokens.ids.size(), kMostTokens);
   if (tokens.ids.size() > file.info().context)

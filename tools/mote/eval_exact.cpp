@@ -17,11 +17,6 @@ struct Question {
   std::string text, answer;
 };
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
 std::vector<Question> read_questions(const std::string& path, uint64_t limit) {
   std::vector<Question> questions;
   std::istringstream lines(read_text(path));

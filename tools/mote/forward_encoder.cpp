@@ -11,7 +11,7 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint32_t kMostTokens = 4096;  // of a session's chunk
+constexpr uint32_t kMostChunk = 4096;  // of a session's chunk
 
 /// Sequences [first, end) of a case, which are computed together; those without tokens are left out.
 struct Group {
@@ -22,7 +22,7 @@ struct Group {
 };
 
 /// Where the rows of the group being computed go.
-struct Tracer {
+struct GroupTracer {
   Outputs* outputs;
   const Case* item;
   const Group* group;
@@ -56,8 +56,8 @@ bool is_of_sequences(std::string_view name) {
 }
 
 /// As many rows for each sequence, which are not of its tokens.
-void store_fixed(const Tracer& tracer, const char* name, const float* data, uint32_t rows, uint32_t width,
-                 size_t stride) {
+void store_fixed(const GroupTracer& tracer, const char* name, const float* data, uint32_t rows,
+                 uint32_t width, size_t stride) {
   const uint32_t each = rows / static_cast<uint32_t>(tracer.group->lengths.size());
   Array<float>& array = tracer.outputs->rows[tracer.item->prefix + name];
   array.shape = {tracer.item->sequences.size(), each, width};
@@ -70,8 +70,9 @@ void store_fixed(const Tracer& tracer, const char* name, const float* data, uint
   });
 }
 
-void on_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width, size_t stride) {
-  const auto& tracer = *static_cast<const Tracer*>(user);
+void on_group_trace(void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
+                    size_t stride) {
+  const auto& tracer = *static_cast<const GroupTracer*>(user);
   const std::string_view what = name;
   if (what.starts_with("hidden.") ? !tracer.hidden : !tracer.bare && !what.ends_with("_logits")) return;
   if (is_of_sequences(what)) {
@@ -212,17 +213,17 @@ class EncoderRun {
     return output;
   }
   static mote_session_options with_rows(mote_session_options options, size_t batch, size_t tokens,
-                                        Tracer* tracer) {
+                                        GroupTracer* tracer) {
     options.batch = static_cast<uint32_t>(batch);
     options.chunk = options.logit_rows = static_cast<uint32_t>(tokens);
-    options.trace = on_trace;
+    options.trace = on_group_trace;
     options.trace_user = tracer;
     return options;
   }
 
   const ModelFile& file_;
   mote_output_info output_;
-  Tracer tracer_;
+  GroupTracer tracer_;
   mote_session_options options_;
   Session session_;
 };
@@ -238,7 +239,7 @@ size_t tokens_of(const Case& item) {
 void forward_encoder(const ModelFile& file, mote_session_options options, const Case& item, bool hidden,
                      Outputs& outputs) {
   const size_t batch = item.sequences.size();
-  const size_t tokens = std::clamp<size_t>(tokens_of(item), batch, kMostTokens);
+  const size_t tokens = std::clamp<size_t>(tokens_of(item), batch, kMostChunk);
   EncoderRun(file, options, batch, tokens, hidden).run(item, false, outputs);
 }
 

@@ -46,6 +46,9 @@ class TextStream {
 /// Throws convert::Error for a directory, which streams open as if it were a file.
 void refuse_directory(const std::string& path);
 
+/// Takes spaces, tabs and ends of lines off both ends.
+std::string trimmed(const std::string& text);
+
 /// A whole file, or standard input for "-". Throws convert::Error.
 std::string read_text(const std::string& path);
 

@@ -21,6 +21,8 @@ struct EncodedText {
   uint32_t begin = 0, end = 0;   // tokens of `text`
 };
 
+inline constexpr size_t kLinesAtOnce = 64;  // of standard input or a file, before an encoder gets them
+
 class TextEncoder {
  public:
   /// `truncate`: texts that are too long are cut, which a note says; otherwise they fail. `rows_wanted`: most

@@ -22,7 +22,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kLinesAtOnce = 64;
 constexpr uint32_t kMaskedRows = 32;  // words to fill in at once, each with logits over the vocabulary
 
 struct ClassifyArguments {

@@ -17,8 +17,6 @@
 namespace mote::cli {
 namespace {
 
-constexpr size_t kLinesAtOnce = 64;
-
 struct EmbedArguments {
   std::string file, lines = "-", npy, query, prompt, prompt_name;
   std::vector<std::string> images;

@@ -24,14 +24,14 @@ struct TokenizeArguments {
   bool no_special = false, literal = false, json = false;
 };
 
-struct Tokens {
+struct ListedTokens {
   std::vector<int32_t> ids;
   std::vector<mote_span> spans;
   std::vector<mote_token_kind> kinds;
 };
 
 mote_status tokenize(mote_session* session, const std::string& text, const std::optional<std::string>& pair,
-                     uint32_t flags, Tokens* tokens, mote_error* error) {
+                     uint32_t flags, ListedTokens* tokens, mote_error* error) {
   uint32_t count = 0;
   const auto run = [&] {
     return mote_tokenize_pair(session, text.data(), text.size(), pair ? pair->data() : nullptr,
@@ -46,10 +46,10 @@ mote_status tokenize(mote_session* session, const std::string& text, const std::
   return run();
 }
 
-Tokens tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
-                uint32_t flags) {
+ListedTokens tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
+                      uint32_t flags) {
   const size_t longest = std::max(text.size(), pair ? pair->size() : 0);
-  Tokens tokens;
+  ListedTokens tokens;
   mote_error error = {};
   const mote_status status = with_text_room(file, nullptr, longest, [&](mote_session* session) {
     return tokenize(session, text, pair, flags, &tokens, &error);
@@ -59,7 +59,7 @@ Tokens tokenize(const ModelFile& file, const std::string& text, const std::optio
 }
 
 /// Offsets in characters, as other tools count.
-nlohmann::json to_json(const Tokens& tokens, const std::string& text,
+nlohmann::json to_json(const ListedTokens& tokens, const std::string& text,
                        const std::optional<std::string>& pair) {
   const std::vector<uint32_t> first = character_counts(text), second = character_counts(pair.value_or(""));
   nlohmann::json offsets = nlohmann::json::array(), types = nlohmann::json::array();
@@ -84,7 +84,7 @@ void tokenize_text(const TokenizeArguments& arguments) {
   const std::string text = arguments.prompt ? *arguments.prompt : read_text(*arguments.path);
   const uint32_t flags = (arguments.no_special ? 0u : uint32_t{MOTE_ADD_SPECIAL}) |
                          (arguments.literal ? 0u : uint32_t{MOTE_PARSE_SPECIAL});
-  const Tokens tokens = tokenize(file, text, arguments.pair, flags);
+  const ListedTokens tokens = tokenize(file, text, arguments.pair, flags);
   if (arguments.json) return print_json(to_json(tokens, text, arguments.pair));
   for (size_t i = 0; i < tokens.ids.size(); ++i) print("{}{}", i == 0 ? "" : " ", tokens.ids[i]);
   print("\n");

@@ -19,6 +19,7 @@
 #include "tools/mote/speech/token_text.h"
 #include "tools/mote/speech/transducer.h"
 #include "tools/mote/speech/whisper.h"
+#include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -38,11 +39,6 @@ std::string clock(double seconds, char point) {
   const auto ms = static_cast<uint64_t>(std::llround(seconds * 1000));
   return fmt::format("{:02}:{:02}:{:02}{}{:03}", ms / 3600000, ms / 60000 % 60, ms / 1000 % 60, point,
                      ms % 1000);
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t first = text.find_first_not_of(" \n\t\r"), last = text.find_last_not_of(" \n\t\r");
-  return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
 /// Prints passages as they come, or all at once as JSON.

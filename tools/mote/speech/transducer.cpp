@@ -10,7 +10,7 @@
 namespace mote::cli {
 namespace {
 
-constexpr uint32_t kSourceProgram = 1, kMostOfFrame = 10;  // tokens that a frame may have
+constexpr uint32_t kSoundProgram = 1, kMostOfFrame = 10;  // tokens that a frame may have
 
 uint32_t likeliest(std::span<const float> logits) {
   return static_cast<uint32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
@@ -32,12 +32,12 @@ Transducer::Transducer(const ModelFile& file, Session& session)
 
 std::vector<float> Transducer::encode(std::span<const float> values) {
   mote_program_info program;
-  mote_model_get_program(file_.model(), kSourceProgram, &program);
+  mote_model_get_program(file_.model(), kSoundProgram, &program);
   const std::vector<mote_row> rows(values.size() / program.input_width, {0, 0, 0, 1});
   mote_rows call{};
   call.rows = rows.data();
   call.count = static_cast<uint32_t>(rows.size());
-  call.program = kSourceProgram;
+  call.program = kSoundProgram;
   call.values = values.data();
   compute(session_, call, file_.path());
   std::vector<float> frames;
