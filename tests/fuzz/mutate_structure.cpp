@@ -111,7 +111,9 @@ class StructureMutator {
   }
 
   bool add_stream() {
-    const auto streams = pick([](const Where& at) { return at.named("streams") && at.value(); });
+    const auto streams = pick([](const Where& at) {
+      return at.named("streams") && at.type().repeats && at.value();  // mix_streams has a number of that name
+    });
     if (!streams) return false;
     auto& tables = streams->value()->tables;
     const bool copies = !tables.empty() && below(2) == 0;
