@@ -65,7 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   test::AnySession session, second;
   if (session.open(fuzz::kept_model(), options) != MOTE_OK) return 0;
   const bool as_given = choices.below(8) == 1;
-  test::AnyCalls calls(fuzz::kept_model(), session, options, fuzz::kept_file().size(), &choices);
+  test::AnyCalls calls(fuzz::kept_model(), session, options, fuzz::kept_file().size(), session.bytes(),
+                       &choices);
   for (uint32_t left = choices.below(4); left > 0; --left) calls.make_one();
 
   const test::AlignedBytes before = test::save(session.get());

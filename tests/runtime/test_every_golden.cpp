@@ -26,7 +26,8 @@ class WholeProgram {
     return fitting;
   }
 
-  mote_session_options options(const Lengths& lengths, const mote_platform& platform) const {
+  mote_session_options options(const Lengths& lengths, const mote_platform& platform,
+                               mote_kv_dtype cache = MOTE_KV_AUTO) const {
     uint32_t rows = 0, outputs = 0;
     for (const uint32_t length : lengths) {
       rows += length;
@@ -38,6 +39,7 @@ class WholeProgram {
     options.chunk = std::max({rows, batch, model_.get()->sources ? options.chunk : 1u});
     options.logit_rows = std::max(outputs, batch);
     options.platform = platform;
+    options.kv_dtype = cache;
     return options;
   }
 
@@ -100,10 +102,11 @@ bool equal(const Rows& a, const Rows& b) {
 }
 
 /// Each sequence in a run of its own, by one thread.
-Rows alone(const test::OpenModel& model, const WholeProgram& program, const Lengths& lengths) {
+Rows alone(const test::OpenModel& model, const WholeProgram& program, const Lengths& lengths,
+           mote_kv_dtype cache = MOTE_KV_AUTO) {
   Rows all;
-  const test::OpenSession session(
-      model, program.options({*std::max_element(lengths.begin(), lengths.end())}, mote_platform_default()));
+  const Lengths longest = {*std::max_element(lengths.begin(), lengths.end())};
+  const test::OpenSession session(model, program.options(longest, mote_platform_default(), cache));
   for (uint32_t i = 0; i < lengths.size(); ++i)
     all.push_back(program.run(session.get(), {lengths[i]}, i).front());
   return all;
@@ -139,6 +142,24 @@ void check_company(const std::string& type) {
   });
 }
 
+/// Runs that are parted in any way, over each type of cache.
+void check_caches(const std::string& type) {
+  const test::ThreadPool four(4);
+  test::each_golden(type, [&](const test::OpenModel& model) {
+    for (uint32_t p = 0; p < mote_model_programs(model.get()); ++p) {
+      if (!mote::is_whole(*model.get()->root->programs()->Get(p))) continue;
+      const WholeProgram program(model, p);
+      const Lengths lengths = program.fit(companies().back());
+      for (const mote_kv_dtype cache : test::cache_types(model)) {
+        CAPTURE(p, static_cast<int>(cache));
+        const test::OpenSession session(model, program.options(lengths, four.platform(), cache));
+        const bool same = equal(alone(model, program, lengths, cache), program.run(session.get(), lengths));
+        REQUIRE(same);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 TEST("a whole sequence has the same bits alone and in any company, in every golden model in f32") {
@@ -147,4 +168,10 @@ TEST("a whole sequence has the same bits alone and in any company, in every gold
 
 TEST("a whole sequence has the same bits alone and in any company, in every golden model in 8 bits") {
   check_company("q8g32");
+}
+
+TEST("a whole sequence has the same bits in company over each type of cache, in every golden model",
+     "[values]") {
+  check_caches("f32");
+  check_caches("q8g32");
 }

@@ -16,6 +16,7 @@ struct Mixture {
   uint32_t inputs, outputs, experts, chosen;
   mote::DType type;
   bool by_slot, sums;
+  uint32_t more = 0;  // routes that are not 0, besides as many as are chosen
 };
 
 std::vector<float> numbers(uint32_t seed, size_t count) {
@@ -37,7 +38,7 @@ std::vector<float> routes_of(const Mixture& m) {
     std::vector<uint32_t> order(m.experts);
     for (uint32_t e = 0; e < m.experts; ++e) order[e] = e;
     if (id != 0) std::shuffle(order.begin(), order.end(), engine);
-    for (uint32_t i = 0; i < m.chosen; ++i)
+    for (uint32_t i = 0; i < m.chosen + m.more; ++i)
       routes[size_t{id} * m.experts + order[i]] = 0.25f + static_cast<float>(engine() % 64) / 64.0f;
   }
   return routes;
@@ -136,7 +137,7 @@ std::vector<float> expected(const Mixture& m, const std::vector<float>& plain, u
     uint32_t slot = 0;
     for (uint32_t e = 0; e < m.experts; ++e) {
       const float route = routes[t * m.experts + e];
-      if (route == 0.0f) continue;
+      if (route == 0.0f || slot == m.chosen) continue;
       const float* y = &plain[t * of_row + (size_t{m.by_slot ? slot : 0} * m.experts + e) * m.outputs];
       for (uint32_t i = 0; i < m.outputs; ++i) {
         const float term = route * y[i];
@@ -152,34 +153,47 @@ std::vector<float> expected(const Mixture& m, const std::vector<float>& plain, u
   return result;
 }
 
+void check_mixture(const Mixture& m) {
+  static const test::ThreadPool two(2), three(3);
+  const test::AlignedBytes file = mixture_file(m), plain_bytes = plain_file(m);
+  const test::OpenModel model(file), plain(plain_bytes);
+  for (const mote_isa isa : test::all_families()) {
+    mote_session_options options = mote_session_options_default(plain.get());
+    options.isa = isa;
+    const std::vector<float> all = test::run_linear_model(plain, options, 100);
+    for (const uint32_t rows : {1u, 2u, 31u, 33u, 100u}) {
+      const std::vector<float> want = expected(m, all, rows);
+      for (const test::ThreadPool* pool : {static_cast<const test::ThreadPool*>(nullptr), &two, &three}) {
+        CAPTURE(static_cast<int>(m.type), mote_isa_name(isa), m.inputs, m.outputs, rows, pool == nullptr);
+        mote_session_options with = options;
+        if (pool != nullptr) with.platform = pool->platform();
+        const std::vector<float> found = test::run_linear_model(model, with, rows);
+        TEST_ASSERT_TRUE(std::memcmp(want.data(), found.data(), want.size() * sizeof(float)) == 0);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 TEST("experts have the bits of plain linears, in every family and type, for any rows and threads",
      "[experts]") {
   using mote::DType;
-  const test::ThreadPool two(2), three(3);
   for (const DType type : {DType::f32, DType::f16, DType::q8g32, DType::q4g32, DType::q4mg32}) {
     for (const Mixture& m :
          {Mixture{64, 48, 5, 2, type, false, false}, Mixture{128, 20, 7, 3, type, true, true},
-          Mixture{64, 144, 3, 1, type, false, true}, Mixture{64, 33, 4, 4, type, true, false}}) {
-      const test::AlignedBytes file = mixture_file(m), plain_bytes = plain_file(m);
-      const test::OpenModel model(file), plain(plain_bytes);
-      for (const mote_isa isa : test::all_families()) {
-        mote_session_options options = mote_session_options_default(plain.get());
-        options.isa = isa;
-        const std::vector<float> all = test::run_linear_model(plain, options, 100);
-        for (const uint32_t rows : {1u, 2u, 31u, 33u, 100u}) {
-          const std::vector<float> want = expected(m, all, rows);
-          for (const test::ThreadPool* pool : {static_cast<const test::ThreadPool*>(nullptr), &two, &three}) {
-            CAPTURE(static_cast<int>(type), mote_isa_name(isa), m.inputs, m.outputs, rows, pool == nullptr);
-            mote_session_options with = options;
-            if (pool != nullptr) with.platform = pool->platform();
-            const std::vector<float> found = test::run_linear_model(model, with, rows);
-            TEST_ASSERT_TRUE(std::memcmp(want.data(), found.data(), want.size() * sizeof(float)) == 0);
-          }
-        }
-      }
-    }
+          Mixture{64, 144, 3, 1, type, false, true}, Mixture{64, 33, 4, 4, type, true, false}})
+      check_mixture(m);
+  }
+}
+
+TEST("of routes that no operation chose a row has the first ones, as many as are chosen", "[experts]") {
+  using mote::DType;
+  for (const DType type : {DType::f32, DType::q8g32}) {
+    for (const Mixture& m :
+         {Mixture{64, 48, 5, 2, type, false, false, 1}, Mixture{128, 20, 7, 3, type, true, true, 4},
+          Mixture{64, 144, 3, 1, type, false, true, 2}, Mixture{64, 33, 70, 2, type, true, false, 68}})
+      check_mixture(m);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "mote/posix.h"
+#include "runtime/file/model.h"
 #include "tests/support/aligned_bytes.h"
 #include "tests/support/choices.h"
 #include "tests/support/guarded_buffer.h"
@@ -133,7 +134,8 @@ inline mote_session_options choose_options(const mote_model* model, Choices* cho
   mote_session_options options = mote_session_options_default(model);
   options.context = std::min(choices->one_of(kContexts), info.context);
   options.batch = std::max(choices->one_of(kBatches), encoder ? 2u : 1u);
-  options.chunk = std::max({choices->one_of(kChunks), options.batch, encoder ? 16u : 1u});
+  const bool reads_whole = encoder || model->sources;
+  options.chunk = std::max({choices->one_of(kChunks), options.batch, reads_whole ? 16u : 1u});
   const uint32_t rows[] = {encoder ? options.chunk : options.batch, options.batch, options.chunk,
                            (options.batch + options.chunk) / 2};
   options.logit_rows = choices->one_of(rows);

@@ -55,6 +55,27 @@ void each_golden(const std::string& type, F f) {
   }
 }
 
+/// The types of caches that the model takes: those whose columns fit its heads. One stands for all where it
+/// has no cache.
+inline std::vector<mote_kv_dtype> cache_types(const OpenModel& model) {
+  std::vector<mote_kv_dtype> types;
+  for (const mote_kv_dtype type : {MOTE_KV_F32, MOTE_KV_F16, MOTE_KV_BF16, MOTE_KV_I8}) {
+    const uint32_t side_by_side = type == MOTE_KV_I8 ? 4 : type == MOTE_KV_BF16 ? 2 : 1;
+    bool fits = true;
+    for (const auto* state : *model.get()->root->states()) {
+      const bool other = state->key_dim() % side_by_side != 0 || state->value_dim() % side_by_side != 0;
+      fits = fits && (mote::is_fixed(*state) || !other);
+    }
+    mote_session_options options = mote_session_options_default(model.get());
+    options.kv_dtype = type;
+    const bool taken = mote_session_bytes(model.get(), &options) != 0;
+    REQUIRE(taken == fits);
+    if (taken) types.push_back(type);
+    if (!mote::has_kv(*model.get()->root)) break;
+  }
+  return types;
+}
+
 /// The number of a thing by what it is of, of any bits.
 inline uint32_t mixed(uint32_t a, uint32_t b) {
   uint32_t x = a * 2654435761u ^ (b + 1) * 2246822519u;
