@@ -290,7 +290,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
   config.finish();
-  config.check_ignored();
+  config.check_keys();
+  if (!config.unread().empty())
+    source.notes.push_back(
+        fmt::format("ignored, as the original does: {}", fmt::join(config.unread(), ", ")));
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   prepare_pictures(source, spec);

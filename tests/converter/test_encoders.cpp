@@ -38,6 +38,7 @@ class Directory {
     Config config(*from.config);
     const TransformerSpec read = find_architecture(config).read(from, config);
     config.finish();
+    config.check_keys();
     return read;
   }
   Graph graph() const {
