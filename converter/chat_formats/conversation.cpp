@@ -6,7 +6,6 @@
 
 #include "converter/error.h"
 #include "converter/readers/json_builder.h"
-#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -77,8 +76,6 @@ std::string render_chat(const jinja::Template& chat_template, const Conversation
 }
 
 Json parse_ordered_json(std::string_view text, const std::string& where) {
-  const WorkBudget budget(where,
-                          text.size());  // its objects keep their order and are searched from the first on
   try {
     return build_json<Json>(text, where, jinja::kMostDepth, false);
   } catch (const Json::parse_error& error) {

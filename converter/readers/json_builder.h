@@ -4,15 +4,16 @@
 // an object or a list holds so far whenever one of them ends, so a list of n objects takes n^2 steps.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
-#include "converter/work_budget.h"
 
 namespace mote::convert {
 
@@ -41,17 +42,30 @@ class JsonBuilder {
   bool string(string_t& value) { return put(std::move(value)); }
   bool binary(binary_t& value) { return put(std::move(value)); }
 
-  bool start_object(size_t) { return open(Json::object()); }
+  bool start_object(size_t) {
+    if (kOrdered) keys_.emplace_back();
+    return open(Json::object());
+  }
   bool start_array(size_t) { return open(Json::array()); }
-  bool end_object() { return close(); }
+  bool end_object() {
+    if (kOrdered) keys_.pop_back();
+    return close();
+  }
   bool end_array() { return close(); }
 
   bool key(string_t& name) {
     auto& object = open_.back()->template get_ref<typename Json::object_t&>();
-    charge_work(steps_of_key(object));
-    const auto [at, fresh] = object.emplace(name, nullptr);
+    bool fresh = false;
+    if constexpr (kOrdered) {
+      const auto [known, is_new] = keys_.back().emplace(name, object.size());
+      if ((fresh = is_new)) object.emplace_back(name, nullptr);
+      member_ = &(object.begin() + static_cast<std::ptrdiff_t>(known->second))->second;
+    } else {
+      const auto [at, is_new] = object.emplace(name, nullptr);
+      fresh = is_new;
+      member_ = &at->second;
+    }
     if (!fresh && unique_) fail("{}: key '{}' occurs twice", where_, shown(name));
-    member_ = &at->second;
     return true;
   }
 
@@ -61,11 +75,7 @@ class JsonBuilder {
   }
 
  private:
-  /// Of an object that keeps the order of its keys each is compared with the new one.
-  static uint64_t steps_of_key(const typename Json::object_t& object) {
-    constexpr bool kOrdered = std::is_same_v<Json, nlohmann::ordered_json>;
-    return 1 + (kOrdered ? object.size() / 4 : 0);
-  }
+  static constexpr bool kOrdered = std::is_same_v<Json, nlohmann::ordered_json>;
 
   /// The value's place, which stays while it is open.
   template <class Value>
@@ -94,6 +104,7 @@ class JsonBuilder {
   size_t most_depth_;
   bool unique_;
   Json root_;
+  std::vector<std::unordered_map<std::string, size_t>> keys_;  // of open objects that keep their keys' order
   Json* member_ = nullptr;  // of the object that is open, for the value to come
   std::vector<Json*> open_;
 };

@@ -140,6 +140,7 @@ TEST("opening and making a session grow as the operations do that all work on on
   check_open_and_init(500, [](uint64_t n) {
     return test::decoder_file(16, 64, [&](Graph& graph, const View& x) {
       graph.caches = {{1, 16, 0}};
+      for (uint64_t i = 0; i < n; ++i) graph.nodes.push_back(ScaleRowsNode{x, x});  // before what is kept
       graph.nodes.push_back(KvStoreNode{0, x, x});
       for (uint64_t i = 0; i < n; ++i) {
         graph.nodes.push_back(AttentionNode{0, 1, 0.25f, x, test::add_value(graph, 16)});

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "converter/onnx/onnx_file.h"
+#include "converter/chat_formats/conversation.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/generation_config.h"
 #include "converter/readers/gguf_file.h"
@@ -51,8 +51,8 @@ TEST("the work for a safetensors file grows as its header does") {
       [&](uint64_t n) {
         json header = json::object();
         for (uint64_t i = 0; i < n; ++i)
-          header[name_of(i)] = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {0, 8}}};
-        return file_of(header);
+          header[name_of(i)] = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {8 * i, 8 * i + 8}}};
+        return file_of(header) + std::string(8 * n, '\0');
       },
       read);
   check_growth(
@@ -73,6 +73,20 @@ TEST("the work for a safetensors file grows as its header does") {
       read);
 }
 
+TEST("tensors that share their bytes, of which more would be made than the file has, are refused") {
+  json header = json::object();
+  GgufBuilder gguf;
+  for (const char* name : {"a", "b", "c"}) {
+    header[name] = {{"dtype", "F32"}, {"shape", {2}}, {"data_offsets", {0, 8}}};
+    gguf.tensor_at(name, {8}, 0, 0);
+  }
+  const std::string text = header.dump();
+  const std::string safe = test::little(text.size(), 8) + text + std::string(8, '\0');
+  REQUIRE(contains(message_of<Error>([&] { parse_safetensors(bytes_of(safe), "file"); }), "some overlap"));
+  const std::string file = gguf.bytes() + std::string(32, '\0');
+  REQUIRE(contains(message_of<Error>([&] { parse_gguf(bytes_of(file), "file"); }), "some overlap"));
+}
+
 TEST("the work for a GGUF file grows as its keys, their arrays and its tensors do") {
   const auto read = [](const std::string& file) { parse_gguf(bytes_of(file), "file"); };
   check_growth(
@@ -87,8 +101,8 @@ TEST("the work for a GGUF file grows as its keys, their arrays and its tensors d
       500,
       [](uint64_t n) {
         GgufBuilder file;
-        for (uint64_t i = 0; i < n; ++i) file.tensor_at(name_of(i), {8}, 0, 0);
-        return file.bytes() + std::string(64, '\0');
+        for (uint64_t i = 0; i < n; ++i) file.tensor_at(name_of(i), {8}, 0, 32 * i);
+        return file.bytes() + std::string(32 * n, '\0');
       },
       read);
   check_growth(
@@ -213,6 +227,28 @@ TEST("the work for JSON grows as its keys, its depth and its numbers do") {
         return text + "}";
       },
       read);
+}
+
+TEST("the work for a conversation grows as its messages and its keys do, which keep their order") {
+  check_growth(
+      300,
+      [](uint64_t n) {
+        std::string text = R"({"messages": [{"role": "user", "content": "a"})";
+        for (uint64_t i = 0; i < n; ++i)
+          text += R"(, {"role": "user", "content": [{"type": "text"}, [1, 2]]})";
+        return text + "]}";
+      },
+      [](const std::string& text) { parse_ordered_json(text, "file"); });
+  check_growth(
+      300,
+      [](uint64_t n) {
+        std::string text = "{\"0\": 0";
+        for (uint64_t i = 0; i < n; ++i) text += ", \"" + std::to_string(i + 1) + "\": 0";
+        return text + "}";
+      },
+      [](const std::string& text) { parse_ordered_json(text, "file"); });
+  const auto kept = parse_ordered_json(R"({"b": 1, "a": {"c": 2}, "b": [3], "d": {}})", "file");
+  REQUIRE(kept.dump() == R"({"b":[3],"a":{"c":2},"d":{}})");
 }
 
 // ---- Tokenizers ----
