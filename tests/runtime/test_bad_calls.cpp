@@ -2,6 +2,8 @@
 //
 // Calls with null pointers, misaligned memory and numbers that no model has get a status, as their neighbours
 // give.
+#include <set>
+
 #include "mote/beams.h"
 #include "mote/mote.hpp"
 #include "mote/sound.h"
@@ -16,6 +18,15 @@ const test::OpenModel& model() {
 }
 
 }  // namespace
+
+TEST("every status has a name of its own") {
+  std::set<std::string> names;
+  for (int status = MOTE_OK; status <= MOTE_WRONG_SNAPSHOT; ++status)
+    names.insert(mote_status_name(static_cast<mote_status>(status)));
+  constexpr size_t kStatuses = 14;
+  TEST_ASSERT_EQUAL_UINT64(kStatuses + 1, names.size());
+  TEST_ASSERT_EQUAL_UINT64(1, names.count("unknown status"));  // numbers between them
+}
 
 TEST("sampling refuses null pointers") {
   const test::OpenSession session(model(), test::small_options(model()));

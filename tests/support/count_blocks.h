@@ -31,7 +31,7 @@ void check_growth(uint64_t n, const Make& make, const Run& run) {
   for (const uint64_t size : {n, 2 * n, 4 * n, 8 * n}) {
     const auto input = make(size);
     const uint64_t work = work_of([&] { run(input); });
-    REQUIRE(work > size);  // counted at all
+    REQUIRE(work > 0);  // counted at all
     const uint64_t added = work > before ? work - before : 0;
     INFO(size << ": " << work << ", half of it: " << before << ", which was " << added_before << " more");
     if (size > 2 * n) REQUIRE(added <= added_before * 5 / 2);
