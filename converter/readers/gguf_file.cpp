@@ -261,6 +261,7 @@ class Parser {
     if (placements_.empty()) return;
     const uint64_t padding = (alignment - at_ % alignment) % alignment;
     skip(padding, "padding");
+    uint64_t free = left();
     for (const auto& [name, offset] : placements_) {
       SourceTensor& tensor = result_.tensors[name];
       if (offset > left() || tensor.bytes > left() - offset) {
@@ -270,6 +271,10 @@ class Parser {
             "again",
             where_, shown(name), tensor.bytes, offset, left());
       }
+      if (tensor.bytes > free)  // what is made of them would be larger than the file
+        fail("{}: the tensors up to {} take more than the {} bytes of data: some overlap", where_,
+             shown(name), left());
+      free -= tensor.bytes;
       tensor.data = file_.data() + at_ + offset;
     }
   }
