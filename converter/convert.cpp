@@ -222,6 +222,13 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};
 }
 
+/// Keys that the user says to be harmless and that no reader of another file has met.
+std::vector<std::string> unmet_keys(const Source& source) {
+  std::vector<std::string> keys = source.ignored_keys;
+  std::erase_if(keys, [&](const std::string& key) { return source.met_keys.count(key) != 0; });
+  return keys;
+}
+
 /// The calibration that the options ask for, its model written.
 std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Graph& graph,
                                                const TokenizerTables* tokenizer,
@@ -272,20 +279,20 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                       const ConvertOptions& options) {
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
   check_target(path, target);
-  Source source = read_source(path);
+  Source source = read_source(path, options.ignored_keys);
+  source.tower = options.tower;
+  source.picture_height = options.picture_height;
+  source.picture_width = options.picture_width;
   for (const std::string& adapter : options.adapters) {
     const AdapterArgument argument = parse_adapter(adapter);
     merge_adapter(source, argument.directory, argument.strength);
   }
   choose_pooling(options, source);
-  source.tower = options.tower;
-  source.picture_height = options.picture_height;
-  source.picture_width = options.picture_width;
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(keys_of_config(options.ignored_keys));
+  config.ignore(keys_of_config(unmet_keys(source)));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);

@@ -18,9 +18,10 @@
 namespace mote::convert {
 
 /// `onnx`: the weights, whatever else is there; empty: those that are there.
-Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {});
+Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {},
+                         const std::vector<std::string>& ignored = {});
 /// With the config.json beside it, or beside the folder "onnx" that it is in.
-Source read_onnx_file(const std::filesystem::path& path);
+Source read_onnx_file(const std::filesystem::path& path, const std::vector<std::string>& ignored = {});
 
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {
