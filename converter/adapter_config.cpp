@@ -81,7 +81,7 @@ constexpr KnownKey kKnownKeys[] = {
     {"runtime_config", "{}", Matter::training},  // older versions
 };
 
-// Of init_lora_weights; others change the weights that the adapter is trained beside.
+// Values of init_lora_weights that leave the base as it is; others change the weights beside the adapter.
 constexpr const char* kPlainStarts[] = {"true",      R"("gaussian")", R"("eva")", R"("orthogonal")",
                                         R"("mica")", "false"};
 
@@ -189,8 +189,7 @@ class ConfigReader {
     if (refused.empty()) return;
     file_.refuse(
         "not understood, and {} what the adapter means: {}. Merge the adapter with peft (merge_and_unload), "
-        "or "
-        "say that a key changes nothing (--ignore-key adapter_config.KEY)",
+        "or say that a key changes nothing (--ignore-key adapter_config.KEY)",
         refused.size() == 1 ? "it may change" : "they may change", fmt::join(refused, ", "));
   }
 

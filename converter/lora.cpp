@@ -28,7 +28,7 @@ constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight",
                            kEmbeddingA = ".lora_embedding_A", kRows = ".token_adapter.trainable_tokens_delta",
                            kBase = ".base_layer.";
 
-/// Whether a key of the config names the module: it is its name, or its end behind a dot.
+/// Returns whether a key of the config names the module: it is its name, or its end behind a dot.
 bool names_module(std::string key, const std::string& module) {
   const bool whole = key.starts_with('^');
   if (whole) key.erase(0, 1);
@@ -80,7 +80,7 @@ class Adapter {
       if (name.ends_with(kEmbeddingA)) merge_pair(name, kEmbeddingA, ".lora_embedding_B");
       if (name.ends_with(".lora_B.bias")) add_bias(name, tensor);
       if (name.ends_with(kRows)) replace_rows(name, tensor);
-      // What training alone needs.
+      // Training alone needs these.
       if (name.find(".lora_velora_") != std::string::npos ||
           name.find(".lora_monteclora_") != std::string::npos)
         used_.insert(name);

@@ -154,7 +154,7 @@ struct Source {
   std::vector<std::string> ignored_keys;  // that the user says to be harmless
   std::set<std::string> met_keys;         // those of them that a reader met; not those of config.json
 
-  /// Whether the user says so of the key, which then counts as met.
+  /// Returns whether the user says so of the key, which then counts as met.
   bool ignores(const std::string& key) {
     if (std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()) return false;
     met_keys.insert(key);
