@@ -10,9 +10,9 @@
 
 namespace mote::convert {
 
-/// Names a model of the head that an adapter has for peft's task ("SEQ_CLS"), whose tensors have these shapes,
-/// in the config's architectures. Labels that the config names but the head does not have
-/// are left out, with a note.
+/// Names a model of the head that an adapter has for peft's task ("SEQ_CLS"), whose tensors have these
+/// shapes, in the config's architectures. Labels that the config names but the head does not have are left
+/// out, with a note.
 void set_adapter_task(Source& source, const std::string& task,
                       const std::vector<std::vector<uint64_t>>& shapes);
 
