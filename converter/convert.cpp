@@ -320,7 +320,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   OutputFile output(target);
   std::vector<SourceRecord> sources = hash_sources(source, progress);
   double done = kHashed;
-  smooth_columns(graph, target, [&](double share) {
+  const RowScales row_scales = policy.chooses() ? RowScales::where_they_suffice : RowScales::everywhere;
+  smooth_columns(graph, row_scales, target, [&](double share) {
     done = kHashed + (kSmoothed - kHashed) * share;
     progress("calibrating", done);
   });

@@ -223,6 +223,17 @@ std::vector<double> column_squares(const Weight& weight) {
   return sums;
 }
 
+double largest_squares(const Weight& weight, const std::vector<float>& scales) {
+  double sum = 0;
+  for_each_row(weight, [&](const std::vector<float>& values) {
+    float largest = 0;
+    for (size_t k = 0; k < values.size(); ++k)
+      largest = std::max(largest, std::fabs(values[k]) * (scales.empty() ? 1.0f : scales[k]));
+    sum += static_cast<double>(largest) * static_cast<double>(largest);
+  });
+  return sum;
+}
+
 bool is_read_exactly(const Weight& weight) {
   return !weight.parts.empty() && std::all_of(weight.parts.begin(), weight.parts.end(),
                                               [&](const auto& part) { return is_exact_part(weight, part); });

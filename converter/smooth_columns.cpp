@@ -8,6 +8,7 @@
 #include "converter/encode_weight.h"
 #include "converter/output_file.h"
 #include "converter/quantizers/quantizer.h"
+#include "converter/row_rounding.h"
 #include "converter/self_test.h"
 #include "converter/smoothing_factors.h"
 #include "converter/write_model.h"
@@ -18,6 +19,11 @@ namespace {
 constexpr float kSmallest = 1e-5f;     // magnitudes below count as this
 constexpr long kAnyShift = 1024;       // floats have none as large
 constexpr double kEncodedShare = 0.5;  // share of the work; the rest is the run
+// Roundings by one scale for a row may cost products so much of their size, in the root mean square over the
+// inputs of a model: its outputs then have a cosine of .999 to those in f32 (docs/quantization.md).
+constexpr double kMostRowError = 0.015;
+constexpr double kSquareOfGroups =
+    1.0 / 16;  // of the square of a row's loss, what scales for 32 columns leave
 
 /// Of each column the larger magnitude; a NaN stays.
 void widen(std::vector<float>& largest, std::span<const float> row) {
@@ -33,6 +39,8 @@ struct Input {
   std::vector<QuantizeNode*> quantizations;
   bool of_norm = false;        // at least one; ALBERT's first layer reads the embedding's projection
   std::vector<float> largest;  // of each column's activations
+  std::vector<float> rows;     // the activations
+  std::vector<float> scales;   // of the columns; none where they are not smoothed
 };
 using Inputs = std::map<std::vector<int32_t>, Input>;  // by the weights
 
@@ -68,11 +76,11 @@ bool has_readers(const Graph& graph, int32_t weight, size_t readers) {
   return linears == readers;
 }
 
-/// Whether the weights are this input's alone, which a norm made.
-bool can_smooth(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
-  return input.of_norm && !weights.empty() &&
-         std::all_of(weights.begin(), weights.end(),
-                     [&](int32_t weight) { return has_readers(graph, weight, input.quantizations.size()); });
+/// Whether the weights are this input's alone.
+bool owns(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  return !weights.empty() && std::all_of(weights.begin(), weights.end(), [&](int32_t weight) {
+    return has_readers(graph, weight, input.quantizations.size());
+  });
 }
 
 Inputs find_inputs(Graph& graph) {
@@ -84,7 +92,7 @@ Inputs find_inputs(Graph& graph) {
     input.quantizations.push_back(quantize);
     input.of_norm = input.of_norm || reads_norm(graph, i);
   }
-  std::erase_if(inputs, [&](const auto& item) { return !can_smooth(graph, item.first, item.second); });
+  std::erase_if(inputs, [&](const auto& item) { return !owns(graph, item.first, item.second); });
   return inputs;
 }
 
@@ -129,31 +137,39 @@ void run(const Graph& graph, const std::filesystem::path& target, Inputs& inputs
   const auto take = [](void* user, const char* name, const float* data, uint32_t rows, uint32_t width,
                        size_t stride) {
     Input& input = *static_cast<std::map<std::string, Input*>*>(user)->find(name)->second;
-    for (uint32_t row = 0; row < rows; ++row) widen(input.largest, {data + row * stride, width});
+    for (uint32_t row = 0; row < rows; ++row) {
+      widen(input.largest, {data + row * stride, width});
+      input.rows.insert(input.rows.end(), data + row * stride, data + row * stride + width);
+    }
   };
   OpenedModel(file.temporary()).trace(plan_self_test(exact), take, &by_name);
 }
 
-/// Nothing where the activations are not finite, which is the self test's matter, or a scaled weight would be
-/// too large for its type.
-void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
-  if (!std::all_of(input.largest.begin(), input.largest.end(), [](float a) { return std::isfinite(a); }))
-    return;
+bool is_finite(const Input& input) {
+  return std::all_of(input.largest.begin(), input.largest.end(), [](float a) { return std::isfinite(a); });
+}
+
+/// Returns the factors of the columns; none where a scaled weight would be too large for its type.
+std::vector<float> factors_of(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
   std::vector<float> largest;
   float limit = INFINITY;
   for (const int32_t index : weights) {
     const Weight& weight = graph.weights[static_cast<size_t>(index)];
     widen(largest, column_magnitudes(weight));
-    limit = std::min(limit, quantizer(weight.dtype).largest);
+    limit = std::min({limit, quantizer(weight.dtype).largest, quantizer(DType::q8g32).largest});
   }
   const std::vector<float> scales = smoothing_factors({input.largest.begin(), input.largest.end()},
                                                       {largest.begin(), largest.end()}, kSmallest, kAnyShift);
-  std::vector<float> inverses;
   for (size_t k = 0; k < scales.size(); ++k) {
-    if (largest[k] * scales[k] > limit) return;
-    inverses.push_back(1.0f / scales[k]);
+    if (largest[k] * scales[k] > limit) return {};
   }
-  for (const int32_t index : weights) graph.weights[static_cast<size_t>(index)].column_scales = scales;
+  return scales;
+}
+
+void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  std::vector<float> inverses;
+  for (const float scale : input.scales) inverses.push_back(1.0f / scale);
+  for (const int32_t index : weights) graph.weights[static_cast<size_t>(index)].column_scales = input.scales;
   for (QuantizeNode* quantize : input.quantizations) {
     quantize->columns = static_cast<int32_t>(graph.weights.size());
   }
@@ -162,15 +178,57 @@ void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& inpu
   graph.weights.push_back({name, DType::f32, true, 1, width, {}, std::move(inverses)});
 }
 
+/// What one scale for a row costs an input; 0 where its weights have not such a type, or have it exactly.
+double row_error(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  std::vector<const Weight*> read;
+  for (const int32_t index : weights) {
+    read.push_back(&graph.weights[static_cast<size_t>(index)]);
+    if (read.back()->dtype != DType::q8c || has_exact_part(*read.back())) return 0;
+  }
+  return row_rounding_error(input.rows, read, input.scales);
+}
+
+/// Gives an input and its weights a scale for each 32 columns.
+void part_rows(Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+  for (const int32_t index : weights) graph.weights[static_cast<size_t>(index)].dtype = DType::q8g32;
+  for (const QuantizeNode* quantize : input.quantizations)
+    graph.values[quantize->out.value].dtype = activation_dtype(DType::q8g32);
+}
+
+/// Parts the rows that lose most, until the root mean square of all losses is small enough.
+void part_coarse_rows(Graph& graph, const Inputs& inputs) {
+  std::vector<std::pair<double, Inputs::const_iterator>> squares;
+  double sum = 0;
+  for (auto at = inputs.begin(); at != inputs.end(); ++at) {
+    const double error = is_finite(at->second) ? row_error(graph, at->first, at->second) : 0;
+    if (error == 0) continue;
+    squares.emplace_back(error * error, at);
+    sum += error * error;
+  }
+  std::stable_sort(squares.begin(), squares.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  const double most = kMostRowError * kMostRowError * static_cast<double>(squares.size());
+  for (size_t i = 0; i < squares.size() && sum > most; ++i) {
+    part_rows(graph, squares[i].second->first, squares[i].second->second);
+    sum -= squares[i].first * (1 - kSquareOfGroups);
+  }
+}
+
 }  // namespace
 
-void smooth_columns(Graph& graph, const std::filesystem::path& target,
+void smooth_columns(Graph& graph, RowScales row_scales, const std::filesystem::path& target,
                     const std::function<void(double share)>& progress) {
   if (!is_encoder(graph.output_kind)) return;
   Inputs inputs = find_inputs(graph);
   if (inputs.empty()) return;
   run(graph, target, inputs, progress);
-  for (const auto& [weights, input] : inputs) smooth(graph, weights, input);
+  for (auto& [weights, input] : inputs) {
+    if (input.of_norm && is_finite(input)) input.scales = factors_of(graph, weights, input);
+  }
+  if (row_scales == RowScales::where_they_suffice) part_coarse_rows(graph, inputs);
+  for (const auto& [weights, input] : inputs) {
+    if (!input.scales.empty()) smooth(graph, weights, input);
+  }
 }
 
 }  // namespace mote::convert

@@ -18,12 +18,19 @@
 
 namespace mote::convert {
 
+/// Whether q8c, the type of one scale for a row, is what the user named, or what `q8` takes where it
+/// suffices.
+enum class RowScales { everywhere, where_they_suffice };
+
 /// Smooths what an encoder's linears read of norms, token by token, where the graph quantizes it: gives those
 /// quantizations their `columns` and the weights their `column_scales`. Decoders stay as they are.
 ///
+/// Gives the inputs that lose most by one scale for a row, where they may have others, scales for 32 columns:
+/// they and their weights become q8g32 until the root mean square of the losses (row_rounding.h) is small.
+///
 /// The run is of a temporary file beside `target`, the model in f32, which is never seen under a name where
 /// the file system allows that. `progress` is called with the share done. Throws Error.
-void smooth_columns(Graph& graph, const std::filesystem::path& target,
+void smooth_columns(Graph& graph, RowScales row_scales, const std::filesystem::path& target,
                     const std::function<void(double share)>& progress);
 
 }  // namespace mote::convert

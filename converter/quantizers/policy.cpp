@@ -40,7 +40,8 @@ TypePolicy::TypePolicy(const std::string& type, const Source& source, bool encod
     : name_(type) {
   if (type.empty()) name_ = source.format == "gguf" ? "as in the file" : "q8";
   keeps_packed_ = type.empty() && source.packed;
-  if (name_ == "q8" || name_ == "q4") {
+  chooses_ = name_ == "q8" || name_ == "q4";
+  if (chooses_) {
     matrix_ = name_ == "q4" ? DType::q4k : encoder ? DType::q8c : DType::q8g32;
     if (name_ == "q4") narrow_ = DType::q4g32;
     table_ = DType::q8g32;

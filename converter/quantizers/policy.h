@@ -4,7 +4,9 @@
 //
 //   --type      matrices   embedding, head   positions, fine
 //   q8          q8g32      q8g32             f32
-//   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there
+//   (encoder)   q8c        q8g32             f32        the speed of matmuls of many rows counts there;
+//                                                       matrices that lose much by it: q8g32
+//                                                       (smooth_columns.h)
 //   q4          q4k        q8g32             f32        the embedding and the head are what 4 bits hurt most;
 //                                                       matrices of fewer than 512 columns: q4g32, whose
 //                                                       scales then take fewer bits, and which firmware has
@@ -47,6 +49,9 @@ class TypePolicy {
 
   DType dtype(Role role, const SourceTensor& tensor) const;
 
+  /// Whether matrices have the types that suit them, not one that the user names for all.
+  bool chooses() const { return chooses_; }
+
   /// For the report: "q4", or "as in the file".
   const std::string& name() const { return name_; }
 
@@ -55,7 +60,7 @@ class TypePolicy {
   // Of matrices; of the embedding; of the head. None: by the file's type.
   std::optional<DType> matrix_, table_, head_;
   std::optional<DType> narrow_;  // of matrices of fewer than 512 columns, if it is another
-  bool keeps_packed_ = false;
+  bool keeps_packed_ = false, chooses_ = false;
 };
 
 /// By the file's type, as above.

@@ -199,7 +199,8 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
     for (const char* type : {"q8c", "q8g32"}) {
       mote::convert::Graph graph = columns_graph(source, type);
       const double plain = test::relative_error(exact, hidden_states(file_of(graph)));
-      mote::convert::smooth_columns(graph, bert.path() / "model.mote", [](double) {});
+      mote::convert::smooth_columns(graph, mote::convert::RowScales::everywhere, bert.path() / "model.mote",
+                                    [](double) {});
       const test::AlignedBytes bytes = file_of(graph);
       const double smoothed = test::relative_error(exact, hidden_states(bytes));
       CAPTURE(factor, type, plain, smoothed);
@@ -211,6 +212,38 @@ TEST("smoothing: a column that norms make large is made small, and the others ke
       TEST_ASSERT_FALSE(fs::exists(bert.path() / "model.mote"));
     }
   }
+}
+
+TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns, and q8c gives them one") {
+  const mote::testing::TempDirectory directory;
+  const fs::path folder = directory / "bert";
+  fs::copy(test::golden_folder() / "bert", folder);
+  const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
+  mote::convert::NamedTensors tensors = original.tensors();
+  std::map<std::string, std::vector<float>> values;
+  for (const char* layer : {"0", "1"}) {
+    const std::string name = std::string("encoder.layer.") + layer + ".intermediate.dense.bias";
+    values[name] = original.f32(name);
+    values[name].at(3) += 60.0f;  // of each row's activations one is much larger than the others
+    tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values[name]);
+  }
+  mote::convert::write_safetensors(folder / "model.safetensors", tensors);
+  const std::vector<float> exact = hidden_states(converted(folder, "f32"));
+  const test::AlignedBytes chosen = converted(folder, "q8"), rows = converted(folder, "q8c");
+  const auto type_of = [](const test::AlignedBytes& bytes, const std::string& name) {
+    for (const file::Tensor* tensor : *model_of(bytes).tensors()) {
+      if (tensor->name()->str() == name) return tensor->dtype();
+    }
+    return file::DType::f32;
+  };
+  TEST_ASSERT_TRUE(type_of(chosen, "layer.0.down") == file::DType::q8g32);
+  TEST_ASSERT_TRUE(type_of(chosen, "layer.1.down") == file::DType::q8g32);
+  TEST_ASSERT_TRUE(type_of(chosen, "layer.0.q+k+v") == file::DType::q8c);
+  TEST_ASSERT_TRUE(type_of(rows, "layer.0.down") == file::DType::q8c);
+  const double error = test::relative_error(exact, hidden_states(chosen)),
+               of_rows = test::relative_error(exact, hidden_states(rows));
+  CAPTURE(error, of_rows);
+  TEST_ASSERT_LESS_THAN(0.5 * of_rows, error);
 }
 
 TEST("smoothing: a weight that is not finite is named as without it") {

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one scale for a row costs (q8c): the numbers of a row that are small beside its largest lose their
+// bits.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "converter/graph.h"
+
+namespace mote::convert {
+
+/// Returns how much larger the error of the products x W^T is than the products, in the root mean square over
+/// `rows` (x, of weights[0].cols columns) and the outputs of all `weights`, where a row of activations and a
+/// row of weights are rounded to 8 bits of their largest magnitude. Roundings count as independent of each
+/// other. Columns of x are divided by scales[k], those of the weights multiplied by it; empty: 1.
+double row_rounding_error(std::span<const float> rows, const std::vector<const Weight*>& weights,
+                          const std::vector<float>& scales);
+
+}  // namespace mote::convert
