@@ -37,8 +37,8 @@ struct RouteArgs {
 ///   y = activation(in weight[e]^T + bias[e]), as linear has it
 /// of in[t], or of its columns [c K, c K + K) where in is by slot. Its columns of out[t], [c stride, c stride
 /// + N), are y. Or `sums`: out[t] = residual[t] + routes[t][e] y + ..., each rounded, residual first. out may
-/// be residual. Rows of more than `chosen` such experts have no place: Route makes none. Unit: a panel of
-/// every expert, all rows.
+/// be residual. Rows of more than `chosen` such experts have no place: Route makes none. Slots of rows with
+/// fewer are 0. Unit: a panel of every expert, all rows.
 struct ExpertsArgs {
   LinearArgs linear;     // of the first expert: weight, bias, activation, N, K, and the rows of in
   size_t weight_stride;  // bytes from expert to expert

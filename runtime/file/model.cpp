@@ -246,10 +246,12 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   if (status != MOTE_OK) return status;
   status = check_output(*model, program, program.streams()->Get(stream)->kind(), error);
   if (status != MOTE_OK) return status;
+  uint32_t after = 0;
   for (uint32_t i = 0; i < size_of(program.probes()); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
-    if (probe->op() > last)
+    if (probe->op() > last || probe->op() < after)
       return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
+    after = probe->op();
     status = bind_slice(*model, nowhere, probe->op(), probe->value(), &rows, &stream, error);
     if (status != MOTE_OK) return status;
   }

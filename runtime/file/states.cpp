@@ -95,14 +95,6 @@ mote_status StateUses::add(const file::Program& program, uint32_t op, const Step
 mote_status check_stored(const mote_model& model, mote_error* error) {
   const auto& programs = *model.root->programs();
   const auto& states = *model.root->states();
-  if (programs.size() == 1) return MOTE_OK;  // StateUses has proved it
-  StateSet read;                             // by programs that append
-  for (const file::Program* program : programs) {
-    for (uint32_t i = 0; !is_whole(*program) && i < program->ops()->size(); ++i) {
-      const auto* attention = program->ops()->Get(i)->args_as_Attention();
-      if (attention != nullptr) read.add(attention->state());
-    }
-  }
   for (uint32_t p = 0; p < programs.size(); ++p) {
     const file::Program& program = *programs.Get(p);
     StateSet stored;
@@ -110,9 +102,10 @@ mote_status check_stored(const mote_model& model, mote_error* error) {
       if (const auto* store = op->args_as_KvStore()) stored.add(store->state());
     }
     for (uint32_t i = 0; i < states.size(); ++i) {
-      const int32_t source = states.Get(i)->source();
-      const bool its_own = source == -1 ? !is_whole(program) : static_cast<uint32_t>(source) == p;
-      if (its_own && read.has(i) && !stored.has(i))
+      const file::State& state = *states.Get(i);
+      const bool outlives = state.memory() != 0 || (!is_whole(program) && !state.bidirectional());
+      const bool its_own = state.source() == -1 ? outlives : static_cast<uint32_t>(state.source()) == p;
+      if (!is_fixed(state) && its_own && !stored.has(i))
         return refuse(program.name()->c_str(), "stored nothing in", i, error);
     }
   }

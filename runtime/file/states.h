@@ -42,8 +42,9 @@ class StateUses {
   uint32_t twice_ = kNoState;
 };
 
-/// Proves that what a program reads of other runs is there: a program that appends stores all keys and values
-/// that any such program reads, and a source those that others read of it. Of operations that were proved.
+/// Proves that keys and values that outlive a run were stored by it: a program that appends stores in all
+/// states of such programs, one with a memory in all of them, and a source in all of its own. What is saved
+/// or read of other runs would else be what the arena held before. Of operations that were proved.
 mote_status check_stored(const mote_model& model, mote_error* error);
 
 }  // namespace mote

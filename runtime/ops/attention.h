@@ -71,7 +71,8 @@ struct Attention : Operation {
     to.reads(op.q());
     if (op.row_bias() != nullptr) to.reads(op.row_bias());
     to.from("cache ", op.state());
-    to.writes(op.out());
+    // Rows of other tokens stay as they are.
+    op.globals() == file::GlobalRole::queries ? to.updates(op.out()) : to.writes(op.out());
     to.detail(op.heads(), " heads, ", cache.kv_heads(), " of keys and values, width ", cache.key_dim(),
               ", scale ", op.scale());
     if (cache.window() != 0) to.detail("window ", cache.window());

@@ -50,6 +50,7 @@ class ExpertsRun {
       }
       if (count > 0) multiply(expert, count);
     }
+    if (!args_.sums) clear_slots();
   }
 
  private:
@@ -66,6 +67,14 @@ class ExpertsRun {
       } else if (args_.residual[t] + begin_ != out) {
         memcpy(out, args_.residual[t] + begin_, bytes);
       }
+    }
+  }
+
+  /// Makes slots 0 that no expert has filled: where fewer have a weight than may be chosen.
+  void clear_slots() {
+    for (uint32_t t = 0; t < args_.linear.rows; ++t) {
+      for (uint32_t slot = slots_[t]; slot < args_.chosen; ++slot)
+        memset(args_.out[t] + size_t{slot} * args_.stride + begin_, 0, (end_ - begin_) * sizeof(float));
     }
   }
 
@@ -135,7 +144,7 @@ class ExpertsRun {
   size_t in_bytes_, out_bytes_;
   void* scratch_;
   char *in_, *out_;
-  uint32_t* slots_;  // [rows] experts that each row has had: the place of its next
+  uint32_t* slots_;       // [rows] experts that each row has had: the place of its next
   uint32_t begin_, end_;  // columns of the units
   Routed routed_[kExpertRows];
 };

@@ -4,7 +4,7 @@
 // derived from Operation, and its overload of Binder::bind. The struct has
 //   operands(args, f)            the operands that lie in buffers: f for each, as rows_of gives it
 //   work_per_row(args)           rough multiply-adds, without what depends on the context
-//   describe(table, to)          the table of the file, in words and numbers (tools/mote/visit_op.h), but for
+//   describe(table, to)          the table of the file, in words and numbers (visit_op.h), but for
 //   details(table, to)           what stands behind them
 // and hides of Operation's members those that are different for it.
 #pragma once

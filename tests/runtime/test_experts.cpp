@@ -16,7 +16,7 @@ struct Mixture {
   uint32_t inputs, outputs, experts, chosen;
   mote::DType type;
   bool by_slot, sums;
-  uint32_t more = 0;  // routes that are not 0, besides as many as are chosen
+  int32_t more = 0;  // routes that are not 0, besides as many as are chosen
 };
 
 std::vector<float> numbers(uint32_t seed, size_t count) {
@@ -38,7 +38,7 @@ std::vector<float> routes_of(const Mixture& m) {
     std::vector<uint32_t> order(m.experts);
     for (uint32_t e = 0; e < m.experts; ++e) order[e] = e;
     if (id != 0) std::shuffle(order.begin(), order.end(), engine);
-    for (uint32_t i = 0; i < m.chosen + m.more; ++i)
+    for (uint32_t i = 0; i < m.chosen + static_cast<uint32_t>(m.more); ++i)
       routes[size_t{id} * m.experts + order[i]] = 0.25f + static_cast<float>(engine() % 64) / 64.0f;
   }
   return routes;
@@ -193,6 +193,16 @@ TEST("of routes that no operation chose a row has the first ones, as many as are
     for (const Mixture& m :
          {Mixture{64, 48, 5, 2, type, false, false, 1}, Mixture{128, 20, 7, 3, type, true, true, 4},
           Mixture{64, 144, 3, 1, type, false, true, 2}, Mixture{64, 33, 70, 2, type, true, false, 68}})
+      check_mixture(m);
+  }
+}
+
+TEST("slots that no route fills are 0", "[experts]") {
+  using mote::DType;
+  for (const DType type : {DType::f32, DType::q8g32}) {
+    for (const Mixture& m :
+         {Mixture{64, 48, 5, 2, type, false, false, -1}, Mixture{128, 20, 7, 3, type, true, true, -2},
+          Mixture{64, 33, 4, 4, type, true, false, -3}, Mixture{64, 40, 4, 2, type, false, false, -2}})
       check_mixture(m);
   }
 }

@@ -172,9 +172,18 @@ TEST("inputs of two widths in one program are refused", "[programs]") {
 
 TEST("states of more windows than a session has pools for are refused", "[programs]") {
   Graph graph = two_programs();
-  for (uint32_t window = 1; window < 64; ++window) graph.caches.push_back({1, 8, window});
+  const auto add = [&](uint32_t window) {
+    const auto state = static_cast<uint32_t>(graph.caches.size());
+    graph.caches.push_back({1, 8, window, false, kValueDim});
+    for (ProgramGraph* program : {static_cast<ProgramGraph*>(&graph), &graph.more_programs[0]}) {
+      KvStoreNode store = std::get<KvStoreNode>(program->nodes[4]);
+      store.cache = state;
+      program->nodes.insert(program->nodes.begin() + 5, store);
+    }
+  };
+  for (uint32_t window = 1; window < 64; ++window) add(window);
   mote_error error{};
   TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(graph, &error));
-  graph.caches.push_back({1, 8, 64});
+  add(64);
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error));
 }

@@ -60,8 +60,8 @@ class ProgramMaker {
   mote::convert::ProgramGraph& program_;
 };
 
-/// States: 0 of the tokens, 1 kept of the source, 2 of a run of the source. `deep`: tokens attend to tokens,
-/// and rows of a source of ids to each other before they are kept.
+/// States: 0 of the tokens, 1 kept of the source, 2 of a run of the source. `deep`: tokens attend to tokens
+/// too, and rows of a source of ids to each other before they are kept.
 inline mote::convert::Graph source_graph(SourceRows rows, bool deep) {
   using namespace mote::convert;
   Graph graph = bare_graph(kSourceVocab, kSourceWidth, kTokenContext);
@@ -71,10 +71,8 @@ inline mote::convert::Graph source_graph(SourceRows rows, bool deep) {
   ProgramMaker decode(graph, graph);
   const View x = decode.value(kSourceWidth), selected = decode.value(kSourceWidth, Unit::selected);
   decode.add(EmbedNode{decode.weight("table", kSourceVocab, kSourceWidth), x});
-  if (deep) {
-    decode.store("self", 0, x);
-    decode.attend("self", 0, x);
-  }
+  decode.store("self", 0, x);
+  if (deep) decode.attend("self", 0, x);
   decode.attend("cross", 1, x);
   decode.add(SelectNode{x, selected});
   graph.output = decode.linear("table", selected, kSourceVocab, Unit::selected);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tools/mote/visit_op.h"
+#include "runtime/ops/visit_op.h"
 
 namespace mote::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "kernels/ops.h"
-#include "tools/mote/visit_op.h"
+#include "runtime/ops/visit_op.h"
 
 namespace mote::cli {
 namespace {

@@ -139,7 +139,8 @@ typedef struct mote_memory {
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
 
-/* `arena` is 64-byte aligned. Its content need not be cleared. */
+/* `arena` is 64-byte aligned. Its content need not be cleared. Fails with MOTE_CORRUPT_FILE where an operation
+   of the model reads what none before it has written. */
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
                               size_t arena_bytes, mote_session** session, mote_error* error);
 

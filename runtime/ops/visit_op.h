@@ -5,10 +5,10 @@
 
 #include "runtime/ops/ops.h"
 
-namespace mote::cli {
+namespace mote {
 
-/// What ops::<operation>::describe calls. A class derived from it hides what it is interested in; slices may
-/// be null, indices of tensors -1.
+/// Takes what ops::<operation>::describe says. A class derived from it hides the functions that it is
+/// interested in; slices may be null, indices of tensors -1.
 class OpVisitor {
  public:
   OpVisitor(const file::Model& model, const file::Program& program) : model_(model), program_(program) {}
@@ -58,14 +58,14 @@ class OpVisitor {
 template <class Visitor>
 void visit_op(const file::Op& op, Visitor& visitor) {
   switch (op.args_type()) {
-#define OP(op_name, operation, types)                         \
-  case file::OpArgs::op_name:                                 \
-    ops::op_name::describe(*op.args_as_##op_name(), visitor); \
-    return ops::op_name::details(*op.args_as_##op_name(), visitor);
+#define OP(op_name, operation, types)                                          \
+  MOTE_OP_OF_MODEL(op_name, case file::OpArgs::op_name                         \
+                   : ops::op_name::describe(*op.args_as_##op_name(), visitor); \
+                   return ops::op_name::details(*op.args_as_##op_name(), visitor);)
 #include "kernels/op_list.inc"
-    case file::OpArgs::NONE:
+    default:
       break;
   }
 }
 
-}  // namespace mote::cli
+}  // namespace mote
