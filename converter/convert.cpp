@@ -22,6 +22,7 @@
 #include "converter/planner/memory_plan.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
+#include "converter/readers/readers.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
 #include "converter/speech_tokens.h"
@@ -285,7 +286,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(keys_of_config(options.ignored_keys));
+  config.ignore(keys_of_config(refuse_unread_keys(source, path.string(), options.ignored_keys)));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);

@@ -142,11 +142,12 @@ struct Source {
   std::string base;                                // of a part of a model: starts the names of its weights
   bool lowercase = false;                          // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
-  int32_t default_prompt = -1;     // of them, before every text; -1: none
-  bool ternary = false;            // matrices of bytes are ternary ones, as the config says
-  bool packed = false;             // matrices are packed by another tool, as the config says
-  std::string label_activation;    // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
-  std::vector<std::string> notes;  // what the user should know
+  int32_t default_prompt = -1;           // of them, before every text; -1: none
+  bool ternary = false;                  // matrices of bytes are ternary ones, as the config says
+  bool packed = false;                   // matrices are packed by another tool, as the config says
+  std::string label_activation;          // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
+  std::vector<std::string> notes;        // what the user should know
+  std::vector<std::string> unread_keys;  // of a GGUF, which may change the results and are not understood
   std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };

@@ -42,6 +42,11 @@ Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
 /// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
 Source read_gguf_parts(std::unique_ptr<MappedFile> file);
 
+/// Fails for the source's unread keys, all of them, but those that are ignored. Returns the ignored ones that
+/// are no unread keys.
+std::vector<std::string> refuse_unread_keys(const Source& source, const std::string& where,
+                                            const std::vector<std::string>& ignored);
+
 /// A directory with CTranslate2's model.bin.
 Source read_ctranslate2(const std::filesystem::path& directory);
 
