@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "converter/config_keys.h"
 #include "converter/error.h"
 
 namespace mote::convert {
@@ -162,11 +163,24 @@ bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
 
 }  // namespace
 
-Config::Config(const nlohmann::json& json, const std::string& where) : Config(json, JsonFile(where), "") {}
+Config::Config(const nlohmann::json& json, const std::string& where) : Config(json, JsonFile(where), "") {
+  findings_ = std::make_shared<Findings>();
+}
 
 Config::Config(const nlohmann::json& json, JsonFile file, std::string prefix)
     : json_(json), file_(std::move(file)), prefix_(std::move(prefix)) {
   if (!json_.is_object()) refuse("expected a JSON object, found {}", json_.type_name());
+  const auto type = json_.find("model_type");
+  if (type != json_.end() && type->is_string()) type_ = type->get<std::string>();
+}
+
+Config Config::inner(const nlohmann::json& json, const std::string& prefix) const {
+  Config result(json, file_, prefix);
+  result.findings_ = findings_;
+  // "text_config." of a clip is "clip.text_config", whether or not it says its own type.
+  if (OriginalKeys::find(result.type_) == nullptr && !prefix.empty())
+    result.type_ = type_ + "." + prefix.substr(0, prefix.size() - 1);
+  return result;
 }
 
 bool Config::has(const std::string& key) const {
@@ -252,28 +266,50 @@ int32_t Config::token_id(const std::string& key, uint32_t vocab, int64_t fallbac
   return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
 }
 
+bool Config::is_understood(const std::string& key, const nlohmann::json& value) const {
+  if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) return true;
+  const OriginalKeys* original = OriginalKeys::find(type_);
+  return original != nullptr && original->is_default(key, value);
+}
+
 void Config::finish() const {
+  const OriginalKeys* original = OriginalKeys::find(type_);
   for (const auto& [key, value] : json_.items()) {
-    if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) continue;
-    if (ignored_ != nullptr && ignored_->count(prefix_ + key) != 0) {
-      (*ignored_)[prefix_ + key] = true;
-      continue;
+    if (is_understood(key, value)) continue;
+    const auto ignored = findings_->ignored.find(prefix_ + key);
+    if (ignored != findings_->ignored.end()) {
+      ignored->second = true;
+    } else if (original != nullptr && !original->reads(key)) {
+      findings_->unread.push_back(prefix_ + key);
+    } else {
+      findings_->unknown.emplace_back(prefix_ + key, value.dump().substr(0, 60));
     }
-    refuse(
-        "{}{} is {}: this key is not understood and may change the results (--ignore-key {}{} says that it "
-        "does not)",
-        prefix_, key, value.dump().substr(0, 60), prefix_, key);
   }
 }
 
 void Config::ignore(const std::vector<std::string>& keys) {
-  ignored_ = std::make_shared<std::map<std::string, bool>>();
-  for (const std::string& key : keys) (*ignored_)[key] = false;
+  for (const std::string& key : keys) findings_->ignored[key] = false;
 }
 
-void Config::check_ignored() const {
-  if (ignored_ == nullptr) return;
-  for (const auto& [key, met] : *ignored_) {
+void Config::check_keys() const {
+  const auto& unknown = findings_->unknown;
+  if (unknown.size() == 1) {
+    refuse(
+        "{} is {}: this key is not understood and may change the results (--ignore-key {} says that it does "
+        "not)",
+        unknown.front().first, unknown.front().second, unknown.front().first);
+  }
+  if (!unknown.empty()) {
+    std::string list;
+    for (const auto& [key, value] : unknown)
+      list += fmt::format("{}{} is {}", list.empty() ? "" : ", ", key, value);
+    refuse(
+        "{}: these keys are not understood and may change the results (--ignore-key KEY, once for each, says "
+        "that "
+        "they do not)",
+        list);
+  }
+  for (const auto& [key, met] : findings_->ignored) {
     if (!met) refuse("--ignore-key {}: there is no such key, or it is understood and cannot be ignored", key);
   }
 }

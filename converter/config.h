@@ -23,11 +23,7 @@ class Config {
   /// `json` must outlive the config. `where`: the file that messages name.
   explicit Config(const nlohmann::json& json, const std::string& where = "config");
   /// An object of the same file; `prefix` ("rope_parameters.") starts its keys in messages.
-  Config inner(const nlohmann::json& json, const std::string& prefix) const {
-    Config result(json, file_, prefix);
-    result.ignored_ = ignored_;
-    return result;
-  }
+  Config inner(const nlohmann::json& json, const std::string& prefix) const;
 
   /// Throws Error "where: ...".
   template <class... Args>
@@ -69,21 +65,34 @@ class Config {
   /// Keys, with their prefix, that the user says to be harmless.
   void ignore(const std::vector<std::string>& keys);
 
-  /// Fails if a key was not read that is not known to leave the results alone, nor said to be harmless.
+  /// Sorts the keys that were not read: those that the original's code does not read either, or that are as
+  /// if they were absent, change nothing; others are not understood, and check_keys() fails for them.
   void finish() const;
-  /// Fails if a key that was said to be harmless is none that is left over. After all finish().
-  void check_ignored() const;
+  /// Fails if keys of this config and its inner ones are not understood, and names them all; or if a key that
+  /// was said to be harmless is none that is left over. After all finish().
+  void check_keys() const;
+  /// Keys that the original does not read, in the order of finish(), with their prefix.
+  const std::vector<std::string>& unread() const { return findings_->unread; }
 
  private:
+  /// Shared by a config and its inner ones.
+  struct Findings {
+    std::map<std::string, bool> ignored;  // by the user's word; whether it was met
+    std::vector<std::string> unread;
+    std::vector<std::pair<std::string, std::string>> unknown;  // with their values
+  };
+
   Config(const nlohmann::json& json, JsonFile file, std::string prefix);
   /// Null values too.
   const nlohmann::json* find(const std::string& key);
+  bool is_understood(const std::string& key, const nlohmann::json& value) const;
 
   const nlohmann::json& json_;
   JsonFile file_;
   std::string prefix_;
+  std::string type_;  // OriginalKeys' name, empty where there is none
   std::set<std::string> read_;
-  std::shared_ptr<std::map<std::string, bool>> ignored_;  // whether it was met; shared with inner objects
+  std::shared_ptr<Findings> findings_;
 };
 
 }  // namespace mote::convert

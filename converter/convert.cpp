@@ -22,7 +22,6 @@
 #include "converter/planner/memory_plan.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
-#include "converter/readers/readers.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
 #include "converter/speech_tokens.h"
@@ -223,6 +222,13 @@ void choose_pooling(const ConvertOptions& options, Source& source) {
   if (kind != kinds.end()) source.pooling = SentencePooling{kind->second, options.normalize};
 }
 
+/// Keys that the user says to be harmless and that no reader of another file has met.
+std::vector<std::string> unmet_keys(const Source& source) {
+  std::vector<std::string> keys = source.ignored_keys;
+  std::erase_if(keys, [&](const std::string& key) { return source.met_keys.count(key) != 0; });
+  return keys;
+}
+
 /// The calibration that the options ask for, its model written.
 std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Graph& graph,
                                                const TokenizerTables* tokenizer,
@@ -273,25 +279,28 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                       const ConvertOptions& options) {
   const Progress progress = options.progress ? options.progress : [](const std::string&, double) {};
   check_target(path, target);
-  Source source = read_source(path);
+  Source source = read_source(path, options.ignored_keys);
+  source.tower = options.tower;
+  source.picture_height = options.picture_height;
+  source.picture_width = options.picture_width;
   for (const std::string& adapter : options.adapters) {
     const AdapterArgument argument = parse_adapter(adapter);
     merge_adapter(source, argument.directory, argument.strength);
   }
   choose_pooling(options, source);
-  source.tower = options.tower;
-  source.picture_height = options.picture_height;
-  source.picture_width = options.picture_width;
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
   Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(keys_of_config(refuse_unread_keys(source, path.string(), options.ignored_keys)));
+  config.ignore(keys_of_config(unmet_keys(source)));
   if (source.packed) config.value("quantization_config");  // the reader has heeded it
   const Architecture& architecture = find_architecture(config);
   TransformerSpec spec = architecture.read(source, config);
   config.finish();
-  config.check_ignored();
+  config.check_keys();
+  if (!config.unread().empty())
+    source.notes.push_back(
+        fmt::format("ignored, as the original does: {}", fmt::join(config.unread(), ", ")));
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   prepare_pictures(source, spec);

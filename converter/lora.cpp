@@ -1,37 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/lora.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
+#include "converter/adapter_config.h"
+#include "converter/adapter_task.h"
+#include "converter/architectures/architecture.h"
 #include "converter/error.h"
+#include "converter/merged_rows.h"
 #include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/safetensors.h"
+#include "converter/tied_head.h"
 
 namespace mote::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-constexpr uint64_t kMostRank = 1u << 16;
-constexpr int kAdapterDepth = 16;
+constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight",
+                           kEmbeddingA = ".lora_embedding_A", kRows = ".token_adapter.trainable_tokens_delta",
+                           kBase = ".base_layer.";
 
-struct AdapterConfig {
-  double alpha = 0;
-  uint64_t rank = 0;
-  bool rslora = false, dora = false, fan_in_fan_out = false;
-  std::vector<std::pair<std::string, double>> alphas;
-  std::vector<std::pair<std::string, uint64_t>> ranks;
-};
-
-/// Whether a key of alpha_pattern or rank_pattern is the module's name, or its end behind a dot.
+/// Returns whether a key of the config names the module: it is its name, or its end behind a dot.
 bool names_module(std::string key, const std::string& module) {
   const bool whole = key.starts_with('^');
   if (whole) key.erase(0, 1);
@@ -39,121 +36,9 @@ bool names_module(std::string key, const std::string& module) {
   return !whole && module.ends_with("." + key);
 }
 
-class ConfigReader {
- public:
-  ConfigReader(const fs::path& path) : file_(path.string()), object_(read_json_object(path, kAdapterDepth)) {}
-
-  AdapterConfig read() {
-    if (file_.text(object_, "peft_type") != "LORA")
-      file_.refuse_value("peft_type", file_.find(object_, "peft_type"), "LORA");
-    AdapterConfig config;
-    config.rank = file_.size(require("r"), "r", kMostRank);
-    config.alpha = number(require("lora_alpha"), "lora_alpha");
-    config.rslora = file_.flag(object_, "use_rslora", false);
-    config.dora = file_.flag(object_, "use_dora", false);
-    config.fan_in_fan_out = file_.flag(object_, "fan_in_fan_out", false);
-    for (const auto& [key, value] : patterns("alpha_pattern").items())
-      config.alphas.emplace_back(plain(key), number(value, key));
-    for (const auto& [key, value] : patterns("rank_pattern").items())
-      config.ranks.emplace_back(plain(key), file_.size(value, key, kMostRank));
-    require_known();
-    return config;
-  }
-
- private:
-  const json& require(const char* key) {
-    const json* value = file_.find(object_, key);
-    if (value == nullptr) file_.refuse_value(key, nullptr, "a number");
-    return *value;
-  }
-  double number(const json& value, std::string_view key) {
-    if (!value.is_number() || !std::isfinite(value.get<double>()))
-      file_.refuse_value(key, &value, "a number");
-    return value.get<double>();
-  }
-  const json& patterns(const char* key) {
-    static const json kNone = json::object();
-    return file_.find(object_, key) == nullptr ? kNone : file_.object(object_, key);
-  }
-  /// Patterns are regular expressions; those that are a name are read.
-  std::string plain(const std::string& key) {
-    if (key.find_first_of("*+?[](){}|\\$", 0) != std::string::npos || key.find('^', 1) != std::string::npos)
-      file_.refuse("the pattern \"{}\" is more than a module's name, which is not read", shown(key));
-    return key;
-  }
-  /// Refuses keys that change what the adapter means, and those that nobody knows.
-  void require_known() {
-    static const std::set<std::string> kRead = {"peft_type",     "r",           "lora_alpha",
-                                                "use_rslora",    "use_dora",    "fan_in_fan_out",
-                                                "alpha_pattern", "rank_pattern"};
-    static const std::set<std::string> kHarmless = {"auto_mapping",
-                                                    "base_model_name_or_path",
-                                                    "revision",
-                                                    "inference_mode",
-                                                    "lora_dropout",
-                                                    "task_type",
-                                                    "target_modules",
-                                                    "exclude_modules",
-                                                    "layers_to_transform",
-                                                    "layers_pattern",
-                                                    "peft_version",
-                                                    "loftq_config",
-                                                    "eva_config",
-                                                    "corda_config",
-                                                    "lora_ga_config",
-                                                    "runtime_config",
-                                                    "qalora_group_size",
-                                                    "ensure_weight_tying",
-                                                    "monteclora_config"};
-    for (const auto& [key, value] : object_.items()) {
-      if (kRead.count(key) != 0 || kHarmless.count(key) != 0 || value.is_null()) continue;
-      if (key == "bias" && value == json("none")) continue;
-      // Others change the weights that the adapter is trained beside.
-      if (key == "init_lora_weights" && (value.is_boolean() || value == json("gaussian") ||
-                                         value == json("eva") || value == json("orthogonal")))
-        continue;
-      if (value == json(false) || (value.is_structured() && value.empty())) continue;
-      file_.refuse("{} {} is not read: merge the adapter with peft (merge_and_unload)", shown(key),
-                   shown(value.dump()));
-    }
-  }
-
-  JsonFile file_;
-  json object_;
-};
-
-/// A weight with an adapter's product.
-struct MergedRows : RowReader {
-  SourceTensor base;
-  bool transposed = false;
-  float factor = 0;
-  std::vector<float> magnitude;           // of DoRA, [out]; or empty
-  std::vector<float> a_values, b_values;  // [r, in], [out, r]
-  uint64_t rank = 0;
-
-  void read(uint64_t row, std::span<float> out) const override {
-    read_row(base, row, out);
-    std::vector<double> sum(out.size());
-    for (uint64_t j = 0; j < rank; ++j) {
-      const uint64_t outputs = b_values.size() / rank, inputs = a_values.size() / rank;
-      if (transposed) {
-        const double left = static_cast<double>(a_values[j * inputs + row]);
-        for (uint64_t k = 0; k < outputs; ++k) sum[k] += left * static_cast<double>(b_values[k * rank + j]);
-      } else {
-        const double left = static_cast<double>(b_values[row * rank + j]);
-        for (uint64_t k = 0; k < inputs; ++k) sum[k] += left * static_cast<double>(a_values[j * inputs + k]);
-      }
-    }
-    double square = 0;
-    for (size_t k = 0; k < out.size(); ++k) {
-      out[k] = static_cast<float>(static_cast<double>(out[k]) + static_cast<double>(factor) * sum[k]);
-      square += static_cast<double>(out[k]) * static_cast<double>(out[k]);
-    }
-    if (magnitude.empty() || square == 0) return;
-    const double stretch = static_cast<double>(magnitude[row]) / std::sqrt(square);
-    for (float& value : out) value = static_cast<float>(stretch * static_cast<double>(value));
-  }
-};
+std::string without_end(const std::string& name, std::string_view end) {
+  return name.substr(0, name.size() - end.size());
+}
 
 std::vector<float> values_of(const SourceTensor& tensor, const std::string& name) {
   std::vector<float> values(tensor.rows() * tensor.cols());
@@ -170,28 +55,42 @@ class Adapter {
   Adapter(Source& source, const fs::path& directory, float strength)
       : source_(source),
         directory_(directory),
-        config_(ConfigReader(directory / "adapter_config.json").read()),
-        strength_(strength) {}
+        config_(read_adapter_config(directory / "adapter_config.json", source)),
+        strength_(strength) {
+    Config config(*source.config, source.config_path.string());
+    config.ignore(source.ignored_keys);
+    const TransformerSpec spec = find_architecture(config).read(source, config);
+    transposed_ = spec.transposed;
+    names_ = join_tied_head(source, spec);
+  }
 
   void merge() {
     read_tensors();
-    size_t merged = 0;
+    const bool any = std::any_of(tensors_.begin(), tensors_.end(), [](const auto& entry) {
+      return entry.first.find(".lora_") != std::string::npos || entry.first.ends_with(kRows);
+    });
+    if (!any) fail("{} has no lora_A tensors", directory_.string());
     for (const auto& [name, tensor] : tensors_) {
-      const bool linear = name.ends_with(kA), embedding = name.ends_with(kEmbeddingA);
-      if (!linear && !embedding) continue;
-      merge_pair(name, embedding);
-      ++merged;
+      if (name.find(".lora_") == std::string::npos && !name.ends_with(kRows)) replace(name, tensor);
     }
-    if (merged == 0) fail("{} has no lora_A tensors", directory_.string());
+    keep_own_head();
+    if (!replaced_.empty()) set_adapter_task(source_, config_.task, replaced_);
+    for (const auto& [name, tensor] : tensors_) {
+      if (name.ends_with(kA)) merge_pair(name, kA, ".lora_B.weight");
+      if (name.ends_with(kEmbeddingA)) merge_pair(name, kEmbeddingA, ".lora_embedding_B");
+      if (name.ends_with(".lora_B.bias")) add_bias(name, tensor);
+      if (name.ends_with(kRows)) replace_rows(name, tensor);
+      // Training alone needs these.
+      if (name.find(".lora_velora_") != std::string::npos ||
+          name.find(".lora_monteclora_") != std::string::npos)
+        used_.insert(name);
+    }
     for (const auto& [name, tensor] : tensors_) {
       if (used_.count(name) == 0) fail("{}: adapter tensor {} is not read", directory_.string(), shown(name));
     }
   }
 
  private:
-  static constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight",
-                                    kEmbeddingA = ".lora_embedding_A";
-
   void read_tensors() {
     static const std::map<std::string, SourceType> kTypes = {
         {"F32", SourceType::f32}, {"F16", SourceType::f16}, {"BF16", SourceType::bf16}};
@@ -218,13 +117,95 @@ class Adapter {
     return found->second;
   }
 
-  SourceTensor& weight_of(const std::string& module, const std::string& name) {
-    const auto found = source_.tensors.find(module + ".weight");
-    if (found != source_.tensors.end()) return found->second;
-    // Checkpoints of a model without its head lack the first part of the names.
-    const auto shorter = source_.tensors.find(module.substr(module.find('.') + 1) + ".weight");
-    if (shorter != source_.tensors.end()) return shorter->second;
-    fail("{}: adapter tensor {} fits no weight of the model", directory_.string(), shown(name));
+  /// The name without what peft puts before it.
+  std::string plain(const std::string& name) const {
+    if (!name.starts_with(kPrefix))
+      fail("{}: adapter tensor {} does not begin with {}", directory_.string(), shown(name), kPrefix);
+    return name.substr(kPrefix.size());
+  }
+
+  /// The model's tensor of this name. Checkpoints of a model without its head lack the first part of names,
+  /// adapters of one have names without it. Null: there is none, or there are several.
+  SourceTensor* find(const std::string& name) {
+    auto& tensors = source_.tensors;
+    const auto found = tensors.find(name);
+    if (found != tensors.end()) return &found->second;
+    if (names_.tied && name == names_.head + ".weight") return find(names_.embedding + ".weight");
+    const auto shorter = tensors.find(name.substr(name.find('.') + 1));
+    if (shorter != tensors.end()) return &shorter->second;
+    SourceTensor* longer = nullptr;
+    for (auto& [other, tensor] : tensors) {
+      if (!other.ends_with("." + name)) continue;
+      if (longer != nullptr) return nullptr;
+      longer = &tensor;
+    }
+    return longer;
+  }
+  SourceTensor& tensor_of(const std::string& name, const std::string& own) {
+    SourceTensor* found = find(name);
+    if (found == nullptr)
+      fail("{}: adapter tensor {} fits no weight of the model", directory_.string(), shown(own));
+    return *found;
+  }
+
+  bool is_whole(const std::string& name) const {
+    return std::any_of(config_.whole.begin(), config_.whole.end(), [&](const std::string& module) {
+      return name.starts_with(module + ".") || name.find("." + module + ".") != std::string::npos;
+    });
+  }
+
+  /// A weight or a bias that was trained as it is, or one that peft keeps beside the product.
+  void replace(const std::string& own, const SourceTensor& tensor) {
+    std::string name = plain(own);
+    const size_t at = name.rfind(kBase);
+    const bool kept = at != std::string::npos;
+    if (kept) name.erase(at, kBase.size() - 1);
+    const bool whole = is_whole(name), is_head = name == names_.head + ".weight";
+    values_of(tensor, own);
+    used_.insert(own);
+    if (whole && names_.tied && (is_head || name == names_.embedding + ".weight")) {
+      if (!source_.own_head) source_.own_head = tensor_of(names_.embedding + ".weight", own);
+      if (is_head) {
+        source_.own_head = tensor;
+        has_own_head_ = true;
+        return;
+      }
+    }
+    SourceTensor* found = find(name);
+    if (found == nullptr && !whole)
+      fail("{}: adapter tensor {} fits no weight of the model", directory_.string(), shown(own));
+    if (found == nullptr) {
+      source_.tensors[name] = tensor;
+    } else {
+      require_shape(own, tensor, name, *found);
+      *found = tensor;
+    }
+    if (whole) replaced_.push_back(tensor.shape);
+  }
+
+  /// A vocabulary may have grown, and a head may have other labels.
+  void require_shape(const std::string& own, const SourceTensor& tensor, const std::string& name,
+                     const SourceTensor& before) {
+    if (tensor.shape == before.shape) return;
+    const bool words = name.ends_with(names_.embedding + ".weight") || name == names_.head + ".weight";
+    const bool columns = tensor.shape.size() == before.shape.size() && tensor.cols() == before.cols();
+    if (words && columns) return set_adapter_vocabulary(source_, before.rows(), tensor.rows());
+    const bool labels = is_whole(name) && !config_.task.empty() &&
+                        tensor.shape.size() == before.shape.size() && (tensor.shape.size() == 1 || columns);
+    if (!labels)
+      fail("{}: adapter tensor {} [{}] does not fit the weight [{}]", directory_.string(), shown(own),
+           fmt::join(tensor.shape, ", "), fmt::join(before.shape, ", "));
+  }
+
+  /// Gives the head, tied before, the weights that it has of its own now.
+  void keep_own_head() {
+    if (!source_.own_head) return;
+    if (!has_own_head_) {
+      source_.notes.push_back("the adapter replaces the embedding, the head that was tied to it stays");
+    }
+    source_.tensors[names_.head + ".weight"] = *source_.own_head;
+    source_.own_head.reset();
+    names_.tied = false;
   }
 
   /// Of the pattern that names the module; peft takes the first of several, whose order JSON does not keep.
@@ -251,17 +232,13 @@ class Adapter {
     return static_cast<float>(static_cast<double>(strength_) * alpha / divisor);
   }
 
-  void merge_pair(const std::string& a_name, bool embedding) {
-    const std::string stem = a_name.substr(0, a_name.size() - (embedding ? kEmbeddingA : kA).size());
-    if (!stem.starts_with(kPrefix))
-      fail("{}: adapter tensor {} does not begin with {}", directory_.string(), shown(a_name), kPrefix);
-    const std::string module = stem.substr(kPrefix.size());
-    const std::string b_name = stem + (embedding ? ".lora_embedding_B" : ".lora_B.weight");
+  void merge_pair(const std::string& a_name, std::string_view a_end, const char* b_end) {
+    const std::string stem = without_end(a_name, a_end), module = plain(stem), b_name = stem + b_end;
     const SourceTensor& a = take(a_name);
     const SourceTensor& b = take(b_name);
-    SourceTensor& weight = weight_of(module, a_name);
+    SourceTensor& weight = tensor_of(module + ".weight", a_name);
     auto merged = std::make_shared<MergedRows>();
-    merged->transposed = embedding || (config_.fan_in_fan_out && !weight.is_linear);
+    merged->transposed = a_end == kEmbeddingA || (transposed_ && module != names_.head && !weight.is_linear);
     const uint64_t inputs = merged->transposed ? weight.rows() : weight.cols();
     const uint64_t outputs = merged->transposed ? weight.cols() : weight.rows();
     if (weight.shape.size() != 2 || a.shape.size() != 2 || b.shape.size() != 2 || a.cols() != inputs ||
@@ -273,30 +250,86 @@ class Adapter {
     merged->factor = factor_of(module, a.rows(), a_name);
     merged->a_values = values_of(a, a_name);
     merged->b_values = values_of(b, b_name);
-    if (config_.dora) add_magnitude(stem, *merged, outputs);
     merged->base = weight;
-    weight.reader = std::move(merged);
-    weight.reader_row = 0;
-    weight.interleaved_heads = 0;
+    if (config_.dora) add_lengths(stem, *merged, outputs);
+    note_tied(module);
+    put(weight, std::move(merged));
   }
 
-  void add_magnitude(const std::string& stem, MergedRows& merged, uint64_t outputs) {
+  static void put(SourceTensor& tensor, std::shared_ptr<const RowReader> reader) {
+    tensor.reader = std::move(reader);
+    tensor.reader_row = 0;
+    tensor.interleaved_heads = 0;
+  }
+
+  void note_tied(const std::string& module) {
+    const bool is_head = module == names_.head;
+    if (!names_.tied || tied_noted_ || (!is_head && !names_.embedding.ends_with(module))) return;
+    tied_noted_ = true;
+    source_.notes.push_back(fmt::format(
+        "{} and {} are one tensor, which the adapter of {} changes for both, as merge_and_unload does",
+        names_.embedding, names_.head, module));
+  }
+
+  void add_lengths(const std::string& stem, MergedRows& merged, uint64_t outputs) {
     const std::string plain = stem + ".lora_magnitude_vector";
     const std::string name = tensors_.count(plain) != 0 ? plain : plain + ".weight";
-    const SourceTensor& magnitude = take(name);
-    if (merged.transposed || strength_ != 1.0f)
-      fail("{}: use_dora is read for matrices [outputs, inputs] and at the scale 1 only",
-           directory_.string());
-    if (magnitude.rows() * magnitude.cols() != outputs)
+    const SourceTensor& lengths = take(name);
+    if (strength_ != 1.0f) fail("{}: use_dora is read at the scale 1 only", directory_.string());
+    if (lengths.rows() * lengths.cols() != outputs)
       fail("{}: adapter tensor {} does not fit its weight", directory_.string(), shown(name));
-    merged.magnitude = values_of(magnitude, name);
+    merged.set_lengths(values_of(lengths, name));
+  }
+
+  void add_bias(const std::string& name, const SourceTensor& tensor) {
+    constexpr std::string_view kEnd = ".lora_B.bias";
+    const std::string module = plain(without_end(name, kEnd));
+    SourceTensor& bias = tensor_of(module + ".bias", name);
+    if (bias.shape != tensor.shape)
+      fail("{}: adapter tensor {} does not fit its bias", directory_.string(), shown(name));
+    const SourceTensor& a = take(without_end(name, kEnd) + std::string(kA));
+    const float factor = factor_of(module, a.rows(), name);
+    auto added = std::make_shared<AddedVector>();
+    added->base = bias;
+    added->added = values_of(tensor, name);
+    for (float& value : added->added) value *= factor;
+    used_.insert(name);
+    put(bias, std::move(added));
+  }
+
+  /// The rows of a table that were trained.
+  void replace_rows(const std::string& name, const SourceTensor& tensor) {
+    const std::string module = plain(without_end(name, kRows));
+    std::vector<uint64_t> rows = config_.embedding_rows;
+    for (const auto& [key, own] : config_.rows) {
+      if (names_module(key, module)) rows = own;
+    }
+    SourceTensor& table = tensor_of(module + ".weight", name);
+    if (tensor.rows() != rows.size() || tensor.cols() != table.cols())
+      fail("{}: adapter tensor {} [{}] does not fit the {} rows of trainable_token_indices",
+           directory_.string(), shown(name), fmt::join(tensor.shape, ", "), rows.size());
+    values_of(tensor, name);
+    auto replaced = std::make_shared<ReplacedRows>();
+    for (uint64_t i = 0; i < rows.size(); ++i) {
+      if (rows[i] >= table.rows())
+        fail("{}: trainable_token_indices holds {}, the table has {} rows", directory_.string(), rows[i],
+             table.rows());
+      replaced->rows[rows[i]] = i;
+    }
+    replaced->base = table;
+    replaced->others = tensor;
+    used_.insert(name);
+    put(table, std::move(replaced));
   }
 
   Source& source_;
   fs::path directory_;
   AdapterConfig config_;
   float strength_;
+  bool transposed_ = false, tied_noted_ = false, has_own_head_ = false;
+  TiedNames names_;
   std::map<std::string, SourceTensor> tensors_;
+  std::vector<std::vector<uint64_t>> replaced_;  // shapes of what modules_to_save holds
   std::set<std::string> used_;
 };
 

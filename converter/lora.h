@@ -7,7 +7,9 @@
 //   length
 //
 // with W [out, in], A [r, in] and B [out, r]; of an embedding W [vocabulary, width], A [r, vocabulary] and B
-// [width, r], and with fan_in_fan_out W [in, out], the product is transposed.
+// [width, r], and of a W [in, out], the product is transposed, and lengths are those of columns.
+//
+// Biases, modules that are saved whole and rows of tokens take the place of the model's.
 #pragma once
 
 #include <filesystem>

@@ -108,23 +108,33 @@ void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
   read_exact_blocks(tensor.type, row_data(tensor, row), tensor.cols(), out);
 }
 
-Source read_source(const std::filesystem::path& path) {
+namespace {
+
+Source read_any(const std::filesystem::path& path, const std::vector<std::string>& ignored) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    return holds_ctranslate2(path) ? read_ctranslate2(path) : read_hf_directory(path);
+    return holds_ctranslate2(path) ? read_ctranslate2(path) : read_hf_directory(path, {}, ignored);
   }
   auto file = std::make_unique<MappedFile>(path);
   const auto bytes = file->bytes();
   if (path.filename() == "model.bin" && is_ctranslate2(bytes)) return read_ctranslate2(path.parent_path());
   Source source;
-  if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
-  if (is_onnx(bytes)) return read_onnx_file(path);
+  if (is_gguf(bytes)) return read_gguf_parts(std::move(file), ignored);
+  if (is_onnx(bytes)) return read_onnx_file(path, ignored);
   if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);
   } else {
     fail_unknown(path, bytes);
   }
   source.files.push_back(std::move(file));
+  return source;
+}
+
+}  // namespace
+
+Source read_source(const std::filesystem::path& path, const std::vector<std::string>& ignored) {
+  Source source = read_any(path, ignored);
+  source.ignored_keys = ignored;
   return source;
 }
 

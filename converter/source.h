@@ -4,12 +4,14 @@
 // Hugging Face. Tensors stay in their mapped files and are read row by row.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -142,18 +144,27 @@ struct Source {
   std::string base;                                // of a part of a model: starts the names of its weights
   bool lowercase = false;                          // texts are lowercased, whatever the tokenizer does
   std::vector<Prompt> prompts;
-  int32_t default_prompt = -1;           // of them, before every text; -1: none
-  bool ternary = false;                  // matrices of bytes are ternary ones, as the config says
-  bool packed = false;                   // matrices are packed by another tool, as the config says
-  std::string label_activation;          // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
-  std::vector<std::string> notes;        // what the user should know
-  std::vector<std::string> unread_keys;  // of a GGUF, which may change the results and are not understood
-  std::map<std::string, SourceTensor> tensors;     // by Hugging Face name
+  int32_t default_prompt = -1;     // of them, before every text; -1: none
+  bool ternary = false;            // matrices of bytes are ternary ones, as the config says
+  bool packed = false;             // matrices are packed by another tool, as the config says
+  std::string label_activation;    // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
+  std::vector<std::string> notes;  // what the user should know
+  std::map<std::string, SourceTensor> tensors;  // by Hugging Face name
+  std::optional<SourceTensor> own_head;  // of a decoder whose embedding an adapter replaces, but not its head
+  std::vector<std::string> ignored_keys;  // that the user says to be harmless
+  std::set<std::string> met_keys;         // those of them that a reader met; not those of config.json
+
+  /// Returns whether the user says so of the key, which then counts as met.
+  bool ignores(const std::string& key) {
+    if (std::find(ignored_keys.begin(), ignored_keys.end(), key) == ignored_keys.end()) return false;
+    met_keys.insert(key);
+    return true;
+  }
   std::vector<std::unique_ptr<MappedFile>> files;  // own the tensors' data
 };
 
 /// Reads a directory of Hugging Face or CTranslate2, a .gguf or a llama2.c .bin, told apart by content.
-/// Throws Error.
-Source read_source(const std::filesystem::path& path);
+/// Keys that the user says to be harmless are `ignored`. Throws Error.
+Source read_source(const std::filesystem::path& path, const std::vector<std::string>& ignored = {});
 
 }  // namespace mote::convert

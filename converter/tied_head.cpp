@@ -19,12 +19,31 @@ bool is_equal(const SourceTensor& a, const SourceTensor& b) {
   return true;
 }
 
+std::string head_of(const TransformerSpec& spec) {
+  return spec.is_encoder() ? spec.head.output : spec.names.head;
+}
+
 }  // namespace
+
+TiedNames join_tied_head(Source& source, const TransformerSpec& spec) {
+  TiedNames names{spec.names.embedding, head_of(spec), spec.tied_embedding};
+  const auto head = source.tensors.find(names.head + ".weight");
+  const auto embedding = source.tensors.find(names.embedding + ".weight");
+  if (!names.tied || head == source.tensors.end()) return names;
+  if (embedding == source.tensors.end()) {
+    names.embedding = names.head;
+  } else if (is_equal(head->second, embedding->second)) {
+    source.tensors.erase(head);
+  } else {
+    names.tied = false;
+  }
+  return names;
+}
 
 std::string settle_tied_head(const Source& source, TransformerSpec& spec) {
   const bool decoder = !spec.is_encoder();
   if (!spec.tied_embedding || (!decoder && spec.head.kind != OutputKind::masked_token)) return "";
-  const std::string name = decoder ? spec.names.head : spec.head.output;
+  const std::string name = head_of(spec);
   const auto head = source.tensors.find(name + ".weight");
   const auto embedding = source.tensors.find(spec.names.embedding + ".weight");
   if (head == source.tensors.end()) return "";

@@ -57,6 +57,7 @@ void read_ast_features(const Source& source, SoundSpec& sound) {
   sound.mean = normalizes ? static_cast<float>(mean) : 0.0f;
   sound.scale = normalizes ? static_cast<float>(2 * deviation) : 1.0f;
   values.finish();
+  values.check_keys();
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ void read_speech_features(const Source& source, uint32_t bins, SoundSpec& sound)
   sound.mean = normalizes && means ? 1.0f : 0.0f;
   sound.scale = normalizes && deviations ? 1.0f : 0.0f;
   values.finish();
+  values.check_keys();
 }
 
 }  // namespace

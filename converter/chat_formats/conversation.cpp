@@ -5,6 +5,7 @@
 #include <array>
 
 #include "converter/error.h"
+#include "converter/readers/json_builder.h"
 
 namespace mote::convert {
 namespace {
@@ -75,16 +76,8 @@ std::string render_chat(const jinja::Template& chat_template, const Conversation
 }
 
 Json parse_ordered_json(std::string_view text, const std::string& where) {
-  const auto check = [&](int depth, Json::parse_event_t event, Json&) {
-    const bool opens =
-        event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (opens && depth >= static_cast<int>(jinja::kMostDepth)) {
-      fail("{}: JSON nested deeper than {}", where, jinja::kMostDepth);
-    }
-    return true;
-  };
   try {
-    return Json::parse(text.begin(), text.end(), check);
+    return build_json<Json>(text, where, jinja::kMostDepth, false);
   } catch (const Json::parse_error& error) {
     fail("{}: not valid JSON at byte {}", where, error.byte);
   } catch (const Json::exception& error) {

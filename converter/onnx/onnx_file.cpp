@@ -9,6 +9,7 @@
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/wire.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -80,10 +81,9 @@ class OnnxParser {
   }
 
   std::shared_ptr<OnnxGraph> branch(std::span<const std::byte> bytes) {
-    if (++depth_ > kMaxGraphDepth) fail("{} has graphs in more than {} others", where_, kMaxGraphDepth);
+    const Nesting nested(depth_, kMaxGraphDepth, where_ + ": graphs in graphs");
     auto result = std::make_shared<OnnxGraph>();
     graph(bytes, *result);
-    --depth_;
     return result;
   }
 

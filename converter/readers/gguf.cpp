@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GGUF's metadata translated to the keys of config.json, by the tables of gguf_families.h.
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_keys.h"
+#include "converter/readers/gguf_own_keys.h"
 #include "converter/readers/readers.h"
 
 namespace mote::convert {
@@ -39,49 +39,24 @@ const Family& family_of(const GgufFile& file, const std::string& where) {
   fail("{}: architecture '{}' is not read from GGUF; read are {}", where, shown(name), known);
 }
 
-/// Where the heads' width is not the usual one, and whether RoPE turns all of it.
-void read_heads(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
+/// Reads where the heads' width is not the usual one, and whether RoPE turns all of it.
+void read_heads(const FamilyInput& input) {
+  GgufKeys& metadata = input.metadata;
+  nlohmann::json& config = input.config;
   const uint32_t width = *metadata.size("embedding_length"), heads = *metadata.size("attention.head_count");
   const uint32_t head_dim = metadata.size("attention.key_length").value_or(heads == 0 ? 0 : width / heads);
-  if (head_dim == 0) fail("{}: {} heads in a width of {}", where, heads, width);
-  if (metadata.size("attention.value_length").value_or(head_dim) != head_dim) {
-    fail("{}: attention.value_length differs from the keys' {}, which is not supported", where, head_dim);
-  }
+  if (head_dim == 0) fail("{}: {} heads in a width of {}", input.where, heads, width);
+  require_gguf_value_length(input, head_dim);
   const uint32_t rotary = metadata.size("rope.dimension_count").value_or(head_dim);
   config["head_dim"] = head_dim;
   if (!config.contains("num_key_value_heads")) config["num_key_value_heads"] = heads;
   if (rotary != head_dim) config["partial_rotary_factor"] = static_cast<double>(rotary) / head_dim;
 }
 
-/// rope.scaling.* as rope_scaling. A factor of 0 or 1 is none, and a factor without a type is linear.
-void read_rope(GgufKeys& metadata, nlohmann::json& config, const std::string& where) {
-  const double factor =
-      metadata.number("rope.scaling.factor").value_or(metadata.number("rope.scale_linear").value_or(0));
-  const std::string type = metadata.text("rope.scaling.type", "linear");
-  const auto original = metadata.size("rope.scaling.original_context_length");
-  const auto attention = metadata.number("rope.scaling.attn_factor");
-  if (attention.value_or(1) != 1 && type != "yarn") {
-    fail("{}: rope.scaling.attn_factor without rope.scaling.type yarn is not understood", where);
-  }
-  if (type == "none" || (type == "linear" && (factor == 0 || factor == 1))) return;
-  nlohmann::json scaling = {{"rope_type", type}, {"factor", factor}};
-  if (type == "yarn") {
-    if (original) scaling["original_max_position_embeddings"] = *original;
-    if (attention && *attention != 1) scaling["attention_factor"] = *attention * (1 + 0.1 * std::log(factor));
-    if (const auto beta = metadata.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *beta;
-    if (const auto beta = metadata.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *beta;
-  } else if (type != "linear") {
-    fail("{}: rope.scaling.type '{}' is not understood; understood are none, linear and yarn", where,
-         shown(type));
-  }
-  config["rope_scaling"] = scaling;
-}
-
 /// Which layers attend: those with heads of keys.
 void read_layer_types(const Family& family, GgufKeys& metadata, nlohmann::json& config,
                       const std::string& where) {
   const uint32_t layers = config["num_hidden_layers"].get<uint32_t>();
-  if (layers > kMaxGgufLayers) fail("{}: {}.block_count is {}", where, family.name, layers);
   config["layer_types"] = nlohmann::json::array();
   uint32_t kv_heads = 0;
   for (const uint32_t heads : metadata.sizes("attention.head_count_kv", layers)) {
@@ -129,9 +104,8 @@ bool has_experts(const Family& family, GgufKeys& metadata) {
 
 /// The keys of rope.*, whose scale LongRoPE has from tensors.
 void read_positions(const FamilyInput& input) {
-  read_heads(input.metadata, input.config, input.where);
-  if (input.file.tensors.count("rope_factors_long.weight") == 0)
-    read_rope(input.metadata, input.config, input.where);
+  read_heads(input);
+  if (input.file.tensors.count("rope_factors_long.weight") == 0) read_gguf_rope(input);
 }
 
 nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys& metadata,
@@ -140,6 +114,10 @@ nlohmann::json make_config(const Family& family, const GgufFile& file, GgufKeys&
   nlohmann::json config = {{"model_type", type}};
   const FamilyInput input{family, file, metadata, config, where};
   if (family.activation_key != nullptr) config[family.activation_key] = family.activation;
+  for (const char* key : {"block_count", "decoder_block_count"}) {
+    if (const auto layers = metadata.size(key); layers.value_or(0) > kMaxGgufLayers)
+      fail("{}: {}.{} is {}, at most {} are read", where, family.name, key, *layers, kMaxGgufLayers);
+  }
   read_gguf_keys(input, family.common_keys());
   read_gguf_keys(input, family.keys);
   leave_out_next_tokens(metadata, config, where);
@@ -180,36 +158,50 @@ void read_gguf_keys(const FamilyInput& input, std::span<const KeyRule> rules) {
   }
 }
 
-std::vector<std::string> refuse_unread_keys(const Source& source, const std::string& where,
-                                            const std::vector<std::string>& ignored) {
-  std::vector<std::string> refused, rest;
-  const auto& unread = source.unread_keys;
-  std::copy_if(unread.begin(), unread.end(), std::back_inserter(refused), [&](const std::string& key) {
-    return std::find(ignored.begin(), ignored.end(), key) == ignored.end();
-  });
-  std::copy_if(ignored.begin(), ignored.end(), std::back_inserter(rest), [&](const std::string& key) {
-    return std::find(unread.begin(), unread.end(), key) == unread.end();
-  });
-  if (refused.empty()) return rest;
-  fail(
-      "{}: metadata {} {} not understood and may change the results (--ignore-key KEY says that one does "
-      "not)",
-      where, fmt::join(refused, ", "), refused.size() == 1 ? "is" : "are");
+/// A factor of 0 or 1 is none, and a factor without a type is linear.
+void read_gguf_rope(const FamilyInput& input) {
+  GgufKeys& metadata = input.metadata;
+  const double factor =
+      metadata.number("rope.scaling.factor").value_or(metadata.number("rope.scale_linear").value_or(0));
+  const std::string type = metadata.text("rope.scaling.type", "linear");
+  const auto original = metadata.size("rope.scaling.original_context_length");
+  const auto attention = metadata.number("rope.scaling.attn_factor");
+  if (attention.value_or(1) != 1 && type != "yarn") {
+    fail("{}: rope.scaling.attn_factor without rope.scaling.type yarn is not understood", input.where);
+  }
+  if (type == "none" || (type == "linear" && (factor == 0 || factor == 1))) return;
+  nlohmann::json scaling = {{"rope_type", type}, {"factor", factor}};
+  if (type == "yarn") {
+    if (original) scaling["original_max_position_embeddings"] = *original;
+    if (attention && *attention != 1) scaling["attention_factor"] = *attention * (1 + 0.1 * std::log(factor));
+    // The config's own, which llama.cpp does not read.
+    if (const auto whole = metadata.number("rope.scaling.yarn_attn_factor"))
+      scaling["attention_factor"] = *whole;
+    if (const auto beta = metadata.number("rope.scaling.yarn_beta_fast")) scaling["beta_fast"] = *beta;
+    if (const auto beta = metadata.number("rope.scaling.yarn_beta_slow")) scaling["beta_slow"] = *beta;
+  } else if (type != "linear") {
+    fail("{}: rope.scaling.type '{}' is not understood; understood are none, linear and yarn", input.where,
+         shown(type));
+  }
+  input.config["rope_scaling"] = scaling;
 }
 
-Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& path) {
+Source read_gguf(std::span<const std::byte> bytes, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored) {
   const std::string where = path.string();
   const GgufFile file = parse_gguf(bytes, where);
   if (const uint64_t parts = split_count(file); parts > 1) fail("{} is one of {} parts", where, parts);
-  return read_gguf(file, path);
+  return read_gguf(file, path, ignored);
 }
 
-Source read_gguf(const GgufFile& file, const std::filesystem::path& path) {
+Source read_gguf(const GgufFile& file, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored) {
   const std::string where = path.string();
   const Family& family = family_of(file, where);
   GgufKeys metadata(file, where, family.name);
   Source source;
   source.format = "gguf";
+  source.ignored_keys = ignored;
   const GgufValue* name = metadata.find_exact("general.name");
   const auto* text = name == nullptr ? nullptr : std::get_if<std::string_view>(name);
   source.name = text == nullptr || text->empty() ? path.stem().string() : std::string(*text);

@@ -3,6 +3,7 @@
 
 #include "converter/readers/gguf_more_names.h"
 #include "converter/readers/gguf_names.h"
+#include "converter/readers/gguf_special_names.h"
 
 namespace mote::convert {
 namespace {
@@ -42,6 +43,12 @@ constexpr Family kFamilies[] = {
      "", {}, read_own_gemma3},
     {"gemma-embedding", "hidden_activation", kTanhGelu, true, kGemmaKeys, kSandwichTensors, true, false,
      "gemma3_text", {}, "", "", {}, read_own_embedding_gemma},
+    {"gemma3n", "hidden_activation", kTanhGelu, true, kGemma3nKeys, kSandwichTensors, true, false, "gemma3n_text", {},
+     "", "", kGemma3nTensors, read_own_gemma3n},
+    {"gemma4", "hidden_activation", kTanhGelu, false, kGemma4Keys, kSandwichTensors, false, false, "gemma4_text", {},
+     "", "", kGemma4Tensors, read_own_gemma4},
+    {"deepseek2", "hidden_act", kSilu, false, kDeepSeekKeys, kDeepSeekTensors, false, false, "deepseek_v3", {}, "", "",
+     kCommonTensors, read_own_deepseek2},
     {"phi3", "hidden_act", kSilu, true, kWindowKeys, kPhi3Tensors, true, false, "", {}, "", "", {}, read_own_phi3},
     {"exaone4", "hidden_act", kSilu, true, kWindowKeys, kExaone4Tensors, true, false, "", {}, "", "", {},
      read_own_exaone4},
@@ -60,7 +67,8 @@ constexpr Family kFamilies[] = {
     {"nomic-bert", "hidden_act", kSilu, false, kNomicBertKeys, kNomicBertTensors, false, false, "nomic_bert", {}, "",
      "", {}, read_own_nomic_bert},
     {"modern-bert", "hidden_activation", "gelu", false, kModernBertKeys, kModernBertTensors, false, false,
-     "modernbert", {}, "", "", {}, read_own_modern_bert}};
+     "modernbert", {}, "", "", {}, read_own_modern_bert},
+    {"t5", nullptr, nullptr, false, kT5Keys, kT5Tensors, false, false, "", {}, "", "", {}, read_own_t5}};
 // clang-format on
 
 }  // namespace

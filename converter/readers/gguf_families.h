@@ -29,7 +29,7 @@ struct KeyRule {
 /// expert, whose number stands for [].
 struct TensorRule {
   const char* gguf;
-  const char* name;
+  const char* name;    // null: what the tensor says is in the config, or nothing reads it
   bool whole = false;  // both names are with their ends
 };
 
@@ -76,13 +76,16 @@ std::span<const Family> gguf_families();
 /// Reads the keys of the rules into the config. Throws Error where one that is required is missing.
 void read_gguf_keys(const FamilyInput& input, std::span<const KeyRule> rules);
 
+/// Reads rope.scaling.* as rope_scaling.
+void read_gguf_rope(const FamilyInput& input);
+
 /// Adds the file's tensors under Hugging Face's names. Throws Error where one has none.
 void add_gguf_tensors(Source& source, const Family& family, const GgufFile& file, const std::string& where);
 
 /// Whether llama.cpp reads that key of an architecture: gguf_read_keys.cpp.
 bool llama_cpp_reads(std::string_view architecture, std::string_view key);
 
-// ---- What families read of their own: gguf_own_keys.cpp ----
+// ---- What families read of their own: gguf_own_keys.cpp, gguf_special_keys.cpp ----
 
 void read_own_bert(const FamilyInput& input);
 void read_own_nomic_bert(const FamilyInput& input);
@@ -105,5 +108,9 @@ void read_own_qwen35(const FamilyInput& input);
 void read_own_mamba(const FamilyInput& input);
 void read_own_mamba2(const FamilyInput& input);
 void read_own_falcon_h1(const FamilyInput& input);
+void read_own_deepseek2(const FamilyInput& input);
+void read_own_gemma3n(const FamilyInput& input);
+void read_own_gemma4(const FamilyInput& input);
+void read_own_t5(const FamilyInput& input);
 
 }  // namespace mote::convert

@@ -72,14 +72,32 @@ class GgufKeys {
   /// True or false for each of `layers`, from a list of flags or of numbers.
   std::vector<bool> flags(const std::string& key, uint64_t layers) {
     const auto* list = std::get_if<GgufArray>(find(key));
-    constexpr uint32_t kBool = 7;
-    if (list == nullptr || list->count < layers || (list->type != kBool && !is_integers(*list)))
+    if (list == nullptr || list->count < layers || (list->type != GgufType::flag && !is_integers(*list)))
       fail("{}: {}{} is no list of flags for {} layers", where_, prefix_, key, layers);
     std::vector<bool> all(layers);
     for (uint64_t i = 0; i < layers; ++i)
-      all[i] = list->type == kBool ? list->bytes[i] != std::byte{0}
-                                   : load<uint32_t>(list->bytes.data() + i * sizeof(uint32_t)) != 0;
+      all[i] = list->type == GgufType::flag ? list->bytes[i] != std::byte{0}
+                                            : load<uint32_t>(list->bytes.data() + i * sizeof(uint32_t)) != 0;
     return all;
+  }
+
+  /// A number for each of `layers`; infinite ones are allowed.
+  std::vector<double> reals(const std::string& key, uint64_t layers) {
+    const auto* list = std::get_if<GgufArray>(find(key));
+    if (list == nullptr || list->type != GgufType::f32 || list->count != layers)
+      fail("{}: {}{} is no number for each of {} layers", where_, prefix_, key, layers);
+    std::vector<double> all(layers);
+    for (uint64_t i = 0; i < layers; ++i)
+      all[i] = double{load<float>(list->bytes.data() + i * sizeof(float))};
+    return all;
+  }
+
+  /// True or false, if there.
+  std::optional<bool> flag(const std::string& key) {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* flag = std::get_if<bool>(value)) return *flag;
+    fail("{}: {}{} is not true or false", where_, prefix_, key);
   }
 
   std::string text(const std::string& key, const char* fallback) {
@@ -97,9 +115,8 @@ class GgufKeys {
     return static_cast<int32_t>(*id);
   }
 
-  /// Leaves to the source the keys of the architecture that were not read: those that llama.cpp reads and
-  /// whose value is not known to change nothing are refused later, unless the user ignores them; others are
-  /// noted.
+  /// Fails for all keys of the architecture that were not read but that llama.cpp reads, unless their value
+  /// is known to change nothing or the user says so. Others are noted.
   void finish(Source& source) const {
     static const std::map<std::string, double> kNeutral = {{"attention.causal", 1},
                                                            {"attention.sliding_window", 0},
@@ -112,22 +129,28 @@ class GgufKeys {
                                                    "attention.head_count",   "vocab_size",
                                                    "classifier.pooling_type"};
     const bool has_experts = positive("expert_count");
-    std::string unread;
+    std::vector<std::string> unread, refused;
     for (const auto& [full_key, value] : file_.metadata) {
       if (full_key.compare(0, prefix_.size(), prefix_) != 0 || read_.count(full_key)) continue;
       const std::string key = full_key.substr(prefix_.size());
       if (!llama_cpp_reads(std::string_view(prefix_).substr(0, prefix_.size() - 1), key)) {
-        unread.append(unread.empty() ? "" : ", ").append(shown(full_key));
+        unread.push_back(shown(full_key));
         continue;
       }
       const auto neutral = kNeutral.find(key);
       if (kIgnored.count(key) || (key.starts_with("expert_") && !has_experts) || is_empty(value) ||
           (neutral != kNeutral.end() && is_equal(value, neutral->second)))
         continue;
-      source.unread_keys.push_back(full_key);
+      if (!source.ignores(full_key)) refused.push_back(shown(full_key));
     }
+    if (!refused.empty())
+      fail(
+          "{}: metadata {} {} not understood and may change the results (--ignore-key KEY says that one does "
+          "not)",
+          where_, fmt::join(refused, ", "), refused.size() == 1 ? "is" : "are");
     if (!unread.empty())
-      source.notes.push_back("keys that llama.cpp does not read change nothing: " + unread);
+      source.notes.push_back(
+          fmt::format("keys that llama.cpp does not read change nothing: {}", fmt::join(unread, ", ")));
   }
 
  private:
@@ -142,8 +165,7 @@ class GgufKeys {
   }
 
   static bool is_integers(const GgufArray& list) {
-    constexpr uint32_t kU32 = 4, kI32 = 5;
-    return list.type == kU32 || list.type == kI32;
+    return list.type == GgufType::u32 || list.type == GgufType::i32;
   }
 
   bool positive(const std::string& key) const {

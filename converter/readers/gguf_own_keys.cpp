@@ -10,16 +10,54 @@
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_keys.h"
 #include "converter/readers/gguf_names.h"
+#include "converter/readers/gguf_own_keys.h"
 
 namespace mote::convert {
 namespace {
 
-uint32_t layers_of(const FamilyInput& input) { return input.config.at("num_hidden_layers").get<uint32_t>(); }
+/// Fails unless the file says that attention is not causal.
+void require_not_causal(const FamilyInput& input) {
+  if (input.metadata.flag("attention.causal").value_or(true))
+    fail("{}: {}.attention.causal is not false: this is no encoder", input.where, input.family.name);
+}
 
-/// Sets layer_types: those that the file marks slide, else all but every `period`-th; `first`: the full one
-/// of so many is the first, not the last.
-void set_layer_windows(const FamilyInput& input, uint32_t period, bool first = false) {
-  const uint32_t layers = layers_of(input);
+void set_token_types(const FamilyInput& input) {
+  const auto types = input.file.tensors.find("token_types.weight");
+  input.config["type_vocab_size"] = types == input.file.tensors.end() ? 0 : types->second.rows();
+}
+
+/// Returns Granite's switch for RoPE, which is on where the file does not say.
+bool has_rope_switched_on(GgufKeys& metadata) {
+  return metadata.flag("rope.scaling.finetuned").value_or(true);
+}
+
+/// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
+/// by the width that a head would have of the model's.
+void set_gemma_scale(const FamilyInput& input, uint32_t largest) {
+  nlohmann::json& config = input.config;
+  const uint32_t heads = config["num_attention_heads"];
+  const bool by_width = gguf_layers_of(input) == largest && heads != 0;
+  config["query_pre_attn_scalar"] =
+      by_width ? config["hidden_size"].get<uint32_t>() / heads : config["head_dim"].get<uint32_t>();
+}
+
+void set_expansion(const FamilyInput& input) {
+  const uint32_t inner = input.metadata.size("ssm.inner_size").value_or(0);
+  const uint32_t width = input.config["hidden_size"];
+  if (width == 0 || inner == 0 || inner % width != 0)
+    fail("{}: {}.ssm.inner_size {} is no multiple of a width of {}", input.where, input.family.name, inner,
+         width);
+  input.config["expand"] = inner / width;
+}
+
+}  // namespace
+
+uint32_t gguf_layers_of(const FamilyInput& input) {
+  return input.config.at("num_hidden_layers").get<uint32_t>();
+}
+
+void set_gguf_layer_windows(const FamilyInput& input, uint32_t period, bool first) {
+  const uint32_t layers = gguf_layers_of(input);
   nlohmann::json types = nlohmann::json::array();
   std::optional<std::vector<bool>> marked;
   if (const GgufValue* pattern = input.metadata.find("attention.sliding_window_pattern")) {
@@ -40,57 +78,21 @@ void set_layer_windows(const FamilyInput& input, uint32_t period, bool first = f
   input.config["layer_types"] = types;
 }
 
-/// Of a causal decoder's key that says that it is none.
-void require_not_causal(const FamilyInput& input) {
-  const GgufValue* causal = input.metadata.find("attention.causal");
-  const auto* flag = causal == nullptr ? nullptr : std::get_if<bool>(causal);
-  if (flag == nullptr || *flag)
-    fail("{}: {}.attention.causal is not false: this is no encoder", input.where, input.family.name);
-}
-
-void set_token_types(const FamilyInput& input) {
-  const auto types = input.file.tensors.find("token_types.weight");
-  input.config["type_vocab_size"] = types == input.file.tensors.end() ? 0 : types->second.rows();
-}
-
 bool has_tensor_ending(const GgufFile& file, std::string_view end) {
   return std::any_of(file.tensors.begin(), file.tensors.end(),
                      [&](const auto& tensor) { return tensor.first.ends_with(end); });
 }
 
-/// Granite's switch for RoPE, which is on where the file does not say.
-bool has_rope_switched_on(GgufKeys& metadata) {
-  const GgufValue* value = metadata.find("rope.scaling.finetuned");
-  const auto* flag = value == nullptr ? nullptr : std::get_if<bool>(value);
-  return flag == nullptr || *flag;
-}
-
-/// The scores' scale, which the file does not say: by the width of the heads, but in the largest of each kind
-/// by the width that a head would have of the model's.
-void set_gemma_scale(const FamilyInput& input, uint32_t largest) {
-  nlohmann::json& config = input.config;
-  const uint32_t heads = config["num_attention_heads"];
-  const bool by_width = layers_of(input) == largest && heads != 0;
-  config["query_pre_attn_scalar"] =
-      by_width ? config["hidden_size"].get<uint32_t>() / heads : config["head_dim"].get<uint32_t>();
-}
-
-/// The RoPE of layers with a window.
-void set_local_rope(const FamilyInput& input) {
+void set_gguf_local_rope(const FamilyInput& input) {
   if (const auto theta = input.metadata.number("rope.freq_base_swa"))
     input.config["rope_local_base_freq"] = *theta;
 }
 
-void set_expansion(const FamilyInput& input) {
-  const uint32_t inner = input.metadata.size("ssm.inner_size").value_or(0);
-  const uint32_t width = input.config["hidden_size"];
-  if (width == 0 || inner == 0 || inner % width != 0)
-    fail("{}: {}.ssm.inner_size {} is no multiple of a width of {}", input.where, input.family.name, inner,
-         width);
-  input.config["expand"] = inner / width;
+void require_gguf_value_length(const FamilyInput& input, uint32_t width) {
+  if (input.metadata.size("attention.value_length").value_or(width) != width)
+    fail("{}: {}.attention.value_length differs from the keys' {}, which is not supported", input.where,
+         input.family.name, width);
 }
-
-}  // namespace
 
 void read_own_bert(const FamilyInput& input) {
   require_not_causal(input);
@@ -114,7 +116,7 @@ void read_own_modern_bert(const FamilyInput& input) {
   if (!input.config.contains("norm_eps"))
     fail("{}: no metadata key modern-bert.attention.layer_norm_epsilon", input.where);
   input.config["sliding_window"] = input.config["local_attention"];
-  set_layer_windows(input, 3, true);
+  set_gguf_layer_windows(input, 3, true);
   input.config.erase("sliding_window");
   const std::string activation = input.metadata.text("hidden_activation", "gelu");
   input.config["hidden_activation"] = activation;
@@ -183,21 +185,21 @@ void read_own_granite_hybrid(const FamilyInput& input) {
 
 void read_own_gemma2(const FamilyInput& input) {
   set_gemma_scale(input, 46);
-  set_layer_windows(input, 2);
+  set_gguf_layer_windows(input, 2);
 }
 
 void read_own_gemma3(const FamilyInput& input) {
   set_gemma_scale(input, 62);
-  set_layer_windows(input, 6);
-  set_local_rope(input);
+  set_gguf_layer_windows(input, 6);
+  set_gguf_local_rope(input);
 }
 
 void read_own_embedding_gemma(const FamilyInput& input) {
   input.config["architectures"] = {"Gemma3TextModel"};
   input.config["use_bidirectional_attention"] = true;
   set_gemma_scale(input, 0);
-  set_layer_windows(input, 6);
-  set_local_rope(input);
+  set_gguf_layer_windows(input, 6);
+  set_gguf_local_rope(input);
 }
 
 /// OLMo 3 differs by its windows.
@@ -206,7 +208,7 @@ void read_own_olmo2(const FamilyInput& input) {
   if (window.value_or(0) == 0) return;
   input.config["model_type"] = "olmo3";
   input.config["sliding_window"] = *window;
-  set_layer_windows(input, 4);
+  set_gguf_layer_windows(input, 4);
 }
 
 /// LongRoPE's factors are tensors, and the factor of its attention follows from the two contexts.
@@ -232,7 +234,7 @@ void read_own_phi3(const FamilyInput& input) {
 
 /// Layers without a window have RoPE only where no layer has a window.
 void read_own_exaone4(const FamilyInput& input) {
-  set_layer_windows(input, layers_of(input) == 64 ? 4 : 1);
+  set_gguf_layer_windows(input, gguf_layers_of(input) == 64 ? 4 : 1);
   const auto& types = input.config["layer_types"];
   if (std::find(types.begin(), types.end(), "sliding_attention") == types.end())
     input.config["sliding_window"] = nullptr;
@@ -246,7 +248,7 @@ void read_own_glm4(const FamilyInput& input) {
 }
 
 void read_own_gpt_oss(const FamilyInput& input) {
-  set_layer_windows(input, 2);
+  set_gguf_layer_windows(input, 2);
   input.config["attention_bias"] = true;
   if (input.config.contains("rope_scaling")) input.config["rope_scaling"]["truncate"] = false;
 }
@@ -264,7 +266,7 @@ void read_own_qwen35(const FamilyInput& input) {
   if (heads == 0 || inner % heads != 0 || key_heads == 0 || heads % key_heads != 0)
     fail("{}: qwen35.ssm.inner_size {} of {} heads, {} of keys", input.where, inner, heads, key_heads);
   config["linear_value_head_dim"] = inner / heads;
-  const uint32_t layers = layers_of(input), head_dim = config["head_dim"];
+  const uint32_t layers = gguf_layers_of(input), head_dim = config["head_dim"];
   const uint32_t interval = input.metadata.size("full_attention_interval").value_or(4);
   std::vector<bool> scans(layers);
   for (uint32_t i = 0; i < layers; ++i) scans[i] = interval == 0 || (i + 1) % interval != 0;
@@ -280,9 +282,7 @@ void read_own_qwen35(const FamilyInput& input) {
 
 void read_own_mamba(const FamilyInput& input) {
   set_expansion(input);
-  const GgufValue* norms = input.metadata.find("ssm.dt_b_c_rms");
-  const auto* flag = norms == nullptr ? nullptr : std::get_if<bool>(norms);
-  if (flag != nullptr && *flag)
+  if (input.metadata.flag("ssm.dt_b_c_rms").value_or(false))
     fail("{}: mamba.ssm.dt_b_c_rms is true: Falcon Mamba is not read", input.where);
   input.config["use_conv_bias"] = has_tensor_ending(input.file, ".ssm_conv1d.bias");
 }

@@ -2,6 +2,7 @@
 //
 // GGUF's tensor names translated to Hugging Face's, by the tables of gguf_families.h. A tensor that no table
 // has might change the results, and is refused by name.
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -9,6 +10,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/ggml_blocks.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_rows.h"
 #include "converter/readers/readers.h"
@@ -26,51 +28,69 @@ TensorName take_apart(const std::string& name, uint64_t layers) {
   const size_t dot = name.rfind('.');
   if (dot == std::string::npos) return {name, "", ""};
   TensorName result{name.substr(0, dot), "", name.substr(dot)};
-  if (name.compare(0, 4, "blk.") != 0) return result;
-  const size_t end = name.find('.', 4);
+  const bool of_side = name.starts_with("enc.") || name.starts_with("dec.");
+  const size_t begin = of_side ? 8 : 4;
+  if (name.compare(begin - 4, 4, "blk.") != 0) return result;
+  const size_t end = name.find('.', begin);
   if (end > dot) return result;
   uint32_t layer = 0;
-  const auto parsed = std::from_chars(name.data() + 4, name.data() + end, layer);
+  const auto parsed = std::from_chars(name.data() + begin, name.data() + end, layer);
   if (parsed.ec != std::errc() || parsed.ptr != name.data() + end || layer >= layers) return result;
   result.layer = std::to_string(layer);
-  if (result.layer.size() == end - 4) result.stem.replace(4, end - 4, "{}");  // not "blk.03."
+  if (result.layer.size() == end - begin) result.stem.replace(begin, end - begin, "{}");  // not "blk.03."
   return result;
 }
 
-/// Hugging Face's name, "" where the family has no such tensor.
-std::string translated(const Family& family, bool has_experts, const TensorName& name) {
+/// The rule for a tensor, null where the family has no such tensor.
+const TensorRule* find_rule(const Family& family, bool has_experts, const TensorName& name) {
   const bool usual = name.kind == ".weight" || name.kind == ".bias";
   for (const std::span<const TensorRule> rules :
        {has_experts ? family.experts.tensors : std::span<const TensorRule>(), family.tensors,
         family.common_tensors(), family.of_other_layers}) {
     for (const TensorRule& rule : rules) {
-      if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf)
-        return fmt::format(fmt::runtime(rule.name), name.layer) + (rule.whole ? "" : name.kind);
+      if (rule.whole ? name.stem + name.kind == rule.gguf : usual && name.stem == rule.gguf) return &rule;
     }
   }
-  return "";
+  return nullptr;
+}
+
+bool is_vector(const SourceTensor& tensor) { return tensor.shape.size() < 2; }
+
+/// Of a vector its elements.
+uint64_t outputs_of(const SourceTensor& tensor) { return is_vector(tensor) ? tensor.cols() : tensor.rows(); }
+
+/// Whether outputs of it can be taken apart: elements of a vector that are no blocks of several.
+bool is_divisible(const SourceTensor& tensor) {
+  return !is_vector(tensor) || block_layout(tensor.type).elements == 1;
 }
 
 /// Rows [first, first + count) of a matrix, or those elements of a vector.
 SourceTensor rows_of(const SourceTensor& whole, uint64_t first, uint64_t count) {
   SourceTensor part = whole;
-  const bool vector = whole.shape.size() < 2;
-  const uint64_t rows = vector ? whole.cols() : whole.rows();
+  const bool vector = is_vector(whole);
+  const uint64_t rows = outputs_of(whole);
   part.bytes = whole.bytes / rows * count;
   part.data += whole.bytes / rows * first;
   (vector ? part.shape.back() : part.shape[0]) = count;
   return part;
 }
 
-/// How V's heads of a gated delta rule stand in a file, by Hugging Face's places: GGUF has the first ones of
-/// all groups that share a key, then the second ones.
-std::vector<uint32_t> tiled_heads(uint32_t before, uint32_t heads, uint32_t key_heads, uint32_t width) {
-  std::vector<uint32_t> places(before + uint64_t{heads} * width);
+/// V's heads of a gated delta rule, `width` rows each, behind `before` others.
+struct DeltaHeads {
+  uint64_t before, heads, key_heads, width;
+  uint64_t rows() const { return before + heads * width; }
+};
+
+/// Returns how they stand in a file, by Hugging Face's places: GGUF has the first ones of all groups that
+/// share a key, then the second ones.
+std::vector<uint32_t> tiled_heads(const DeltaHeads& of) {
+  std::vector<uint32_t> places(of.rows());
   std::iota(places.begin(), places.end(), 0u);
-  const uint32_t group = heads / key_heads;
-  for (uint32_t head = 0; head < heads; ++head) {
-    const uint32_t place = head % group * key_heads + head / group;
-    for (uint32_t i = 0; i < width; ++i) places[before + head * width + i] = before + place * width + i;
+  const uint64_t group = of.heads / of.key_heads;
+  for (uint64_t head = 0; head < of.heads; ++head) {
+    const uint64_t place = head % group * of.key_heads + head / group;
+    for (uint64_t i = 0; i < of.width; ++i)
+      places[of.before + head * of.width + i] = static_cast<uint32_t>(of.before + place * of.width + i);
   }
   return places;
 }
@@ -81,7 +101,9 @@ class GgufTensors {
       : source_(source), config_(*source.config), family_(family), file_(file), where_(where) {
     heads_ = config_.value("num_attention_heads", 1u);
     kv_heads_ = config_.value("num_key_value_heads", heads_);
-    layers_ = config_.value("num_hidden_layers", config_.value("n_layer", uint64_t{0}));
+    for (const char* key : {"num_hidden_layers", "n_layer", "num_layers", "num_decoder_layers"})
+      layers_ = std::max(layers_, config_.value(key, uint64_t{0}));
+    gated_ = config_.value("feed_forward_proj", "gated") != "relu";
   }
 
   void add_all() {
@@ -101,8 +123,17 @@ class GgufTensors {
     return take_apart(name, layers_).layer.empty() && !take_apart(name, all).layer.empty();
   }
 
+  const TensorRule* rule_for(const TensorName& name) const {
+    return find_rule(family_, config_.contains("num_experts_per_tok"), name);
+  }
+
+  /// Hugging Face's name, "" where the family has no such tensor.
   std::string translation_of(const TensorName& name) const {
-    return translated(family_, config_.contains("num_experts_per_tok"), name);
+    const TensorRule* rule = rule_for(name);
+    if (rule == nullptr || rule->name == nullptr) return "";
+    std::string stem = fmt::format(fmt::runtime(rule->name), name.layer);
+    if (!gated_ && stem.ends_with(".wi_1")) stem.resize(stem.size() - 2);
+    return stem + (rule->whole ? "" : name.kind);
   }
 
   void add(const std::string& gguf_name, const SourceTensor& tensor) {
@@ -110,6 +141,7 @@ class GgufTensors {
     if (name.stem == "blk.{}.attn_rot_embd") return;  // a table that nothing reads
     // LongRoPE's factors, which are in the config.
     if (gguf_name == "rope_factors_long.weight" || gguf_name == "rope_factors_short.weight") return;
+    if (const TensorRule* rule = rule_for(name); rule != nullptr && rule->name == nullptr) return;
     const std::string translation = translation_of(name);
     if (!translation.empty()) {
       add_known(gguf_name, name, translation, tensor);
@@ -130,8 +162,8 @@ class GgufTensors {
   void add_parts(const std::string& gguf_name, const TensorName& name, const SourceTensor& whole,
                  const std::vector<std::string>& parts, const std::vector<uint64_t>& shares) {
     const uint64_t all = std::accumulate(shares.begin(), shares.end(), uint64_t{0});
-    const uint64_t rows = whole.shape.size() < 2 ? whole.cols() : whole.rows();
-    if (all == 0 || rows % all != 0 || whole.shape.size() > 2)
+    const uint64_t rows = outputs_of(whole);
+    if (all == 0 || rows % all != 0 || whole.shape.size() > 2 || !is_divisible(whole))
       fail("{}: tensor {} of {} rows does not divide into {} heads", where_, shown(gguf_name), rows, all);
     uint64_t first = 0;
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -149,8 +181,8 @@ class GgufTensors {
     const bool bias = name.kind == ".bias";
     for (const SourceTensor& one : split(gguf_name, stacked, bias)) {
       const std::string expert = std::to_string(experts_seen_++);
-      const uint64_t rows = bias ? one.cols() : one.rows();
-      if (rows % 2 != 0) refuse(gguf_name);
+      const uint64_t rows = outputs_of(one);
+      if (rows % 2 != 0 || !is_divisible(one)) refuse(gguf_name);
       for (const bool up : {false, true}) {
         const char* stem = up ? "blk.{}.ffn_up_exps" : "blk.{}.ffn_gate_exps";
         std::string translation = translation_of({stem, name.layer, name.kind});
@@ -196,6 +228,9 @@ class GgufTensors {
          {"mamba.A", "mamba.D", "mamba.norm.weight", "mixer.A", "mixer.D", "mixer.norm.weight"}) {
       if (one_state && translation.ends_with(end)) added.shape = {added.rows() * added.cols()};
     }
+    // Of all heads, one below the other.
+    if (name.stem == "blk.{}.attn_k_b" || name.stem == "blk.{}.attn_v_b")
+      added.shape = {added.rows(), added.cols()};
     // A matrix of one row, which the file has as a vector.
     if (name.stem == "blk.{}.ffn_gate_inp_shexp" && added.shape.size() == 1)
       added.shape.insert(added.shape.begin(), 1);
@@ -206,7 +241,7 @@ class GgufTensors {
     const bool is_query = name.stem == "blk.{}.attn_q", is_key = name.stem == "blk.{}.attn_k";
     if (!is_query && !is_key) return;
     added.interleaved_heads = static_cast<uint32_t>(is_query ? heads_ : kv_heads_);
-    const uint64_t outputs = added.shape.size() < 2 ? added.cols() : added.rows();
+    const uint64_t outputs = outputs_of(added);
     if (added.interleaved_heads == 0 || outputs % (uint64_t{2} * added.interleaved_heads) != 0) {
       fail("{}: tensor {} of {} rows does not divide into {} heads", where_, shown(gguf_name), outputs,
            added.interleaved_heads);
@@ -219,37 +254,35 @@ class GgufTensors {
                    key_heads = config_.at("linear_num_key_heads"),
                    width = config_.at("linear_value_head_dim"), key_width = config_.at("linear_key_head_dim");
     if (heads == key_heads) return;
-    const uint64_t keys = 2 * uint64_t{key_heads} * key_width, most = UINT32_MAX / 2;
-    if (keys > most || uint64_t{heads} * width > most)
-      fail("{}: {} heads of {}, {} of keys of {}", where_, heads, width, key_heads, key_width);
-    const auto before = static_cast<uint32_t>(keys);
+    const DeltaHeads values{0, heads, key_heads, width}, numbers{0, heads, key_heads, 1};
+    DeltaHeads behind_keys = values;
+    behind_keys.before = 2 * uint64_t{key_heads} * key_width;
     for (auto& [name, tensor] : source_.tensors) {
       if (name.find(".linear_attn.") == std::string::npos) continue;
       const auto is = [&name](const char* end) { return name.ends_with(end); };
       if (is("in_proj_qkv.weight") || is("conv1d.weight")) {
-        order(name, tensor, tiled_heads(before, heads, key_heads, width), false);
+        order(name, tensor, behind_keys, false);
       } else if (is("in_proj_z.weight")) {
-        order(name, tensor, tiled_heads(0, heads, key_heads, width), false);
+        order(name, tensor, values, false);
       } else if (is("out_proj.weight")) {
-        order(name, tensor, tiled_heads(0, heads, key_heads, width), true);
+        order(name, tensor, values, true);
       } else if (is(".A") || is("dt_bias")) {
-        order(name, tensor, tiled_heads(0, heads, key_heads, 1), true);
+        order(name, tensor, numbers, true);
       } else if (is("in_proj_a.weight") || is("in_proj_b.weight")) {
-        order(name, tensor, tiled_heads(0, heads, key_heads, 1), false);
+        order(name, tensor, numbers, false);
       }
     }
   }
 
-  void order(const std::string& name, SourceTensor& tensor, std::vector<uint32_t> places,
-             bool columns) const {
+  void order(const std::string& name, SourceTensor& tensor, const DeltaHeads& heads, bool columns) const {
     const uint64_t count = columns ? tensor.cols() : tensor.rows();
-    if (count != places.size())
+    if (count != heads.rows() || count > UINT32_MAX)
       fail("{}: tensor {} has {} {}, the metadata implies {}", where_, name, count,
-           columns ? "columns" : "rows", places.size());
+           columns ? "columns" : "rows", heads.rows());
+    std::vector<uint32_t> places = tiled_heads(heads), none;
     SourceTensor stored = tensor;
-    tensor.reader = columns
-                        ? std::make_shared<OrderedRows>(std::move(stored), std::vector<uint32_t>{}, places)
-                        : std::make_shared<OrderedRows>(std::move(stored), places, std::vector<uint32_t>{});
+    tensor.reader =
+        std::make_shared<OrderedRows>(std::move(stored), columns ? none : places, columns ? places : none);
   }
 
   Source& source_;
@@ -258,6 +291,7 @@ class GgufTensors {
   const GgufFile& file_;
   const std::string& where_;
   uint64_t heads_ = 1, kv_heads_ = 1, layers_ = 0;
+  bool gated_ = true;  // T5's feed-forwards
   size_t experts_seen_ = 0;
 };
 

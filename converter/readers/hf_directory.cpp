@@ -245,23 +245,25 @@ void add_dense(Source& source, const SentenceModules& modules) {
 
 }  // namespace
 
-Source read_onnx_file(const fs::path& path) {
+Source read_onnx_file(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const fs::path above = folder / "..";
   std::error_code error;
   const bool in_onnx = fs::weakly_canonical(folder, error).filename() == "onnx";
-  return read_hf_directory(in_onnx && !is_there(folder / "config.json") ? above : folder, path);
+  return read_hf_directory(in_onnx && !is_there(folder / "config.json") ? above : folder, path, ignored);
 }
 
-Source read_hf_directory(const fs::path& root, const fs::path& onnx) {
+Source read_hf_directory(const fs::path& root, const fs::path& onnx,
+                         const std::vector<std::string>& ignored) {
   std::optional<SentenceModules> sentence;
   if (is_there(root / "modules.json")) sentence = read_sentence_modules(root);
   const fs::path directory = sentence ? sentence->transformer : root;
   const fs::path config_path = directory / "config.json";
   if (is_there(directory / "adapter_config.json")) {
     fail(
-        "{} holds an adapter (adapter_config.json), which is not read: merge it into its model (peft's "
-        "merge_and_unload) and save that",
+        "{} holds an adapter (adapter_config.json): convert the model that it was trained for with --lora "
+        "and "
+        "this directory",
         directory.string());
   }
   if (!is_there(config_path)) {
@@ -269,6 +271,7 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx) {
          directory.string());
   }
   Source source;
+  source.ignored_keys = ignored;
   source.format = "hf";
   source.directory = directory;
   std::error_code error;

@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
-#include <vector>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/json_builder.h"
 #include "converter/source.h"
 
 namespace mote::convert {
@@ -46,31 +45,9 @@ std::string with_quoted_numbers(std::string_view text) {
 }
 
 json parse_json(std::span<const std::byte> text, const std::string& where, int max_depth) {
-  std::vector<std::set<std::string>> keys;  // seen so far in each open object
-  const auto check = [&](int depth, json::parse_event_t event, json& parsed) {
-    switch (event) {
-      case json::parse_event_t::object_start:
-        keys.emplace_back();
-        [[fallthrough]];
-      case json::parse_event_t::array_start:
-        if (depth >= max_depth) fail("{}: JSON nested deeper than {}", where, max_depth);
-        break;
-      case json::parse_event_t::object_end:
-        keys.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!keys.back().insert(parsed.get<std::string>()).second) {
-          fail("{}: key '{}' occurs twice", where, shown(parsed.get<std::string>()));
-        }
-        break;
-      default:
-        break;
-    }
-    return true;
-  };
   const std::string_view given(reinterpret_cast<const char*>(text.data()), text.size());
   try {
-    return json::parse(given.begin(), given.end(), check);
+    return build_json<json>(given, where, max_depth, true);
   } catch (const json::parse_error& error) {
     const std::string changed = with_quoted_numbers(given);
     if (!changed.empty()) return parse_json(std::as_bytes(std::span(changed)), where, max_depth);

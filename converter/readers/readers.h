@@ -18,9 +18,10 @@
 namespace mote::convert {
 
 /// `onnx`: the weights, whatever else is there; empty: those that are there.
-Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {});
+Source read_hf_directory(const std::filesystem::path& directory, const std::filesystem::path& onnx = {},
+                         const std::vector<std::string>& ignored = {});
 /// With the config.json beside it, or beside the folder "onnx" that it is in.
-Source read_onnx_file(const std::filesystem::path& path);
+Source read_onnx_file(const std::filesystem::path& path, const std::vector<std::string>& ignored = {});
 
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {
@@ -37,15 +38,13 @@ struct SentenceModules {
 SentenceModules read_sentence_modules(const std::filesystem::path& directory);
 
 bool is_gguf(std::span<const std::byte> file);
-Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path);
-Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
+/// Metadata keys that the user says to be harmless are `ignored`.
+Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored = {});
+Source read_gguf(const GgufFile& file, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored = {});
 /// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
-Source read_gguf_parts(std::unique_ptr<MappedFile> file);
-
-/// Fails for the source's unread keys, all of them, but those that are ignored. Returns the ignored ones that
-/// are no unread keys.
-std::vector<std::string> refuse_unread_keys(const Source& source, const std::string& where,
-                                            const std::vector<std::string>& ignored);
+Source read_gguf_parts(std::unique_ptr<MappedFile> file, const std::vector<std::string>& ignored = {});
 
 /// A directory with CTranslate2's model.bin.
 Source read_ctranslate2(const std::filesystem::path& directory);

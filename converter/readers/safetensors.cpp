@@ -94,9 +94,15 @@ NamedTensors parse_safetensors(std::span<const std::byte> file, const std::strin
   constexpr int kHeaderDepth = 3;  // the object, a tensor's object, its lists
   const auto header = parse_json_object(file.subspan(8, header_bytes), where + ": header", kHeaderDepth);
   NamedTensors tensors;
+  const auto data = file.subspan(8 + header_bytes);
+  uint64_t left = data.size();
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") continue;
-    tensors[name] = parse_entry(entry, file.subspan(8 + header_bytes), where + ": tensor " + shown(name));
+    const NamedTensor& tensor = tensors[name] = parse_entry(entry, data, where + ": tensor " + shown(name));
+    if (tensor.bytes.size() > left)  // what is made of them would be larger than the file
+      fail("{}: the tensors up to {} take more than the {} bytes of data: some overlap", where, shown(name),
+           data.size());
+    left -= tensor.bytes.size();
   }
   return tensors;
 }

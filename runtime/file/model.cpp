@@ -6,6 +6,7 @@
 #include "mote/beams.h"
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
+#include "runtime/exec/saturating.h"
 #include "runtime/file/parts.h"
 #include "runtime/file/pass_check.h"
 #include "runtime/file/rows.h"
@@ -121,6 +122,22 @@ mote_status check_tensor(const mote_model& model, uint32_t index, bool hash, mot
   if (hash &&
       xxh64(model.segment + tensor->offset(), static_cast<size_t>(tensor->bytes())) != tensor->xxh64()) {
     return fail(error, MOTE_CORRUPT_FILE, "tensor ", name, ": hash differs; copy or download the file again");
+  }
+  return MOTE_OK;
+}
+
+/// Also that tensors share no bytes: with their hashes, opening would take as long as all of them together.
+mote_status check_tensors(const mote_model& model, bool hashes, mote_error* error) {
+  const auto& tensors = *model.root->tensors();
+  uint64_t bytes = 0;
+  for (const file::Tensor* tensor : tensors) bytes = saturating_add(bytes, tensor->bytes());
+  if (bytes > model.root->segment_bytes()) {
+    return fail(error, MOTE_CORRUPT_FILE, "the tensors take ", bytes, " bytes, the weights have ",
+                model.root->segment_bytes(), ": tensors overlap");
+  }
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
+    const mote_status status = check_tensor(model, i, hashes, error);
+    if (status != MOTE_OK) return status;
   }
   return MOTE_OK;
 }
@@ -295,9 +312,7 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   mote_status status = find_parts(data, bytes, model, error);
   if (status == MOTE_OK) status = check_counts(*model->root, error);
   if (status == MOTE_OK) status = check_states(*model->root, error);
-  for (uint32_t i = 0; status == MOTE_OK && i < model->root->tensors()->size(); ++i) {
-    status = check_tensor(*model, i, hashes, error);
-  }
+  if (status == MOTE_OK) status = check_tensors(*model, hashes, error);
   if (status != MOTE_OK) return status;
   status = check_programs(model, error);
   if (status == MOTE_OK) status = check_media(*model, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether programs of whole sequences may run in passes (runtime/exec/passes.h).
+// Proves whether programs of whole sequences may run in passes (runtime/exec/passes.h).
 #pragma once
 
 #include "runtime/file/model.h"

@@ -16,7 +16,8 @@ void run_experts(const ExpertsArgs& args, const KernelEntry* kernel, Range units
 inline constexpr uint32_t kExpertRows = 32;
 inline uint32_t expert_rows(uint32_t rows) { return rows < kExpertRows ? rows : kExpertRows; }
 
-/// Of the gathered rows, their outputs, and of each row the experts that it has had.
+/// Returns the bytes of the gathered rows, of their outputs, and of a count for each row of its experts so
+/// far.
 inline uint64_t experts_scratch_bytes(const ExpertsArgs& args, uint32_t rows) {
   return expert_rows(rows) * (buffer_row_bytes(args.in_type, args.linear.inputs) +
                               buffer_row_bytes(DType::f32, args.linear.outputs)) +

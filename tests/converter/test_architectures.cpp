@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "converter/config_keys.h"
 #include "converter/convert.h"
 #include "converter/error.h"
 #include "tests/support/files.h"
@@ -22,6 +23,7 @@ RopeSpec rope_of(const json& keys, uint32_t head_dim = 16, uint32_t context = 12
   Config config(keys);
   RopeSpec rope = read_rope(config, head_dim, context, {});
   config.finish();
+  config.check_keys();
   return rope;
 }
 
@@ -51,6 +53,7 @@ TransformerSpec spec_of(const json& keys) {
   Config config(*source.config);
   const TransformerSpec spec = find_architecture(config).read(source, config);
   config.finish();
+  config.check_keys();
   return spec;
 }
 
@@ -172,11 +175,16 @@ TEST("architectures: wrong sizes are said with their key and value") {
   TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "model_type", nullptr)), "model_type is null"));
 }
 
-TEST("architectures: a key that nobody understands is an error, harmless ones are not") {
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "logit_softcap", 30.0)),
-                            "logit_softcap is 30.0: this key is not understood"));
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "pretraining_tp", 2)), "pretraining_tp"));
-  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "sliding_window", 5)), "sliding_window"));
+TEST("architectures: keys that the original reads and nobody understands are errors, harmless ones are not") {
+  TEST_ASSERT_TRUE(contains(spec_error(with(llama_config(), "sliding_window", 5)),
+                            "sliding_window is 5: this key is not understood"));
+  TEST_ASSERT_TRUE(
+      contains(spec_error(with(with(llama_config(), "sliding_window", 5), "attention_chunk_size", 7)),
+               "attention_chunk_size is 7, sliding_window is 5: these keys are not understood"));
+  const json unknown_class = {{"model_type", "rnn"}, {"twist", 3}};  // transformers has none
+  const Config own(unknown_class);
+  own.finish();
+  TEST_ASSERT_TRUE(contains(message_of<Error>([&] { own.check_keys(); }), "twist is 3: this key"));
   json config = llama_config();
   config.update({{"pretraining_tp", 1},
                  {"_name_or_path", "x"},
@@ -209,6 +217,29 @@ TEST("architectures: keys that real configs carry change nothing") {
   }
 }
 
+TEST("architectures: what the original does not read is ignored and named, whatever its value") {
+  json keys = llama_config();
+  keys.update({{"pretraining_tp", 2}, {"logit_softcap", 30.0}, {"head_dim", 8}, {"mlp_bias", false}});
+  Source source;
+  source.config = std::make_shared<const json>(keys);
+  Config config(*source.config);
+  find_architecture(config).read(source, config);
+  config.finish();
+  config.check_keys();
+  TEST_ASSERT_TRUE(config.unread() == std::vector<std::string>({"logit_softcap", "pretraining_tp"}));
+}
+
+TEST("architectures: a key of the original's at its class's default is as if it were absent") {
+  // ModernBERT reads them; mote has what they are by default.
+  const OriginalKeys* keys = OriginalKeys::find("modernbert");
+  REQUIRE(keys != nullptr);
+  TEST_ASSERT_TRUE(keys->reads("sparse_prediction") && keys->is_default("sparse_prediction", false));
+  TEST_ASSERT_FALSE(keys->is_default("sparse_prediction", true));
+  TEST_ASSERT_FALSE(keys->reads("layer_norm_eps"));
+  TEST_ASSERT_TRUE(OriginalKeys::find("clip.text_config")->reads("hidden_act"));
+  TEST_ASSERT_NULL(OriginalKeys::find("rnn"));
+}
+
 TEST("architectures: a key is ignored at the user's word, but none that is understood or not there") {
   const auto error_of = [](json keys, const std::vector<std::string>& ignored) {
     keys["model_type"] = "llama";
@@ -217,11 +248,13 @@ TEST("architectures: a key is ignored at the user's word, but none that is under
       config.ignore(ignored);
       find_architecture(config).read(Source{}, config);
       config.finish();
-      config.check_ignored();
+      config.check_keys();
     });
   };
-  TEST_ASSERT_TRUE(contains(error_of({{"twist", 3}}, {}), "(--ignore-key twist says that it does not)"));
-  TEST_ASSERT_EQUAL_STRING("", error_of({{"twist", 3}}, {"twist"}));
+  TEST_ASSERT_TRUE(
+      contains(error_of({{"sliding_window", 3}}, {}), "(--ignore-key sliding_window says that it does not)"));
+  TEST_ASSERT_EQUAL_STRING("", error_of({{"sliding_window", 3}}, {"sliding_window"}));
+  TEST_ASSERT_EQUAL_STRING("", error_of({{"twist", 3}}, {"twist"}));  // which the original does not read
   const json rope = {{"rope_parameters", {{"twist", 3}}}};
   TEST_ASSERT_TRUE(contains(error_of(rope, {}), "--ignore-key rope_parameters.twist"));
   TEST_ASSERT_EQUAL_STRING("", error_of(rope, {"rope_parameters.twist"}));

@@ -225,8 +225,8 @@ TEST("convert: what cannot be converted is said by name and leaves nothing behin
   architecture.config["model_type"] = "reformer";
   TEST_ASSERT_TRUE(contains(convert_error(architecture), "model_type \"reformer\" is not supported"));
   TinyLlama key;
-  key.config["attn_logit_softcapping"] = 50.0;
-  TEST_ASSERT_TRUE(contains(convert_error(key), "attn_logit_softcapping"));
+  key.config["sliding_window"] = 50;
+  TEST_ASSERT_TRUE(contains(convert_error(key), "sliding_window"));
   TEST_ASSERT_TRUE(contains(convert_error(TinyLlama(), "q4g31"), "did you mean 'q4g32'?"));
   TinyLlama overflowing;  // every weight is finite, the model's logits are not
   for (float& value : overflowing.tensors["lm_head.weight"].values) value = 3e38f;

@@ -201,3 +201,48 @@ TEST("onnx: proving a small encoder costs little of what its file may", "[onnx]"
   read_source(folder.path());
   REQUIRE(work_charged() - before < 2'000'000);
 }
+
+TEST("onnx: onnxruntime's fused operators are written as those that they stand for", "[onnx]") {
+  OnnxModel model;
+  const auto fused = [&](const char* op, std::vector<std::string> inputs,
+                         std::vector<OnnxAttribute> attributes) {
+    model.graph.nodes = {{op, "", "com.microsoft", std::move(inputs), {"y"}, std::move(attributes)}};
+    expand_fused(model);
+    std::string ops;
+    for (const OnnxNode& node : model.graph.nodes) ops += (ops.empty() ? "" : " ") + node.op;
+    REQUIRE(model.graph.nodes.back().outputs[0] == "y");
+    return ops;
+  };
+  OnnxAttribute tanh{"activation"}, other{"activation"};
+  tanh.text = "Tanh";
+  other.text = "Sigmoid";
+  REQUIRE(fused("Gelu", {"x"}, {}) == "Gelu");
+  REQUIRE(model.graph.nodes[0].find("approximate")->text == "none");
+  REQUIRE(fused("BiasGelu", {"x", "b"}, {}) == "Add Gelu");
+  REQUIRE(fused("FastGelu", {"x", "b"}, {}) == "Add Gelu");
+  REQUIRE(model.graph.nodes[1].find("approximate")->text == "tanh");
+  REQUIRE(fused("FusedMatMul", {"a", "b"}, {}) == "MatMul Mul");
+  REQUIRE(fused("FusedMatMul", {"a", "b"}, {integer("transA", 1)}) == "FusedMatMul");  // not understood
+  REQUIRE(fused("FusedGemm", {"a", "b"}, {tanh}) == "Gemm Tanh");
+  REQUIRE(fused("FusedGemm", {"a", "b"}, {other}) == "FusedGemm");
+  REQUIRE(fused("SkipLayerNormalization", {"x", "r", "w", "b", "c"}, {}) == "Add Add LayerNormalization");
+  REQUIRE(fused("DynamicQuantizeMatMul", {"x", "w", "s", "z", "b"}, {}) ==
+          "DynamicQuantizeLinear MatMulInteger Cast Mul Mul Add");
+}
+
+TEST("onnx: elements are moved as the operators say", "[onnx]") {
+  const Traced x = known_numbers({2, 3}, {1, 2, 3, 4, 5, 6});
+  check_numbers(applied("Flatten", x, {integer("axis", 0)}), {1, 6}, {1, 2, 3, 4, 5, 6});
+  check_numbers(applied("Trilu", x, {integer("upper", 0)}), {2, 3}, {1, 0, 0, 4, 5, 0});
+  check_numbers(applied("Trilu", x, {}), {2, 3}, {1, 2, 3, 0, 5, 6});
+  OnnxGraph graph;
+  graph.inputs = {{"x"}, {"places"}};
+  graph.nodes = {{"GatherND", "", "", {"x", "places"}, {"y"}, {}}};
+  const auto gathered = [&](const Traced& places) {
+    return trace_onnx(graph, "graph", {{"x", x}, {"places", places}}).values.at("y");
+  };
+  check_numbers(gathered(known_numbers({2, 2}, {0, 2, 1, 0})), {2}, {3, 4});
+  check_numbers(gathered(known_numbers({1, 1}, {-1})), {1, 3}, {4, 5, 6});
+  const std::string error = message_of<Error>([&] { gathered(known_numbers({1, 1}, {2})); });
+  REQUIRE(contains(error, "it takes element 2 of 2"));
+}

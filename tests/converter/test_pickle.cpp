@@ -62,6 +62,35 @@ TEST("pickle: tensors that reach out of their storage, or leave gaps in it, are 
       contains(error_of_tensor(pickled_tensor("QInt8Storage", "0", 0, {1}, {1})), "torch.QInt8Storage"));
 }
 
+TEST("pickle: what protocols 2 to 4 write beside tensors is read over, and tensors come by the memo") {
+  const std::string wide = "J" + little(2, 4), longer = "\x8a\x01\x03", short_text = "\x8c\x01w";
+  const std::string shape = "(" + wide + longer + "t", strides = pickled_numbers({3, 1});
+  const std::string storage = pickled_tuple({pickled("storage"), pickled_global("torch", "FloatStorage"),
+                                             pickled("0"), pickled("cpu"), "N"}) +
+                              "Q\x94";  // its number is 0
+  const std::string tensor = pickled_global("torch._utils", "_rebuild_tensor_v2") +
+                             pickled_tuple({storage, pickled(uint8_t{0}), shape, strides}) + "R";
+  const std::string again =
+      pickled_global("torch._utils", "_rebuild_parameter") + "(" +
+      pickled_global("torch._utils", "_rebuild_tensor_v2") +
+      pickled_tuple({"j" + little(0, 4), pickled(uint8_t{4}), "K\x02\x85", "K\x01\x85"}) + "R\x88tR";
+  const std::string rest = pickled("f") + "G" + std::string(8, '\0') + "s" + pickled("list") +
+                           "](K\x01K\x02"
+                           "es";
+  const std::string pickle = "\x80\x04\x95" + std::string(8, '\0') + "}" + short_text + tensor + "s" +
+                             pickled("part") + again + "s" + rest + "}b.";
+  const NamedTensors tensors = read(checkpoint(pickle));
+  REQUIRE(tensors.size() == 2);
+  REQUIRE(tensors.at("w").shape == std::vector<uint64_t>{2, 3});
+  REQUIRE(tensors.at("part").shape == std::vector<uint64_t>{2});
+  TEST_ASSERT_TRUE(
+      contains(error_of_tensor(std::string("\x8a\x09") + std::string(9, '\1')), "more than 64 bits"));
+  const std::string less =
+      pickled_global("torch._utils", "_rebuild_tensor_v2") +
+      pickled_tuple({storage, "\x8a\x01\xff", pickled_numbers({1}), pickled_numbers({1})}) + "R";
+  TEST_ASSERT_TRUE(contains(error_of_tensor(less), "a size is negative"));
+}
+
 TEST("pickle: a file cut anywhere is an error") {
   const std::string file = checkpoint(pickled_dict({{"w", matrix()}}));
   TEST_ASSERT_EQUAL_STRING("", pickle_error(file).c_str());

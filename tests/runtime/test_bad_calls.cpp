@@ -2,6 +2,8 @@
 //
 // Calls with null pointers, misaligned memory and numbers that no model has get a status, as their neighbours
 // give.
+#include <set>
+
 #include "mote/beams.h"
 #include "mote/mote.hpp"
 #include "mote/sound.h"
@@ -16,6 +18,15 @@ const test::OpenModel& model() {
 }
 
 }  // namespace
+
+TEST("every status has a name of its own") {
+  std::set<std::string> names;
+  for (int status = MOTE_OK; status <= MOTE_WRONG_SNAPSHOT; ++status)
+    names.insert(mote_status_name(static_cast<mote_status>(status)));
+  constexpr size_t kStatuses = 14;
+  TEST_ASSERT_EQUAL_UINT64(kStatuses + 1, names.size());
+  TEST_ASSERT_EQUAL_UINT64(1, names.count("unknown status"));  // numbers between them
+}
 
 TEST("sampling refuses null pointers") {
   const test::OpenSession session(model(), test::small_options(model()));
@@ -77,13 +88,19 @@ TEST("a file has no more stop ids than each token can be compared with") {
 }
 
 TEST("rows of outputs of more tokens than there can be do not wrap") {
-  for (const char* name : {"vits", "moonshine", "wav2vec2_ctc"}) {
-    CAPTURE(name);
-    const test::OpenModel opened(test::golden_file(name, "f32"));
-    const uint32_t some = mote_model_output_rows(opened.get(), 1u << 20);
-    for (const uint32_t rows : {1u << 28, 1u << 31, UINT32_MAX})
-      TEST_ASSERT_TRUE(mote_model_output_rows(opened.get(), rows) >= some);
-  }
+  mote::convert::Graph graph = test::bare_graph(1, 4, 64);
+  const auto x = test::add_value(graph, 16),
+             selected = test::add_value(graph, 4, mote::convert::Unit::selected);
+  const auto parts = test::add_value(graph, 4, graph.add_parts(mote::convert::Unit::token, 4));
+  graph.nodes = {mote::convert::InputNode{x}, mote::convert::SplitRowsNode{x, parts},
+                 mote::convert::SelectNode{parts, selected}};
+  graph.output = selected;
+  graph.output_kind = mote::convert::OutputKind::hidden;
+  const test::AlignedBytes file = test::graph_file(graph, "parts");
+  const test::OpenModel opened(file);
+  REQUIRE(mote_model_output_rows(opened.get(), 16) == 64);
+  for (const uint32_t rows : {1u << 30, (1u << 30) + 1, UINT32_MAX})
+    REQUIRE(mote_model_output_rows(opened.get(), rows) == UINT32_MAX);
 }
 
 TEST("features of a transform that there is none of take no bytes, at once") {

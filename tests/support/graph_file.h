@@ -16,13 +16,17 @@
 
 namespace test {
 
-/// `name` is also its architecture. change(index, bytes) may alter a weight before it is hashed.
+/// `name` is also its architecture. change(index, bytes) may alter a weight before it is hashed,
+/// add(metadata) what the file says besides.
 template <class Change>
-AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name, Change change,
-                        const std::vector<int32_t>& stop_ids = {}) {
+AlignedBytes graph_file(
+    const mote::convert::Graph& graph, const char* name, Change change,
+    const std::vector<int32_t>& stop_ids = {},
+    const std::function<void(mote::convert::Metadata&)>& add = [](mote::convert::Metadata&) {}) {
   using namespace mote::convert;
   const MemoryPlan plan = plan_memory(graph);
   Metadata metadata{&graph, &plan, name, name, stop_ids, {}, {}, {}, false, std::nullopt, nullptr};
+  add(metadata);
   std::vector<std::byte> segment;
   for (const Weight& weight : graph.weights) {
     const uint64_t offset = segment.size();
@@ -37,6 +41,10 @@ AlignedBytes graph_file(const mote::convert::Graph& graph, const char* name, Cha
   bytes = build_metadata(metadata, bytes.size());
   bytes.resize(mote::align_up(bytes.size(), mote::kAlignment));
   bytes.insert(bytes.end(), segment.begin(), segment.end());
+  if (metadata.tokenizer != nullptr) {
+    const auto tables = metadata.tokenizer->bytes();
+    bytes.insert(bytes.end(), tables.begin(), tables.end());
+  }
   return AlignedBytes(bytes.data(), bytes.size());
 }
 

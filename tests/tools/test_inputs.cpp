@@ -201,7 +201,7 @@ TEST_CASE("messages say what a file is and what to do") {
   const std::string convert = "convert " + copy.string() + " -o " + (scratch() / "messages.mote").string();
   assert_fails(run(convert), 1, "model-00002-of-00003.safetensors is a Git LFS pointer");
   write_text(copy / "adapter_config.json", "{}");
-  assert_fails(run(convert), 1, "merge_and_unload");
+  assert_fails(run(convert), 1, "convert the model that it was trained for with --lora");
 }
 
 TEST_CASE("an output that is one of the inputs is refused") {
