@@ -88,9 +88,12 @@ View mamba(TransformerBuilder& builder, const LayerSpec& layer, const MambaSpec&
                   {builder.projection("mamba_dt", base + "dt_proj", spec.width, spec.rank, Role::fine, true)},
                   dt, Activation::none, std::nullopt);
 
-  const std::vector<float> logarithms = builder.tensors().table(base + "A_log", spec.width, spec.states);
-  const int32_t decay = add_table(builder, prefix + "decay", spec.states, spec.width,
-                                  decays(transposed(logarithms, spec.width, spec.states)));
+  const bool has_decays = builder.tensors().has(base + "A");  // as a GGUF has them
+  const std::vector<float> stored =
+      builder.tensors().table(base + (has_decays ? "A" : "A_log"), spec.width, spec.states);
+  std::vector<float> values = transposed(stored, spec.width, spec.states);
+  if (!has_decays) values = decays(std::move(values));
+  const int32_t decay = add_table(builder, prefix + "decay", spec.states, spec.width, std::move(values));
   const View out = builder.new_value(spec.width, Unit::token);
   builder.add(SelectiveScanNode{builder.add_state(recurrent(1, spec.states, spec.width)), decay, -1,
                                 add_vector(builder, prefix + "skip", base + "D", spec.width), x, dt,

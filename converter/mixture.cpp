@@ -75,8 +75,7 @@ class MixtureBuilder {
     const uint32_t rows = down ? width_ : spec_.width, cols = down ? spec_.width : width_;
     TensorSet& tensors = builder_.tensors();
     if (spec_.layout == MixtureSpec::Layout::each) {
-      const std::string& pattern = down ? spec_.down : up ? spec_.up : spec_.gate;
-      return tensors.matrix(of_expert(name(pattern), expert) + ".weight", rows, cols, false);
+      return tensors.matrix(of_expert(name(pattern_of(label)), expert) + ".weight", rows, cols, false);
     }
     const bool pairs = spec_.layout == MixtureSpec::Layout::pairs;
     if (down) return tensors.slice(name(spec_.down), expert, spec_.experts, rows, cols, pairs);
@@ -87,19 +86,37 @@ class MixtureBuilder {
     return both;
   }
 
-  /// Of all experts, each padded to rows_of_one; -1 for none.
-  int32_t bias(const std::string& label, uint32_t rows, uint32_t rows_of_one) {
-    if (spec_.layout != MixtureSpec::Layout::pairs) return -1;
+  const std::string& pattern_of(const std::string& label) const {
+    return label == "down" ? spec_.down : label == "up" ? spec_.up : spec_.gate;
+  }
+
+  /// The biases of all experts, `rows` of each.
+  std::vector<float> stored_biases(const std::string& label, uint32_t rows) {
+    std::vector<float> values;
+    if (spec_.layout == MixtureSpec::Layout::each) {
+      for (uint32_t e = 0; e < spec_.experts; ++e) {
+        const std::vector<float> own =
+            builder_.tensors().vector(of_expert(name(pattern_of(label)), e) + ".bias", rows);
+        values.insert(values.end(), own.begin(), own.end());
+      }
+      return values;
+    }
     const bool down = label == "down";
     const uint32_t step = down ? 1 : 2, first = label == "up" ? 1 : 0;
     const std::vector<float> stored =
         builder_.tensors().table(name(down ? spec_.down : spec_.gate) + "_bias", spec_.experts, step * rows);
+    for (size_t i = first; i < stored.size(); i += step) values.push_back(stored[i]);
+    return values;
+  }
+
+  /// Of all experts, each padded to rows_of_one; -1 for none.
+  int32_t bias(const std::string& label, uint32_t rows, uint32_t rows_of_one) {
+    if (spec_.layout != MixtureSpec::Layout::pairs && !spec_.biases) return -1;
+    const std::vector<float> stored = stored_biases(label, rows);
+    const float plus = label == "up" ? 1.0f : 0.0f;  // the 1 of (1 + up)
     std::vector<float> values(size_t{spec_.experts} * rows_of_one);
     for (size_t e = 0; e < spec_.experts; ++e) {
-      for (size_t row = 0; row < rows; ++row) {
-        const float plus = label == "up" ? 1.0f : 0.0f;  // the 1 of (1 + up)
-        values[e * rows_of_one + row] = stored[(e * rows + row) * step + first] + plus;
-      }
+      for (size_t row = 0; row < rows; ++row) values[e * rows_of_one + row] = stored[e * rows + row] + plus;
     }
     return builder_.add_vector(prefix_ + "experts." + label + ".bias", std::move(values));
   }

@@ -25,7 +25,8 @@ struct MixtureSpec {
   Layout layout = Layout::each;
   std::string gate, up, down;
   Activation activation = Activation::silu;
-  float limit = 0.0f;  // of pairs: what gates and ups are clamped to, and 1 is added to ups
+  bool biases = false;  // of each: behind every matrix, under its name
+  float limit = 0.0f;   // where there are biases: what gates and ups are clamped to, and 1 is added to ups
 
   std::string router;  // without ".weight"
   bool router_bias = false;

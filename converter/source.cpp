@@ -119,7 +119,7 @@ Source read_any(const std::filesystem::path& path, const std::vector<std::string
   const auto bytes = file->bytes();
   if (path.filename() == "model.bin" && is_ctranslate2(bytes)) return read_ctranslate2(path.parent_path());
   Source source;
-  if (is_gguf(bytes)) return read_gguf_parts(std::move(file));
+  if (is_gguf(bytes)) return read_gguf_parts(std::move(file), ignored);
   if (is_onnx(bytes)) return read_onnx_file(path, ignored);
   if (is_llama2c(bytes)) {
     source = read_llama2c(bytes, path);

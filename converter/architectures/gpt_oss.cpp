@@ -18,9 +18,16 @@ TransformerSpec read_gpt_oss(const Source& source, Config& config) {
   MixtureSpec experts;
   experts.width = spec.layers[0].ffn.width;
   read_experts(config, {"num_local_experts", 128, 4}, experts);
-  experts.layout = MixtureSpec::Layout::pairs;
-  experts.gate = prefix + "mlp.experts.gate_up_proj";
-  experts.down = prefix + "mlp.experts.down_proj";
+  if (source.format == "gguf") {  // which has a matrix for each
+    experts.gate = prefix + "mlp.experts.[].gate_proj";
+    experts.up = prefix + "mlp.experts.[].up_proj";
+    experts.down = prefix + "mlp.experts.[].down_proj";
+    experts.biases = true;
+  } else {
+    experts.layout = MixtureSpec::Layout::pairs;
+    experts.gate = prefix + "mlp.experts.gate_up_proj";
+    experts.down = prefix + "mlp.experts.down_proj";
+  }
   experts.router = prefix + "mlp.router";
   experts.router_bias = true;
   experts.scores = Scores::softmax_of_chosen;

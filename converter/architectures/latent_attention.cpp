@@ -101,10 +101,15 @@ class LatentBuilder {
     const uint32_t head_rows = spec_.plain_dim + spec_.value_dim;
     const uint32_t rows_of_one = static_cast<uint32_t>(align_up(outputs, kPanelRows));
     std::vector<WeightPart> parts;
+    const std::string split = name(keys ? spec_.k_b : spec_.v_b) + ".weight",
+                      whole = name(spec_.kv_b) + ".weight";
+    const bool is_split = builder_.tensors().has(split);
     for (uint32_t h = 0; h < spec_.heads; ++h) {
-      parts.push_back(builder_.tensors().rows(name(spec_.kv_b) + ".weight", spec_.heads * head_rows,
-                                              spec_.rank, h * head_rows + (keys ? 0 : spec_.plain_dim),
-                                              keys ? spec_.plain_dim : spec_.value_dim, keys));
+      parts.push_back(is_split ? builder_.tensors().rows(split, spec_.heads * outputs, inputs, h * outputs,
+                                                         outputs, false)
+                               : builder_.tensors().rows(whole, spec_.heads * head_rows, spec_.rank,
+                                                         h * head_rows + (keys ? 0 : spec_.plain_dim),
+                                                         keys ? spec_.plain_dim : spec_.value_dim, keys));
       if (outputs < rows_of_one) parts.push_back({"", nullptr, false, rows_of_one - outputs});
     }
     DType dtype = builder_.policy().dtype(Role::experts, *parts[0].tensor);
@@ -166,6 +171,8 @@ LatentSpec read_latent(Config& config, uint32_t width, const std::string& prefix
   spec.kv_a = prefix + "kv_a_proj_with_mqa";
   spec.kv_norm = prefix + "kv_a_layernorm";
   spec.kv_b = prefix + "kv_b_proj";
+  spec.k_b = prefix + "k_b_proj";
+  spec.v_b = prefix + "v_b_proj";
   return spec;
 }
 

@@ -21,6 +21,7 @@ struct LatentSpec {
   uint32_t rope = 0;  // of TransformerSpec::ropes
   bool bias = false;  // of the projections from x and to it
   std::string q, q_a, q_norm, q_b, kv_a, kv_norm, kv_b;
+  std::string k_b, v_b;  // in place of kv_b in some files: by heads [rank, plain_dim] and [value_dim, rank]
 };
 
 /// The keys that latent attention's configs share.

@@ -37,7 +37,7 @@ TransformerSpec read_qwen3_5_text(const Source& source, Config& config) {
                           llama_defaults("qwen3_5_text").rope)};
   for (const char* key : {"rope_parameters", "rope_scaling", "rope_theta", "partial_rotary_factor"})
     config.value(key);
-  spec.norm_plus_one = true;
+  spec.norm_plus_one = source.format != "gguf";  // whose weights have it in them
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   GatedDeltaSpec mixer;
   mixer.base = prefix + "linear_attn.";

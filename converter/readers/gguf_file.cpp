@@ -12,22 +12,7 @@
 namespace mote::convert {
 namespace {
 
-enum ValueType : uint32_t {
-  kU8,
-  kI8,
-  kU16,
-  kI16,
-  kU32,
-  kI32,
-  kF32,
-  kBool,
-  kString,
-  kArray,
-  kU64,
-  kI64,
-  kF64
-};
-constexpr uint64_t kValueBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // 0: of any length
+constexpr uint64_t kValueBytes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};  // by GgufType; 0: of any length
 
 constexpr uint32_t kMaxDims = 4;  // ggml's own limit
 constexpr int kMaxArrayDepth = 4;
@@ -144,58 +129,60 @@ class Parser {
   void read_key() {
     std::string key(string("metadata key"));
     const uint64_t at = at_;
-    GgufValue value = read_value(number<uint32_t>("value type"), 0);
+    GgufValue value = read_value(static_cast<GgufType>(number<uint32_t>("value type")), 0);
     if (!result_.metadata.emplace(key, value).second) {
       fail("{}: metadata key '{}' occurs twice (byte {})", where_, shown(key), at);
     }
   }
 
-  GgufValue read_value(uint32_t type, int depth) {
+  GgufValue read_value(GgufType type, int depth) {
     switch (type) {
-      case kU8:
+      case GgufType::u8:
         return int64_t{number<uint8_t>("value")};
-      case kI8:
+      case GgufType::i8:
         return int64_t{number<int8_t>("value")};
-      case kU16:
+      case GgufType::u16:
         return int64_t{number<uint16_t>("value")};
-      case kI16:
+      case GgufType::i16:
         return int64_t{number<int16_t>("value")};
-      case kU32:
+      case GgufType::u32:
         return int64_t{number<uint32_t>("value")};
-      case kI32:
+      case GgufType::i32:
         return int64_t{number<int32_t>("value")};
-      case kI64:
+      case GgufType::i64:
         return number<int64_t>("value");
-      case kU64: {
+      case GgufType::u64: {
         const auto value = number<uint64_t>("value");
         if (value > INT64_MAX) return value;
         return static_cast<int64_t>(value);
       }
-      case kF32:
+      case GgufType::f32:
         return double{number<float>("value")};
-      case kF64:
+      case GgufType::f64:
         return number<double>("value");
-      case kBool:
+      case GgufType::flag:
         return number<uint8_t>("value") != 0;
-      case kString:
+      case GgufType::string:
         return string("string");
-      case kArray:
+      case GgufType::array:
         return read_array(depth);
       default:
-        fail("{}: unknown metadata type {} before byte {}", where_, type, at_);
+        fail("{}: unknown metadata type {} before byte {}", where_, static_cast<uint32_t>(type), at_);
     }
   }
 
   GgufArray read_array(int depth) {
     if (depth >= kMaxArrayDepth)
       fail("{}: arrays nested deeper than {} at byte {}", where_, kMaxArrayDepth, at_);
-    const auto type = number<uint32_t>("array type");
-    if (type >= std::size(kValueBytes)) fail("{}: unknown array type {} before byte {}", where_, type, at_);
+    const auto number_of_type = number<uint32_t>("array type");
+    if (number_of_type >= std::size(kValueBytes))
+      fail("{}: unknown array type {} before byte {}", where_, number_of_type, at_);
+    const auto type = static_cast<GgufType>(number_of_type);
     constexpr uint64_t kLeastString = 8, kLeastArray = 12;
-    const uint64_t fixed = kValueBytes[type];
-    const auto elements = count(fixed != 0        ? fixed
-                                : type == kString ? kLeastString
-                                                  : kLeastArray,
+    const uint64_t fixed = kValueBytes[number_of_type];
+    const auto elements = count(fixed != 0                 ? fixed
+                                : type == GgufType::string ? kLeastString
+                                                           : kLeastArray,
                                 "array elements");
     const uint64_t begin = at_;
     if (fixed != 0) {

@@ -17,9 +17,12 @@
 
 namespace mote::convert {
 
+/// Types of metadata values and of the elements of arrays, as the format numbers them.
+enum class GgufType : uint32_t { u8, i8, u16, i16, u32, i32, f32, flag, string, array, u64, i64, f64 };
+
 /// Checked to lie inside the file, its elements too.
 struct GgufArray {
-  uint32_t type;  // of the elements, as the format numbers them
+  GgufType type;  // of the elements
   uint64_t count;
   std::span<const std::byte> bytes;
 };

@@ -15,6 +15,7 @@
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
+#include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
 
@@ -68,6 +69,37 @@ class GgufKeys {
     return all;
   }
 
+  /// True or false for each of `layers`, from a list of flags or of numbers.
+  std::vector<bool> flags(const std::string& key, uint64_t layers) {
+    const auto* list = std::get_if<GgufArray>(find(key));
+    if (list == nullptr || list->count < layers || (list->type != GgufType::flag && !is_integers(*list)))
+      fail("{}: {}{} is no list of flags for {} layers", where_, prefix_, key, layers);
+    std::vector<bool> all(layers);
+    for (uint64_t i = 0; i < layers; ++i)
+      all[i] = list->type == GgufType::flag ? list->bytes[i] != std::byte{0}
+                                            : load<uint32_t>(list->bytes.data() + i * sizeof(uint32_t)) != 0;
+    return all;
+  }
+
+  /// A number for each of `layers`; infinite ones are allowed.
+  std::vector<double> reals(const std::string& key, uint64_t layers) {
+    const auto* list = std::get_if<GgufArray>(find(key));
+    if (list == nullptr || list->type != GgufType::f32 || list->count != layers)
+      fail("{}: {}{} is no number for each of {} layers", where_, prefix_, key, layers);
+    std::vector<double> all(layers);
+    for (uint64_t i = 0; i < layers; ++i)
+      all[i] = double{load<float>(list->bytes.data() + i * sizeof(float))};
+    return all;
+  }
+
+  /// True or false, if there.
+  std::optional<bool> flag(const std::string& key) {
+    const GgufValue* value = find(key);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* flag = std::get_if<bool>(value)) return *flag;
+    fail("{}: {}{} is not true or false", where_, prefix_, key);
+  }
+
   std::string text(const std::string& key, const char* fallback) {
     const GgufValue* value = find(key);
     if (value == nullptr) return fallback;
@@ -83,21 +115,42 @@ class GgufKeys {
     return static_cast<int32_t>(*id);
   }
 
-  /// Fails for a key of the architecture that was not read, unless its value is known to change nothing.
-  void finish() const {
-    static const std::map<std::string, double> kNeutral = {{"expert_count", 0},
-                                                           {"expert_used_count", 0},
-                                                           {"attention.causal", 1},
-                                                           {"attention.sliding_window", 0}};
-    static const std::set<std::string> kIgnored = {"tensor_data_layout", "rope.scaling.finetuned"};
+  /// Fails for all keys of the architecture that were not read but that llama.cpp reads, unless their value
+  /// is known to change nothing or the user says so. Others are noted.
+  void finish(Source& source) const {
+    static const std::map<std::string, double> kNeutral = {{"attention.causal", 1},
+                                                           {"attention.sliding_window", 0},
+                                                           {"attention.sliding_window_pattern", 1},
+                                                           {"nextn_predict_layers", 0},
+                                                           {"rope.scaling.alpha", 0}};
+    // What llama.cpp reads and heeds in a few architectures alone, or what follows from other keys.
+    static const std::set<std::string> kIgnored = {"context_length",         "rope.scaling.finetuned",
+                                                   "rope.dimension_count",   "feed_forward_length",
+                                                   "attention.head_count",   "vocab_size",
+                                                   "classifier.pooling_type"};
+    const bool has_experts = positive("expert_count");
+    std::vector<std::string> unread, refused;
     for (const auto& [full_key, value] : file_.metadata) {
       if (full_key.compare(0, prefix_.size(), prefix_) != 0 || read_.count(full_key)) continue;
       const std::string key = full_key.substr(prefix_.size());
-      if (kIgnored.count(key)) continue;
+      if (!llama_cpp_reads(std::string_view(prefix_).substr(0, prefix_.size() - 1), key)) {
+        unread.push_back(shown(full_key));
+        continue;
+      }
       const auto neutral = kNeutral.find(key);
-      if (neutral != kNeutral.end() && is_equal(value, neutral->second)) continue;
-      fail("{}: metadata key {} is not understood and may change the results", where_, shown(full_key));
+      if (kIgnored.count(key) || (key.starts_with("expert_") && !has_experts) || is_empty(value) ||
+          (neutral != kNeutral.end() && is_equal(value, neutral->second)))
+        continue;
+      if (!source.ignores(full_key)) refused.push_back(shown(full_key));
     }
+    if (!refused.empty())
+      fail(
+          "{}: metadata {} {} not understood and may change the results (--ignore-key KEY says that one does "
+          "not)",
+          where_, fmt::join(refused, ", "), refused.size() == 1 ? "is" : "are");
+    if (!unread.empty())
+      source.notes.push_back(
+          fmt::format("keys that llama.cpp does not read change nothing: {}", fmt::join(unread, ", ")));
   }
 
  private:
@@ -112,8 +165,20 @@ class GgufKeys {
   }
 
   static bool is_integers(const GgufArray& list) {
-    constexpr uint32_t kU32 = 4, kI32 = 5;
-    return list.type == kU32 || list.type == kI32;
+    return list.type == GgufType::u32 || list.type == GgufType::i32;
+  }
+
+  bool positive(const std::string& key) const {
+    const GgufValue* value = find_exact(prefix_ + key);
+    const auto* number = value == nullptr ? nullptr : std::get_if<int64_t>(value);
+    return number != nullptr && *number > 0;
+  }
+
+  /// An empty text or list, which a writer has where there is nothing to say.
+  static bool is_empty(const GgufValue& value) {
+    if (const auto* text = std::get_if<std::string_view>(&value)) return text->empty();
+    const auto* list = std::get_if<GgufArray>(&value);
+    return list != nullptr && list->count == 0;
   }
 
   static bool is_equal(const GgufValue& value, double expected) {

@@ -41,13 +41,13 @@ uint64_t split_count(const GgufFile& file) {
   return count < 1 ? 1 : static_cast<uint64_t>(count);
 }
 
-Source read_gguf_parts(std::unique_ptr<MappedFile> file) {
+Source read_gguf_parts(std::unique_ptr<MappedFile> file, const std::vector<std::string>& ignored) {
   const fs::path path = file->path();
   GgufFile given = parse_gguf(file->bytes(), path.string());
   const uint64_t count = split_count(given);
   std::vector<std::unique_ptr<MappedFile>> files;
   if (count == 1) {
-    Source source = read_gguf(given, path);
+    Source source = read_gguf(given, path, ignored);
     source.files.push_back(std::move(file));
     return source;
   }
@@ -76,7 +76,7 @@ Source read_gguf_parts(std::unique_ptr<MappedFile> file) {
   if (static_cast<int64_t>(whole.tensors.size()) != tensors)
     fail("{}: the {} parts have {} tensors, expected {}", path.string(), count, whole.tensors.size(),
          tensors);
-  Source source = read_gguf(whole, path.parent_path() / (stem + ".gguf"));
+  Source source = read_gguf(whole, path.parent_path() / (stem + ".gguf"), ignored);
   source.files = std::move(files);
   return source;
 }

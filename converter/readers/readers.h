@@ -38,10 +38,13 @@ struct SentenceModules {
 SentenceModules read_sentence_modules(const std::filesystem::path& directory);
 
 bool is_gguf(std::span<const std::byte> file);
-Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path);
-Source read_gguf(const GgufFile& file, const std::filesystem::path& path);
+/// Metadata keys that the user says to be harmless are `ignored`.
+Source read_gguf(std::span<const std::byte> file, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored = {});
+Source read_gguf(const GgufFile& file, const std::filesystem::path& path,
+                 const std::vector<std::string>& ignored = {});
 /// A file or, where it is one part of a split one, all parts from beside it; owns them, the first one first.
-Source read_gguf_parts(std::unique_ptr<MappedFile> file);
+Source read_gguf_parts(std::unique_ptr<MappedFile> file, const std::vector<std::string>& ignored = {});
 
 /// A directory with CTranslate2's model.bin.
 Source read_ctranslate2(const std::filesystem::path& directory);

@@ -15,6 +15,8 @@ constexpr const char* kGpt4Words =
     R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kQwen2Words =
     R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char* kQwen35Words =
+    R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kSeedCoderWords =
     R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr const char* kBailingWords =
@@ -68,16 +70,19 @@ Table make_table() {
   add(table, {{R"([\p{P}\$\+<=>\^~\|]+)", kGpt2WithoutSpace, R"(\p{N}+)", "[0-9][0-9][0-9]"}}, {"default"});
   add(table, {{kGpt2Words}},
       {"gpt-2", "phi-2", "mpt", "olmo", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "gigachat",
-       "a.x-4.0", "mellum", "exaone4", "jais", "trillion", "granite-docling"});
+       "a.x-4.0", "mellum", "exaone4", "jais", "trillion", "granite-docling", "modern-bert", "roberta-bpe",
+       "jina-v1-en", "jina-v2-code"});
   add(table, {{R"(\p{N})", kGpt2Words}},
       {"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"});
   add(table, {{gpt4}, true, true},
       {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
        "jina-v5-nano"});
-  add(table, {{gpt4}}, {"dbrx", "smaug-bpe"});
+  add(table, {{gpt4}}, {"dbrx", "smaug-bpe", "chatglm-bpe"});
+  add(table, {{gpt4}, true}, {"glm4", "glm5"});
+  add(table, {{qwen2}, false, false, true}, {"qwen2"});
+  add(table, {{std::string(kContractions) + kQwen35Words}, false, false, true}, {"qwen35"});
   add(table, {{qwen2}},
-      {"qwen2", "stablelm2", "deepseek-r1-qwen", "kormo", "f2llmv2", "megrez", "hunyuan", "solar-open",
-       "grok-2"});
+      {"stablelm2", "deepseek-r1-qwen", "kormo", "f2llmv2", "megrez", "hunyuan", "solar-open", "grok-2"});
   add(table, {{std::string(kContractions) + kSeedCoderWords}}, {"seed-coder"});
   add(table, {{kBailingWords}}, {"bailingmoe", "bailingmoe2", "llada-moe"});
   add(table, {{R"([\p{P}\$\+<=>\^~\|`]+)", kGpt2WithoutSpace, "[0-9][0-9][0-9]"}}, {"falcon"});
@@ -88,7 +93,7 @@ Table make_table() {
       {"deepseek-llm"});
   add(table, {{R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kDeepSeekHan, R"(\p{N})"}}, {"deepseek-coder"});
   add(table, {{R"(\p{N}{1,3})", kDeepSeek3Han, kDeepSeek3Words}},
-      {"deepseek-v3", "hunyuan-dense", "joyai-llm"});
+      {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"});
   add(table, {{kBloomWords}}, {"bloom", "poro-chat", "gpt3-finnish"});
   add(table, {{kBloomWords, R"(\p{N})"}}, {"viking"});
   return table;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GGUF's tokenizer.ggml.* keys: "gpt2" is byte-level BPE whose pre-tokenizer is known by name only, "llama"
-// is SentencePiece's BPE with scores in place of merges, both as llama.cpp runs them; "bert" is WordPiece, of
-// which GGUF keeps the pieces alone.
+// is SentencePiece's BPE with scores in place of merges, both as llama.cpp runs them, and "gemma4" the same
+// with merges; "bert" is WordPiece, of which GGUF keeps the pieces alone, and "t5" Unigram.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "converter/error.h"
 #include "converter/readers/bytes.h"
@@ -28,9 +30,6 @@ enum TokenType : int32_t {
   kByte = 6
 };
 
-// Types of array elements.
-constexpr uint32_t kCounts = 4, kIntegers = 5, kFloats = 6, kStrings = 8;
-
 class GgufTokenizer {
  public:
   GgufTokenizer(const GgufFile& file, const std::string& where) : file_(file), where_(where) {}
@@ -42,10 +41,13 @@ class GgufTokenizer {
     read_tokens();
     if (model == "gpt2") {
       read_byte_level();
-    } else if (model == "llama") {
-      read_sentence_piece();
+    } else if (model == "llama" || model == "gemma4") {
+      read_sentence_piece(model == "gemma4");
     } else if (model == "bert") {
-      return read_bert_pieces(pieces_of_bert(), nlohmann::json::object(), where_, where_);
+      read_word_pieces();
+    } else if (model == "t5") {
+      read_unigram();
+      return std::move(spec_);
     } else {
       refuse("tokenizer model '{}' is not supported", shown(model));
     }
@@ -85,7 +87,7 @@ class GgufTokenizer {
     if (id == nullptr || *id < 0 || static_cast<uint64_t>(*id) >= vocabulary_.size()) return -1;
     return static_cast<int32_t>(*id);
   }
-  const GgufArray* array(const std::string& key, uint32_t type, uint32_t other_type) const {
+  const GgufArray* array(const std::string& key, GgufType type, GgufType other_type) const {
     const GgufValue* value = find(key);
     if (value == nullptr) return nullptr;
     const auto* list = std::get_if<GgufArray>(value);
@@ -95,7 +97,7 @@ class GgufTokenizer {
     return list;
   }
   std::vector<std::string> strings(const std::string& key) const {
-    const GgufArray* list = array(key, kStrings, kStrings);
+    const GgufArray* list = array(key, GgufType::string, GgufType::string);
     if (list == nullptr) refuse("tokenizer.ggml.{} is missing", key);
     std::vector<std::string> result;
     const std::byte* at = list->bytes.data();
@@ -113,7 +115,7 @@ class GgufTokenizer {
     vocabulary_ = strings("tokens");
     if (vocabulary_.empty()) refuse("the vocabulary is empty");
     types_.assign(vocabulary_.size(), kNormal);
-    if (const GgufArray* types = array("token_type", kIntegers, kCounts)) {
+    if (const GgufArray* types = array("token_type", GgufType::i32, GgufType::u32)) {
       if (types->count != types_.size()) refuse("{} token types of {} tokens", types->count, types_.size());
       std::copy_n(reinterpret_cast<const std::byte*>(types->bytes.data()), types->bytes.size(),
                   reinterpret_cast<std::byte*>(types_.data()));
@@ -135,11 +137,14 @@ class GgufTokenizer {
     return found->second;
   }
 
+  /// Adds the tokens that are cut out of texts, but those that are there.
   void read_added() {
+    std::set<uint32_t> there;
+    for (const AddedTokenSpec& token : spec_.added) there.insert(token.id);
     for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
       const bool special = types_[id] == kControl || types_[id] == kUnknown;
       if (special) spec_.tokens[id].flags |= kTokenSpecial;
-      if ((special || types_[id] == kUserDefined) && !vocabulary_[id].empty()) {
+      if ((special || types_[id] == kUserDefined) && !vocabulary_[id].empty() && there.count(id) == 0) {
         spec_.added.push_back({vocabulary_[id], id, special ? uint32_t{kAddedSpecial} : 0u, false});
       }
     }
@@ -160,10 +165,20 @@ class GgufTokenizer {
     if (pre == nullptr) refuse("pre-tokenizer '{}' is not known", shown(name));
     for (const std::string& expression : pre->expressions) spec_.splits.push_back({parse_regex(expression)});
     fuse_splits(spec_.splits, 0);
+    if (pre->composes) spec_.normalizers.push_back(canonical_form(false, true));
     for (uint32_t byte = 0; byte < 256; ++byte) {
       const auto found = ids_.find(byte_sign(static_cast<uint8_t>(byte)));
       spec_.byte_ids.push_back(found == ids_.end() ? -1 : static_cast<int32_t>(found->second));
     }
+    read_merges();
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      spec_.tokens[id].text = types_[id] == kNormal ? from_byte_signs(vocabulary_[id]) : vocabulary_[id];
+      if (pre->whole_words && types_[id] == kNormal) spec_.whole_words.push_back(id);
+    }
+    read_template(pre->add_bos, false);
+  }
+
+  void read_merges() {
     uint32_t rank = 0;
     for (const std::string& merge : strings("merges")) {
       const size_t space = merge.find(' ', 1);
@@ -171,11 +186,6 @@ class GgufTokenizer {
       const std::string left = merge.substr(0, space), right = merge.substr(space + 1);
       spec_.merges.push_back({id_of(left), id_of(right), id_of(left + right), rank++});
     }
-    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
-      spec_.tokens[id].text = types_[id] == kNormal ? from_byte_signs(vocabulary_[id]) : vocabulary_[id];
-      if (pre->whole_words && types_[id] == kNormal) spec_.whole_words.push_back(id);
-    }
-    read_template(pre->add_bos, false);
   }
 
   // ---- WordPiece ----
@@ -187,17 +197,37 @@ class GgufTokenizer {
     for (const std::string& token : vocabulary_) {
       const bool bracketed = token.size() > 1 && token.front() == '[' && token.back() == ']';
       const bool starts = token.compare(0, start.size(), start) == 0;
-      pieces.push_back(starts ? token.substr(start.size()) : bracketed ? token : "##" + token);
+      const bool whole = bracketed || types_[pieces.size()] == kControl;
+      pieces.push_back(starts ? token.substr(start.size()) : whole ? token : "##" + token);
     }
     return pieces;
   }
 
+  void read_word_pieces() {
+    const std::vector<std::string> pieces = pieces_of_bert();
+    nlohmann::json settings = nlohmann::json::object();
+    constexpr std::pair<const char*, const char*> kTokens[] = {{"unknown_token_id", "unk_token"},
+                                                               {"cls_token_id", "cls_token"},
+                                                               {"seperator_token_id", "sep_token"},
+                                                               {"padding_token_id", "pad_token"},
+                                                               {"mask_token_id", "mask_token"}};
+    for (const auto& [key, name] : kTokens) {
+      if (const int32_t id = token(key); id >= 0) settings[name] = pieces[static_cast<size_t>(id)];
+    }
+    if (find("normalizer.lowercase") != nullptr)
+      settings["do_lower_case"] = flag("normalizer.lowercase", true);
+    if (find("normalizer.strip_accents") != nullptr)
+      settings["strip_accents"] = flag("normalizer.strip_accents", true);
+    spec_ = read_bert_pieces(pieces, settings, where_, where_);
+    vocabulary_ = pieces;
+  }
+
   // ---- SentencePiece BPE ----
 
-  void read_sentence_piece() {
+  void read_sentence_piece(bool by_merges) {
     const std::string space = kSpaceSign;
     spec_.replacements = {{" ", space}};
-    const bool prefix = flag("add_space_prefix", true);
+    const bool prefix = flag("add_space_prefix", !by_merges);
     if (prefix) spec_.segment_prefix = space;
     spec_.strip_spaces = prefix ? 1 : 0;
     spec_.unknown_id = token("unknown_token_id");
@@ -216,21 +246,43 @@ class GgufTokenizer {
     }
     if (spec_.characters.empty()) refuse("the vocabulary has no single characters");
     if (std::count(bytes.begin(), bytes.end(), -1) != 256) spec_.byte_ids = bytes;
-    read_scores();
+    if (by_merges) {
+      read_merges();
+    } else {
+      read_scores();
+    }
     split_at_sign(spec_, vocabulary_, space);
     read_template(true, false);
   }
 
-  /// A token may be merged from any two that make it up; the token of the higher score goes first.
-  void read_scores() {
-    const GgufArray* list = array("scores", kFloats, kFloats);
+  std::vector<float> scores_of_tokens() const {
+    const GgufArray* list = array("scores", GgufType::f32, GgufType::f32);
     if (list == nullptr || list->count != vocabulary_.size()) refuse("scores are missing");
     std::vector<float> scores(vocabulary_.size());
     std::copy_n(list->bytes.data(), list->bytes.size(), reinterpret_cast<std::byte*>(scores.data()));
-    std::vector<float> ordered = scores;
-    if (std::any_of(ordered.begin(), ordered.end(), [](float score) { return std::isnan(score); })) {
+    if (std::any_of(scores.begin(), scores.end(), [](float score) { return std::isnan(score); })) {
       refuse("a score is not a number");
     }
+    return scores;
+  }
+
+  /// Files that are made of a tokenizer.json have one score for all tokens, which then stand in the order of
+  /// the merges.
+  void order_equal(std::vector<float>& scores) const {
+    std::optional<float> first;
+    for (uint32_t id = 0; id < scores.size(); ++id) {
+      if (types_[id] != kNormal) continue;
+      if (first && scores[id] != *first) return;
+      first = scores[id];
+    }
+    for (uint32_t id = 0; id < scores.size(); ++id) scores[id] = -static_cast<float>(id);
+  }
+
+  /// A token may be merged from any two that make it up; the token of the higher score goes first.
+  void read_scores() {
+    std::vector<float> scores = scores_of_tokens();
+    order_equal(scores);
+    std::vector<float> ordered = scores;
     std::sort(ordered.begin(), ordered.end(), std::greater<>());
     ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
     for (const auto& [token, id] : ids_) {
@@ -243,6 +295,68 @@ class GgufTokenizer {
             {left->second, right->second, id, static_cast<uint32_t>(rank - ordered.begin())});
       }
     }
+  }
+
+  // ---- Unigram ----
+
+  std::string character_map() const {
+    const GgufArray* list = array("precompiled_charsmap", GgufType::u8, GgufType::i8);
+    if (list == nullptr) return "";
+    return {reinterpret_cast<const char*>(list->bytes.data()), list->bytes.size()};
+  }
+
+  nlohmann::json metaspace() const {
+    return {{"type", "Metaspace"},
+            {"replacement", kSpaceSign},
+            {"prepend_scheme", flag("add_space_prefix", true) ? "always" : "never"},
+            {"split", true}};
+  }
+
+  /// The tokens around texts, as Hugging Face has them: T5's end, or RoBERTa's start and ends.
+  nlohmann::json unigram_template() const {
+    const int32_t begin = flag("add_bos_token", false) ? token("bos_token_id") : -1;
+    const int32_t end = flag("add_eos_token", true) ? token("eos_token_id") : -1;
+    const auto named = [&](int32_t id) { return vocabulary_[static_cast<size_t>(id)]; };
+    TextSigns signs;
+    if (begin >= 0) signs.before = {named(begin)};
+    if (end >= 0) signs.after = {named(end)};
+    signs.between.assign(end < 0 ? 0 : begin < 0 ? 1 : 2, end < 0 ? "" : named(end));
+    return template_json(signs, [&](const std::string& text) {
+      return static_cast<uint32_t>(begin >= 0 && text == named(begin) ? begin : end);
+    });
+  }
+
+  /// Reads the vocabulary as the tokenizer.json that transformers makes of it.
+  void read_unigram() {
+    using nlohmann::json;
+    const std::vector<float> scores = scores_of_tokens();
+    json vocabulary = json::array(), added = json::array(), cutting = json::array();
+    int32_t unknown = token("unknown_token_id");
+    for (uint32_t id = 0; id < vocabulary_.size(); ++id) {
+      const bool special = types_[id] == kControl || types_[id] == kUnknown;
+      if (unknown < 0 && types_[id] == kUnknown) unknown = static_cast<int32_t>(id);
+      if (!std::isfinite(scores[id])) refuse("the score of token {} is infinite", id);
+      vocabulary.push_back({vocabulary_[id], double{scores[id]}});
+      if ((special || types_[id] == kUserDefined) && !vocabulary_[id].empty())
+        added.push_back({{"id", id},
+                         {"content", vocabulary_[id]},
+                         {"special", special},
+                         {"normalized", false},
+                         {"lstrip", static_cast<int64_t>(id) == token("mask_token_id")}});
+    }
+    if (unknown < 0) refuse("no token is the unknown one");
+    // Whatever remove_extra_whitespaces says: the writer has it of an option of decoding.
+    cutting.push_back({{"type", "WhitespaceSplit"}});
+    cutting.push_back(metaspace());
+    const json root = {{"added_tokens", added},
+                       {"normalizer", nullptr},
+                       {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", cutting}}},
+                       {"model", {{"type", "Unigram"}, {"unk_id", unknown}, {"vocab", vocabulary}}},
+                       {"post_processor", unigram_template()},
+                       {"decoder", metaspace()}};
+    spec_ = read_tokenizer_json(root, where_);
+    if (const std::string map = character_map(); !map.empty())
+      spec_.normalizers.insert(spec_.normalizers.begin(), precompiled_map(map));
   }
 
   const GgufFile& file_;

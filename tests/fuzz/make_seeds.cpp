@@ -275,7 +275,11 @@ void make_ggufs(const fs::path& out) {
   model.vector("output_norm.weight", std::vector<float>(32, 1.0f));
   write_text(folder(out, "gguf") / "model.gguf", model.bytes());
 
-  for (const std::string kind : {"llama", "gpt2"}) {
+  for (const auto& entry : fs::directory_iterator(kGolden.parent_path() / "written/gguf")) {
+    if (entry.path().extension() == ".gguf")
+      fs::copy(entry.path(), folder(out, "gguf") / entry.path().stem(), fs::copy_options::overwrite_existing);
+  }
+  for (const std::string kind : {"llama", "gpt2", "gemma4", "bert", "t5"}) {
     GgufBuilder text;
     text.key("general.architecture", "llama").key("tokenizer.ggml.model", kind.c_str());
     text.key("tokenizer.ggml.pre", "smollm");
@@ -286,6 +290,8 @@ void make_ggufs(const fs::path& out) {
     text.key("tokenizer.ggml.token_type", 9, array<int32_t>(5, {2, 3, 3, 6, 1, 1, 1, 1, 1}));
     text.key("tokenizer.ggml.merges", 9, array<std::string>(8, {"a b", "\u2581 a"}));
     text.key("tokenizer.ggml.bos_token_id", uint32_t{1}).key("tokenizer.ggml.eos_token_id", uint32_t{2});
+    text.key("tokenizer.ggml.cls_token_id", uint32_t{1}).key("tokenizer.ggml.seperator_token_id", uint32_t{2});
+    text.key("tokenizer.ggml.unknown_token_id", uint32_t{0});
     write_text(folder(out, "gguf") / (kind + ".gguf"), text.bytes());
   }
 }
