@@ -129,7 +129,7 @@ void TransformerBuilder::encoder_head() {
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);
     linear("head", head.output, Role::head, features, graph_.output, Activation::none,
-           !spec_.optional_biases);
+           head.has_bias && !spec_.optional_biases);
   }
   if (head.normalize) add(NormNode{NormKind::l2, kSmallestLength, 1, -1, -1, graph_.output, graph_.output});
 }

@@ -143,7 +143,7 @@ bool is_harmless_key(std::string_view key) {
 
 // Keys that change results, but not at this value.
 bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
-  static const std::array<std::pair<std::string_view, nlohmann::json>, 11> kNeutral = {{
+  static const std::array<std::pair<std::string_view, nlohmann::json>, 12> kNeutral = {{
       {"pretraining_tp", 1},
       {"partial_rotary_factor", 1.0},
       {"add_cross_attention", false},
@@ -155,6 +155,7 @@ bool is_harmless_value(std::string_view key, const nlohmann::json& value) {
       {"use_mrope", false},
       {"use_qk_norm", false},
       {"use_task_id", false},
+      {"is_causal", true},
   }};
   if (value.is_null()) return true;
   return std::any_of(kNeutral.begin(), kNeutral.end(),
@@ -177,23 +178,36 @@ Config::Config(const nlohmann::json& json, JsonFile file, std::string prefix)
 Config Config::inner(const nlohmann::json& json, const std::string& prefix) const {
   Config result(json, file_, prefix);
   result.findings_ = findings_;
+  result.outer_type_ = OriginalKeys::find(type_) == nullptr ? outer_type_ : type_;
   // "text_config." of a clip is "clip.text_config", whether or not it says its own type.
   if (OriginalKeys::find(result.type_) == nullptr && !prefix.empty())
     result.type_ = type_ + "." + prefix.substr(0, prefix.size() - 1);
   return result;
 }
 
-bool Config::has(const std::string& key) const {
+const nlohmann::json* Config::spelled(const std::string& key) const {
   const auto found = json_.find(key);
-  return found != json_.end() && !found->is_null();
+  const auto other = json_.find(std::string(OriginalKeys::other_name(type_, key)));
+  if (other == json_.end() || other->is_null()) return found == json_.end() ? nullptr : &*found;
+  if (found != json_.end() && !found->is_null() && *found != *other)
+    refuse("{} is {}, but {} is {}, and both are names of one value", prefix_ + key, found->dump(),
+           other.key(), other->dump());
+  return &*other;
+}
+
+bool Config::has(const std::string& key) const {
+  const nlohmann::json* found = spelled(key);
+  return found != nullptr && !found->is_null();
 }
 
 bool Config::is_null(const std::string& key) const { return json_.contains(key) && !has(key); }
 
 const nlohmann::json* Config::find(const std::string& key) {
   read_.insert(key);
-  const auto found = json_.find(key);
-  return found == json_.end() ? nullptr : &*found;
+  const nlohmann::json* found = spelled(key);
+  const std::string_view other = OriginalKeys::other_name(type_, key);
+  if (!other.empty()) read_.insert(std::string(other));
+  return found;
 }
 
 const nlohmann::json* Config::value(const std::string& key) {
@@ -274,12 +288,13 @@ bool Config::is_understood(const std::string& key, const nlohmann::json& value) 
 
 void Config::finish() const {
   const OriginalKeys* original = OriginalKeys::find(type_);
+  const bool rest_is_unread = rest_is_unread_ && OriginalKeys::find(outer_type_) != nullptr;
   for (const auto& [key, value] : json_.items()) {
     if (is_understood(key, value)) continue;
     const auto ignored = findings_->ignored.find(prefix_ + key);
     if (ignored != findings_->ignored.end()) {
       ignored->second = true;
-    } else if (original != nullptr && !original->reads(key)) {
+    } else if (rest_is_unread || (original != nullptr && !original->reads(key))) {
       findings_->unread.push_back(prefix_ + key);
     } else {
       findings_->unknown.emplace_back(prefix_ + key, value.dump().substr(0, 60));

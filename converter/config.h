@@ -62,6 +62,11 @@ class Config {
     file_.refuse_value(prefix_ + key, value, expected);
   }
 
+  /// Of an inner config: the original's code, if it is known, reads no key that was not read here.
+  void rest_is_unread() { rest_is_unread_ = true; }
+  /// From now on no key counts as unread: the file names code that nobody here knows.
+  void forget_original() { type_.clear(); }
+
   /// Keys, with their prefix, that the user says to be harmless.
   void ignore(const std::vector<std::string>& keys);
 
@@ -83,6 +88,9 @@ class Config {
   };
 
   Config(const nlohmann::json& json, JsonFile file, std::string prefix);
+  /// The value of the key, or of the other name that the original's class has for it. Fails where they
+  /// differ.
+  const nlohmann::json* spelled(const std::string& key) const;
   /// Null values too.
   const nlohmann::json* find(const std::string& key);
   bool is_understood(const std::string& key, const nlohmann::json& value) const;
@@ -90,7 +98,9 @@ class Config {
   const nlohmann::json& json_;
   JsonFile file_;
   std::string prefix_;
-  std::string type_;  // OriginalKeys' name, empty where there is none
+  std::string type_;        // OriginalKeys' name, empty where there is none
+  std::string outer_type_;  // of the config that this one is inside of
+  bool rest_is_unread_ = false;
   std::set<std::string> read_;
   std::shared_ptr<Findings> findings_;
 };

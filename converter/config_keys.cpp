@@ -30,6 +30,42 @@ constexpr KeysText kKeysOfModules[] = {
 // Loading heeds these, whatever the model's own code reads.
 constexpr const char* kKeysOfLoading = R"({"quantization_config":[],"compression_config":[]})";
 
+/// The attribute maps of config classes, whose both names files may have: "other" of "key".
+struct OtherName {
+  std::string_view type, key, other;
+};
+constexpr OtherName kOtherNames[] = {
+    {"bloom", "n_head", "num_attention_heads"},
+    {"bloom", "n_layer", "num_hidden_layers"},
+    {"distilbert", "dim", "hidden_size"},
+    {"distilbert", "n_heads", "num_attention_heads"},
+    {"distilbert", "n_layers", "num_hidden_layers"},
+    {"gpt2", "n_embd", "hidden_size"},
+    {"gpt2", "n_head", "num_attention_heads"},
+    {"gpt2", "n_layer", "num_hidden_layers"},
+    {"gpt2", "n_positions", "max_position_embeddings"},
+    {"gpt_neo", "num_heads", "num_attention_heads"},
+    {"gpt_neo", "num_layers", "num_hidden_layers"},
+    {"gptj", "n_embd", "hidden_size"},
+    {"gptj", "n_head", "num_attention_heads"},
+    {"gptj", "n_layer", "num_hidden_layers"},
+    {"gptj", "n_positions", "max_position_embeddings"},
+    {"mpt", "d_model", "hidden_size"},
+    {"mpt", "n_heads", "num_attention_heads"},
+    {"mpt", "n_layers", "num_hidden_layers"},
+    {"openai-gpt", "n_embd", "hidden_size"},
+    {"openai-gpt", "n_head", "num_attention_heads"},
+    {"openai-gpt", "n_layer", "num_hidden_layers"},
+    {"openai-gpt", "n_positions", "max_position_embeddings"},
+    {"xglm", "attention_heads", "num_attention_heads"},
+    {"xglm", "d_model", "hidden_size"},
+    {"xglm", "num_layers", "num_hidden_layers"},
+    {"xlnet", "d_model", "hidden_size"},
+    {"xlnet", "n_head", "num_attention_heads"},
+    {"xlnet", "n_layer", "num_hidden_layers"},
+    {"xlnet", "vocab_size", "n_token"},
+};
+
 template <size_t count>
 const char* keys_text(const KeysText (&table)[count], std::string_view name) {
   for (const KeysText& one : table) {
@@ -39,6 +75,13 @@ const char* keys_text(const KeysText (&table)[count], std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view OriginalKeys::other_name(std::string_view type, std::string_view key) {
+  for (const OtherName& one : kOtherNames) {
+    if (one.type == type && one.key == key) return one.other;
+  }
+  return {};
+}
 
 void OriginalKeys::add(const char* text) {
   const nlohmann::json keys = nlohmann::json::parse(text);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace mote::convert {
 
@@ -19,6 +20,9 @@ class OriginalKeys {
 
   bool reads(const std::string& key) const { return keys_.count(key) != 0; }
   bool is_default(const std::string& key, const nlohmann::json& value) const;
+
+  /// The other name that the class of a model_type has for a key of the file; empty: none.
+  static std::string_view other_name(std::string_view type, std::string_view key);
 
  private:
   void add(const char* text);

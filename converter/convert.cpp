@@ -20,12 +20,15 @@
 #include "converter/metadata.h"
 #include "converter/output_file.h"
 #include "converter/planner/memory_plan.h"
+#include "converter/published_code.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
+#include "converter/read_model.h"
 #include "converter/self_test.h"
 #include "converter/smooth_columns.h"
 #include "converter/speech_tokens.h"
 #include "converter/tied_head.h"
+#include "converter/towers.h"
 #include "runtime/file/xxh64.h"
 
 namespace mote::convert {
@@ -283,6 +286,8 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   source.tower = options.tower;
   source.picture_height = options.picture_height;
   source.picture_width = options.picture_width;
+  take_published_code(source);
+  enter_text_tower(source);
   for (const std::string& adapter : options.adapters) {
     const AdapterArgument argument = parse_adapter(adapter);
     merge_adapter(source, argument.directory, argument.strength);
@@ -291,16 +296,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   nlohmann::json keys = *source.config;
   const std::string long_note = choose_longrope(options.long_context, keys);
   source.config = std::make_shared<const nlohmann::json>(std::move(keys));
-  Config config(*source.config, (source.config_path.empty() ? path : source.config_path).string());
-  config.ignore(keys_of_config(unmet_keys(source)));
-  if (source.packed) config.value("quantization_config");  // the reader has heeded it
-  const Architecture& architecture = find_architecture(config);
-  TransformerSpec spec = architecture.read(source, config);
-  config.finish();
-  config.check_keys();
-  if (!config.unread().empty())
-    source.notes.push_back(
-        fmt::format("ignored, as the original does: {}", fmt::join(config.unread(), ", ")));
+  auto [architecture, spec] = read_model(source, path, keys_of_config(unmet_keys(source)));
   const std::string tied_note = settle_tied_head(source, spec);
   if (source.pooling && !spec.is_encoder()) make_embedder(source, spec);
   prepare_pictures(source, spec);
@@ -331,7 +327,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   Metadata metadata{&graph,
                     &plan,
                     source.name,
-                    architecture.name,
+                    architecture,
                     all_stop_ids(source, chat.format, text ? &*text : nullptr),
                     std::move(sources),
                     lay_out(graph),

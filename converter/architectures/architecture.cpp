@@ -9,6 +9,7 @@
 
 #include "converter/convert.h"
 #include "converter/error.h"
+#include "converter/published_code.h"
 
 namespace mote::convert {
 
@@ -62,7 +63,8 @@ std::vector<ArchitecturesOfKind> architectures_by_kind() {
 }
 
 const Architecture& find_architecture(Config& config) {
-  const std::string type = config.text("model_type");
+  const std::string type = config.text("model_type"), published = published_class(config.json());
+  if (!published.empty() && !is_class_of(published, type)) config.forget_original();
   for (const Architecture& architecture : architectures()) {
     if (type == architecture.name) return architecture;
   }

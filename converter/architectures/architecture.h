@@ -180,6 +180,11 @@ HeadNames roformer_heads(const std::string& base, const TransformerSpec& spec, u
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
+/// The head of a decoder that labels texts, by their last token, or tokens, where config.json's
+/// `architectures` names one: the model becomes an encoder whose tokens see those before them. Throws Error
+/// for layers that keep more than keys and values.
+void read_decoder_head(const Source& source, Config& config, TransformerSpec& spec);
+
 /// Makes an encoder of a decoder whose source has a sentence pooling: each token sees those before it. Throws
 /// Error for layers that keep more than keys and values.
 void make_embedder(const Source& source, TransformerSpec& spec);
@@ -234,7 +239,7 @@ KindRopes read_kind_ropes(Config& config, const KindRopeKeys& keys, uint32_t con
 /// Frequencies of the powers of theta, of heads of `head_dim`.
 RopeSpec plain_rope(const Config& config, uint32_t head_dim, double theta);
 
-/// read_rope, or, where the config has no keys for it, plain_rope.
+/// read_rope of whole heads, with the class's theta where the config has none.
 RopeSpec read_rope_or(Config& config, uint32_t head_dim, uint32_t context, double theta);
 
 }  // namespace mote::convert

@@ -8,8 +8,8 @@ namespace mote::convert {
 
 TransformerSpec read_bitnet(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config, "bitnet");
-  config.value("quantization_config");  // the reader has heeded it
-  spec.rounds_activations = true;
+  // The reader has heeded the rest of it. Without it the original's linears are plain ones.
+  spec.rounds_activations = config.value("quantization_config") != nullptr;
   const std::string prefix = base_of(source, "model.") + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {
     layer.names.o_norm = prefix + "self_attn.attn_sub_norm";

@@ -11,8 +11,6 @@ TransformerSpec read_bloom(const Source& source, Config& config) {
   // ALiBi has no end; the length of the texts that it was trained on is not a key of the class.
   TransformerSpec spec = read_gpt_like(config, base, "bloom");
   const uint32_t heads = spec.layers[0].attention.heads;
-  if (config.optional_size("num_attention_heads", 1, kMaxSize).value_or(heads) != heads)
-    config.refuse("num_attention_heads and n_head contradict each other");
   for (LayerSpec& layer : spec.layers) {
     layer.attention.qkv_by_group = true;
     layer.attention.slopes = alibi_slopes(heads);

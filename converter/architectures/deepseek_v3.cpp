@@ -2,6 +2,7 @@
 //
 // DeepSeek-V3 (2024): latent attention, and mixtures of experts that are chosen within groups. MiniCPM3
 // (2024): the same attention with plain feed-forwards.
+#include <algorithm>
 #include <cmath>
 
 #include "converter/architectures/latent_attention.h"
@@ -24,9 +25,7 @@ TransformerSpec read_deepseek_v3(const Source& source, Config& config) {
   const bool is_local = config.has("num_local_experts");
   read_experts(config, {is_local ? "num_local_experts" : "n_routed_experts", 256, 8}, experts);
   experts.activation = spec.layers[0].ffn.activation;
-  experts.gate = prefix + "mlp.experts.[].gate_proj";
-  experts.up = prefix + "mlp.experts.[].up_proj";
-  experts.down = prefix + "mlp.experts.[].down_proj";
+  name_experts(source, prefix + "mlp.experts.", {"gate_proj", "up_proj", "down_proj"}, experts);
   experts.router = prefix + "mlp.gate";
   experts.selection_bias = prefix + "mlp.gate.e_score_correction_bias";
   experts.scores = Scores::sigmoid;
@@ -50,8 +49,8 @@ TransformerSpec read_deepseek_v3(const Source& source, Config& config) {
       config.size("moe_layer_freq", 1, kMaxLayers, 1) != 1)
     config.refuse(
         "scoring_func, topk_method and moe_layer_freq other than sigmoid, noaux_tc and 1 are not supported");
-  for (const char* key :
-       {"num_nextn_predict_layers", "num_mtp_layers", "ep_size", "seq_aux", "aux_loss_alpha"})
+  const uint32_t further = config.optional_size("num_nextn_predict_layers", 0, kMaxLayers).value_or(1);
+  for (const char* key : {"num_mtp_layers", "ep_size", "seq_aux", "aux_loss_alpha"})
     config.value(key);  // of training, and of layers that the original leaves out
   const uint32_t dense = config.size("first_k_dense_replace", 0, kMaxLayers, 3);
   const size_t layers = spec.layers.size();
@@ -66,8 +65,13 @@ TransformerSpec read_deepseek_v3(const Source& source, Config& config) {
       }
     };
   }
-  spec.names.ignored_starts.push_back(base + "layers." + std::to_string(layers) +
-                                      ".");  // predicts further tokens
+  for (size_t i = layers; i < layers + std::max<uint32_t>(further, 1); ++i) {
+    const std::string start = base + "layers." + std::to_string(i) + ".";
+    const auto first = source.tensors.lower_bound(start);
+    if (first == source.tensors.end() || !first->first.starts_with(start)) continue;
+    spec.names.ignored_starts.push_back(start);
+    spec.notes.push_back(fmt::format("weights below {} are left out: they predict further tokens", start));
+  }
   return spec;
 }
 

@@ -19,13 +19,7 @@ RopeSpec plain_rope(const Config& config, uint32_t head_dim, double theta) {
 }
 
 RopeSpec read_rope_or(Config& config, uint32_t head_dim, uint32_t context, double theta) {
-  const nlohmann::json* keys = config.value("rope_parameters");
-  const bool has_theta = config.has("rope_theta") || (keys != nullptr && keys->contains("rope_theta"));
-  if (!has_theta && keys == nullptr && !config.has("rope_scaling"))
-    return plain_rope(config, head_dim, theta);
-  if (!has_theta)
-    config.refuse("rope_theta is missing beside other keys of RoPE; the original takes {}", theta);
-  return read_rope(config, head_dim, context, {});
+  return read_rope(config, head_dim, context, {}, {.theta = theta});
 }
 
 }  // namespace mote::convert

@@ -13,7 +13,7 @@ namespace {
 // Starts of the names of weights of heads, which a bare model does without.
 const std::vector<std::string> kHeads = {"cls.",       "lm_head.",        "classifier.",  "qa_outputs.",
                                          "vocab_",     "pre_classifier.", "predictions.", "sop_classifier.",
-                                         "generator_", "discriminator_"};
+                                         "generator_", "discriminator_",  "lm_loss."};
 // The other half of a pretraining head, beside the masked tokens.
 const std::vector<std::string> kPairHeads = {"cls.seq_relationship.", "sop_classifier."};
 
@@ -65,23 +65,47 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
   }
 }
 
-}  // namespace
-
-void make_embedder(const Source& source, TransformerSpec& spec) {
+/// An encoder of a decoder, without its head. `what`: what is made of its token vectors, for the message.
+void make_causal_encoder(const Source& source, const char* what, TransformerSpec& spec) {
   for (LayerSpec& layer : spec.layers) {
     AttentionSpec& attention = layer.attention;
     if (layer.build || attention.shared != kNone || attention.window == 1)
-      fail("a pooling makes vectors of token vectors; layers of this decoder are not supported there");
+      fail("{} of token vectors; layers of this decoder are not supported there", what);
     attention.causal = true;
     attention.sides = attention.window == 0 ? 0 : attention.window - 1;
     attention.window = 0;
   }
   if (source.max_tokens != 0) spec.context = std::min(spec.context, source.max_tokens);
   spec.head = {};
-  read_bare(source, {}, spec);
   spec.tied_embedding = false;
   spec.logit_multiplier = 1.0f;
+  spec.logit_softcap = 0.0f;
   spec.names.ignored_starts.push_back("lm_head.");
+}
+
+}  // namespace
+
+void make_embedder(const Source& source, TransformerSpec& spec) {
+  make_causal_encoder(source, "a pooling makes vectors", spec);
+  read_bare(source, {}, spec);
+}
+
+void read_decoder_head(const Source& source, Config& config, TransformerSpec& spec) {
+  if (spec.is_encoder() || spec.source || source.pooling) return;
+  const nlohmann::json* classes = config.value("architectures");
+  if (classes == nullptr || !classes->is_array() || classes->empty() || !classes->front().is_string()) return;
+  const std::string task = task_of(config);
+  const bool of_texts = task == "ForSequenceClassification", of_tokens = task == "ForTokenClassification";
+  if (!of_texts && !of_tokens) return;
+  make_causal_encoder(source, "a head makes labels", spec);
+  const std::string matrix = source.tensors.count("score.weight") != 0 ? "score" : "classifier";
+  if (of_texts) {
+    read_labels_head(source, config, matrix, spec);
+    spec.head.pool = PoolKind::last;
+  } else {
+    set_labels(spec.head, OutputKind::token_labels, matrix, read_labels(source, config, matrix));
+  }
+  spec.head.has_bias = source.tensors.count(matrix + ".bias") != 0;
 }
 
 std::string task_of(Config& config) {
@@ -129,8 +153,12 @@ std::string base_of(const Source& source, const std::string& base) {
 }
 
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec) {
-  const std::string task = source.pooling ? "" : task_of(config);
+  std::string task = source.pooling ? "" : task_of(config);
   HeadSpec& head = spec.head;
+  if (task == "XLNetLMHeadModel") {  // whose head reads permutations, of no use for texts as they are
+    spec.notes.push_back("the head of XLNetLMHeadModel is left out: rows are those of the bare model");
+    task.clear();
+  }
   // Checkpoints keep poolers that their heads do without.
   spec.names.ignored_starts = kPairHeads;
   if (!names.pooler.empty()) spec.names.ignored_starts.push_back(names.base + names.pooler + ".");

@@ -114,9 +114,7 @@ TransformerSpec read_lfm2_moe(const Source& source, Config& config) {
   MixtureSpec experts;
   experts.width = config.size("moe_intermediate_size", 1, kMaxSize, 1792);
   read_experts(config, {"num_experts", 32, 4}, experts);
-  experts.gate = prefix + "experts.[].w1";
-  experts.up = prefix + "experts.[].w3";
-  experts.down = prefix + "experts.[].w2";
+  name_experts(source, prefix + "experts.", {"w1", "w3", "w2"}, experts);
   experts.router = prefix + "gate";
   experts.scores = Scores::sigmoid;
   if (config.flag("use_expert_bias", true)) experts.selection_bias = prefix + "expert_bias";

@@ -20,6 +20,21 @@ void read_experts(Config& config, const ExpertKeys& keys, MixtureSpec& spec) {
     config.value(key);
 }
 
+void name_experts(const Source& source, const std::string& prefix, const ExpertNames& each,
+                  MixtureSpec& spec) {
+  const std::string fused = prefix.substr(prefix.find("{}") + 2) + "gate_up_proj";
+  if (std::any_of(source.tensors.begin(), source.tensors.end(),
+                  [&](const auto& entry) { return entry.first.ends_with(fused); })) {
+    spec.layout = MixtureSpec::Layout::fused;
+    spec.gate = prefix + "gate_up_proj";
+    spec.down = prefix + "down_proj";
+    return;
+  }
+  spec.gate = prefix + "[]." + each.gate;
+  spec.up = prefix + "[]." + each.up;
+  spec.down = prefix + "[]." + each.down;
+}
+
 void set_mixture(LayerSpec& layer, const MixtureSpec& spec) {
   layer.build = [spec](TransformerBuilder& builder, const LayerSpec& self) {
     builder.attention(self);
@@ -51,11 +66,7 @@ MixtureSpec qwen_mixture(const Source& source, Config& config, Activation activa
   read_experts(config, keys, spec);
   spec.activation = activation;
   const std::string prefix = base_of(source, "model.") + "layers.{}.mlp.";
-  if (source.tensors.count(base_of(source, "model.") + "layers.0.mlp.experts.gate_up_proj") != 0)
-    config.refuse("experts in one tensor are not supported for this model_type");
-  spec.gate = prefix + "experts.[].gate_proj";
-  spec.up = prefix + "experts.[].up_proj";
-  spec.down = prefix + "experts.[].down_proj";
+  name_experts(source, prefix + "experts.", {"gate_proj", "up_proj", "down_proj"}, spec);
   spec.router = prefix + "gate";
   spec.normalized = config.flag("norm_topk_prob", false);
   return spec;
@@ -66,14 +77,15 @@ MixtureSpec qwen_mixture(const Source& source, Config& config, Activation activa
 TransformerSpec read_mixtral(const Source& source, Config& config) {
   TransformerSpec spec = read_llama_like(source, config, "mixtral");
   const auto window = config.optional_size("sliding_window", 1, kMaxSize);
-  const std::string prefix = base_of(source, "model.") + "layers.{}.block_sparse_moe.";
+  // transformers 5 may save the names of its own module.
+  const std::string layers = base_of(source, "model.") + "layers.";
+  const bool own = source.tensors.count(layers + "0.mlp.gate.weight") != 0;
+  const std::string prefix = layers + (own ? "{}.mlp." : "{}.block_sparse_moe.");
   MixtureSpec mixture;
   mixture.width = spec.layers[0].ffn.width;
   mixture.activation = spec.layers[0].ffn.activation;
   read_experts(config, {"num_local_experts", 8, 2}, mixture);
-  mixture.gate = prefix + "experts.[].w1";
-  mixture.up = prefix + "experts.[].w3";
-  mixture.down = prefix + "experts.[].w2";
+  name_experts(source, prefix + "experts.", {"w1", "w3", "w2"}, mixture);
   mixture.router = prefix + "gate";
   mixture.normalized = true;
   for (LayerSpec& layer : spec.layers) {

@@ -63,8 +63,7 @@ TransformerSpec read_mobilebert(const Source& source, Config& config) {
   const std::string norm = config.text("normalization_type", "no_norm");
   if (norm != "no_norm") config.refuse("normalization_type {} is not supported, only no_norm is", norm);
   spec.norm = NormKind::affine;
-  for (const char* key :
-       {"use_bottleneck", "key_query_shared_bottleneck", "trigram_input", "classifier_activation"})
+  for (const char* key : {"use_bottleneck", "key_query_shared_bottleneck", "trigram_input"})
     require_flag(config, key, true);
   require_flag(config, "use_bottleneck_attention", false);
 
@@ -87,7 +86,12 @@ TransformerSpec read_mobilebert(const Source& source, Config& config) {
   spec.trigrams = spec.positions_after_projection = true;
   set_bert_embeddings(base, spec.names);
   spec.names.embedding_projection = base + "embeddings.embedding_transformation";
-  read_head(source, config, bert_heads(base, spec), spec);
+  HeadNames names = bert_heads(base, spec);
+  if (!config.flag("classifier_activation", true)) {  // the pooler is the first token as it is
+    names.pooler.clear();
+    names.classifier = {};
+  }
+  read_head(source, config, names, spec);
   return spec;
 }
 

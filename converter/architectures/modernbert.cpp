@@ -26,6 +26,7 @@ RopeSpec read_kind_rope(Config& config, const std::string& kind, const std::stri
   const std::string type = keys.text("rope_type", "default");
   if (type != "default") config.refuse("rope_type {} of {} is not supported, only default is", type, kind);
   const double theta = keys.number("rope_theta", old_theta);
+  keys.rest_is_unread();
   keys.finish();
   if (!(theta > 0)) config.refuse("rope_theta of {} is {}, expected more than 0", kind, theta);
   return plain_rope(config, head_dim, theta);

@@ -145,10 +145,19 @@ nlohmann::json object_of(Config& config, const char* key) {
   return *value;
 }
 
+/// Without what stands outside of older configs' objects, and with the newer name of the type.
+nlohmann::json plain_scaling(nlohmann::json keys) {
+  for (const char* outside : {"rope_theta", "partial_rotary_factor"}) keys.erase(outside);
+  if (keys.contains("type") && !keys.contains("rope_type")) keys["rope_type"] = keys["type"];
+  keys.erase("type");
+  if (keys.contains("rope_type") && keys["rope_type"] == "default") keys.erase("rope_type");
+  return keys;
+}
+
 /// The config's RoPE keys in one object, whatever the spelling.
 nlohmann::json rope_keys(Config& config, const RopeDefaults& defaults) {
   const nlohmann::json now = object_of(config, "rope_parameters"), old = object_of(config, "rope_scaling");
-  if (!now.empty() && !old.empty() && now != old)
+  if (!now.empty() && !old.empty() && plain_scaling(now) != plain_scaling(old))
     config.refuse("rope_parameters and rope_scaling contradict each other");
   return unify(config, now.empty() ? old : now, defaults);
 }
@@ -173,16 +182,26 @@ void set_proportional(Config& config, uint32_t head_dim, RopeSpec& rope) {
     rope.frequencies[i] = i < turning ? rope.frequencies[i] / static_cast<float>(factor) : 0.0f;
 }
 
-/// Hunyuan's: theta stretched by a fixed alpha, whatever the length of the text.
+/// Hunyuan's: theta stretched by a fixed alpha, whatever the length of the text. Others' is stretched for
+/// texts longer than max_position_embeddings alone, where the context ends.
 double stretched_theta(Config& config, double theta, uint32_t width) {
   const std::optional<double> alpha = config.optional_number("alpha");
-  if (!alpha)
-    config.refuse(
-        "rope_type \"dynamic\" without alpha, which depends on the length of the text, is not supported");
+  if (!alpha) return theta;
   for (const char* unused : {"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"})
     config.value(unused);
   if (!(*alpha > 0) || width <= 2) config.refuse("rope_type \"dynamic\" with alpha {}", *alpha);
   return theta * std::pow(*alpha, double{1} * width / (width - 2));
+}
+
+/// mGTE's: theta times the factor, and all frequencies stretched a little (Su 2023), whatever the length of
+/// the text.
+void scale_ntk(Config& config, double base, uint32_t width, RopeSpec& rope) {
+  const double factor = config.number("factor");
+  if (config.has("mixed_b")) config.refuse("rope scaling ntk with mixed_b is not supported");
+  if (!(factor > 0)) config.refuse("rope scaling ntk with factor {}", factor);
+  const auto stretch = static_cast<float>(std::pow(factor, 2.0 / width));
+  const std::vector<float> powers = wavelength_powers(base * factor, width);
+  for (size_t i = 0; i < powers.size(); ++i) rope.frequencies[i] = 1.0f / powers[i] / stretch;
 }
 
 RopeSpec make_rope(Config& config, const nlohmann::json& keys, const std::string& where, uint32_t head_dim,
@@ -210,6 +229,8 @@ RopeSpec make_rope(Config& config, const nlohmann::json& keys, const std::string
     scale_longrope(rope_config, powers, context, rope);
   } else if (type == "proportional") {
     set_proportional(rope_config, head_dim, rope);
+  } else if (type == "ntk") {
+    scale_ntk(rope_config, base, width, rope);
   } else if (type != "default" && type != "dynamic") {
     config.refuse(
         "rope_type \"{}\" is not supported; supported are default, linear, llama3, yarn, longrope, "
@@ -219,10 +240,14 @@ RopeSpec make_rope(Config& config, const nlohmann::json& keys, const std::string
     rope_config.value("factor");
     rope_config.value("original_max_position_embeddings");
   }
+  if (!defaults.partial && type != "proportional" && rope_config.number("partial_rotary_factor", 1.0) != 1.0)
+    rope_config.refuse("partial_rotary_factor is {}: this kind of model turns whole heads",
+                       keys["partial_rotary_factor"].dump());
   if (defaults.grows) {
     rope.growth = static_cast<float>(rope_config.optional_number("llama_4_scaling_beta").value_or(0.0));
     rope.growth_every = rope_config.size("original_max_position_embeddings", 1, kMaxSize, context);
   }
+  rope_config.rest_is_unread();  // each type's function reads no other keys
   rope_config.finish();
   return rope;
 }

@@ -2,7 +2,7 @@
 //
 // BERT with RoPE instead of a table of positions, as three embedding models have it: NomicBERT (Nussbaum et
 // al. 2024), Jina Embeddings v3 (Sturua et al. 2024) and mGTE (Zhang et al. 2024). Weights have the names of
-// their first publication.
+// their first publication. Jina Reranker v2 is the second one with a table of positions.
 #include <cmath>
 
 #include "converter/architectures/architecture.h"
@@ -66,7 +66,11 @@ TransformerSpec read_nomic_bert(const Source& source, Config& config) {
 TransformerSpec read_jina_embeddings_v3(const Source& source, Config& config) {
   const std::string base = base_of(source, "roberta.");
   const BertDefaults defaults{250002, 1024, 16, 4096, "gelu", 8194, 1, 1e-5};
-  TransformerSpec spec = read_rotary(source, config, base, defaults, 20000.0);
+  const bool learned = source.tensors.count(base + "embeddings.position_embeddings.weight") != 0;
+  TransformerSpec spec = learned ? read_bert_like(source, config, base, defaults)
+                                 : read_rotary(source, config, base, defaults, 20000.0);
+  if (learned)
+    set_positions(source, config, spec.position_rows, config.size("pad_token_id", 0, kMaxSize, 1) + 1, spec);
   spec.names.embedding_norm = base + "emb_ln";
   const std::string prefix = base + "encoder.layers.{}.";
   for (LayerSpec& layer : spec.layers) {

@@ -182,6 +182,7 @@ struct HeadSpec {
       output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                            // the embedding for output. Neither for vectors and hidden states
   uint32_t width = 0;      // of the output
+  bool has_bias = true;    // the output
   bool normalize = false;  // vectors have length 1
   bool first_two = false;  // the mean of the first two rows is pooled
   std::string pooled_norm = {};     // of the pooled rows

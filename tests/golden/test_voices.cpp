@@ -79,7 +79,8 @@ Spoken say(const test::OpenModel& model, mote_isa isa, const SafetensorsFile& go
   return spoken;
 }
 
-void expect_near(const SafetensorsFile& golden, const std::string& name, const std::vector<float>& found) {
+void expect_spoken_near(const SafetensorsFile& golden, const std::string& name,
+                        const std::vector<float>& found) {
   CAPTURE(name);
   const std::vector<float> expected = golden.f32(name);
   TEST_ASSERT_EQUAL_UINT32(expected.size(), found.size());
@@ -119,10 +120,10 @@ TEST("a voice says the stored samples, without noise and with the stored noise")
       CAPTURE(prefix);
       const Spoken spoken = say(model, isa, golden, prefix);
       REQUIRE(spoken.durations == golden.i64(prefix + "durations"));
-      expect_near(golden, prefix + "spectrogram", spoken.spectrogram);
-      expect_near(golden, prefix + "waveform", spoken.waveform);
+      expect_spoken_near(golden, prefix + "spectrogram", spoken.spectrogram);
+      expect_spoken_near(golden, prefix + "waveform", spoken.waveform);
       for (const char* name : {"hidden.0", "hidden.1", "hidden.2"})
-        expect_near(golden, name, spoken.hidden.values.at(name));
+        expect_spoken_near(golden, name, spoken.hidden.values.at(name));
     }
   }
 }
