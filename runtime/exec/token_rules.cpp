@@ -48,15 +48,13 @@ void ban_ngrams(const RuledTokens& ruled, const Candidates& candidates) {
   }
 }
 
-/// The last token of each forbidden sequence whose others are the last tokens. The original asks for as many
-/// tokens as the whole sequence has.
+/// The last token of each forbidden sequence whose others are the last tokens.
 void ban_forbidden(const RuledTokens& ruled, const Candidates& candidates) {
   const mote_token_rules& rules = *ruled.rules;
   for (uint32_t at = 0; at < rules.forbidden_count;) {
     const auto length = static_cast<uint32_t>(rules.forbidden[at]);
     const int32_t* const ids = rules.forbidden + at + 1;
-    if ((length == 1 || length <= ruled.count) && ends_with(ruled, ids, length - 1))
-      candidates.ban(ids[length - 1]);
+    if (ends_with(ruled, ids, length - 1)) candidates.ban(ids[length - 1]);
     at += 1 + length;
   }
 }

@@ -69,7 +69,10 @@ EncodedText TextEncoder::tokenize(const std::string* first, std::string text, bo
   check(status, error, file_.path());
   if (count == 0) convert::fail("a text without tokens: \"{}\"", one_line(encoded.text));
   if (count > most_tokens_) {
-    note("\"{}...\": cut to {} of {} tokens", one_line(encoded.text.substr(0, 40)), most_tokens_, count);
+    // Of a pair both may be cut.
+    const bool from_start = encoded.spans[std::min<size_t>(1, most_tokens_ - 1)].begin == 0;
+    note("\"{}...\": the {} {} of {} tokens", one_line(encoded.text.substr(0, 40)),
+         from_start ? "first" : "last", most_tokens_, count);
     count = most_tokens_;
   }
   encoded.ids.resize(count);
