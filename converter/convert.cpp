@@ -172,7 +172,7 @@ std::optional<TokenizerTables> compile_tokenizer(const std::optional<TokenizerSp
                                                  bool small) {
   if (!spec) return std::nullopt;
   std::optional<TokenizerTables> tables(std::in_place, *spec, small);
-  if (tables->tokens() > graph.vocab) {
+  if (tables->tokens() > graph.vocab && !tables->adds_all_from(graph.vocab)) {
     fail(
         "the tokenizer has {} tokens, the model {}: are both from the same model? (mote convert "
         "--no-tokenizer leaves "
@@ -260,6 +260,21 @@ void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& optio
   for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
 }
 
+/// How a model that goes on with ids generates by default, and what of that is not done.
+void take_generation_defaults(const TransformerSpec& spec, const ConvertOptions& options, Source& source,
+                              const Graph& graph, Metadata& metadata) {
+  if (spec.is_encoder() || source.format != "hf") return;
+  const std::vector<std::string> unread = unread_generation_keys(source);
+  if (!unread.empty())
+    source.notes.push_back(
+        fmt::format("generation_config.json says what mote leaves to its user: {}", fmt::join(unread, ", ")));
+  if (spec.source) return;
+  GenerationDefaults defaults = read_generation_defaults(source, graph.vocab, options.ignored_keys);
+  if (defaults.is_plain()) return;
+  source.notes.push_back(fmt::format("generates as its authors do: {}", defaults.describe()));
+  metadata.generation = std::move(defaults);
+}
+
 /// What is known before the weights are converted.
 ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& chat,
                            const TypePolicy& policy) {
@@ -307,6 +322,13 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   std::optional<TokenizerSpec> text = options.no_tokenizer || spec.without_tokenizer || labels_are_texts
                                           ? std::nullopt
                                           : read_tokenizer(source, spec.is_encoder() || spec.source);
+  if (text) {
+    const std::vector<std::string> unread =
+        unread_tokenizer_keys(source, !spec.is_encoder() && text->model != ModelSpec::bpe);
+    if (!unread.empty())
+      source.notes.push_back(
+          fmt::format("tokenizer_config.json has keys that mote does not read: {}", fmt::join(unread, ", ")));
+  }
   if (text && spec.globals) leave_out_types(*text);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
@@ -336,8 +358,10 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
                     chat.format,
                     tokenizer ? &*tokenizer : nullptr};
   metadata.prompts = source.prompts;
+  metadata.similarity = source.similarity;
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
   take_beam_defaults(spec, options, source, graph, metadata);
+  take_generation_defaults(spec, options, source, graph, metadata);
   ConvertReport report = begin_report(metadata, chat, policy);
   report.notes = source.notes;
   if (calibration) report.notes.push_back(calibration->describe());

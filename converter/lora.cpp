@@ -16,6 +16,7 @@
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/pickle.h"
+#include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 #include "converter/tied_head.h"
 
@@ -335,12 +336,37 @@ class Adapter {
 
 }  // namespace
 
+namespace {
+
+/// The tokenizer and the chat template that were saved with the adapter are those that it was trained with.
+void take_texts(Source& source, const fs::path& directory) {
+  if (source.format != "hf") return;
+  std::error_code none;
+  std::string taken;
+  for (const char* name : {"tokenizer.json", "tokenizer.model", "spiece.model", "spm.model", "vocab.txt",
+                           "sentencepiece.bpe.model", "vocab.json", "tekken.json", "tiktoken.model"}) {
+    if (!fs::exists(directory / name, none)) continue;
+    source.text_directory = directory;
+    taken = "tokenizer";
+    break;
+  }
+  const std::string chat = read_chat_template(directory);
+  if (!chat.empty()) {
+    source.chat_template = chat;
+    taken += taken.empty() ? "chat template" : " and its chat template";
+  }
+  if (!taken.empty()) source.notes.push_back(fmt::format("the {} is the adapter's", taken));
+}
+
+}  // namespace
+
 void merge_adapter(Source& source, const fs::path& directory, float strength) {
   std::error_code none;
   if (!fs::exists(directory / "adapter_config.json", none))
     fail("{} has no adapter_config.json: expected a LoRA adapter's directory", directory.string());
   Adapter(source, directory, strength).merge();
   source.notes.push_back(fmt::format("merged the adapter {} at the scale {}", directory.string(), strength));
+  take_texts(source, directory);
 }
 
 AdapterArgument parse_adapter(const std::string& text) {

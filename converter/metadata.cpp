@@ -184,6 +184,22 @@ Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::opti
                                       beams->no_repeat_ngram, beams->repetition_penalty);
 }
 
+file::Similarity similarity_of(const std::string& name) {
+  if (name == "dot") return file::Similarity::dot;
+  if (name == "euclidean") return file::Similarity::euclidean;
+  return name == "manhattan" ? file::Similarity::manhattan : file::Similarity::cosine;
+}
+
+Offset<file::Generation> write_generation(FlatBufferBuilder& builder,
+                                          const std::optional<GenerationDefaults>& own) {
+  if (!own) return 0;
+  const auto list = [](const std::vector<int32_t>& ids) { return ids.empty() ? nullptr : &ids; };
+  return file::CreateGenerationDirect(builder, own->samples, own->temperature, own->top_k, own->top_p,
+                                      own->min_p, own->repetition_penalty, own->no_repeat_ngram,
+                                      own->shortest, own->min_tokens, list(own->forbidden),
+                                      list(own->suppressed_ids), list(own->first_suppressed_ids));
+}
+
 Offset<file::Voice> write_voice(FlatBufferBuilder& builder, const std::optional<VoiceSpec>& voice) {
   if (!voice) return 0;
   return file::CreateVoice(builder, voice->rate, voice->reach, voice->speed, voice->noise,
@@ -300,13 +316,16 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     features |= file::Feature::class_ranges;
   if (metadata.tokenizer != nullptr && metadata.tokenizer->is_sentence_piece())
     features |= file::Feature::sentence_piece;
+  if (metadata.tokenizer != nullptr && metadata.tokenizer->tokens() > graph.vocab)
+    features |= file::Feature::more_tokens;
   const auto root = file::CreateModelDirect(
       builder, kFormatVersion, metadata.name.c_str(), metadata.architecture.c_str(), "mote " MOTE_VERSION,
       nullptr, &sources, graph.vocab, graph.width, graph.context, &metadata.stop_ids, graph.bos_id, &programs,
       &tensors, &states, self_test, metadata.segment_bytes(), 0, chat_format, tokenizer,
       labels.empty() ? nullptr : &labels, graph.token_types, features, prompts.empty() ? nullptr : &prompts,
       metadata.default_prompt, sound, picture, globals, speech, beams, write_sight(builder, graph.sight),
-      write_voice(builder, graph.voice), graph.memory);
+      write_voice(builder, graph.voice), graph.memory, write_generation(builder, metadata.generation),
+      similarity_of(metadata.similarity));
   file::FinishSizePrefixedModelBuffer(builder, root);
 }
 

@@ -45,7 +45,9 @@ struct Metadata {
   const TokenizerTables* tokenizer = nullptr;  // null: the file gets none
   std::vector<Prompt> prompts = {};
   int32_t default_prompt = -1;
-  std::optional<BeamDefaults> beams = {};  // of a model with a source of ids
+  std::string similarity = "";
+  std::optional<GenerationDefaults> generation = {};  // of other models that go on with ids
+  std::optional<BeamDefaults> beams = {};             // of a model with a source of ids
 
   /// Bytes of the segment: the weights, then the tokenizer's tables.
   uint64_t weight_bytes() const { return tensors.empty() ? 0 : tensors.back().offset + tensors.back().bytes; }

@@ -129,9 +129,14 @@ struct Prompt {
 };
 
 struct Source {
-  std::string format;                 // "hf", "gguf", "llama2c" or "ctranslate2", for messages
-  std::string name;                   // of the model
-  std::filesystem::path directory;    // of "hf" and "ctranslate2"
+  std::string format;               // "hf", "gguf", "llama2c" or "ctranslate2", for messages
+  std::string name;                 // of the model
+  std::filesystem::path directory;  // of "hf" and "ctranslate2"
+  std::filesystem::path
+      text_directory;  // of the tokenizer where it is that of an adapter; empty: `directory`
+  const std::filesystem::path& text_files() const {
+    return text_directory.empty() ? directory : text_directory;
+  }
   std::filesystem::path config_path;  // of config.json; empty where the config is part of the file of weights
   std::shared_ptr<const nlohmann::json>
       config;                     // config.json's keys; of GGUF and llama2.c made of the header
@@ -147,6 +152,7 @@ struct Source {
   int32_t default_prompt = -1;     // of them, before every text; -1: none
   bool ternary = false;            // matrices of bytes are ternary ones, as the config says
   bool packed = false;             // matrices are packed by another tool, as the config says
+  std::string similarity;          // of vectors, as sentence-transformers names it; "": cosine
   std::string label_activation;    // of a cross encoder's labels ("torch.nn.modules.linear.Identity")
   std::vector<std::string> notes;  // what the user should know
   std::map<std::string, SourceTensor> tensors;  // by Hugging Face name

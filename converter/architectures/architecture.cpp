@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.h"
+#include "converter/did_you_mean.h"
 #include "converter/error.h"
 #include "converter/published_code.h"
+#include "converter/readers/bytes.h"
 
 namespace mote::convert {
 
@@ -68,8 +70,8 @@ const Architecture& find_architecture(Config& config) {
   for (const Architecture& architecture : architectures()) {
     if (type == architecture.name) return architecture;
   }
-  config.refuse("model_type \"{}\" is not supported; supported are {}", type,
-                fmt::join(architecture_names(), ", "));
+  config.refuse("model_type \"{}\" is not supported{}; mote convert --list names those that are", shown(type),
+                did_you_mean(type, architecture_names()));
 }
 
 void know(Config& config, std::initializer_list<const char*> keys) {

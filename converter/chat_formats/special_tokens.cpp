@@ -29,13 +29,13 @@ void add(Texts& texts, const std::string& name, const nlohmann::json& value) {
 Texts special_token_texts(const Source& source, const TokenizerSpec* tokenizer) {
   Texts texts;
   for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
-    if (source.directory.empty()) continue;
-    const nlohmann::json values = read_optional_json_object(source.directory / file, kTokenizerJsonDepth);
+    if (source.text_files().empty()) continue;
+    const nlohmann::json values = read_optional_json_object(source.text_files() / file, kTokenizerJsonDepth);
     for (const char* name : kNames) {
       if (values.contains(name)) add(texts, name, values[name]);
     }
   }
-  if (!source.directory.empty() || tokenizer == nullptr) return texts;
+  if (!source.text_files().empty() || tokenizer == nullptr) return texts;
   for (const char* name : {"bos_token", "eos_token"}) {
     const auto id = source.config->find(std::string(name) + "_id");
     if (id == source.config->end() || !id->is_number_unsigned()) continue;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "converter/readers/bytes.h"
+#include "converter/readers/generation_keys.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 
@@ -16,11 +18,7 @@ using nlohmann::json;
 constexpr int kGenerationDepth = 32;
 constexpr uint32_t kMostBeams = 256, kMostLength = 1u << 24;
 
-/// Keys that change what is generated and that no search here has, with the value that changes nothing.
-struct NeutralKey {
-  const char* key;
-  double neutral;
-};
+/// Keys that no search here has.
 constexpr NeutralKey kNeutralKeys[] = {
     {"num_beam_groups", 1},
     {"diversity_penalty", 0},
@@ -41,74 +39,108 @@ constexpr const char* kAbsentKeys[] = {"exponential_decay_length_penalty",
                                        "forced_decoder_ids",
                                        "watermarking_config"};
 
-/// The values, which say the name of their file.
-class GenerationKeys {
- public:
-  GenerationKeys(const json& keys, const std::string& where, uint32_t vocab,
-                 const std::vector<std::string>& ignored)
-      : keys_(keys), file_(where), vocab_(vocab), ignored_(ignored) {}
-
-  const json* find(const char* key) const {
-    const bool harmless = std::find(ignored_.begin(), ignored_.end(), key) != ignored_.end();
-    return harmless ? nullptr : file_.find(keys_, key);
-  }
-  std::optional<uint32_t> size(const char* key, uint32_t most) const {
-    const json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    return static_cast<uint32_t>(file_.size(*value, key, most));
-  }
-  std::optional<float> number(const char* key) const {
-    const json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_number() || !std::isfinite(value->get<double>()))
-      file_.refuse_value(key, value, "a number");
-    return value->get<float>();
-  }
-  int32_t id(const char* key, const json& value) const {
-    if (!value.is_number_unsigned() || value.get<uint64_t>() >= vocab_)
-      file_.refuse_value(key, &value, "an id of the vocabulary");
-    return value.get<int32_t>();
-  }
-  /// An id or a list of one, -1 where there is none.
-  int32_t id(const char* key) const {
-    const json* value = find(key);
-    if (value == nullptr) return -1;
-    if (value->is_array() && value->size() == 1) return id(key, value->front());
-    return id(key, *value);
-  }
-  std::vector<int32_t> ids(const char* key) const {
-    std::vector<int32_t> found;
-    const json* value = find(key);
-    if (value == nullptr) return found;
-    if (!value->is_array()) file_.refuse_value(key, value, "a list of ids");
-    for (const json& one : *value) found.push_back(id(key, one));
-    return found;
-  }
-  void refuse_unknown() const {
-    for (const NeutralKey& one : kNeutralKeys) {
-      const json* value = find(one.key);
-      if (value == nullptr) continue;
-      const bool neutral = value->is_boolean() ? value->get<bool>() == (one.neutral != 0)
-                                               : value->is_number() && value->get<double>() == one.neutral;
-      if (!neutral) refuse_key(one.key, *value);
-    }
-    for (const char* key : kAbsentKeys) {
-      const json* value = find(key);
-      if (value != nullptr && !value->empty()) refuse_key(key, *value);
-    }
-  }
-  [[noreturn]] void refuse_key(const char* key, const json& value) const {
-    file_.refuse("{} is {}, which mote's search does not have (--ignore-key {} leaves it out)", key,
-                 value.dump(), key);
-  }
-  const JsonFile& file() const { return file_; }
-
- private:
-  const json& keys_;
-  JsonFile file_;
-  uint32_t vocab_;
-  const std::vector<std::string>& ignored_;
+/// Keys that no generation without a source of ids has.
+constexpr NeutralKey kDecoderNeutralKeys[] = {
+    {"num_beams", 1},
+    {"num_beam_groups", 1},
+    {"diversity_penalty", 0},
+    {"guidance_scale", 1},
+    {"typical_p", 1},
+    {"epsilon_cutoff", 0},
+    {"eta_cutoff", 0},
+    {"penalty_alpha", 0},
+    {"token_healing", 0},
+    {"encoder_repetition_penalty", 1},
+    {"encoder_no_repeat_ngram_size", 0},
 };
+constexpr const char* kDecoderAbsentKeys[] = {"exponential_decay_length_penalty",
+                                              "sequence_bias",
+                                              "constraints",
+                                              "force_words_ids",
+                                              "forced_bos_token_id",
+                                              "forced_eos_token_id",
+                                              "forced_decoder_ids",
+                                              "top_h",
+                                              "dola_layers",
+                                              "watermarking_config"};
+
+/// Keys that are read, or refused above, or that say how the original computes or what it returns.
+constexpr const char* kKnownKeys[] = {"num_beams",
+                                      "num_beam_groups",
+                                      "diversity_penalty",
+                                      "guidance_scale",
+                                      "typical_p",
+                                      "epsilon_cutoff",
+                                      "eta_cutoff",
+                                      "penalty_alpha",
+                                      "token_healing",
+                                      "encoder_repetition_penalty",
+                                      "encoder_no_repeat_ngram_size",
+                                      "exponential_decay_length_penalty",
+                                      "sequence_bias",
+                                      "constraints",
+                                      "force_words_ids",
+                                      "forced_bos_token_id",
+                                      "forced_eos_token_id",
+                                      "forced_decoder_ids",
+                                      "top_h",
+                                      "dola_layers",
+                                      "watermarking_config",
+                                      "begin_suppress_tokens",
+                                      "do_sample",
+                                      "renormalize_logits",
+                                      "remove_invalid_values",
+                                      "length_penalty",
+                                      "early_stopping",
+                                      "min_length",
+                                      "min_new_tokens",
+                                      "suppress_tokens",
+                                      "bad_words_ids",
+                                      "no_repeat_ngram_size",
+                                      "repetition_penalty",
+                                      "decoder_start_token_id",
+                                      "temperature",
+                                      "top_k",
+                                      "top_p",
+                                      "min_p",
+                                      "bos_token_id",
+                                      "eos_token_id",
+                                      "pad_token_id",
+                                      "transformers_version",
+                                      "_from_model_config",
+                                      "use_cache",
+                                      "use_mtp",
+                                      "cache_implementation",
+                                      "cache_config",
+                                      "max_cache_len",
+                                      "num_return_sequences",
+                                      "output_attentions",
+                                      "output_hidden_states",
+                                      "output_scores",
+                                      "output_logits",
+                                      "return_dict_in_generate",
+                                      "is_assistant",
+                                      "num_assistant_tokens",
+                                      "num_assistant_tokens_schedule",
+                                      "assistant_confidence_threshold",
+                                      "prompt_lookup_num_tokens",
+                                      "max_matching_ngram_size",
+                                      "assistant_early_exit",
+                                      "assistant_lookbehind",
+                                      "target_lookbehind",
+                                      "assistant_ensemble_weight",
+                                      "speculation_type",
+                                      "compile_config",
+                                      "disable_compile",
+                                      "continuous_batching_config",
+                                      "low_memory",
+                                      "prefill_chunk_size",
+                                      "trust_remote_code",
+                                      "_commit_hash",
+                                      "commit_message",
+                                      "repo_id",
+                                      "proxies",
+                                      "subfolder"};
 
 uint8_t read_stop(const GenerationKeys& keys) {
   const json* value = keys.find("early_stopping");
@@ -131,17 +163,111 @@ void add_bad_words(const GenerationKeys& keys, const std::vector<int32_t>& stops
   }
 }
 
+/// The whole file; empty where there is none.
+json own_keys(const Source& source) {
+  return source.format == "hf"
+             ? read_optional_json_object(source.directory / "generation_config.json", kGenerationDepth)
+             : json::object();
+}
+
+/// Sequences that are never completed, each after its length. What ends a text alone is none of them.
+std::vector<int32_t> read_forbidden(const GenerationKeys& keys, const std::vector<int32_t>& stops) {
+  std::vector<int32_t> list;
+  const json* value = keys.find("bad_words_ids");
+  if (value == nullptr) return list;
+  if (!value->is_array()) keys.file().refuse_value("bad_words_ids", value, "a list of lists of ids");
+  for (const json& word : *value) {
+    if (!word.is_array() || word.empty()) keys.file().refuse_value("bad_words_ids", &word, "a list of ids");
+    std::vector<int32_t> ids;
+    for (const json& id : word) ids.push_back(keys.id("bad_words_ids", id));
+    if (ids.size() == 1 && std::find(stops.begin(), stops.end(), ids.front()) != stops.end()) continue;
+    list.push_back(static_cast<int32_t>(ids.size()));
+    list.insert(list.end(), ids.begin(), ids.end());
+  }
+  return list;
+}
+
+void read_sampling(const GenerationKeys& keys, GenerationDefaults& defaults) {
+  constexpr uint32_t kMostCandidates = 1u << 24, kUnsaid = 50;
+  const json* samples = keys.find("do_sample");
+  if (samples != nullptr && !samples->is_boolean())
+    keys.file().refuse_value("do_sample", samples, "true or false");
+  defaults.samples = samples != nullptr && samples->get<bool>();
+  if (!defaults.samples) return;
+  defaults.temperature = keys.number("temperature").value_or(1.0f);
+  defaults.top_k = keys.size("top_k", kMostCandidates).value_or(kUnsaid);
+  defaults.top_p = keys.number("top_p").value_or(1.0f);
+  defaults.min_p = keys.number("min_p").value_or(0.0f);
+  if (!(defaults.temperature > 0)) keys.file().refuse("temperature is not above 0");
+  if (!(defaults.top_p > 0 && defaults.top_p <= 1)) keys.file().refuse("top_p is not above 0 and at most 1");
+  if (!(defaults.min_p >= 0 && defaults.min_p <= 1)) keys.file().refuse("min_p is not 0 to 1");
+}
+
 }  // namespace
+
+bool GenerationDefaults::is_plain() const { return describe().empty(); }
+
+std::string GenerationDefaults::describe() const {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (samples) {
+    add(fmt::format("sampled at temperature {}", temperature));
+    if (top_k != 0) add(fmt::format("top_k {}", top_k));
+    if (top_p != 1.0f) add(fmt::format("top_p {}", top_p));
+    if (min_p != 0.0f) add(fmt::format("min_p {}", min_p));
+  }
+  if (repetition_penalty != 1.0f) add(fmt::format("repetition_penalty {}", repetition_penalty));
+  if (no_repeat_ngram != 0) add(fmt::format("no_repeat_ngram_size {}", no_repeat_ngram));
+  if (shortest != 0) add(fmt::format("min_length {}", shortest));
+  if (min_tokens != 0) add(fmt::format("min_new_tokens {}", min_tokens));
+  if (!forbidden.empty()) add("bad_words_ids");
+  if (!suppressed_ids.empty()) add("suppress_tokens");
+  if (!first_suppressed_ids.empty()) add("begin_suppress_tokens");
+  return text;
+}
+
+GenerationDefaults read_generation_defaults(const Source& source, uint32_t vocab,
+                                            const std::vector<std::string>& ignored) {
+  const json own = own_keys(source);
+  const bool has_own = !own.empty();
+  const auto path = has_own ? source.directory / "generation_config.json" : source.config_path;
+  const GenerationKeys keys(has_own ? own : *source.config, path.string(), vocab, ignored);
+  GenerationDefaults defaults;
+  if (source.format != "hf") return defaults;
+  keys.refuse_unknown(kDecoderNeutralKeys, kDecoderAbsentKeys);
+  read_sampling(keys, defaults);
+  defaults.repetition_penalty = keys.number("repetition_penalty").value_or(1.0f);
+  if (!(defaults.repetition_penalty > 0)) keys.file().refuse("repetition_penalty is not above 0");
+  defaults.no_repeat_ngram = keys.size("no_repeat_ngram_size", kMostLength).value_or(0);
+  defaults.shortest = keys.size("min_length", kMostLength).value_or(0);
+  defaults.min_tokens = keys.size("min_new_tokens", kMostLength).value_or(0);
+  defaults.suppressed_ids = keys.ids("suppress_tokens");
+  defaults.first_suppressed_ids = keys.ids("begin_suppress_tokens");
+  defaults.forbidden = read_forbidden(keys, source.stop_ids);
+  return defaults;
+}
+
+std::vector<std::string> unread_generation_keys(const Source& source) {
+  std::vector<std::string> unread;
+  const json own = own_keys(source);
+  for (const auto& [key, value] : own.items()) {
+    const bool says_nothing =
+        value.is_null() || value == json(false) || (value.is_structured() && value.empty());
+    const bool is_known = std::any_of(std::begin(kKnownKeys), std::end(kKnownKeys),
+                                      [&, name = key](const char* known) { return name == known; });
+    if (!says_nothing && !is_known) unread.push_back(fmt::format("{} {}", key, shown(value.dump())));
+  }
+  return unread;
+}
 
 BeamDefaults read_beam_defaults(const Source& source, uint32_t vocab,
                                 const std::vector<std::string>& ignored) {
   const auto path = source.directory / "generation_config.json";
-  const bool hf = source.format == "hf";
-  const json own = hf ? read_optional_json_object(path, kGenerationDepth) : json::object();
+  const json own = own_keys(source);
   const bool has_own = !own.empty();
   const GenerationKeys keys(has_own ? own : *source.config, (has_own ? path : source.config_path).string(),
                             vocab, ignored);
-  keys.refuse_unknown();
+  keys.refuse_unknown(kNeutralKeys, kAbsentKeys);
   BeamDefaults defaults;
   defaults.beams = std::max(keys.size("num_beams", kMostBeams).value_or(1), 1u);
   defaults.stop = defaults.beams == 1 ? 1 : read_stop(keys);
@@ -179,9 +305,9 @@ std::vector<std::string> keys_of_config(const std::vector<std::string>& ignored)
   for (const std::string& key : ignored) {
     const bool is_neutral = std::any_of(std::begin(kNeutralKeys), std::end(kNeutralKeys),
                                         [&](const NeutralKey& one) { return key == one.key; });
-    const bool is_absent = std::any_of(std::begin(kAbsentKeys), std::end(kAbsentKeys),
-                                       [&](const char* one) { return key == one; });
-    if (!is_neutral && !is_absent && key != "bad_words_ids") kept.push_back(key);
+    const bool is_known = std::any_of(std::begin(kKnownKeys), std::end(kKnownKeys),
+                                      [&](const char* one) { return key == one; });
+    if (!is_neutral && !is_known) kept.push_back(key);
   }
   return kept;
 }

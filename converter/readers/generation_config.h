@@ -30,6 +30,28 @@ struct BeamDefaults {
 BeamDefaults read_beam_defaults(const Source& source, uint32_t vocab,
                                 const std::vector<std::string>& ignored);
 
+/// As mote_sampling and mote_token_rules have them.
+struct GenerationDefaults {
+  bool samples = false;
+  float temperature = 1.0f, top_p = 1.0f, min_p = 0.0f;
+  uint32_t top_k = 0;
+  float repetition_penalty = 1.0f;
+  uint32_t no_repeat_ngram = 0, shortest = 0, min_tokens = 0;
+  std::vector<int32_t> forbidden = {}, suppressed_ids = {}, first_suppressed_ids = {};
+
+  bool is_plain() const;
+  /// "sampled at temperature 0.6, top_p 0.95; repetition_penalty 1.1", "" where it is plain.
+  std::string describe() const;
+};
+
+/// How the original generates by default without a source of ids, as BeamDefaults are read.
+GenerationDefaults read_generation_defaults(const Source& source, uint32_t vocab,
+                                            const std::vector<std::string>& ignored);
+
+/// Keys of generation_config.json that change what the original generates by default, or how long, and that
+/// nobody reads here: the user is told.
+std::vector<std::string> unread_generation_keys(const Source& source);
+
 /// What config.json's task_specific_params put before a text, by the task's name ("summarization").
 std::vector<Prompt> read_task_prefixes(const Source& source);
 

@@ -197,22 +197,16 @@ std::string chat_template_of(const fs::path& config) {
   return "";
 }
 
-/// From chat_template.jinja, tokenizer_config.json or, as processors of pictures have it, chat_template.json.
-std::string chat_template(const fs::path& directory) {
-  const fs::path jinja = directory / "chat_template.jinja";
-  if (is_there(jinja)) {
-    const MappedFile file(jinja);
-    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
-  }
-  const std::string text = chat_template_of(directory / "tokenizer_config.json");
-  return text.empty() ? chat_template_of(directory / "chat_template.json") : text;
-}
-
 void take_modules(Source& source, const SentenceModules& modules) {
   source.pooling = modules.pooling;
   source.max_tokens = modules.max_tokens;
   source.lowercase = modules.lowercase;
   source.label_activation = modules.label_activation;
+  source.similarity = modules.similarity;
+  if (!modules.unread.empty())
+    source.notes.push_back(
+        fmt::format("config_sentence_transformers.json has keys that mote does not read: {}",
+                    fmt::join(modules.unread, ", ")));
   source.default_prompt = modules.default_prompt;
   std::string known;
   for (const Prompt& prompt : modules.prompts) {
@@ -244,6 +238,16 @@ void add_dense(Source& source, const SentenceModules& modules) {
 }
 
 }  // namespace
+
+std::string read_chat_template(const fs::path& directory) {
+  const fs::path jinja = directory / "chat_template.jinja";
+  if (is_there(jinja)) {
+    const MappedFile file(jinja);
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+  }
+  const std::string text = chat_template_of(directory / "tokenizer_config.json");
+  return text.empty() ? chat_template_of(directory / "chat_template.json") : text;
+}
 
 Source read_onnx_file(const fs::path& path, const std::vector<std::string>& ignored) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -281,7 +285,7 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
   source.config = std::make_shared<const json>(config);
   source.config_path = config_path;
   source.stop_ids = stop_ids(directory, config);
-  source.chat_template = chat_template(directory);
+  source.chat_template = read_chat_template(directory);
   const PackedFormat format = read_packed_format(config, config_path.string());
   source.ternary = format.method == PackedMethod::ternary;
   source.packed = format.method != PackedMethod::none && !source.ternary;

@@ -23,6 +23,10 @@ Source read_hf_directory(const std::filesystem::path& directory, const std::file
 /// With the config.json beside it, or beside the folder "onnx" that it is in.
 Source read_onnx_file(const std::filesystem::path& path, const std::vector<std::string>& ignored = {});
 
+/// The chat template beside a tokenizer: chat_template.jinja, or what tokenizer_config.json or, as processors
+/// of pictures have it, chat_template.json has; "" if there is none.
+std::string read_chat_template(const std::filesystem::path& directory);
+
 /// modules.json of a sentence-transformers directory: where its transformer is, and what follows it.
 struct SentenceModules {
   std::filesystem::path transformer;
@@ -30,7 +34,8 @@ struct SentenceModules {
   std::vector<std::filesystem::path> dense_folders;
   uint32_t max_tokens = 0;
   bool lowercase = false;
-  std::string label_activation;
+  std::string label_activation, similarity;
+  std::vector<std::string> unread;  // keys of the library's config that are not read
   std::vector<Prompt> prompts;
   int32_t default_prompt = -1;  // as in Source
   bool pools_prompt = true;     // the pooling counts a prompt's tokens

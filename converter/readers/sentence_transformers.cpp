@@ -4,6 +4,7 @@
 // pooling, perhaps linears and a normalization, each with a folder of its own; of a cross encoder the
 // transformer alone. Versions 2 to 6 of the library.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -122,6 +123,17 @@ void read_library_config(const fs::path& directory, SentenceModules& found) {
   const json config = read_json(path, false);
   const JsonFile file(path.string());
   found.label_activation = file.text(config, "activation_fn", "");
+  found.similarity = file.text(config, "similarity_fn_name", "");
+  constexpr std::array kSimilarities = {"", "cosine", "dot", "euclidean", "manhattan"};
+  if (std::find(kSimilarities.begin(), kSimilarities.end(), found.similarity) == kSimilarities.end())
+    file.refuse("similarity_fn_name is \"{}\"; cosine, dot, euclidean and manhattan are known",
+                shown(found.similarity));
+  constexpr std::array kRead = {"activation_fn", "similarity_fn_name", "default_prompt_name",
+                                "prompts",       "__version__",        "model_type"};
+  for (const auto& [key, value] : config.items()) {
+    if (!value.is_null() && std::find(kRead.begin(), kRead.end(), key) == kRead.end())
+      found.unread.push_back(key);
+  }
   const std::string name = file.text(config, "default_prompt_name", "");
   if (file.find(config, "prompts") == nullptr) return;
   for (const auto& [key, value] : file.object(config, "prompts").items()) {

@@ -41,7 +41,7 @@ class ConvertedPieces {
   ConvertedPieces(const ConvertedClass& own, const Source& source, const SideFiles& side)
       : own_(own),
         side_(side),
-        path_((source.directory / own.file).string()),
+        path_((source.text_files() / own.file).string()),
         values_(path_),
         settings_(side.config_path()) {}
 
@@ -165,7 +165,7 @@ std::optional<TokenizerSpec> read_converted_pieces(const Source& source, const S
                                                    DecoderNeed need) {
   std::error_code ignored;
   for (const ConvertedClass& own : kConvertedClasses) {
-    if (side.is_class(own.name, own.model_types) && fs::exists(source.directory / own.file, ignored))
+    if (side.is_class(own.name, own.model_types) && fs::exists(source.text_files() / own.file, ignored))
       return ConvertedPieces(own, source, side).read(need);
   }
   return std::nullopt;

@@ -49,8 +49,8 @@ class NumberedPieces {
   NumberedPieces(const NumberedClass& own, const Source& source, const SideFiles& side)
       : own_(own),
         side_(side),
-        pieces_path_(source.directory / own.pieces),
-        vocabulary_path_((source.directory / "vocab.json").string()),
+        pieces_path_(source.text_files() / own.pieces),
+        vocabulary_path_((source.text_files() / "vocab.json").string()),
         values_(vocabulary_path_),
         settings_(side.config_path()) {}
 
@@ -220,8 +220,8 @@ std::optional<TokenizerSpec> read_numbered_pieces(const Source& source, const Si
                                                   DecoderNeed need) {
   std::error_code ignored;
   for (const NumberedClass& own : kNumberedClasses) {
-    if (side.is_class(own.name, own.model_types) && fs::exists(source.directory / own.pieces, ignored) &&
-        fs::exists(source.directory / "vocab.json", ignored))
+    if (side.is_class(own.name, own.model_types) && fs::exists(source.text_files() / own.pieces, ignored) &&
+        fs::exists(source.text_files() / "vocab.json", ignored))
       return NumberedPieces(own, source, side).read(need);
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include "converter/error.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
+#include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
@@ -17,8 +18,8 @@ namespace fs = std::filesystem;
 constexpr const char *kJsonFile = "tokenizer.json", *kBertFile = "vocab.txt", *kNumbersFile = "vocab.json";
 /// The first that a directory has says how it is read.
 constexpr const char* kTokenizerFiles[] = {
-    kJsonFile,    kBertFile,    "tokenizer.model", "spiece.model", "sentencepiece.bpe.model",
-    "source.spm", kNumbersFile,
+    kJsonFile,    kBertFile,     "tokenizer.model",         "spiece.model",   "spm.model",
+    "source.spm", "tekken.json", "sentencepiece.bpe.model", "tiktoken.model", kNumbersFile,
 };
 
 /// Of a GGUF file, of which most bytes are weights.
@@ -36,6 +37,10 @@ uint64_t bytes_of(const fs::path& directory) {
     const uint64_t size = fs::file_size(directory / name, none);
     if (!none) bytes += size;
   }
+  for (const fs::path& more : {directory / "merges.txt", find_ranked_lines(directory)}) {
+    const uint64_t size = more.empty() ? 0 : fs::file_size(more, none);
+    if (!none) bytes += size;
+  }
   return bytes;
 }
 
@@ -50,6 +55,54 @@ void check_class(const SideFiles& side, const fs::path& pieces) {
       pieces.string(), name);
 }
 
+std::optional<TokenizerSpec> read_directory(const Source& source, bool encoder) {
+  const auto is_there = [&](const std::string& name) {
+    std::error_code ignored;
+    return fs::exists(source.text_files() / name, ignored);
+  };
+  const auto* found = std::find_if(std::begin(kTokenizerFiles), std::end(kTokenizerFiles), is_there);
+  const fs::path ranked = find_ranked_lines(source.text_files());
+  if (found == std::end(kTokenizerFiles) && ranked.empty()) return std::nullopt;
+  const std::string first = found == std::end(kTokenizerFiles) ? ranked.filename().string() : *found;
+  const fs::path path = source.text_files() / first;
+  const WorkBudget budget(path.string(), bytes_of(source.text_files()));
+  const SideFiles side(source);
+  const auto cut = [&](TokenizerSpec spec) {
+    spec.cut_left = side.cuts_left(nlohmann::json::object());
+    return spec;
+  };
+  const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
+  if (first == kJsonFile) {
+    nlohmann::json root = read_json_object(path, kTokenizerJsonDepth);
+    side.apply(root, path.string());
+    TokenizerSpec spec = read_tokenizer_json(root, path.string(), need);
+    spec.cut_left = side.cuts_left(root);
+    return spec;
+  }
+  if (first == kBertFile) {
+    check_class(side, path);
+    const MappedFile vocabulary(path);
+    nlohmann::json root =
+        bert_json(lines_of(vocabulary.bytes()), side.config(), path.string(), side.config_path());
+    side.apply(root, path.string());
+    return cut(read_tokenizer_json(root, path.string(), need));
+  }
+  if (is_there(kNumbersFile) && side.tokenizer_class() == "VitsTokenizer")
+    return read_vits_vocabulary(side, source.text_files() / kNumbersFile);
+  if (auto numbered = read_numbered_pieces(source, side, need)) return cut(std::move(*numbered));
+  if (auto converted = read_converted_pieces(source, side, need)) return cut(std::move(*converted));
+  if (auto pieces = read_encoder_pieces(source, side, need)) return cut(std::move(*pieces));
+  if (auto bytes = read_ranked_bytes(source, side, need)) return cut(std::move(*bytes));
+  if (auto merged = read_merged_pieces(source, side, need)) return cut(std::move(*merged));
+  if (auto listed = read_listed_merges(source, side, need)) return cut(std::move(*listed));
+  const std::string& name = side.tokenizer_class();
+  fail(
+      "{} has {} but no tokenizer.json, and is {}: save it with a fast tokenizer (AutoTokenizer's "
+      "save_pretrained), or leave the text out (mote convert --no-tokenizer)",
+      source.text_files().string(), first,
+      name.empty() ? "of no tokenizer_class" : "not read for tokenizer_class " + name);
+}
+
 }  // namespace
 
 std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) {
@@ -59,38 +112,7 @@ std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder) 
     return read_gguf_tokenizer(file.bytes(), file.path().string());
   }
   if (source.format != "hf" && source.format != "ctranslate2") return std::nullopt;
-  const auto is_there = [&](const std::string& name) {
-    std::error_code ignored;
-    return fs::exists(source.directory / name, ignored);
-  };
-  const auto* found = std::find_if(std::begin(kTokenizerFiles), std::end(kTokenizerFiles), is_there);
-  if (found == std::end(kTokenizerFiles)) return std::nullopt;
-  const std::string first = *found;
-  const fs::path path = source.directory / first;
-  const WorkBudget budget(path.string(), bytes_of(source.directory));
-  const SideFiles side(source);
-  const DecoderNeed need = encoder ? DecoderNeed::optional : DecoderNeed::required;
-  if (first == kJsonFile) {
-    nlohmann::json root = read_json_object(path, kTokenizerJsonDepth);
-    side.apply(root, path.string());
-    return read_tokenizer_json(root, path.string(), need);
-  }
-  if (first == kBertFile) {
-    check_class(side, path);
-    const MappedFile vocabulary(path);
-    nlohmann::json root =
-        bert_json(lines_of(vocabulary.bytes()), side.config(), path.string(), side.config_path());
-    side.apply(root, path.string());
-    return read_tokenizer_json(root, path.string(), need);
-  }
-  if (is_there(kNumbersFile) && side.tokenizer_class() == "VitsTokenizer")
-    return read_vits_vocabulary(side, source.directory / kNumbersFile);
-  if (auto numbered = read_numbered_pieces(source, side, need)) return numbered;
-  if (auto converted = read_converted_pieces(source, side, need)) return converted;
-  fail(
-      "{} has {} but no tokenizer.json: save it with a fast tokenizer (AutoTokenizer's save_pretrained), or "
-      "leave the text out (mote convert --no-tokenizer)",
-      source.directory.string(), first);
+  return read_directory(source, encoder);
 }
 
 }  // namespace mote::convert

@@ -31,7 +31,15 @@ Piece read_piece(const WireField& entry, const std::string& where) {
 
 void read_trainer(const WireField& entry, const std::string& where, SentencePieceModel& model) {
   WireMessage(entry.bytes, where, kKind).each([&](const WireField& field) {
+    if (field.wire == 2) {
+      if (field.number == 45) model.unknown_piece = field.text();
+      if (field.number == 46) model.begin_piece = field.text();
+      if (field.number == 47) model.end_piece = field.text();
+    }
     if (field.wire != 0) return;
+    if (field.number == 40) model.unknown_id = static_cast<uint32_t>(field.value);
+    if (field.number == 41) model.begin_id = static_cast<int32_t>(field.value);
+    if (field.number == 42) model.end_id = static_cast<int32_t>(field.value);
     if (field.number == 3) model.segmentation = field.value;
     if (field.number == 24) model.spaces_behind = field.value != 0;
     if (field.number == 35) model.byte_fallback = field.value != 0;

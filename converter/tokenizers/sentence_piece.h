@@ -31,6 +31,9 @@ struct SentencePieceModel {
   uint64_t segmentation = unigram;
   bool spaces_behind = false;  // words have their space behind them
   bool byte_fallback = false;
+  uint32_t unknown_id = 0;
+  int32_t begin_id = 1, end_id = 2;  // -1: there is none
+  std::string unknown_piece = "<unk>", begin_piece = "<s>", end_piece = "</s>";
   bool dummy_prefix = true, remove_extra_spaces = true, escape_spaces = true;
   std::string character_map;  // precompiled
   bool denormalizes = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "converter/readers/json_text.h"
@@ -24,13 +25,29 @@ json read_object(const fs::path& path) { return read_optional_json_object(path, 
 /// The class that AutoTokenizer takes for a type of model where no file names another.
 std::string registered_class(const std::string& model_type) {
   static const std::map<std::string, std::string> kClasses = {
-      {"albert", "AlbertTokenizer"},       {"bert", "BertTokenizer"},
-      {"camembert", "CamembertTokenizer"}, {"data2vec-text", "RobertaTokenizer"},
-      {"distilbert", "BertTokenizer"},     {"electra", "BertTokenizer"},
-      {"gpt2", "GPT2Tokenizer"},           {"mistral", "TokenizersBackend"},
-      {"mpnet", "MPNetTokenizer"},         {"qwen2", "Qwen2Tokenizer"},
-      {"qwen3", "Qwen2Tokenizer"},         {"roberta", "RobertaTokenizer"},
-      {"vits", "VitsTokenizer"},           {"xlm-roberta", "XLMRobertaTokenizer"},
+      {"albert", "AlbertTokenizer"},
+      {"bert", "BertTokenizer"},
+      {"ernie4_5", "TokenizersBackend"},
+      {"ernie4_5_moe", "TokenizersBackend"},
+      {"ministral3", "TokenizersBackend"},
+      {"mistral3", "TokenizersBackend"},
+      {"mixtral", "TokenizersBackend"},
+      {"nemotron", "TokenizersBackend"},
+      {"phi3", "TokenizersBackend"},
+      {"phimoe", "TokenizersBackend"},
+      {"stablelm", "TokenizersBackend"},
+      {"camembert", "CamembertTokenizer"},
+      {"data2vec-text", "RobertaTokenizer"},
+      {"distilbert", "BertTokenizer"},
+      {"electra", "BertTokenizer"},
+      {"gpt2", "GPT2Tokenizer"},
+      {"mistral", "TokenizersBackend"},
+      {"mpnet", "MPNetTokenizer"},
+      {"qwen2", "Qwen2Tokenizer"},
+      {"qwen3", "Qwen2Tokenizer"},
+      {"roberta", "RobertaTokenizer"},
+      {"vits", "VitsTokenizer"},
+      {"xlm-roberta", "XLMRobertaTokenizer"},
   };
   const auto found = kClasses.find(model_type);
   return found == kClasses.end() ? "" : found->second;
@@ -77,7 +94,7 @@ json as_entry(const json& token, bool special) {
 }  // namespace
 
 SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
-  const auto path_of = [&](const char* name) { return (source.directory / name).string(); };
+  const auto path_of = [&](const char* name) { return (source.text_files() / name).string(); };
   config_path_ = path_of("tokenizer_config.json");
   added_path_ = path_of("added_tokens.json");
   map_path_ = path_of("special_tokens_map.json");
@@ -89,9 +106,6 @@ SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
   if (declared_.ends_with("Fast")) declared_.resize(declared_.size() - 4);
   model_type_ = text_of(model, "model_type");
   registered_ = registered_class(model_type_);
-  if (const auto vocab = model.find("vocab_size");
-      vocab != model.end() && vocab->is_number_integer() && *vocab > 0)
-    vocab_ = vocab->get<uint64_t>();
   class_ = declared_.empty() ? registered_ : declared_;
   // A model whose type has no class of its own tokenizer takes the file as it is.
   const bool differ = !declared_.empty() && !registered_.empty() && declared_ != registered_;
@@ -101,6 +115,8 @@ SideFiles::SideFiles(const Source& source) : lowercase_(source.lowercase) {
                       "MobileBertTokenizer", "SqueezeBertTokenizer", "LayoutLMTokenizer"})) {
     class_ = "BertTokenizer";
   }
+  if (is_any(class_, {"BartTokenizer", "LongformerTokenizer", "LEDTokenizer", "MvpTokenizer"}))
+    class_ = "RobertaTokenizer";
 }
 
 bool SideFiles::is_class(const std::string& name, const std::string& model_types) const {
@@ -113,10 +129,15 @@ std::string SideFiles::named_token(const char* key, const char* otherwise) const
   for (const json* file : {config_.contains("added_tokens_decoder") ? nullptr : &special_map_, &config_}) {
     if (file == nullptr || !file->contains(key) || (*file)[key].is_null()) continue;
     const json& token = (*file)[key];
-    return token.is_object() ? JsonValues(config_path_).text(token, "content")
-                             : JsonValues(config_path_).text(*file, key);
+    const JsonValues values(file == &config_ ? config_path_ : map_path_);
+    return token.is_object() ? values.text(token, "content") : values.text(*file, key);
   }
   return otherwise;
+}
+
+std::string SideFiles::file_of(const std::string& key, const std::string& otherwise) const {
+  if (config_.contains(key)) return config_path_;
+  return special_map_.contains(key) ? map_path_ : otherwise;
 }
 
 // ---- Options of classes ----
@@ -125,7 +146,8 @@ void SideFiles::set_bert(json& tokenizer, const std::string& where) const {
   const JsonValues values(config_path_);
   if (text_of(tokenizer["pre_tokenizer"], "type") != "BertPreTokenizer") {
     if (declared_.empty()) return;
-    values.refuse("tokenizer_class is {}, but {} has no BertPreTokenizer", declared_, where);
+    JsonValues(file_of("tokenizer_class", "config.json"))
+        .refuse("tokenizer_class is {}, but {} has no BertPreTokenizer", declared_, where);
   }
   json normalizer = {{"type", "BertNormalizer"}, {"clean_text", true}, {"strip_accents", nullptr}};
   normalizer["lowercase"] = values.flag(config_, "do_lower_case", true);
@@ -141,7 +163,11 @@ void SideFiles::set_bert(json& tokenizer, const std::string& where) const {
        {std::pair<const char*, std::string>("cls", named_token("cls_token", "[CLS]")),
         {"sep", named_token("sep_token", "[SEP]")}}) {
     if (!model.contains("vocab") || !model["vocab"].is_object() || !model["vocab"].contains(token))
-      values.refuse("{}_token '{}' is not in the vocabulary of {}", key, shown(token), where);
+      JsonValues(file_of(std::string(key) + "_token", where))
+          .refuse(
+              "{}_token '{}' is not in the vocabulary of {}, and BERT's tokenizer puts it around texts: name "
+              "another in tokenizer_config.json",
+              key, shown(token), where);
     processor[key] = json::array({token, model["vocab"][token]});
   }
   tokenizer["post_processor"] = processor;
@@ -170,8 +196,9 @@ void SideFiles::check_llama(const json& tokenizer, const std::string& where) con
     prepends |= text_of(part, "type") == "Metaspace" && scheme;
   });
   if (values.flag(config_, "add_prefix_space", true) == prepends) return;
-  values.refuse("add_prefix_space {} of {} contradicts {}, which puts {} space before texts",
-                prepends ? "false" : "true", class_, where, prepends ? "a" : "no");
+  JsonValues(file_of("add_prefix_space", where))
+      .refuse("add_prefix_space {} of {} contradicts {}, which puts {} space before texts",
+              prepends ? "false" : "true", class_, where, prepends ? "a" : "no");
 }
 
 /// sentence-transformers' do_lower_case: before all other normalizers, unless one of them does it.
@@ -204,8 +231,13 @@ json SideFiles::declared_tokens() const {
       by_id[std::stoull(id)] = as_entry(token, false);
     }
   } else {
-    for (const auto& [token, id] : added_.items())
-      by_id[added.token_id(id, token)] = {{"content", token}, {"special", false}, {"normalized", true}};
+    std::set<std::string> special;
+    for (const json& entry : special_tokens()) special.insert(text_of(entry, "content"));
+    for (const auto& [token, id] : added_.items()) {
+      const bool is_special = special.count(token) != 0;
+      by_id[added.token_id(id, token)] = {
+          {"content", token}, {"special", is_special}, {"normalized", !is_special}};
+    }
   }
   for (auto& [id, entry] : by_id) {
     entry["id"] = id;
@@ -231,6 +263,18 @@ json SideFiles::special_tokens() const {
     defaults = {
         {"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
   }
+  if (class_ == "CLIPTokenizer") {
+    defaults = {{"unk_token", "<|endoftext|>"},
+                {"bos_token", "<|startoftext|>"},
+                {"eos_token", "<|endoftext|>"},
+                {"pad_token", "<|endoftext|>"}};
+  } else if (class_ == "WhisperTokenizer") {
+    defaults = {
+        {"unk_token", "<|endoftext|>"}, {"bos_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}};
+  } else if (is_any(class_, {"Qwen2Tokenizer", "Qwen3_5Tokenizer"})) {
+    defaults = {
+        {"unk_token", "<|endoftext|>"}, {"eos_token", "<|endoftext|>"}, {"pad_token", "<|endoftext|>"}};
+  }
   const bool old = !config_.contains("added_tokens_decoder");
   const auto value_of = [&](const char* key) -> json {
     if (old && special_map_.contains(key)) return special_map_[key];
@@ -241,7 +285,8 @@ json SideFiles::special_tokens() const {
   for (const char* key : kNamed) {
     const json token = value_of(key);
     if (token.is_null()) continue;
-    if (!token.is_string() && !token.is_object()) values.refuse_value(key, &token, "a token");
+    if (!token.is_string() && !token.is_object())
+      JsonValues(file_of(key, config_path_)).refuse_value(key, &token, "a token");
     result.push_back(as_entry(token, true));
   }
   for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
@@ -292,7 +337,6 @@ void SideFiles::add_tokens(json& tokenizer, const std::string& where) const {
                     config_.contains("added_tokens_decoder") ? config_path_ : added_path_, id);
     }
     ids[content] = id;
-    if (id >= vocab_ && vocab_ != 0 && places.count(content) == 0) return;  // the model has no such token
     entry["id"] = id;
     const auto [place, fresh] = places.emplace(content, added.size());
     if (fresh) {
@@ -305,6 +349,18 @@ void SideFiles::add_tokens(json& tokenizer, const std::string& where) const {
   for (json& entry : special_tokens()) {
     if (places.count(text_of(entry, "content")) == 0) add(std::move(entry));
   }
+}
+
+bool SideFiles::cuts_left(const json& tokenizer) const {
+  const JsonValues values(config_path_);
+  std::string side = "right";
+  const auto truncation = tokenizer.find("truncation");
+  if (truncation != tokenizer.end() && truncation->is_object() && text_of(*truncation, "direction") == "Left")
+    side = "left";
+  side = values.text(config_, "truncation_side", side);
+  if (side != "left" && side != "right")
+    values.refuse("truncation_side is \"{}\", expected \"left\" or \"right\"", shown(side));
+  return side == "left";
 }
 
 void SideFiles::apply(json& tokenizer, const std::string& where) const {

@@ -31,12 +31,18 @@ class SideFiles {
   /// each other.
   void apply(nlohmann::json& tokenizer, const std::string& where) const;
 
+  /// Whether texts that are too long lose their beginning: as tokenizer_config.json says, or else the
+  /// truncation of a tokenizer.json.
+  bool cuts_left(const nlohmann::json& tokenizer) const;
+
  private:
   void set_bert(nlohmann::json& tokenizer, const std::string& where) const;
   void set_prefix_space(nlohmann::json& tokenizer) const;
   void check_llama(const nlohmann::json& tokenizer, const std::string& where) const;
   void set_lowercase(nlohmann::json& tokenizer) const;
   void add_tokens(nlohmann::json& tokenizer, const std::string& where) const;
+  /// The path of the file that has a key, for messages.
+  std::string file_of(const std::string& key, const std::string& otherwise) const;
   nlohmann::json declared_tokens() const;
   nlohmann::json special_tokens() const;
 
@@ -44,8 +50,7 @@ class SideFiles {
   std::string config_path_, added_path_, map_path_;
   std::string declared_, registered_, class_;  // without "Fast"
   std::string model_type_;
-  uint64_t vocab_ = 0;  // of the model; 0: not known
-  bool lowercase_;      // texts, before all else
+  bool lowercase_;  // texts, before all else
 };
 
 /// Of a vocab.json of letters, transformers' VitsTokenizer.

@@ -86,6 +86,13 @@ TokenizerTables::TokenizerTables(const TokenizerSpec& spec, bool class_ranges)
   add_added();
 }
 
+bool TokenizerTables::adds_all_from(uint32_t first) const {
+  std::vector<bool> added(spec_.tokens.size());
+  for (const AddedTokenSpec& token : spec_.added) added[token.id] = true;
+  return first >= added.size() ||
+         std::all_of(added.begin() + first, added.end(), [](bool is_added) { return is_added; });
+}
+
 void TokenizerTables::check_normalization() const {
   if (spec_.segment_prefix.size() > kMaxPrefixBytes || spec_.piece_prefix.size() > kMaxPrefixBytes ||
       spec_.continuing_prefix.size() > kMaxPrefixBytes || spec_.replacements.size() > kMaxReplacements ||
@@ -179,7 +186,7 @@ std::vector<std::string> TokenizerTables::normalized(const std::vector<std::stri
   Tokenizer view;
   mote_error error{};
   const Segment in = {reinterpret_cast<const uint8_t*>(segment.data()), bytes().size()};
-  if (open_tokenizer(*root, in, tokens(), false, &view, &error) != MOTE_OK) fail("{}", error.text);
+  if (open_tokenizer(*root, in, tokens(), false, false, &view, &error) != MOTE_OK) fail("{}", error.text);
   std::vector<std::string> result;
   for (const std::string& text : texts) {
     const auto room = static_cast<uint32_t>(text.size() * kMostExpansion + kPartRoom);
@@ -304,7 +311,8 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       &blobs[13], &blobs[14], spec_.prefix_depth, &spec_.last_byte_ids, &blobs[15],
       spec_.continuing_prefix.c_str(), spec_.word_characters, &blobs[16], spec_.unknown_score,
       &spec_.pair.before, &spec_.pair.between, &spec_.pair.after, &spec_.single.types, &spec_.pair.types,
-      &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr, sentence_piece);
+      &spec_.plain_pair_types, spec_.no_pairs, small_classes_ ? &blobs[17] : nullptr, sentence_piece,
+      spec_.cut_left);
 }
 
 }  // namespace mote::convert

@@ -65,6 +65,9 @@ class TokenizerTables {
   std::span<const std::byte> bytes() const { return bytes_.bytes(); }
   bool has_class_ranges() const { return class_ranges_.bytes() != 0; }
   bool is_sentence_piece() const { return spec_.sentence_piece.has_value(); }
+  /// Whether all tokens from this id on are added ones, which a text names. Models are trained with fewer:
+  /// such an id is refused when it is met.
+  bool adds_all_from(uint32_t first) const;
   uint32_t tokens() const { return static_cast<uint32_t>(spec_.tokens.size()); }
 
   /// The metadata, where `offset`, a multiple of 64, is the place of bytes() in the segment.

@@ -87,6 +87,7 @@ struct TokenizerSpec {
   TemplateSpec single, pair;
   std::vector<uint8_t> plain_pair_types;
   bool no_pairs = false;
+  bool cut_left = false;  // texts that are too long
   bool trim_offsets = false, trim_keeps_prefix = false;
   uint32_t strip_spaces = 0;
   bool strip_first_token = false;
@@ -101,6 +102,10 @@ enum class DecoderNeed : uint8_t { required, optional };
 
 /// The tokenizer that a source has, if any. Throws Error, naming the part of it that is not understood.
 std::optional<TokenizerSpec> read_tokenizer(const Source& source, bool encoder);
+
+/// Keys of tokenizer_config.json, with their values, that nobody reads; of how texts become ids, and of a
+/// model that `generates` of how ids become texts.
+std::vector<std::string> unread_tokenizer_keys(const Source& source, bool generates);
 
 /// From the bytes of a tokenizer.json; `where` names it in messages.
 TokenizerSpec read_tokenizer_json(std::span<const std::byte> file, const std::string& where);

@@ -316,6 +316,10 @@ const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const ch
 
 int32_t mote_model_default_prompt(const mote_model* model) { return model->root->default_prompt(); }
 
+mote_similarity mote_model_similarity(const mote_model* model) {
+  return static_cast<mote_similarity>(model->root->similarity());
+}
+
 mote_status mote_encode_begin(mote_session* session, const mote_batch* batch, mote_error* error) {
   mote_status status = mote::check_encoder(session, error);
   if (status != MOTE_OK) return status;

@@ -9,6 +9,7 @@
 #include "runtime/exec/compute.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/history.h"
+#include "runtime/exec/token_rules.h"
 
 namespace mote {
 namespace {
@@ -27,10 +28,20 @@ bool stops(const mote_session* session, int32_t id) {
   return options.ignore_model_stops == 0 && contains(data_of(ids), size_of(ids), id);
 }
 
+/// The rules of the generation with what they are about.
+RuledTokens ruled_tokens(const mote_session* session) {
+  const mote_generation& options = session->generation.options;
+  const auto* ids = options.ignore_model_stops == 0 ? session->model->root->stop_ids() : nullptr;
+  return {options.rules, history_of(*session, 0), session->lengths[0], session->generation.produced,
+          data_of(ids),  options.stop_ids,        size_of(ids),        options.stop_count};
+}
+
 void pick(mote_session* session, mote_event* event) {
   GenerationState& generation = session->generation;
   event->has_token = 1;
-  event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0));
+  const RuledTokens ruled = ruled_tokens(session);
+  event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0),
+                           ruled.rules == nullptr ? nullptr : &ruled);
   sampler_see(&session->sampler, event->id);
   session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
@@ -69,6 +80,14 @@ using mote::fail;
 
 extern "C" {
 
+mote_sampling mote_model_sampling(const mote_model* model) {
+  return mote::sampling_of(model->root->generation());
+}
+
+mote_token_rules mote_model_token_rules(const mote_model* model) {
+  return mote::rules_of(model->root->generation());
+}
+
 mote_generation mote_generation_default(void) {
   mote_generation generation{};
   generation.sampling = mote_sampling_default();
@@ -83,6 +102,7 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
   }
   const char* problem = mote::sampling_problem(generation->sampling);
+  if (problem == nullptr && generation->rules != nullptr) problem = mote::rules_problem(*generation->rules);
   if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);
   mote_status status = mote::check_ids_alone(session, error);
   if (status == MOTE_OK) status = mote::check_ids(session, ids, n, error);

@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/executor.h"
 #include "runtime/exec/splitmix.h"
+#include "runtime/exec/token_rules.h"
 
 namespace mote {
 namespace {
@@ -60,11 +61,17 @@ void penalize(const Sampler& sampler, Candidate* candidates, uint32_t count) {
   }
 }
 
-uint32_t gather(const Sampler& sampler, const float* logits) {
+uint32_t gather(const Sampler& sampler, const float* logits, const RuledTokens* ruled) {
   uint32_t count = 0;
+  if (ruled != nullptr) {
+    for (uint32_t id = 0; id < sampler.vocab; ++id)
+      sampler.candidates[id] = {logits[id], static_cast<int32_t>(id)};
+    apply_rules(*ruled, sampler.vocab, logits, sampler.candidates);
+  }
   for (uint32_t id = 0; id < sampler.vocab; ++id) {
-    sampler.candidates[count] = {logits[id], static_cast<int32_t>(id)};
-    count += !isnan(logits[id]);
+    const float logit = ruled != nullptr ? sampler.candidates[id].logit : logits[id];
+    sampler.candidates[count] = {logit, static_cast<int32_t>(id)};
+    count += !isnan(logit);
   }
   if (sampler.sampling.repetition_penalty != 1.0f) penalize(sampler, sampler.candidates, count);
   return count;
@@ -170,7 +177,7 @@ int32_t pick_random(Sampler* sampler, Candidate* candidates, uint32_t count) {
       ++sorted;
     }
     const double w = weight(candidates[count - 1 - keep]);
-    if (keep > 0 && (w < s.min_p || kept >= s.top_p * total)) break;
+    if (keep > 0 && (w == 0 || w < s.min_p || kept >= s.top_p * total)) break;
     kept += w;
     ++keep;
   }
@@ -206,10 +213,11 @@ void sampler_see(Sampler* sampler, int32_t id) {
   ++sampler->recent_count;
 }
 
-int32_t sampler_pick(Sampler* sampler, const float* logits) {
+int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled) {
   const bool greedy = sampler->sampling.temperature == 0;
-  if (greedy && sampler->sampling.repetition_penalty == 1.0f) return pick_greedy(logits, sampler->vocab);
-  const uint32_t count = gather(*sampler, logits);
+  if (greedy && sampler->sampling.repetition_penalty == 1.0f && ruled == nullptr)
+    return pick_greedy(logits, sampler->vocab);
+  const uint32_t count = gather(*sampler, logits, ruled);
   if (count == 0) return 0;
   if (greedy) return pick_greedy(sampler->candidates, count);
   return pick_random(sampler, sampler->candidates, count);

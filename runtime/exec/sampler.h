@@ -31,7 +31,10 @@ void sampler_start(Sampler* sampler, const mote_sampling& sampling);
 /// Tells the sampler of a token of the sequence, for the repetition penalty.
 void sampler_see(Sampler* sampler, int32_t id);
 
-/// An id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0.
-int32_t sampler_pick(Sampler* sampler, const float* logits);
+struct RuledTokens;
+
+/// An id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0. `ruled`: null for no
+/// rules.
+int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled = nullptr);
 
 }  // namespace mote

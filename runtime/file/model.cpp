@@ -7,6 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/saturating.h"
+#include "runtime/exec/token_rules.h"
 #include "runtime/file/parts.h"
 #include "runtime/file/pass_check.h"
 #include "runtime/file/rows.h"
@@ -86,6 +87,9 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
     return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
   }
+  if (root.similarity() > file::Similarity::MAX) return fail(error, MOTE_CORRUPT_FILE, "unknown similarity");
+  if (const char* problem = generation_problem(root.generation()))
+    return fail(error, MOTE_CORRUPT_FILE, "generation: ", problem);
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
   if (unknown != 0) {
@@ -320,9 +324,9 @@ mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model*
   if (status == MOTE_OK) status = check_media(*model, error);
   if (status == MOTE_OK) status = check_self_test(*model, error);
   if (status == MOTE_OK && model->root->tokenizer() != nullptr) {
-    const Segment segment{model->segment, model->root->segment_bytes()};
-    status = open_tokenizer(*model->root->tokenizer(), segment, model->root->vocab(), hashes,
-                            &model->tokenizer, error);
+    const bool more = (model->root->required_features() & file::Feature::more_tokens) != file::Feature::NONE;
+    status = open_tokenizer(*model->root->tokenizer(), {model->segment, model->root->segment_bytes()},
+                            model->root->vocab(), more, hashes, &model->tokenizer, error);
   }
   return status;
 }

@@ -230,42 +230,140 @@ class Encoder {
   Window window_;
 };
 
+/// Names an added token that the model has no row for.
+mote_status refuse_token(const Tokenizer& tokenizer, uint32_t id, mote_error* error) {
+  char name[64];
+  const Table<uint8_t> text = tokenizer.text_of(id);
+  uint32_t bytes = text.count < sizeof name ? text.count : uint32_t{sizeof name} - 1;
+  while (bytes > 0 && bytes < text.count && utf8_continues(text[bytes])) --bytes;
+  for (uint32_t i = 0; i < bytes; ++i) name[i] = static_cast<char>(text[i]);
+  name[bytes] = '\0';
+  return fail(error, MOTE_INVALID_ARGUMENT, "'", name, "' is token ", id,
+              " of the tokenizer, the model has only ", tokenizer.vocab,
+              ": leave it out of the text, or train the model with it");
+}
+
+/// How many of each text's tokens are kept where they must be cut.
+struct KeptTokens {
+  uint32_t of[2];
+};
+
+/// transformers' longest_first: the longer text is cut to the other's length, then both to halves of the
+/// room, of which the longer gets what is left over.
+KeptTokens cut_longer(const uint32_t counts[2], uint32_t room) {
+  const uint8_t longer = counts[0] > counts[1] ? 0 : 1;
+  uint32_t less = counts[1 - longer], more = less > room ? less : less > room - less ? less : room - less;
+  if (uint64_t{less} + more > room) {
+    less = room / 2;
+    more = less + room % 2;
+  }
+  KeptTokens kept{};
+  kept.of[longer] = more < counts[longer] ? more : counts[longer];
+  kept.of[1 - longer] = less;
+  return kept;
+}
+
+/// One text or two with what the model wants around them.
+class TextPutter {
+ public:
+  TextPutter(const Tokenizer& tokenizer, const TextScratch& scratch, Given first, const Given* second,
+             uint32_t flags, TokenSink* sink)
+      : t_(tokenizer),
+        scratch_(scratch),
+        texts_{&first_, second},
+        first_(first),
+        flags_(flags),
+        sink_(sink),
+        pattern_(pattern_of(second != nullptr)) {}
+
+  uint32_t added() const { return pattern_.before.count + pattern_.between.count + pattern_.after.count; }
+  const TemplateView& pattern() const { return pattern_; }
+  const uint32_t* counts() const { return counts_; }
+  /// Whether what comes before the last text was written whole, which alone is cut where it ends.
+  bool whole() const { return whole_; }
+
+  /// `kept`: null to write all that fits.
+  mote_status put(const KeptTokens* kept, bool cut_end, mote_error* error) {
+    const uint32_t room = sink_->capacity - (cut_end ? pattern_.after.count : 0);
+    part_ = 0;
+    sink_->limit = room;
+    put_added(pattern_.before);
+    for (uint8_t i = 0; i < 2 && texts_[i] != nullptr; ++i) {
+      if (i != 0) put_added(pattern_.between);
+      whole_ = sink_->written == sink_->count || kept != nullptr;
+      sink_->text = i;
+      sink_->type = pattern_.types.count != 0 ? pattern_.types[part_] : i;
+      ++part_;
+      const uint32_t before = sink_->count;
+      if (kept != nullptr) {
+        sink_->limit = sink_->written + kept->of[i];
+        sink_->skip = t_.cut_left ? counts_[i] - kept->of[i] : 0;
+      }
+      Encoder encoder(t_, scratch_, *texts_[i], (flags_ & MOTE_PARSE_SPECIAL) != 0, sink_);
+      if (!encoder.encode()) {
+        sink_->count = 0;
+        return fail(error, MOTE_TEXT_TOO_LONG, "the word from byte ", encoder.too_long(),
+                    i == 0 ? "" : " of the second text", " on is longer than the session's text_bytes");
+      }
+      counts_[i] = sink_->count - before;
+      if (kept != nullptr) sink_->limit = room;
+    }
+    sink_->limit = sink_->capacity;
+    put_added(pattern_.after);
+    return MOTE_OK;
+  }
+
+ private:
+  const TemplateView& pattern_of(bool pair) const {
+    static constexpr TemplateView kPlain{};
+    if ((flags_ & MOTE_ADD_SPECIAL) != 0) return pair ? t_.pair : t_.single;
+    return pair ? t_.plain_pair : kPlain;
+  }
+
+  void put_added(const Table<int32_t>& ids) {
+    sink_->text = MOTE_NO_TEXT;
+    for (uint32_t i = 0; i < ids.count; ++i, ++part_) {
+      sink_->type = pattern_.types.count != 0 ? pattern_.types[part_] : uint8_t{0};
+      sink_->put(static_cast<uint32_t>(ids[i]), {0, 0});
+    }
+  }
+
+  const Tokenizer& t_;
+  const TextScratch& scratch_;
+  const Given* texts_[2];
+  Given first_;
+  uint32_t flags_;
+  TokenSink* sink_;
+  const TemplateView& pattern_;
+  uint32_t part_ = 0, counts_[2] = {0, 0};
+  bool whole_ = true;
+};
+
 }  // namespace
 
 mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, Given first,
                         const Given* second, uint32_t flags, TokenSink* sink, mote_error* error) {
-  const TemplateView plain{};
-  const TemplateView& with = second == nullptr ? tokenizer.single : tokenizer.pair;
-  const TemplateView& without = second == nullptr ? plain : tokenizer.plain_pair;
-  const TemplateView& pattern = (flags & MOTE_ADD_SPECIAL) != 0 ? with : without;
-  uint32_t part = 0;
-  const auto put_added = [&](const Table<int32_t>& ids) {
-    sink->text = MOTE_NO_TEXT;
-    for (uint32_t i = 0; i < ids.count; ++i, ++part) {
-      sink->type = pattern.types.count != 0 ? pattern.types[part] : uint8_t{0};
-      sink->put(static_cast<uint32_t>(ids[i]), {0, 0});
-    }
-  };
-  const Given* texts[2] = {&first, second};
-  const bool truncate = (flags & MOTE_TRUNCATE) != 0 && pattern.after.count <= sink->capacity;
-  if (truncate) sink->limit = sink->capacity - pattern.after.count;
-  bool whole = true;  // what comes before the last text is, which alone may be cut
-  put_added(pattern.before);
-  for (uint8_t i = 0; i < 2 && texts[i] != nullptr; ++i) {
-    if (i != 0) put_added(pattern.between);
-    whole = sink->written == sink->count;
-    sink->text = i;
-    sink->type = pattern.types.count != 0 ? pattern.types[part] : i;
-    ++part;
-    Encoder encoder(tokenizer, scratch, *texts[i], (flags & MOTE_PARSE_SPECIAL) != 0, sink);
-    if (encoder.encode()) continue;
-    sink->count = 0;
-    return fail(error, MOTE_TEXT_TOO_LONG, "the word from byte ", encoder.too_long(),
-                i == 0 ? "" : " of the second text", " on is longer than the session's text_bytes");
+  sink->vocab = tokenizer.vocab;
+  TextPutter putter(tokenizer, scratch, first, second, flags, sink);
+  const bool cuts = (flags & MOTE_TRUNCATE) != 0 && putter.added() <= sink->capacity;
+  const bool longer = second != nullptr && (flags & MOTE_CUT_LONGER) != 0;
+  const bool counts_first = cuts && (longer || tokenizer.cut_left);
+  const bool cut_end =
+      (flags & MOTE_TRUNCATE) != 0 && putter.pattern().after.count <= sink->capacity && !counts_first;
+  mote_status status = putter.put(nullptr, cut_end, error);
+  if (status != MOTE_OK) return status;
+  bool done = sink->count <= sink->capacity || (cut_end && putter.whole());
+  const uint32_t room = sink->capacity - (cuts ? putter.added() : 0);
+  if (counts_first && !done && (longer || second == nullptr || putter.counts()[0] <= room)) {
+    KeptTokens kept{{second == nullptr ? room : putter.counts()[0], room - putter.counts()[0]}};
+    if (longer) kept = cut_longer(putter.counts(), room);
+    sink->restart();
+    status = putter.put(&kept, false, error);
+    if (status != MOTE_OK) return status;
+    done = true;
   }
-  sink->limit = sink->capacity;
-  put_added(pattern.after);
-  if (sink->count <= sink->capacity || (truncate && whole)) return MOTE_OK;
+  if (sink->beyond >= 0) return refuse_token(tokenizer, static_cast<uint32_t>(sink->beyond), error);
+  if (done) return MOTE_OK;
   return fail(error, MOTE_TOO_SMALL, "the text has ", sink->count, " tokens, there is room for ",
               sink->capacity);
 }

@@ -36,16 +36,30 @@ struct TokenSink {
   uint32_t capacity;
   uint32_t limit;  // of what is written for now, at most the capacity
   uint32_t written = 0;
-  uint32_t count = 0;          // of all tokens
-  uint8_t type = 0, text = 0;  // of the tokens that follow
-  SpecialsFound specials;      // among all tokens
+  uint32_t count = 0;           // of all tokens
+  uint8_t type = 0, text = 0;   // of the tokens that follow
+  SpecialsFound specials;       // among all tokens
+  uint32_t vocab = UINT32_MAX;  // of the model
+  int32_t beyond = -1;          // the first id written that the model does not have, -1: all are its
+
+  /// Forgets the tokens.
+  void restart() {
+    written = count = 0;
+    specials = {};
+    beyond = -1;
+  }
 
   TokenSink(int32_t* to_ids, mote_span* to_offsets, mote_token_kind* to_kinds, uint32_t room)
       : ids(to_ids), offsets(to_offsets), kinds(to_kinds), capacity(room), limit(room) {}
 
+  uint32_t skip = 0;  // tokens that come now and are counted only
+
   void put(uint32_t id, Span span) {
-    if (written < limit) {
+    if (skip != 0) {
+      --skip;
+    } else if (written < limit) {
       ids[written] = static_cast<int32_t>(id);
+      if (id >= vocab && beyond < 0) beyond = ids[written];
       if (offsets != nullptr) offsets[written] = {span.begin, span.end};
       if (kinds != nullptr) kinds[written] = {type, text};
       ++written;

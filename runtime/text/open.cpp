@@ -7,10 +7,14 @@ namespace {
 
 constexpr uint32_t kMaxDfaStates = 1u << 15;
 constexpr uint32_t kMaxClasses = 256;
+constexpr uint32_t kMaxTokens = 1u << 24;
 
-void open_tokens(const file::Tokenizer& root, uint32_t vocab, Opener* opener, Tokenizer* t) {
+void open_tokens(const file::Tokenizer& root, uint32_t vocab, bool more_tokens, Opener* opener,
+                 Tokenizer* t) {
   t->tokens = root.tokens();
-  if (!opener->expect(t->tokens > 0 && t->tokens <= vocab, "tokens", "more than the model has, or none"))
+  t->vocab = vocab;
+  const uint32_t most = more_tokens ? kMaxTokens : vocab;
+  if (!opener->expect(t->tokens > 0 && t->tokens <= most, "tokens", "more than the model has, or none"))
     return;
   if (!opener->table(root.token_offsets(), "token_offsets", &t->token_offsets) ||
       !opener->table(root.token_text(), "token_text", &t->token_text) ||
@@ -105,6 +109,7 @@ void open_templates(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
                 opener, *t, &t->pair);
   open_template(nullptr, nullptr, nullptr, root.plain_pair_types(), 2, opener, *t, &t->plain_pair);
   t->no_pairs = root.no_pairs();
+  t->cut_left = root.cut_left();
   t->trim_offsets = root.trim_offsets();
   t->trim_keeps_prefix = root.trim_keeps_prefix();
   t->strip_spaces = root.strip_spaces();
@@ -180,8 +185,8 @@ static bool built(const file::Tokenizer& root) {
                                                        : MOTE_TEXT_UNIGRAM;
 }
 
-mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool hashes,
-                           Tokenizer* tokenizer, mote_error* error) {
+mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool more_tokens,
+                           bool hashes, Tokenizer* tokenizer, mote_error* error) {
   if (root.model() > file::TokenModel::MAX) {
     return fail(error, MOTE_UNSUPPORTED_FILE, "tokenizer of an unknown kind");
   }
@@ -191,7 +196,7 @@ mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_
   *tokenizer = {};
   tokenizer->model = root.model();
   Opener opener(segment, hashes, error);
-  open_tokens(root, vocab, &opener, tokenizer);
+  open_tokens(root, vocab, more_tokens, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_model(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_classes(root, &opener, tokenizer);
   if (opener.status() == MOTE_OK) open_splitters(root, &opener, tokenizer);

@@ -30,7 +30,7 @@ mote_status mote_tokenize_pair(mote_session* session, const char* first, size_t 
       (second == nullptr && second_bytes != 0) || (ids == nullptr && capacity != 0)) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: null pointer");
   }
-  constexpr uint32_t kFlags = MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL | MOTE_TRUNCATE;
+  constexpr uint32_t kFlags = MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL | MOTE_TRUNCATE | MOTE_CUT_LONGER;
   if (first_bytes >= UINT32_MAX || second_bytes >= UINT32_MAX || (flags & ~kFlags) != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "mote_tokenize: text of 4 GiB or unknown flags");
   }

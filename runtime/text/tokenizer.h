@@ -62,6 +62,7 @@ struct TemplateView {
 struct Tokenizer {
   file::TokenModel model;
   uint32_t tokens;
+  uint32_t vocab;  // of the model: ids from here on are met in no text, added tokens may have them
   Table<uint32_t> token_offsets;
   Table<uint8_t> token_text, token_flags;
   uint32_t longest_token;  // in bytes
@@ -105,7 +106,7 @@ struct Tokenizer {
   uint32_t replacement_count;
 
   TemplateView single, pair, plain_pair;
-  bool no_pairs;
+  bool no_pairs, cut_left;
   bool trim_offsets, trim_keeps_prefix;
   uint32_t strip_spaces;
   bool strip_first_token;
@@ -134,9 +135,10 @@ struct Segment {
   uint64_t bytes;
 };
 
-/// Proves all tables. `vocab` is the model's number of ids; with `hashes` the tables' hashes are checked too.
+/// Proves all tables. `vocab` is the model's number of ids, of which the tokenizer has more only where the
+/// file says so (`more_tokens`); with `hashes` the tables' hashes are checked too.
 /// MOTE_CORRUPT_FILE or MOTE_UNSUPPORTED_FILE says what is wrong.
-mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool hashes,
-                           Tokenizer* tokenizer, mote_error* error);
+mote_status open_tokenizer(const file::Tokenizer& root, Segment segment, uint32_t vocab, bool more_tokens,
+                           bool hashes, Tokenizer* tokenizer, mote_error* error);
 
 }  // namespace mote

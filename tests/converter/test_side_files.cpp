@@ -74,11 +74,23 @@ TEST("files that contradict a tokenizer.json are refused by what they say") {
   assert_contains(llama.error(), "add_prefix_space false of LlamaTokenizer contradicts");
 }
 
-TEST("tokens beyond the model's vocabulary are not added") {
+TEST("tokens beyond the model's vocabulary are added as the original adds them") {
   TokenizerDirectory directory({{"model_type", "bert"}, {"vocab_size", 21}});
   directory.file("tokenizer.json", known().at("tokenizers").at("bert"));
   directory.file("tokenizer_config.json", {{"bos_token", "<NEW>"}});
-  TEST_ASSERT_EQUAL_UINT64(21, directory.read().tokens.size());
+  const TokenizerSpec spec = directory.read();
+  TEST_ASSERT_EQUAL_UINT64(22, spec.tokens.size());
+  TEST_ASSERT_EQUAL_STRING("<NEW>", spec.added.back().text);
+}
+
+TEST("an added_tokens.json names special tokens as special ones") {
+  TokenizerDirectory directory({{"model_type", "bert"}, {"vocab_size", 300}});
+  directory.file("tokenizer.json", known().at("tokenizers").at("bert"));
+  directory.file("added_tokens.json", {{"<NEW>", 21}, {"<OTHER>", 22}});
+  directory.file("special_tokens_map.json", {{"bos_token", "<NEW>"}});
+  const TokenizerSpec spec = directory.read();
+  TEST_ASSERT_TRUE((spec.tokens.at(21).flags & kTokenSpecial) != 0);
+  TEST_ASSERT_TRUE((spec.tokens.at(22).flags & kTokenSpecial) == 0);
 }
 
 TEST("a vocab.txt is read with its added tokens, one of another class of tokenizer is refused") {
@@ -107,4 +119,27 @@ TEST("an encoder needs no decoder") {
     assert_contains(directory.error(), "decoder");
     TEST_ASSERT_EQUAL_STRING("##e", directory.read(true).tokens.at(7).text);
   }
+}
+
+TEST("texts are cut at the side that tokenizer_config.json or a tokenizer.json says") {
+  TokenizerDirectory directory(json{{"model_type", "bert"}});
+  json tokenizer = known().at("tokenizers").at("bert");
+  const auto kept = [&] {
+    const ::test::TextTokenizer opened(directory.read());
+    std::vector<int32_t> ids(4);
+    REQUIRE(opened.encode_into("the x y x", MOTE_ADD_SPECIAL | MOTE_TRUNCATE, &ids) == MOTE_OK);
+    return ids;
+  };
+  directory.file("tokenizer.json", tokenizer);
+  REQUIRE(kept() == std::vector<int32_t>{2, 11, 13, 3});
+  directory.file("tokenizer_config.json", {{"truncation_side", "left"}});
+  REQUIRE(kept() == std::vector<int32_t>{2, 14, 13, 3});
+  tokenizer["truncation"] = {
+      {"direction", "Left"}, {"max_length", 4}, {"strategy", "LongestFirst"}, {"stride", 0}};
+  directory.file("tokenizer.json", tokenizer).file("tokenizer_config.json", json::object());
+  REQUIRE(kept() == std::vector<int32_t>{2, 14, 13, 3});
+  directory.file("tokenizer_config.json", {{"truncation_side", "right"}});
+  REQUIRE(kept() == std::vector<int32_t>{2, 11, 13, 3});
+  assert_contains(directory.file("tokenizer_config.json", {{"truncation_side", "both"}}).error(),
+                  "truncation_side");
 }

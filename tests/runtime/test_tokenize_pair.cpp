@@ -112,3 +112,43 @@ TEST("truncation cuts the last text and keeps what is added around, or refuses",
   TEST_ASSERT_TRUE(ids == std::vector<int32_t>({2, 4, 3}));
   TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, cut(1, nullptr, &ids));
 }
+
+TEST("a pair that is too long loses the ends of the longer text, then of both", "[text]") {
+  const PairSession session;
+  struct Cut {
+    uint32_t first, second, room, kept_first, kept_second;
+  };
+  // Of Hugging Face's tokenizers 0.23 with the strategy longest_first.
+  constexpr Cut kCuts[] = {{1, 1, 4, 0, 1}, {2, 3, 8, 2, 3}, {8, 1, 8, 4, 1}, {1, 8, 8, 1, 4},
+                           {8, 8, 8, 2, 3}, {8, 8, 9, 3, 3}, {5, 4, 9, 3, 3}, {8, 2, 6, 2, 1},
+                           {2, 8, 6, 1, 2}, {6, 0, 6, 3, 0}, {0, 6, 6, 0, 3}, {7, 3, 3, 0, 0},
+                           {7, 3, 4, 1, 0}, {3, 7, 5, 1, 1}};
+  const auto words = [](uint32_t count) {
+    std::string text;
+    for (uint32_t i = 0; i < count; ++i) text += i % 2 == 0 ? "who " : "went ";
+    return text;
+  };
+  for (const Cut& cut : kCuts) {
+    CAPTURE(cut.first, cut.second, cut.room);
+    const std::string first = words(cut.first), second = words(cut.second);
+    std::vector<int32_t> ids(cut.room);
+    std::vector<mote_token_kind> kinds(cut.room);
+    uint32_t count = 0;
+    mote_error error{};
+    REQUIRE(mote_tokenize_pair(session.get(), first.data(), first.size(), second.data(), second.size(),
+                               MOTE_ADD_SPECIAL | MOTE_TRUNCATE | MOTE_CUT_LONGER, ids.data(), cut.room,
+                               &count, nullptr, kinds.data(), &error) == MOTE_OK);
+    TEST_ASSERT_EQUAL_UINT32(cut.first + cut.second + 3, count);
+    std::vector<int32_t> expected = {2};
+    for (uint32_t i = 0; i < cut.kept_first; ++i) expected.push_back(i % 2 == 0 ? 4 : 5);
+    expected.push_back(3);
+    for (uint32_t i = 0; i < cut.kept_second; ++i) expected.push_back(i % 2 == 0 ? 4 : 5);
+    expected.push_back(3);
+    REQUIRE(ids == expected);
+  }
+  uint32_t count = 0;
+  int32_t two[2];
+  TEST_ASSERT_EQUAL_INT(MOTE_TOO_SMALL, mote_tokenize_pair(session.get(), "who", 3, "went", 4,
+                                                           MOTE_ADD_SPECIAL | MOTE_TRUNCATE | MOTE_CUT_LONGER,
+                                                           two, 2, &count, nullptr, nullptr, nullptr));
+}

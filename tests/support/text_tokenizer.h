@@ -37,9 +37,12 @@ class TextTokenizer {
 
   mote_status open(mote_error* error, bool hashes) {
     const auto* root = flatbuffers::GetRoot<mote::file::Tokenizer>(builder_.GetBufferPointer());
-    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), hashes,
+    return mote::open_tokenizer(*root, {segment_.data(), segment_.size()}, root->tokens(), false, hashes,
                                 &tokenizer_, error);
   }
+
+  /// Of a model with fewer tokens than the tokenizer.
+  void set_vocab(uint32_t vocab) { tokenizer_.vocab = vocab; }
 
   void set_text_bytes(uint32_t text_bytes) {
     mote::Arena counting;

@@ -89,6 +89,9 @@ TEST("translate: each line is a text, in a pipe too, and an empty line stays emp
   const std::string file = (scratch() / "lines.txt").string();
   TEST_ASSERT_EQUAL_STRING(one + "\n" + last, assert_works(run("translate " + model + " --file " + file)));
   TEST_ASSERT_EQUAL_STRING(one + "\n" + last, assert_works(run("translate " + model + " <" + file)));
+  const std::string returns = (scratch() / "returns.txt").string();
+  write_text(returns, "hello the\r\n\r\nend\r\n");
+  TEST_ASSERT_EQUAL_STRING(one + "\n" + last, assert_works(run("translate " + model + " --file " + returns)));
 }
 
 TEST("translate: languages are tokens of the source and the first of the output, or refused by name") {

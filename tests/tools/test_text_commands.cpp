@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <sstream>
 
@@ -233,6 +234,32 @@ TEST_CASE("run: the repetition penalty sees a saved prompt as it sees the prompt
   TEST_ASSERT_FALSE(
       assert_json(run("run " + converted("llama", "f32") + " --json -n 12 --ids 5,17,80,3,44,9,61,28"))
           .at("output_ids") == whole.at("output_ids"));
+}
+
+TEST_CASE("run: what generation_config.json says holds, is said, and gives way to the user's word") {
+  const std::filesystem::path folder = scratch() / "with_rules";
+  std::filesystem::copy(golden("llama"), folder);
+  const std::string path = (folder / "out.mote").string(), ids = " --json -n 12 --ids 5,17,80,3,44,9,61,28";
+  const auto converted_with = [&](const json& keys) {
+    write_text(folder / "generation_config.json", keys.dump());
+    const Outcome outcome = run("convert " + folder.string() + " -o " + path + " --type f32");
+    return assert_works(outcome) + outcome.err;
+  };
+  const json plain = assert_json(run("run " + converted("llama", "f32") + ids)).at("output_ids");
+  const int first = plain.at(0);
+  const std::string said =
+      converted_with({{"no_repeat_ngram_size", 1}, {"suppress_tokens", {first}}, {"max_time", 3}});
+  TEST_ASSERT_TRUE(contains(said, "no_repeat_ngram_size 1") && contains(said, "max_time 3"));
+  const Outcome ruled = run("run " + path + ids);
+  std::vector<int> found = assert_json(ruled).at("output_ids");
+  TEST_ASSERT_TRUE(contains(ruled.err, "no_repeat_ngram_size 1"));
+  for (const int id : {5, 17, 80, 3, 44, 9, 61, 28}) found.push_back(id);
+  TEST_ASSERT_TRUE(std::find(found.begin(), found.end(), first) == found.end());
+  std::sort(found.begin(), found.end());
+  TEST_ASSERT_TRUE(std::adjacent_find(found.begin(), found.end()) == found.end());
+  converted_with({{"repetition_penalty", 50.0}});
+  TEST_ASSERT_FALSE(assert_json(run("run " + path + ids)).at("output_ids") == plain);
+  TEST_ASSERT_TRUE(assert_json(run("run " + path + ids + " --repeat-penalty 1")).at("output_ids") == plain);
 }
 
 TEST_CASE("run: a disk that is full while saving costs neither the message nor the earlier state") {

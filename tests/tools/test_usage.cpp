@@ -29,6 +29,19 @@ TEST_CASE("usage: no command, an unknown one and an unknown option are wrong usa
   assert_fails(run("run --ids 1"), kUsage, "FILE");
 }
 
+TEST_CASE("usage: words that a command does not take are named one by one, with the nearest option") {
+  assert_fails(run("run x.mote --ids 1 --beams 5"), kUsage, "mote run has no option --beams");
+  assert_fails(run("run x.mote --ids 1 --tokns 5"), kUsage, "no option --tokns, did you mean '--tokens'?");
+  assert_fails(run("run x.mote y.mote --ids 1"), kUsage, "mote run does not take 'y.mote' there");
+}
+
+TEST_CASE("usage: an empty file of a state is called empty") {
+  const std::string state = (scratch() / "empty.state").string();
+  write_text(state, "");
+  assert_fails(run("run " + llama_file() + " --ids 1 -n 1 --load-state " + state), kFailed,
+               "empty.state is empty: it is no saved session");
+}
+
 TEST_CASE("usage: a misspelt type is answered with the nearest name and leaves no file") {
   const std::string out = (scratch() / "misspelt.mote").string();
   assert_fails(run("convert " + golden("llama") + " -o " + out + " --type q4g23"), kUsage,

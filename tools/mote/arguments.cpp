@@ -154,6 +154,25 @@ std::string CommandLine::usage_message(const std::string& error, int argc, char*
   return fmt::format("{}; see {}", error, help);
 }
 
+/// What of the command's words it does not take: CLI11 lists all, the last one first.
+std::string CommandLine::extras_message() const {
+  const CLI::App& command = *app_->get_subcommands().front();
+  const std::vector<std::string> left = command.remaining();
+  const std::string help = "see mote " + command.get_name() + " --help";
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& word : left) {
+    if (!word.starts_with("-") || word == "-") continue;
+    const std::string name = word.substr(0, word.find('='));
+    return fmt::format("mote {} has no option {}{}; {}", command.get_name(), name,
+                       convert::did_you_mean(name, names), help);
+  }
+  return fmt::format("mote {} does not take '{}' there; {}", command.get_name(),
+                     left.empty() ? std::string() : left.front(), help);
+}
+
 void CommandLine::run(int argc, char** argv) {
   refuse_empty_words(*app_, argc, argv);
   try {
@@ -162,6 +181,9 @@ void CommandLine::run(int argc, char** argv) {
     print("{}", app_->help());  // of the command given, if any
   } catch (const CLI::CallForVersion& version) {
     print("{}\n", version.what());
+  } catch (const CLI::ExtrasError& error) {
+    if (app_->get_subcommands().empty()) throw UsageError(usage_message(error.what(), argc, argv));
+    throw UsageError(extras_message());
   } catch (const CLI::ParseError& error) {
     throw UsageError(usage_message(error.what(), argc, argv));
   }

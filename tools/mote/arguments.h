@@ -87,6 +87,7 @@ class CommandLine {
 
  private:
   std::string usage_message(const std::string& error, int argc, char** argv) const;
+  std::string extras_message() const;
 
   std::unique_ptr<CLI::App> app_;
 };

@@ -92,6 +92,19 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
   return lengths > 0 ? dot(a, b) / lengths : 0.0;
 }
 
+double similarity(mote_similarity kind, const std::vector<float>& a, const std::vector<float>& b) {
+  if (kind == MOTE_SIMILARITY_COSINE) return cosine(a, b);
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double x = double{a[i]}, y = double{b[i]};
+    sum += kind == MOTE_SIMILARITY_DOT         ? x * y
+           : kind == MOTE_SIMILARITY_EUCLIDEAN ? (x - y) * (x - y)
+                                               : std::abs(x - y);
+  }
+  if (kind == MOTE_SIMILARITY_DOT) return sum;
+  return kind == MOTE_SIMILARITY_EUCLIDEAN ? -std::sqrt(sum) : -sum;
+}
+
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   const std::vector<double> x = ranks(a), y = ranks(b);
   const double mean = (static_cast<double>(x.size()) - 1) / 2;

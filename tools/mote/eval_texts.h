@@ -39,4 +39,7 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b);
 
 double cosine(const std::vector<float>& a, const std::vector<float>& b);
 
+/// As sentence-transformers compares: distances are negative, so that more is nearer.
+double similarity(mote_similarity kind, const std::vector<float>& a, const std::vector<float>& b);
+
 }  // namespace mote::cli

@@ -15,11 +15,19 @@
 namespace mote::cli {
 namespace {
 
+bool has_rules(const mote_token_rules& rules) {
+  const bool penalizes = rules.repetition_penalty != 0 && rules.repetition_penalty != 1;
+  const uint32_t counts = rules.no_repeat_ngram | rules.shortest | rules.min_tokens | rules.forbidden_count |
+                          rules.suppressed_count | rules.first_suppressed_count;
+  return penalizes || counts != 0;
+}
+
 mote_generation options_of(const GenerationFlags& flags) {
   mote_generation generation = mote_generation_default();
   generation.sampling = flags.sampling;
   generation.max_tokens = flags.tokens;
   generation.ignore_model_stops = flags.ignore_stop;
+  if (has_rules(flags.rules)) generation.rules = &flags.rules;
   return generation;
 }
 
@@ -108,11 +116,40 @@ Answer generate(const ModelFile& file, Session& session, const std::vector<int32
   return answer;
 }
 
-void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens,
-                          float repetition_penalty) {
+std::string take_model_defaults(const ModelFile& file, bool samples, GenerationFlags& flags) {
+  std::string taken;
+  const auto say = [&](bool is_so, const char* name, double value) {
+    if (is_so) taken += fmt::format("{}{} {:.4g}", taken.empty() ? "" : ", ", name, value);
+  };
+  const mote_sampling own = mote_model_sampling(file.model());
+  const bool unsaid = !flags.temperature->given() && !flags.greedy;
+  if (samples && own.temperature != 0 && (unsaid || flags.sampling.temperature != 0)) {
+    const auto take = [&](const Option& option, auto& value, auto from, bool does, const char* name) {
+      if (option.given()) return;
+      value = from;
+      say(does, name, static_cast<double>(from));
+    };
+    take(*flags.temperature, flags.sampling.temperature, own.temperature, true, "temperature");
+    take(*flags.top_k, flags.sampling.top_k, own.top_k, own.top_k != 0, "top_k");
+    take(*flags.top_p, flags.sampling.top_p, own.top_p, own.top_p != 1, "top_p");
+    take(*flags.min_p, flags.sampling.min_p, own.min_p, own.min_p != 0, "min_p");
+  }
+  flags.rules = mote_model_token_rules(file.model());
+  if (flags.penalty->given()) flags.rules.repetition_penalty = 0;
+  const mote_token_rules& rules = flags.rules;
+  say(rules.repetition_penalty != 0 && rules.repetition_penalty != 1, "repetition_penalty",
+      static_cast<double>(rules.repetition_penalty));
+  say(rules.no_repeat_ngram != 0, "no_repeat_ngram_size", rules.no_repeat_ngram);
+  say(rules.shortest != 0, "min_length", rules.shortest);
+  say(rules.min_tokens != 0, "min_new_tokens", rules.min_tokens);
+  const uint32_t barred = rules.forbidden_count + rules.suppressed_count + rules.first_suppressed_count;
+  if (barred != 0) taken += fmt::format("{}tokens that are never chosen", taken.empty() ? "" : ", ");
+  return taken;
+}
+
+void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens) {
   flags.tokens = tokens;
   flags.sampling = mote_sampling_default();
-  flags.sampling.repetition_penalty = repetition_penalty;
   flags.sampling.repetition_window = MOTE_REPETITION_WINDOW;
   mote_sampling& sampling = flags.sampling;
   command
@@ -125,26 +162,31 @@ void add_generation_flags(Command command, GenerationFlags& flags, uint32_t toke
           .type("T")
           .range(0.0f, 1000.0f)
           .excludes(greedy);
-  command.option("--top-k", &sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
-      .type("K")
-      .needs(temperature);
-  command.option("--top-p", &sampling.top_p, "Sample of the likeliest tokens that make up this probability")
-      .type("P")
-      .above_zero(1.0f)
-      .needs(temperature);
-  command.option("--min-p", &sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
-      .type("P")
-      .range(0.0f, 1.0f)
-      .needs(temperature);
+  flags.temperature = temperature;
+  flags.top_k = command.option("--top-k", &sampling.top_k, "Sample of the K likeliest tokens; 0: of all")
+                    .type("K")
+                    .needs(temperature);
+  flags.top_p =
+      command
+          .option("--top-p", &sampling.top_p, "Sample of the likeliest tokens that make up this probability")
+          .type("P")
+          .above_zero(1.0f)
+          .needs(temperature);
+  flags.min_p =
+      command
+          .option("--min-p", &sampling.min_p, "Sample of tokens at least P times as likely as the likeliest")
+          .type("P")
+          .range(0.0f, 1.0f)
+          .needs(temperature);
   command.option("--seed", &sampling.seed, "Seed of the random numbers (default: 0)")
       .type("N")
       .needs(temperature);
-  command
-      .option(
-          "--repeat-penalty", &sampling.repetition_penalty,
-          fmt::format("Make the last 256 tokens less likely (default: {}); 1 does not", repetition_penalty))
-      .type("X")
-      .range(0.01f, 100.0f);
+  flags.penalty =
+      command
+          .option("--repeat-penalty", &sampling.repetition_penalty,
+                  "Make the last 256 tokens less likely (default: as the model's authors do); 1 does not")
+          .type("X")
+          .range(0.01f, 100.0f);
   command.option("--stop", &flags.stop_texts, "End the answer before this text; may be given again")
       .type("TEXT");
   command.flag("--ignore-stop", &flags.ignore_stop, "Go on after the model's stop ids");

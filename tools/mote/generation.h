@@ -4,25 +4,32 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/mote/arguments.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {
-
-class Command;
 
 struct GenerationFlags {
   uint32_t tokens = 0;  // most to generate; 0: until the context is full
   bool greedy = false;
   bool ignore_stop = false;
   std::vector<std::string> stop_texts;
-  mote_sampling sampling = {};
+  mote_sampling sampling = {};  // where the flags say it
+  // What may be given in place of what the model's authors say.
+  std::optional<Option> temperature, top_k, top_p, min_p, penalty;
+  mote_token_rules rules = {};
 };
 
-/// -n, --greedy, --temp and so on, --stop, --ignore-stop, with these defaults.
-void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens, float repetition_penalty);
+/// -n, --greedy, --temp and so on, --stop, --ignore-stop, with this default.
+void add_generation_flags(Command command, GenerationFlags& flags, uint32_t tokens);
+
+/// Takes what the flags leave open from the model: its rules, and with `samples` how it is sampled. Returns
+/// what it took, "temperature 0.6, top_p 0.95", or "".
+std::string take_model_defaults(const ModelFile& file, bool samples, GenerationFlags& flags);
 
 /// --context-full: stop, or slide, which forgets `forgotten`. `what` holds the default.
 void add_context_full_flag(Command command, std::string& what, const std::string& forgotten);

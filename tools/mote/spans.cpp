@@ -32,7 +32,7 @@ std::vector<LabelledSpan> find_entities(const EncodedText& text, const std::vect
     const auto best = std::max_element(probabilities[i].begin(), probabilities[i].end());
     const std::string& label = labels[static_cast<size_t>(best - probabilities[i].begin())];
     const mote_span span = text.spans[i];
-    const bool outside = label == "O" || (labels.size() == 1 && *best < 0.5f) || span.begin == span.end;
+    const bool outside = label == "O" || (labels.size() == 1 && *best < 0.5f);
     const std::string kind = kind_of(label);
     if (outside) {
       tokens = 0;

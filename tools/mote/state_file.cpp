@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "converter/error.h"
 #include "converter/output_file.h"
 
 namespace mote::cli {
@@ -19,6 +20,8 @@ void save_state(const Session& session, const std::string& path) {
 
 void load_state(Session& session, const std::string& path) {
   const convert::MappedFile file(path);
+  if (file.bytes().empty())
+    convert::fail("{} is empty: it is no saved session, mote run --save-state writes one", path);
   mote_error error = {};
   check(mote_session_restore(session.get(), file.bytes().data(), file.bytes().size(), &error), error, path);
 }

@@ -44,11 +44,11 @@ TextEncoder::TextEncoder(const ModelFile& file, const SessionFlags& flags, const
       truncate_(truncate),
       most_tokens_(std::min(options_.context, options_.chunk)) {}
 
-EncodedText TextEncoder::tokenize(const std::string* first, std::string text) {
+EncodedText TextEncoder::tokenize(const std::string* first, std::string text, bool cut_second) {
   // Of what a text spells out, only a mask is meant: other texts come from anybody.
   uint32_t flags = MOTE_ADD_SPECIAL;
   if (output_.kind == MOTE_OUTPUT_MASKED_TOKEN) flags |= MOTE_PARSE_SPECIAL;
-  if (truncate_) flags |= MOTE_TRUNCATE;
+  if (truncate_) flags |= cut_second ? MOTE_TRUNCATE : MOTE_TRUNCATE | MOTE_CUT_LONGER;
   EncodedText encoded{
       std::move(text), std::vector<int32_t>(most_tokens_), {}, std::vector<mote_span>(most_tokens_), 0, 0};
   std::vector<mote_token_kind> kinds(most_tokens_);
@@ -69,7 +69,10 @@ EncodedText TextEncoder::tokenize(const std::string* first, std::string text) {
   check(status, error, file_.path());
   if (count == 0) convert::fail("a text without tokens: \"{}\"", one_line(encoded.text));
   if (count > most_tokens_) {
-    note("\"{}...\": the first {} of {} tokens", one_line(encoded.text.substr(0, 40)), most_tokens_, count);
+    // Of a pair both may be cut.
+    const bool from_start = encoded.spans[std::min<size_t>(1, most_tokens_ - 1)].begin == 0;
+    note("\"{}...\": the {} {} of {} tokens", one_line(encoded.text.substr(0, 40)),
+         from_start ? "first" : "last", most_tokens_, count);
     count = most_tokens_;
   }
   encoded.ids.resize(count);

@@ -35,9 +35,9 @@ class TextEncoder {
   const Session& session() const { return session_; }
 
   EncodedText tokenize(std::string text) { return tokenize(nullptr, std::move(text)); }
-  /// Two texts put together the model's way. The second is cut.
-  EncodedText tokenize_pair(const std::string& first, std::string second) {
-    return tokenize(&first, std::move(second));
+  /// Two texts put together the model's way. Where they are too long the longer is cut, or the second alone.
+  EncodedText tokenize_pair(const std::string& first, std::string second, bool cut_second = false) {
+    return tokenize(&first, std::move(second), cut_second);
   }
 
   /// Calls use(text's index, its first row of outputs) in order. `rows`: of each text, the tokens whose
@@ -51,7 +51,7 @@ class TextEncoder {
   std::vector<float> probabilities(uint32_t index) const;
 
  private:
-  EncodedText tokenize(const std::string* first, std::string text);
+  EncodedText tokenize(const std::string* first, std::string text, bool cut_second = false);
 
   const ModelFile& file_;
   mote_output_info output_;

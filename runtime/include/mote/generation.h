@@ -33,13 +33,38 @@ mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampli
  * sampler. */
 mote_status mote_sample(mote_session* session, uint32_t row, int32_t* id, mote_error* error);
 
+/* What a generation may not go on with, and what it loses by repeating itself, as transformers' generate has
+   it: changes of the logits before all sampling, in this order. Tokens are all that the sequence has, those
+   of the prompt and of earlier calls among them. Zeros are no rules. */
+typedef struct mote_token_rules {
+  float repetition_penalty; /* as that of mote_sampling, of all tokens; 0 and 1: none */
+  uint32_t no_repeat_ngram; /* n: no n tokens in a row are twice in the sequence */
+  const int32_t*
+      forbidden; /* sequences that are never completed: each its number of ids, 1 or more, then them */
+  uint32_t forbidden_count;  /* of all numbers in it */
+  uint32_t shortest;         /* no stop id comes before the sequence has so many tokens */
+  uint32_t min_tokens;       /* no stop id is among so many first tokens of the generation */
+  uint32_t suppressed_count; /* of tokens that are never chosen */
+  const int32_t* suppressed_ids;
+  const int32_t* first_suppressed_ids; /* tokens that are never chosen first */
+  uint32_t first_suppressed_count;
+  uint32_t reserved_count; /* 0 */
+  uint64_t reserved[4];    /* 0 */
+} mote_token_rules;
+
+/* What the model's authors generate with: greedy where they do not sample, no rules where the file has none.
+   Pointers are into the file. */
+mote_sampling mote_model_sampling(const mote_model* model);
+mote_token_rules mote_model_token_rules(const mote_model* model);
+
 typedef struct mote_generation {
   mote_sampling sampling;
   uint32_t max_tokens;     /* 0: until the context is full */
   const int32_t* stop_ids; /* in addition to the model's; must stay valid until the generation ends */
   uint32_t stop_count;
-  int ignore_model_stops; /* 1: only stop_ids stop */
-  uint64_t reserved[4];   /* 0 */
+  int ignore_model_stops;        /* 1: only stop_ids stop */
+  const mote_token_rules* rules; /* null: none; must stay valid until the generation ends */
+  uint64_t reserved[3];          /* 0 */
 } mote_generation;
 
 mote_generation mote_generation_default(void);

@@ -307,6 +307,15 @@ const char* mote_model_prompt(const mote_model* model, uint32_t prompt, const ch
 /* The one that stands before every text unless another is chosen; -1: none. */
 int32_t mote_model_default_prompt(const mote_model* model);
 
+/* How the model's authors compare vectors of texts: more is nearer, so distances are negative. */
+typedef enum mote_similarity {
+  MOTE_SIMILARITY_COSINE = 0,
+  MOTE_SIMILARITY_DOT = 1,
+  MOTE_SIMILARITY_EUCLIDEAN = 2,
+  MOTE_SIMILARITY_MANHATTAN = 3
+} mote_similarity;
+mote_similarity mote_model_similarity(const mote_model* model);
+
 /* Sequences one after the other, without padding. */
 typedef struct mote_batch {
   const int32_t* ids;         /* [sum of lengths]; null where the program takes floats */

@@ -19,15 +19,18 @@ enum {
   MOTE_PARSE_SPECIAL = 2, /* "<|im_end|>" in the text is the token; never for text that nobody vouches for.
                              Without it no text becomes a special token, normalized either, but the unknown
                              one and one that is a single character */
-  MOTE_TRUNCATE = 4 /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last */
+  MOTE_TRUNCATE = 4, /* what does not fit is left out before the tokens that MOTE_ADD_SPECIAL puts last; where
+                        the model's texts are cut at their beginning, there. Of a pair the second is cut */
+  MOTE_CUT_LONGER = 8 /* with MOTE_TRUNCATE: of a pair the longer text is cut, then both are, to equal parts,
+                         as transformers' longest_first */
 };
 
 /* Turns a text into ids as the model's own tokenizer does. Any bytes will do: what is not UTF-8 counts as
    U+FFFD.
    `*count` is the number of tokens, also if `capacity` is less (MOTE_TOO_SMALL, or MOTE_OK with
-   MOTE_TRUNCATE: `ids` holds the first). Unless null, `offsets`, [capacity], says which bytes each token came
-   from, whole characters; those of added tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the session's
-   text_bytes. */
+   MOTE_TRUNCATE: `ids` holds those left). Unless null, `offsets`, [capacity], says which bytes each token
+   came from, whole characters; those of added tokens are {0, 0}. MOTE_TEXT_TOO_LONG: a word exceeds the
+   session's text_bytes. */
 mote_status mote_tokenize(mote_session* session, const char* text, size_t bytes, uint32_t flags, int32_t* ids,
                           uint32_t capacity, uint32_t* count, mote_span* offsets, mote_error* error);
 

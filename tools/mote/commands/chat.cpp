@@ -243,7 +243,8 @@ void talk(Conversation& conversation, const ChatArguments& arguments, const Sess
   }
 }
 
-void chat(const ChatArguments& arguments) {
+void chat(const ChatArguments& given) {
+  ChatArguments arguments = given;
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
@@ -252,6 +253,9 @@ void chat(const ChatArguments& arguments) {
   if (mote_chat_format(file.model()) == nullptr) {
     convert::fail("{} has no chat format; convert it with --chat-format NAME, or use mote run", file.path());
   }
+  const std::string defaults = take_model_defaults(file, true, arguments.generation);
+  if (!defaults.empty())
+    note("as the model's authors say: {} (--greedy, --temp and --repeat-penalty say otherwise)", defaults);
   const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
@@ -274,8 +278,7 @@ void add_chat(CommandLine& line) {
       .type("PICTURE")
       .repeated();
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
-  // Small models repeat themselves without a penalty.
-  add_generation_flags(command, arguments.generation, 1024, 1.1f);
+  add_generation_flags(command, arguments.generation, 1024);
   add_context_full_flag(command, arguments.context_full, "the oldest turns");
   add_session_flags(command, arguments.session);
   command.flag("--json", &arguments.json, "Print a JSON object for each answer instead of streaming");

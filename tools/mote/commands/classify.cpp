@@ -88,7 +88,7 @@ class Classifier {
   }
 
   EncodedText read(const std::string& line) {
-    if (!arguments_.question.empty()) return encoder_.tokenize_pair(arguments_.question, line);
+    if (!arguments_.question.empty()) return encoder_.tokenize_pair(arguments_.question, line, true);
     if (!arguments_.pairs) return encoder_.tokenize(line);
     const size_t tab = line.find('\t');
     if (tab == std::string::npos)

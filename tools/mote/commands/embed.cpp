@@ -119,13 +119,14 @@ void print_ranked(std::vector<Ranked> ranked, const EmbedArguments& arguments) {
   }
 }
 
-void rank_lines(TextEncoder& encoder, const EmbedArguments& arguments) {
+void rank_lines(const ModelFile& file, TextEncoder& encoder, const EmbedArguments& arguments) {
   std::vector<float> query;
   const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
   encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
+  const mote_similarity kind = mote_model_similarity(file.model());
   std::vector<Ranked> ranked;
   embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
-    ranked.push_back({cosine(query, vector), ranked.size() + 1, text});
+    ranked.push_back({similarity(kind, query, vector), ranked.size() + 1, text});
   });
   print_ranked(std::move(ranked), arguments);
 }
@@ -178,7 +179,7 @@ void embed(EmbedArguments& arguments) {
   arguments.prompt = prompt_of_lines(file, arguments);
   if (arguments.ranks) {
     arguments.query = *find_prompt(file.model(), "query") + arguments.query;
-    return rank_lines(encoder, arguments);
+    return rank_lines(file, encoder, arguments);
   }
   std::vector<float> all;
   size_t rows = 0;

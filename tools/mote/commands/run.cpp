@@ -146,7 +146,8 @@ void print_answer(const RunArguments& arguments, const std::vector<int32_t>& pro
        session.isa(), pool.text());
 }
 
-void run_model(const RunArguments& arguments) {
+void run_model(const RunArguments& given) {
+  RunArguments arguments = given;
   Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
@@ -154,6 +155,8 @@ void run_model(const RunArguments& arguments) {
     usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "run");
+  const std::string defaults = take_model_defaults(file, false, arguments.generation);
+  if (!defaults.empty()) note("as the model's authors say: {}", defaults);
   const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
@@ -230,7 +233,7 @@ void add_run(CommandLine& line) {
       .repeated()
       .needs(chat);
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
-  add_generation_flags(command, arguments.generation, 128, 1.0f);
+  add_generation_flags(command, arguments.generation, 128);
   add_context_full_flag(command, arguments.context_full, "the older half");
   command.option("--save-state", &arguments.save_state, "Save the session after the prompt").type("FILE");
   command

@@ -126,7 +126,8 @@ void each_text(const TranslateArguments& arguments, const std::function<void(con
   const std::string all = read_text(arguments.lines);
   for (size_t at = 0; at < all.size();) {
     const size_t end = std::min(all.find('\n', at), all.size());
-    use(all.substr(at, end - at));
+    const bool returns = end > at && all[end - 1] == '\r';
+    use(all.substr(at, end - at - (returns ? 1 : 0)));
     at = end + 1;
   }
 }
