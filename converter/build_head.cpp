@@ -110,7 +110,7 @@ void TransformerBuilder::encoder_head() {
   const View taken = new_value(taken_width, of_sequences ? Unit::sequence : Unit::selected);
   if (of_sequences) {
     const View pooled = head.dense_of_tokens ? dense("head.dense", head.dense, x_) : x_;
-    add(PoolNode{head.pool, pooled, columns(taken, 0, width)});
+    add(PoolNode{head.pool, pooled, columns(taken, 0, width), 0, head.padding});
     for (uint32_t i = 0; i < head.more_pools.size(); ++i)
       add(PoolNode{head.more_pools[i], x_, columns(taken, (i + 1) * width, width)});
   } else {

@@ -280,6 +280,12 @@ int32_t Config::token_id(const std::string& key, uint32_t vocab, int64_t fallbac
   return id >= 0 && id < vocab ? static_cast<int32_t>(id) : -1;
 }
 
+int32_t Config::token_id_of_class(const std::string& key, uint32_t vocab) {
+  const OriginalKeys* original = OriginalKeys::find(type_);
+  const nlohmann::json* known = original == nullptr ? nullptr : original->default_of(key);
+  return token_id(key, vocab, known != nullptr && known->is_number_integer() ? known->get<int64_t>() : -1);
+}
+
 bool Config::is_understood(const std::string& key, const nlohmann::json& value) const {
   if (read_.count(key) != 0 || is_harmless_key(key) || is_harmless_value(key, value)) return true;
   const OriginalKeys* original = OriginalKeys::find(type_);

@@ -55,6 +55,8 @@ class Config {
   std::optional<std::string> optional_text(const std::string& key);
   /// An id below `vocab`; -1 where the key is null, a list or a number out of range (-1 stands for none).
   int32_t token_id(const std::string& key, uint32_t vocab, int64_t fallback = -1);
+  /// As token_id(); where the key is absent, what config_keys.inc has for the original's class.
+  int32_t token_id_of_class(const std::string& key, uint32_t vocab);
   /// The value as it is, or null.
   const nlohmann::json* value(const std::string& key);
   [[noreturn]] void refuse_value(const std::string& key, const nlohmann::json* value,

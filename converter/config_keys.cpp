@@ -110,8 +110,13 @@ const OriginalKeys* OriginalKeys::find(const std::string& type) {
 }
 
 bool OriginalKeys::is_default(const std::string& key, const nlohmann::json& value) const {
+  const nlohmann::json* known = default_of(key);
+  return known != nullptr && *known == value;
+}
+
+const nlohmann::json* OriginalKeys::default_of(const std::string& key) const {
   const auto found = keys_.find(key);
-  return found != keys_.end() && found->second && *found->second == value;
+  return found != keys_.end() && found->second ? &*found->second : nullptr;
 }
 
 }  // namespace mote::convert

@@ -20,6 +20,8 @@ class OriginalKeys {
 
   bool reads(const std::string& key) const { return keys_.count(key) != 0; }
   bool is_default(const std::string& key, const nlohmann::json& value) const;
+  /// The value that a key has where it is absent; null where none is known.
+  const nlohmann::json* default_of(const std::string& key) const;
 
   /// The other name that the class of a model_type has for a key of the file; empty: none.
   static std::string_view other_name(std::string_view type, std::string_view key);

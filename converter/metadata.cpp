@@ -226,6 +226,7 @@ file::Feature required_features(const Graph& graph) {
         features |= file::Feature::dilation;
       const auto* pool = std::get_if<PoolNode>(&node);
       if (pool != nullptr && pool->skip != 0) features |= file::Feature::pool_skip;
+      if (pool != nullptr && pool->padding != -1) features |= file::Feature::pool_padding;
       const auto* attention = std::get_if<AttentionNode>(&node);
       if (attention == nullptr) continue;
       if (attention->bias != -1) {

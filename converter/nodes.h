@@ -123,8 +123,9 @@ struct PoolNode {
   PoolKind kind;
   View in, out;
   uint32_t skip = 0;
+  int32_t padding = -1;
 
-  auto fields(auto&& f) const { return f(kind, in, out, skip); }
+  auto fields(auto&& f) const { return f(kind, in, out, skip, padding); }
 };
 struct InputNode {
   View out;

@@ -174,7 +174,8 @@ enum class PoolKind : uint8_t { mean = 0, first = 1, last = 2, max = 3 };
 
 /// One row for each sequence from `first` on, from its rows starts[s] + skip..starts[s + 1] - 1, at least
 /// one: their mean (summed in order, then divided), the first, the last, or the largest value of each column
-/// (a NaN is the largest). Unit: an output row.
+/// (a NaN is the largest). With a padding of 0 or more, the last is the last whose token is another, and the
+/// first where all are of it. Unit: an output row.
 struct PoolArgs {
   PoolKind kind;
   uint32_t width;
@@ -182,7 +183,9 @@ struct PoolArgs {
   ConstRowsInLanes in;     // [T, width]: rows starts[first] and on
   Rows out;                // [first + S, width]
   uint32_t first;
-  uint32_t skip;  // where a sequence has no more rows, its last is taken
+  uint32_t skip;       // where a sequence has no more rows, its last is taken
+  int32_t padding;     // a token, or -1
+  const int32_t* ids;  // [T], of rows starts[first] and on; read where there is a padding
 };
 
 /// out[t] = rows[t]: the caller's floats; zeros where rows[t] is null. Unit: a row.

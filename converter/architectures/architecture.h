@@ -180,7 +180,7 @@ HeadNames roformer_heads(const std::string& base, const TransformerSpec& spec, u
 /// names to ignore. A source with a sentence pooling gets vectors, whatever head it has.
 void read_head(const Source& source, Config& config, const HeadNames& names, TransformerSpec& spec);
 
-/// The head of a decoder that labels texts, by their last token, or tokens, where config.json's
+/// The head of a decoder that labels texts, by their last token but padding, or tokens, where config.json's
 /// `architectures` names one: the model becomes an encoder whose tokens see those before them. Throws Error
 /// for layers that keep more than keys and values.
 void read_decoder_head(const Source& source, Config& config, TransformerSpec& spec);

@@ -102,6 +102,7 @@ void read_decoder_head(const Source& source, Config& config, TransformerSpec& sp
   if (of_texts) {
     read_labels_head(source, config, matrix, spec);
     spec.head.pool = PoolKind::last;
+    spec.head.padding = config.token_id_of_class("pad_token_id", spec.vocab);
   } else {
     set_labels(spec.head, OutputKind::token_labels, matrix, read_labels(source, config, matrix));
   }

@@ -174,6 +174,7 @@ struct DenseSpec {
 struct HeadSpec {
   OutputKind kind = OutputKind::next_token;  // a decoder's logits
   PoolKind pool = PoolKind::first;           // of outputs per sequence
+  int32_t padding = -1;                      // a token whose rows the last one is not taken of
   std::vector<PoolKind> more_pools;          // whose vectors stand behind that one's
   std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;

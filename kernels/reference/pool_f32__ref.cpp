@@ -29,6 +29,14 @@ void pool_max(const PoolArgs& args, uint32_t begin, uint32_t end, float* out) {
   }
 }
 
+uint32_t last_row(const PoolArgs& args, uint32_t begin, uint32_t end) {
+  if (args.padding < 0) return end - 1;
+  for (uint32_t t = end; t > begin; --t) {
+    if (args.ids[t - 1] != args.padding) return t - 1;
+  }
+  return begin;
+}
+
 }  // namespace
 
 void pool_f32(const PoolArgs& args, Range sequences, void*) {
@@ -44,7 +52,7 @@ void pool_f32(const PoolArgs& args, Range sequences, void*) {
         memcpy(args.out[s], args.in[begin], args.width * sizeof(float));
         break;
       case PoolKind::last:
-        memcpy(args.out[s], args.in[end - 1], args.width * sizeof(float));
+        memcpy(args.out[s], args.in[last_row(args, begin, end)], args.width * sizeof(float));
         break;
       case PoolKind::max:
         pool_max(args, begin, end, args.out[s]);

@@ -20,6 +20,7 @@ struct Pool : Writer<PoolArgs, &PoolArgs::out> {
     to.kind(file::EnumNamePoolKind(op.kind()), " ", op.out()->width());
     in_to_out(op, to);
     to.detail(file::EnumNamePoolKind(op.kind()));
+    if (op.padding() >= 0) to.detail("but of token ", static_cast<uint32_t>(op.padding()));
   }
 };
 
@@ -33,13 +34,22 @@ inline void Binder::bind(const file::Pool& op, Step* step) {
   check(op.kind() <= file::PoolKind::MAX, "unknown kind");
   width(out, in.width, "out");
   check(op.skip() <= kMaxWidth, "skips ", op.skip(), " rows");
+  check(op.padding() >= -1, "padding is no token");
+  if (op.padding() >= 0) {
+    of_tokens(in, "in");
+    check(op.kind() == file::PoolKind::last, "padding is of the last row only");
+    check(static_cast<uint32_t>(op.padding()) < model_.root->vocab(), "token ",
+          static_cast<uint32_t>(op.padding()), " is not in the vocabulary");
+  }
   step->pool = {static_cast<PoolKind>(op.kind()),
                 in.width,
                 place(in).starts,
                 in_one_lane(in.const_rows()),
                 out.rows(),
                 0,
-                op.skip()};
+                op.skip(),
+                op.padding(),
+                places_.ids};
   f32_step(step, Op::kPool, out, in);
 }
 

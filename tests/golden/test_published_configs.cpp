@@ -64,13 +64,10 @@ std::string weights_file(const json& tensors, const std::string& wrapper, bool r
   return size + text + data;
 }
 
-/// The outputs' largest distance from the stored ones, of the largest of these, or of 1.
-float difference(const test::AlignedBytes& file, const json& entry) {
-  const test::OpenModel model(file);
-  const std::vector<int32_t> ids =
-      entry.value("ids", json({3, 41, 7, 7, 60, 22, 5, 88, 13})).get<std::vector<int32_t>>();
-  const std::vector<float> all = test::outputs_of(model, ids);
-  const auto expected = entry.at("outputs").get<std::vector<float>>();
+/// The largest distance of the outputs for `ids` from the stored ones, of the largest of these, or of 1.
+float difference(const test::OpenModel& model, const json& ids, const json& outputs) {
+  const std::vector<float> all = test::outputs_of(model, ids.get<std::vector<int32_t>>());
+  const auto expected = outputs.get<std::vector<float>>();
   REQUIRE(all.size() >= expected.size());
   float largest = 1.0f, farthest = 0.0f;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -78,6 +75,15 @@ float difference(const test::AlignedBytes& file, const json& entry) {
     farthest = std::max(farthest, std::fabs(expected[i] - all[all.size() - expected.size() + i]));
   }
   return farthest / largest;
+}
+
+float difference(const test::AlignedBytes& file, const json& entry) {
+  const test::OpenModel model(file);
+  float farthest =
+      difference(model, entry.value("ids", json({3, 41, 7, 7, 60, 22, 5, 88, 13})), entry.at("outputs"));
+  for (const json& other : entry.value("others", json::array()))
+    farthest = std::max(farthest, difference(model, other.at("ids"), other.at("outputs")));
+  return farthest;
 }
 
 /// What the converter says of the entry's model, which is `file` then: an error, or its notes.
@@ -92,6 +98,7 @@ std::string converted(const std::filesystem::path& path, const json& entry, test
   mote::convert::ConvertOptions options;
   options.type = "f32";
   options.no_tokenizer = true;
+  options.tower = entry.value("tower", "");
   try {
     const auto report =
         mote::convert::convert(folder.path(), folder / (path.stem().string() + ".mote"), options);
@@ -120,6 +127,20 @@ TEST("published: each config converts and computes what the original does") {
     const float distance = difference(file, entry);
     CAPTURE(distance);
     CHECK(distance <= 1e-5f);
+  }
+}
+
+TEST("published: a decoder labels texts by their last token that is no padding") {
+  for (const char* name : {"gpt2_texts", "gemma3_texts", "mistral_texts", "qwen3_reranker_seq_cls"}) {
+    const std::filesystem::path path =
+        std::filesystem::path(MOTE_SOURCE_DIR) / "tests/published" / (std::string(name) + ".json");
+    const json entry = json::parse(mote::testing::read_text(path));
+    test::AlignedBytes file(0);
+    const std::string notes = converted(path, entry, file);
+    CAPTURE(name, notes);
+    REQUIRE(!notes.starts_with("error"));
+    REQUIRE(entry.at("others").size() >= 3);  // padding at the end, alone, and inside
+    CHECK(difference(file, entry) <= 1e-5f);
   }
 }
 

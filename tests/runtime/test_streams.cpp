@@ -259,3 +259,21 @@ TEST("programs that append rows have no groups, which a chunk could cut, and no 
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE, test::open_changed(graph, &error, append));
   TEST_ASSERT_TRUE(test::says(error.text, "in a program that appends rows"));
 }
+
+TEST("a pooling whose padding is no token, or is not of the last row of tokens, is refused", "[streams]") {
+  const auto refused = [](Shape shape, mote::PoolKind kind, int32_t padding, const char* words) {
+    Graph graph = encoder(shape);
+    auto& pool = std::get<PoolNode>(graph.nodes.back());
+    pool.kind = kind;
+    pool.padding = padding;
+    mote_error error{};
+    CAPTURE(words);
+    TEST_ASSERT_NOT_EQUAL(MOTE_OK, test::open_changed(graph, &error));
+    CAPTURE(std::string(error.text));
+    TEST_ASSERT_TRUE(test::says(error.text, words));
+  };
+  refused(Shape::wide, mote::PoolKind::last, 16, "token 16 is not in the vocabulary");
+  refused(Shape::wide, mote::PoolKind::last, -2, "padding is no token");
+  refused(Shape::wide, mote::PoolKind::mean, 3, "padding is of the last row only");
+  refused(Shape::groups, mote::PoolKind::last, 3, "in is not per token");
+}
