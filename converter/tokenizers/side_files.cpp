@@ -332,7 +332,8 @@ void SideFiles::add_tokens(json& tokenizer, const std::string& where) const {
     if (content.empty()) return;
     const auto known = ids.find(content);
     const uint64_t id = known != ids.end() ? known->second : next++;
-    if (entry.contains("id") && entry["id"] != id) {
+    // A token that the tokenizer has keeps its id there, whatever id is declared for it.
+    if (known == ids.end() && entry.contains("id") && entry["id"] != id) {
       values.refuse("'{}' has id {} in {}, here it is {}", shown(content), entry["id"].dump(),
                     config_.contains("added_tokens_decoder") ? config_path_ : added_path_, id);
     }
