@@ -158,7 +158,7 @@ void skip_bart_keys(Config& config) {
 
 TransformerSpec read_bart(const Source& source, Config& config) {
   const BartLike& bart = find_bart_like(config);
-  const std::string base = "model.";
+  const std::string base = base_of(source, "model.");
   TransformerSpec spec = bart_side(source, config, bart, base, "decoder");
   TransformerSpec encoder = bart_side(source, config, bart, base, "encoder");
   skip_bart_keys(config);
@@ -170,7 +170,7 @@ TransformerSpec read_bart(const Source& source, Config& config) {
                   *decoder_vocab, spec.vocab);
   spec.names.head = "lm_head";
   spec.names.embedding = first_tensor(
-      source, {"model.shared", "model.decoder.embed_tokens", "model.encoder.embed_tokens", "lm_head"});
+      source, {base + "shared", base + "decoder.embed_tokens", base + "encoder.embed_tokens", "lm_head"});
   encoder.names.embedding = spec.names.embedding;
   if (source.tensors.count("final_logits_bias") != 0) spec.head.output_bias = "final_logits_bias";
   spec.names.ignored.emplace_back("embed_tokens.weight");

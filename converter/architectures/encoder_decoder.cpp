@@ -23,9 +23,9 @@ void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decod
   decoder.source = std::make_shared<const TransformerSpec>(std::move(encoder));
 }
 
-std::string first_tensor(const Source& source, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (source.tensors.count(std::string(name) + ".weight") != 0) return name;
+std::string first_tensor(const Source& source, std::initializer_list<std::string> names) {
+  for (const std::string& name : names) {
+    if (source.tensors.count(name + ".weight") != 0) return name;
   }
   return *names.begin();
 }

@@ -18,6 +18,6 @@ void set_cross(LayerSpec cross, LayerSpec& layer);
 void set_encoder(Config& config, TransformerSpec encoder, TransformerSpec& decoder, int32_t start_id = -1);
 
 /// The first of the names whose weight the source has, else the first.
-std::string first_tensor(const Source& source, std::initializer_list<const char*> names);
+std::string first_tensor(const Source& source, std::initializer_list<std::string> names);
 
 }  // namespace mote::convert
