@@ -42,7 +42,7 @@ constexpr ListedClass kListedClasses[] = {
 constexpr const char* kQwenWords =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
     "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-constexpr const char* kQwen35Words =
+constexpr const char* kListedQwen35Words =
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}|"
     " ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 constexpr const char* kClipWords =
@@ -144,7 +144,7 @@ class ListedMerges {
     if (!own_words && kind_ != ListedKind::clip) return bytes;
     const json split = kind_ == ListedKind::clip   ? split_json(kClipWords, "Removed", true)
                        : kind_ == ListedKind::qwen ? split_json(kQwenWords, "Isolated", false)
-                                                   : split_json(kQwen35Words, "Isolated", false);
+                                                   : split_json(kListedQwen35Words, "Isolated", false);
     return {{"type", "Sequence"}, {"pretokenizers", json::array({split, bytes})}};
   }
 
