@@ -28,7 +28,8 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string did_you_mean(const std::string& given, const std::vector<std::string>& names) {
-  size_t least = given.size() / 2 + 1;  // farther than half of it is another word
+  const size_t dashes = std::min(given.find_first_not_of('-'), given.size());  // those of options say nothing
+  size_t least = (given.size() - dashes) / 2 + 1;  // farther than half of it is another word
   const std::string* nearest = nullptr;
   for (const std::string& name : names) {
     const size_t distance = edit_distance(given, name);

@@ -223,15 +223,17 @@ std::vector<double> column_squares(const Weight& weight) {
   return sums;
 }
 
-double largest_squares(const Weight& weight, const std::vector<float>& scales) {
-  double sum = 0;
+std::vector<double> largest_squares(const Weight& weight, const std::vector<float>& scales, size_t group) {
+  std::vector<double> sums((weight.cols + group - 1) / group);
   for_each_row(weight, [&](const std::vector<float>& values) {
-    float largest = 0;
-    for (size_t k = 0; k < values.size(); ++k)
-      largest = std::max(largest, std::fabs(values[k]) * (scales.empty() ? 1.0f : scales[k]));
-    sum += static_cast<double>(largest) * static_cast<double>(largest);
+    for (size_t first = 0; first < values.size(); first += group) {
+      float largest = 0;
+      for (size_t k = first; k < std::min(first + group, values.size()); ++k)
+        largest = std::max(largest, std::fabs(values[k]) * (scales.empty() ? 1.0f : scales[k]));
+      sums[first / group] += static_cast<double>(largest) * static_cast<double>(largest);
+    }
   });
-  return sum;
+  return sums;
 }
 
 bool is_read_exactly(const Weight& weight) {

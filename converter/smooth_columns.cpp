@@ -22,8 +22,6 @@ constexpr double kEncodedShare = 0.5;  // share of the work; the rest is the run
 // Roundings by one scale for a row may cost products so much of their size, in the root mean square over the
 // inputs of a model: its outputs then have a cosine of .999 to those in f32 (docs/quantization.md).
 constexpr double kMostRowError = 0.015;
-constexpr double kSquareOfGroups =
-    1.0 / 16;  // of the square of a row's loss, what scales for 32 columns leave
 
 /// Of each column the larger magnitude; a NaN stays.
 void widen(std::vector<float>& largest, std::span<const float> row) {
@@ -178,14 +176,14 @@ void smooth(Graph& graph, const std::vector<int32_t>& weights, const Input& inpu
   graph.weights.push_back({name, DType::f32, true, 1, width, {}, std::move(inverses)});
 }
 
-/// What one scale for a row costs an input; 0 where its weights have not such a type, or have it exactly.
-double row_error(const Graph& graph, const std::vector<int32_t>& weights, const Input& input) {
+/// The weights, if a scale for a row is what the file has of them; else none.
+std::vector<const Weight*> rounded_by_rows(const Graph& graph, const std::vector<int32_t>& weights) {
   std::vector<const Weight*> read;
   for (const int32_t index : weights) {
     read.push_back(&graph.weights[static_cast<size_t>(index)]);
-    if (read.back()->dtype != DType::q8c || has_exact_part(*read.back())) return 0;
+    if (read.back()->dtype != DType::q8c || has_exact_part(*read.back())) return {};
   }
-  return row_rounding_error(input.rows, read, input.scales);
+  return read;
 }
 
 /// Gives an input and its weights a scale for each 32 columns.
@@ -195,22 +193,31 @@ void part_rows(Graph& graph, const std::vector<int32_t>& weights, const Input& i
     graph.values[quantize->out.value].dtype = activation_dtype(DType::q8g32);
 }
 
-/// Parts the rows that lose most, until the root mean square of all losses is small enough.
+/// Parts the rows that lose most, until the mean of the squares of all losses is small enough.
 void part_coarse_rows(Graph& graph, const Inputs& inputs) {
-  std::vector<std::pair<double, Inputs::const_iterator>> squares;
+  struct Loss {
+    double saved;  // of the square, by scales for 32 columns
+    Inputs::const_iterator input;
+  };
+  std::vector<Loss> losses;
   double sum = 0;
   for (auto at = inputs.begin(); at != inputs.end(); ++at) {
-    const double error = is_finite(at->second) ? row_error(graph, at->first, at->second) : 0;
-    if (error == 0) continue;
-    squares.emplace_back(error * error, at);
-    sum += error * error;
+    const std::vector<const Weight*> weights = rounded_by_rows(graph, at->first);
+    if (weights.empty() || !is_finite(at->second)) continue;
+    const auto square = [&](size_t group) {
+      const double error = rounding_error(at->second.rows, weights, at->second.scales, group);
+      return error * error;
+    };
+    const double of_rows = square(weights[0]->cols);
+    losses.push_back({of_rows - square(kGroupColumns), at});
+    sum += of_rows;
   }
-  std::stable_sort(squares.begin(), squares.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  const double most = kMostRowError * kMostRowError * static_cast<double>(squares.size());
-  for (size_t i = 0; i < squares.size() && sum > most; ++i) {
-    part_rows(graph, squares[i].second->first, squares[i].second->second);
-    sum -= squares[i].first * (1 - kSquareOfGroups);
+  std::stable_sort(losses.begin(), losses.end(),
+                   [](const Loss& a, const Loss& b) { return a.saved > b.saved; });
+  const double most = kMostRowError * kMostRowError * static_cast<double>(losses.size());
+  for (size_t i = 0; i < losses.size() && sum > most && losses[i].saved > 0; ++i) {
+    part_rows(graph, losses[i].input->first, losses[i].input->second);
+    sum -= losses[i].saved;
   }
 }
 

@@ -61,7 +61,8 @@ constexpr uint32_t kMostParts = 3;
 
 /// What was written of a buffer, at the buffer's place. Places begin at multiples of so many bytes, so what
 /// is noted of two buffers is at the same bytes or at others.
-struct Written {
+class Written {
+ public:
   uint32_t buffer, parts;
   uint64_t unused;
   Columns columns[kMostParts];
@@ -75,40 +76,45 @@ struct Written {
 
   /// Returns whether there was room.
   bool add(Columns more) {
-    do {
-      for (uint32_t i = 0; i < parts;) {
-        Columns both = columns[i];
-        if (!join(&more, both) && !join(&both, more)) {
-          ++i;
-          continue;
-        }
-        if (covers(both, more)) more = both;
-        columns[i] = columns[--parts];
-        i = 0;  // what is wider now may touch what it did not before
-      }
-      if (parts < kMostParts) {
-        columns[parts++] = more;
-        return true;
-      }
-    } while (pair_up(&more));
-    return false;
+    absorb(&more);
+    while (parts == kMostParts) {
+      if (!pair_up()) return false;
+      absorb(&more);
+    }
+    columns[parts++] = more;
+    return true;
   }
 
-  /// Makes one of two parts of the same width, where it finds two: the first of heads, perhaps.
-  bool pair_up(Columns* more) {
+  /// Makes one of two parts of the same width, of neighbouring heads perhaps; whether there are two.
+  bool pair_up() {
     for (uint32_t i = 0; i < parts; ++i) {
       for (uint32_t j = i + 1; j < parts; ++j) {
-        Columns &a = columns[i], b = columns[j];
+        const Columns a = columns[i], b = columns[j];
         if (a.count != 1 || b.count != 1 || a.width != b.width) continue;
         const uint32_t first = a.begin < b.begin ? a.begin : b.begin;
-        a = {first, a.width, (a.begin < b.begin ? b.begin : a.begin) - first, 2};
-        columns[j] = *more;  // which is looked at again
-        *more = a;
+        const uint32_t second = a.begin < b.begin ? b.begin : a.begin;
+        columns[j] = columns[--parts];
         columns[i] = columns[--parts];
-        return true;
+        return add({first, a.width, second - first, 2});
       }
     }
     return false;
+  }
+
+ private:
+  /// Takes out the parts that `more` can be joined with, and joins them.
+  void absorb(Columns* more) {
+    for (uint32_t i = 0; i < parts;) {
+      Columns part = columns[i];
+      if (join(&part, *more)) {
+        *more = part;
+      } else if (!join(more, part)) {
+        ++i;
+        continue;
+      }
+      columns[i] = columns[--parts];
+      i = 0;  // what is wider now may touch what it did not before
+    }
   }
 };
 static_assert(sizeof(Written) == kAlignment);
@@ -184,8 +190,14 @@ class Accesses : public OpVisitor {
   void read(const file::Slice& slice, const char* what) {
     const Written* written = find(slice.buffer());
     if (status_ != MOTE_OK || written == nullptr) return;
-    if (written->buffer == slice.buffer() && written->has(columns_of(op(), slice))) return;
-    refuse(what, " is of columns that no operation has written before, ", slice);
+    Written parts = *written;
+    bool found = false;
+    if (parts.buffer == slice.buffer()) {
+      const Columns columns = columns_of(op(), slice);
+      do found = parts.has(columns);
+      while (!found && parts.pair_up());
+    }
+    if (!found) refuse(what, " is of columns that no operation has written before, ", slice);
   }
 
   void write(const file::Slice& slice) {

@@ -3,6 +3,8 @@
 // The generated schema header, with FlatBuffers' asserts off: the verifier decides, a file never aborts.
 #pragma once
 
+#include "schema/little_endian.h"
+
 #undef FLATBUFFERS_ASSERT  // of sources before this one in a group
 #define FLATBUFFERS_ASSERT(condition) static_cast<void>(0)
 #include "kernels/of_model.h"

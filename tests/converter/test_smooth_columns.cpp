@@ -2,6 +2,7 @@
 #include "converter/smooth_columns.h"
 
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "converter/architectures/architecture.h"
@@ -221,11 +222,19 @@ TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns,
   const SafetensorsFile original(test::golden_folder() / "bert/model.safetensors");
   mote::convert::NamedTensors tensors = original.tensors();
   std::map<std::string, std::vector<float>> values;
-  for (const char* layer : {"0", "1"}) {
-    const std::string name = std::string("encoder.layer.") + layer + ".intermediate.dense.bias";
+  constexpr size_t kLarge =
+      3;  // of each row's activations one is much larger than the others, and hardly read
+  const auto change = [&](const std::string& name, const std::function<void(std::vector<float>&)>& to) {
     values[name] = original.f32(name);
-    values[name].at(3) += 60.0f;  // of each row's activations one is much larger than the others
+    to(values[name]);
     tensors.at(name) = mote::convert::f32_tensor(tensors.at(name).shape, values[name]);
+  };
+  for (const std::string layer : {"encoder.layer.0.", "encoder.layer.1."}) {
+    change(layer + "intermediate.dense.bias", [](std::vector<float>& bias) { bias.at(kLarge) += 60.0f; });
+    const size_t columns = tensors.at(layer + "output.dense.weight").shape.at(1);
+    change(layer + "output.dense.weight", [&](std::vector<float>& weight) {
+      for (size_t k = kLarge; k < weight.size(); k += columns) weight[k] *= 0.001f;
+    });
   }
   mote::convert::write_safetensors(folder / "model.safetensors", tensors);
   const std::vector<float> exact = hidden_states(converted(folder, "f32"));
@@ -238,12 +247,12 @@ TEST("q8 gives rows that an activation makes coarse a scale for each 32 columns,
   };
   TEST_ASSERT_TRUE(type_of(chosen, "layer.0.down") == file::DType::q8g32);
   TEST_ASSERT_TRUE(type_of(chosen, "layer.1.down") == file::DType::q8g32);
-  TEST_ASSERT_TRUE(type_of(chosen, "layer.0.q+k+v") == file::DType::q8c);
+  TEST_ASSERT_TRUE(type_of(chosen, "layer.0.up") == file::DType::q8c);
   TEST_ASSERT_TRUE(type_of(rows, "layer.0.down") == file::DType::q8c);
   const double error = test::relative_error(exact, hidden_states(chosen)),
                of_rows = test::relative_error(exact, hidden_states(rows));
   CAPTURE(error, of_rows);
-  TEST_ASSERT_LESS_THAN(0.5 * of_rows, error);
+  TEST_ASSERT_LESS_THAN(0.75 * of_rows, error);
 }
 
 TEST("smoothing: a weight that is not finite is named as without it") {

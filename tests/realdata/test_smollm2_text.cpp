@@ -30,7 +30,8 @@ nlohmann::json json_of(const std::string& command) {
 TEST("SmolLM2 knows the capital of France") {
   SKIP_WITHOUT(test::fetched_model(kTextGguf));
   const auto answer =
-      json_of("chat " + model_file() + " -p 'What is the capital of France?' -n 60 --context 512 --json");
+      json_of("chat " + model_file() +
+              " -p 'What is the capital of France?' -n 60 --context 512 --repeat-penalty 1.1 --json");
   const std::string text = answer.at("text");
   CAPTURE(text);
   TEST_ASSERT_TRUE(text.find("Paris") != std::string::npos);

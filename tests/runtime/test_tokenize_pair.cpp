@@ -89,7 +89,7 @@ TEST("a pair that does not fit is counted, null pointers and unknown flags are r
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
                         mote_tokenize_pair(session.get(), "who", 3, nullptr, 4, 0, nullptr, 0, &count,
                                            nullptr, nullptr, &error));
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 8).status);
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, tokenize(session.get(), "who", "went", 16).status);
 }
 
 TEST("truncation cuts the last text and keeps what is added around, or refuses", "[text]") {
