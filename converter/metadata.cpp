@@ -300,7 +300,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
                               static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale,
-                              spec.mean);
+                              spec.mean, spec.cleans_up);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;

@@ -31,6 +31,7 @@ struct SoundSpec {
   SoundFeatures features = SoundFeatures::none;
   uint32_t fft = 0, hop = 0;
   float scale = 0.0f, mean = 0.0f;
+  bool cleans_up = false;  // texts of labels
 };
 
 /// The schema's: ids of a decoder of speech that are no text, -1 for none.

@@ -44,6 +44,10 @@ typedef struct mote_sound_info {
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
 
+/* 1: of a text that labels of CTC make, spaces before . ? ! , n't 'm 's 've 're and around a lone ' are left
+   out. */
+int mote_sound_cleans_up(const mote_model* model);
+
 /* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
 typedef struct mote_speech_info {
   uint32_t languages;            /* that are told apart */

@@ -60,6 +60,7 @@ class SourceTranscriber {
     mote_program_info program;
     mote_model_get_program(file_.model(), 1, &program);
     std::vector<float> values(samples.begin(), samples.end());
+    if (sound_.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * program.input_width);
     if (sound_.waveform == 0)
       mote_compress_frames(values.data(), rows, program.input_width, sound_.scale, values.data());
