@@ -134,7 +134,7 @@ TEST("a prompt has as many tokens of a picture_of as its size gives, and each pi
   assert_fails(
       run("chat " + files.reads + " -p hi --vision " + files.reads + " --image " + picture_of("grid.png")), 1,
       "--tower vision");
-  assert_fails(run("chat " + files.reads + command.substr(7) + picture_of("turned.jpg")), 1, "EXIF");
+  assert_works(run("chat " + files.reads + command.substr(7) + picture_of("turned.jpg")));
 }
 
 TEST("a conversation goes on after pictures, and text alone needs none") {
@@ -212,5 +212,5 @@ TEST("a line of text in a picture_of is written down, as the text of the tokens 
   CHECK(assert_works(run("transcribe " + model + " " + picture_of("grid.png"))) == text + "\n");
   CHECK(assert_json(run("transcribe " + model + " " + picture_of("two.png") + " --json")).at("text") != text);
   assert_fails(run("transcribe " + model + " " + picture_of("grid.png") + " --srt"), 2, "--srt");
-  assert_fails(run("transcribe " + model + " " + picture_of("turned.png")), 1, "EXIF");
+  assert_works(run("transcribe " + model + " " + picture_of("turned.png")));
 }
