@@ -172,7 +172,8 @@ Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optiona
   return file::CreateSpeechDirect(builder, &languages, &speech->language_ids, speech->transcribe,
                                   speech->translate, speech->no_timestamps, speech->first_timestamp,
                                   speech->previous, speech->no_speech, &speech->suppressed,
-                                  &speech->suppressed_first, &speech->durations);
+                                  &speech->suppressed_first, &speech->durations, speech->language,
+                                  speech->translates);
 }
 
 Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::optional<BeamDefaults>& beams) {

@@ -42,6 +42,8 @@ struct SpeechSpec {
           no_speech = -1;
   std::vector<int32_t> suppressed, suppressed_first;
   std::vector<uint32_t> durations;
+  uint32_t language = 0;
+  bool translates = false;
 };
 
 /// The schema's: what a model that reads texts takes of pictures.

@@ -60,7 +60,10 @@ typedef struct mote_speech_info {
   const int32_t* suppressed;       /* never chosen */
   const int32_t* suppressed_first; /* nor these as the first of a text */
   const uint32_t* durations;       /* of a transducer: groups that each column behind the labels' moves on */
-  uint64_t reserved[4];
+  uint32_t language;   /* that texts are in by default, its number for mote_model_language plus 1; 0: the one
+                          heard */
+  uint32_t translates; /* 1: texts are in English by default */
+  uint64_t reserved[3];
 } mote_speech_info;
 
 void mote_model_get_speech(const mote_model* model, mote_speech_info* info);
