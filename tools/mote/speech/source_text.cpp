@@ -103,7 +103,7 @@ std::string decode_source(const ModelFile& file, Session& session, uint32_t most
   mote_error error = {};
   check(mote_generate(session.get(), &start, 1, &generation, take, &ids, nullptr, &error), error,
         file.path());
-  TextStream stream(file, 0);
+  TextStream stream(file, MOTE_SKIP_SPECIAL);
   std::string text;
   for (const int32_t id : ids) {
     const int32_t* stops = file.info().stop_ids;
