@@ -247,14 +247,15 @@ std::unique_ptr<Calibration> begin_calibration(const ConvertOptions& options, Gr
   });
 }
 
-/// How a model with a source of ids, or of filter banks, searches by default. The file's start token becomes
-/// the graph's.
+/// How a model with a source of ids, of a picture or of filter banks, searches by default. The file's start
+/// token becomes the graph's.
 void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& options, const Source& source,
                         Graph& graph, Metadata& metadata) {
   if (!spec.source) return;
   const std::optional<SoundSpec>& sound = spec.source->sound;
   const bool filter_banks = sound && sound->features == SoundFeatures::normalized_filter_bank;
-  if (spec.source->names.embedding.empty() && !filter_banks) return;
+  const bool sees = spec.source->picture.format.height != 0;
+  if (spec.source->names.embedding.empty() && !filter_banks && !sees) return;
   metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
   if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
   for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
@@ -264,7 +265,10 @@ void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& optio
 void take_generation_defaults(const TransformerSpec& spec, const ConvertOptions& options, Source& source,
                               const Graph& graph, Metadata& metadata) {
   if (spec.is_encoder() || source.format != "hf") return;
-  const std::vector<std::string> unread = unread_generation_keys(source);
+  // Speech2Text searches by all keys that models of texts do, others that hear by none.
+  const bool hears = spec.source && spec.source->sound &&
+                     spec.source->sound->features != SoundFeatures::normalized_filter_bank;
+  const std::vector<std::string> unread = hears ? unread_speech_keys(source) : unread_generation_keys(source);
   if (!unread.empty())
     source.notes.push_back(
         fmt::format("generation_config.json says what mote leaves to its user: {}", fmt::join(unread, ", ")));
@@ -332,7 +336,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   if (text && spec.globals) leave_out_types(*text);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
-    graph.speech = read_speech_tokens(source, text ? &*text : nullptr, graph.vocab);
+    take_speech_tokens(source, text ? &*text : nullptr, graph);
   const UnderstoodTemplate chat = choose_chat_pieces(options, source, text ? &*text : nullptr, graph);
 
   OutputFile output(target);

@@ -172,7 +172,8 @@ Offset<file::Speech> write_speech(FlatBufferBuilder& builder, const std::optiona
   return file::CreateSpeechDirect(builder, &languages, &speech->language_ids, speech->transcribe,
                                   speech->translate, speech->no_timestamps, speech->first_timestamp,
                                   speech->previous, speech->no_speech, &speech->suppressed,
-                                  &speech->suppressed_first, &speech->durations);
+                                  &speech->suppressed_first, &speech->durations, speech->language,
+                                  speech->translates);
 }
 
 Offset<file::BeamSearch> write_beams(FlatBufferBuilder& builder, const std::optional<BeamDefaults>& beams) {
@@ -301,7 +302,7 @@ void write_model(FlatBufferBuilder& builder, const Metadata& metadata) {
     sound = file::CreateSound(builder, kind, spec.rate, spec.window, spec.normalize, spec.blank, spec.patch,
                               spec.frame_step, spec.bin_step, spec.frames, spec.bins, spec.before,
                               static_cast<file::SoundFeatures>(spec.features), spec.fft, spec.hop, spec.scale,
-                              spec.mean);
+                              spec.mean, spec.cleans_up);
   }
   const auto picture = write_picture(builder, graph.picture);
   Offset<file::Globals> globals = 0;

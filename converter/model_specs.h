@@ -31,6 +31,7 @@ struct SoundSpec {
   SoundFeatures features = SoundFeatures::none;
   uint32_t fft = 0, hop = 0;
   float scale = 0.0f, mean = 0.0f;
+  bool cleans_up = false;  // texts of labels
 };
 
 /// The schema's: ids of a decoder of speech that are no text, -1 for none.
@@ -41,6 +42,8 @@ struct SpeechSpec {
           no_speech = -1;
   std::vector<int32_t> suppressed, suppressed_first;
   std::vector<uint32_t> durations;
+  uint32_t language = 0;
+  bool translates = false;
 };
 
 /// The schema's: what a model that reads texts takes of pictures.

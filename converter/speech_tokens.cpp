@@ -2,8 +2,12 @@
 #include "converter/speech_tokens.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "converter/readers/bytes.h"
+#include "converter/readers/generation_config.h"
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 
@@ -37,6 +41,7 @@ class SpeechTokens {
     // The original knows silence by the token before the one for no timestamps.
     if (speech.no_speech < 0 && speech.no_timestamps > 0) speech.no_speech = speech.no_timestamps - 1;
     if (is_multilingual()) read_languages(speech);
+    read_defaults(speech);
     speech.suppressed = list("suppress_tokens", "suppress_ids");
     speech.suppressed_first = list("begin_suppress_tokens", "suppress_ids_begin");
     return speech;
@@ -101,14 +106,80 @@ class SpeechTokens {
     speech.language_ids.push_back(id);
   }
 
-  /// Of either config, where the second may have another name for it.
+  /// The language and the task that the original begins with: by their names, or else by the tokens of an
+  /// older key, which config.json may have instead.
+  void read_defaults(SpeechSpec& speech) const {
+    const json *language = file_.find(generation_, "language"), *task = file_.find(generation_, "task");
+    if (language != nullptr) speech.language = number_of(*language, speech);
+    if (task != nullptr) {
+      if (*task != "transcribe" && *task != "translate")
+        file_.refuse_value("task", task, "\"transcribe\" or \"translate\"");
+      speech.translates = *task == "translate";
+    }
+    if (language == nullptr && task == nullptr) read_forced(speech);
+    if (speech.translates && speech.translate < 0)
+      file_.refuse("the task is to translate, which the model has no token for");
+  }
+
+  static std::string code_named(const std::string& name) {
+    static const std::map<std::string, std::string> kCodes = {
+#define SPEECH_LANGUAGE(language, code) {language, code},
+#include "converter/speech_languages.inc"
+#undef SPEECH_LANGUAGE
+    };
+    const auto found = kCodes.find(name);
+    return found == kCodes.end() ? name : found->second;
+  }
+
+  /// Of a language by its name ("french"), code or token, from 1 on.
+  uint32_t number_of(const json& language, const SpeechSpec& speech) const {
+    std::string name = language.is_string() ? language.get<std::string>() : "";
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string marked = code_of(name), code = marked.empty() ? code_named(name) : marked;
+    if (speech.languages.empty() && code == "en") return 0;
+    const auto found = std::find(speech.languages.begin(), speech.languages.end(), code);
+    if (found == speech.languages.end())
+      file_.refuse_value("language", &language, "a language that the model knows");
+    return static_cast<uint32_t>(found - speech.languages.begin()) + 1;
+  }
+
+  /// Pairs of a place from 1 on and the token there, null for a language that is heard.
+  void read_forced(SpeechSpec& speech) const {
+    constexpr const char* kKey = "forced_decoder_ids";
+    const json* forced = file_.find(generation_, kKey);
+    if (forced == nullptr) forced = file_.find(config_, kKey);
+    if (forced == nullptr || *forced == json::array()) return;
+    const auto refuse = [&] {
+      file_.refuse_value(kKey, forced,
+                         "pairs of a place from 1 on and the token of a language or a task there");
+    };
+    if (!forced->is_array()) refuse();
+    for (size_t i = 0; i < forced->size(); ++i) {
+      const json& pair = (*forced)[i];
+      if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned()) refuse();
+      if (i == 0 && pair[0] != 1) return;  // the original takes none then
+      if (pair[0] != i + 1) refuse();
+      if (pair[1].is_null()) continue;
+      const int32_t id = checked(pair[1], kKey);
+      const auto language = std::find(speech.language_ids.begin(), speech.language_ids.end(), id);
+      if (language != speech.language_ids.end()) {
+        speech.language = static_cast<uint32_t>(language - speech.language_ids.begin()) + 1;
+      } else if (id == speech.translate) {
+        speech.translates = true;
+      } else if (id != speech.transcribe && id != speech.no_timestamps) {
+        refuse();
+      }
+    }
+  }
+
+  /// Of generation_config.json, or where there is none of config.json, which may have another name for it.
   std::vector<int32_t> list(const std::string& key, const std::string& other_key) const {
     const json* found = nullptr;
-    for (const json* object : {&generation_, &config_}) {
-      for (const std::string& name : {key, other_key}) {
-        const auto at = object->find(name);
-        if (found == nullptr && at != object->end() && at->is_array()) found = &*at;
-      }
+    const json& object = generation_.empty() ? config_ : generation_;
+    for (const std::string& name : {key, other_key}) {
+      const auto at = object.find(name);
+      if (found == nullptr && at != object.end() && at->is_array()) found = &*at;
     }
     std::vector<int32_t> ids;
     if (found == nullptr) return ids;
@@ -123,10 +194,73 @@ class SpeechTokens {
   uint32_t vocab_;
 };
 
+/// Keys that are read above, and those of the original's own search of long sounds.
+constexpr const char* kSpeechKeys[] = {"lang_to_id",
+                                       "task_to_id",
+                                       "is_multilingual",
+                                       "language",
+                                       "task",
+                                       "no_timestamps_token_id",
+                                       "suppress_ids",
+                                       "suppress_ids_begin",
+                                       "prev_sot_token_id",
+                                       "alignment_heads",
+                                       "median_filter_width",
+                                       "return_timestamps",
+                                       "max_initial_timestamp_index",
+                                       "max_length"};
+
+/// Keys of a search that Whisper's own does not have, with what changes nothing.
+constexpr std::pair<const char*, double> kSearchKeys[] = {{"num_beams", 1},
+                                                          {"do_sample", 0},
+                                                          {"length_penalty", 1},
+                                                          {"repetition_penalty", 1},
+                                                          {"temperature", 1},
+                                                          {"no_repeat_ngram_size", 0},
+                                                          {"min_length", 0},
+                                                          {"min_new_tokens", 0},
+                                                          {"max_new_tokens", 0},
+                                                          {"guidance_scale", 1},
+                                                          {"max_initial_timestamp_index", 50}};
+
 }  // namespace
+
+std::vector<std::string> unread_speech_keys(const Source& source) {
+  const std::filesystem::path path = source.directory / "generation_config.json";
+  const json generation =
+      source.directory.empty() ? json::object() : read_optional_json_object(path, kSpeechTokensDepth);
+  std::vector<std::string> unread = unread_generation_keys(source);
+  std::erase_if(unread, [](const std::string& said) {
+    return std::any_of(std::begin(kSpeechKeys), std::end(kSpeechKeys),
+                       [&](const char* key) { return said.starts_with(std::string(key) + " "); });
+  });
+  for (const auto& [key, neutral] : kSearchKeys) {
+    const auto found = generation.find(key);
+    if (found == generation.end() || found->is_null()) continue;
+    const bool says_nothing = found->is_boolean()  ? found->get<bool>() == (neutral != 0)
+                              : found->is_number() ? found->get<double>() == neutral
+                                                   : false;
+    if (!says_nothing) unread.push_back(fmt::format("{} {}", key, shown(found->dump())));
+  }
+  for (const char* key : {"bad_words_ids", "forced_bos_token_id", "forced_eos_token_id"}) {
+    const auto found = generation.find(key);
+    if (found != generation.end() && !found->is_null())
+      unread.push_back(fmt::format("{} {}", key, shown(found->dump())));
+  }
+  return unread;
+}
 
 SpeechSpec read_speech_tokens(const Source& source, const TokenizerSpec* tokenizer, uint32_t vocab) {
   return SpeechTokens(source, tokenizer, vocab).read();
+}
+
+void take_speech_tokens(Source& source, const TokenizerSpec* tokenizer, Graph& graph) {
+  graph.speech = read_speech_tokens(source, tokenizer, graph.vocab);
+  const SpeechSpec& speech = *graph.speech;
+  if (speech.language != 0)
+    source.notes.push_back(fmt::format("hears the language {} by default, as the model's files say",
+                                       speech.languages[speech.language - 1]));
+  if (speech.translates) source.notes.push_back("writes English by default, as the model's files say");
 }
 
 }  // namespace mote::convert

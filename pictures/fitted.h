@@ -26,7 +26,7 @@ class FittedResampler : public RowSink {
   FittedResampler(const mote_picture_info& info, Filter filter, const Limits& limits)
       : info_(info), filter_(filter), limits_(limits) {}
 
-  void begin(uint32_t width, uint32_t height) override;
+  void begin(uint32_t width, uint32_t height, Turn turn) override;
   void row(const uint8_t* pixels) override { resampler_->row(pixels); }
 
   /// After the last row.

@@ -6,11 +6,13 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <csetjmp>
+#include <string_view>
 #include <vector>
 
 #include "converter/error.h"
-#include "pictures/rows.h"
+#include "pictures/orientation.h"
 
 namespace mote::pictures {
 namespace {
@@ -80,14 +82,27 @@ bool read_row(Jpeg* jpeg, uint8_t* row) {
   return jpeg_read_scanlines(&jpeg->reader, &row, 1) == 1;
 }
 
-bool is_turned(const Jpeg& jpeg) {
-  constexpr uint8_t kExif[] = {'E', 'x', 'i', 'f', 0, 0};
+/// What stands behind `mark` in the marker; empty: it does not begin so.
+std::span<const uint8_t> behind(const jpeg_marker_struct& marker, std::string_view mark) {
+  const std::span<const uint8_t> data(marker.data, marker.data_length);
+  if (data.size() < mark.size() || !std::equal(mark.begin(), mark.end(), data.begin())) return {};
+  return data.subspan(mark.size());
+}
+
+/// EXIF data may be in several markers, of XMP the last counts.
+Orientation orientation_of(const Jpeg& jpeg) {
+  using namespace std::string_view_literals;
+  Orientation orientation;
+  std::vector<uint8_t> exif;
   for (const auto* marker = jpeg.reader.marker_list; marker != nullptr; marker = marker->next) {
-    const std::span<const uint8_t> data(marker->data, marker->data_length);
-    if (data.size() < sizeof kExif || !std::equal(std::begin(kExif), std::end(kExif), data.begin())) continue;
-    if (exif_turns(data.data() + sizeof kExif, data.size() - sizeof kExif)) return true;
+    const auto part = behind(*marker, "Exif\0\0"sv);
+    exif.insert(exif.end(), part.begin(), part.end());
+    const auto xmp = behind(*marker, "http://ns.adobe.com/xap/1.0/\0"sv);
+    if (!xmp.empty())
+      orientation.xmp = xmp_orientation({reinterpret_cast<const char*>(xmp.data()), xmp.size()});
   }
-  return false;
+  orientation.exif = exif_orientation(exif);
+  return orientation;
 }
 
 [[noreturn]] void fail_jpeg(const Jpeg& jpeg) {
@@ -107,9 +122,9 @@ void read_jpeg(std::span<const std::byte> file, const Limits& limits, RowSink& s
     convert::fail("a JPEG of {} x {} pixels{} is too large", width, height, scans ? ", progressive," : "");
   if (jpeg.reader.jpeg_color_space == JCS_CMYK || jpeg.reader.jpeg_color_space == JCS_YCCK)
     convert::fail("a JPEG of inks (CMYK) is not supported; save it as RGB");
-  if (is_turned(jpeg)) convert::fail("the JPEG's EXIF data turn the picture; save it upright");
+  const Turn turn = orientation_of(jpeg).turn();
   if (!begin_rows(&jpeg)) fail_jpeg(jpeg);
-  sink.begin(width, height);
+  begin_file(sink, width, height, turn);
   std::vector<uint8_t> row(size_t{width} * kColours);
   for (uint32_t y = 0; y < height; ++y) {
     if (!read_row(&jpeg, row.data()) || jpeg.ended) fail_jpeg(jpeg);

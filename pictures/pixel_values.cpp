@@ -64,9 +64,9 @@ class Measured : public RowSink {
  public:
   explicit Measured(RowSink& to) : to_(to) {}
 
-  void begin(uint32_t width, uint32_t height) override {
+  void begin(uint32_t width, uint32_t height, Turn turn) override {
     sides_ = {height, width};
-    to_.begin(width, height);
+    to_.begin(width, height, turn);
   }
   void row(const uint8_t* pixels) override { to_.row(pixels); }
   Sides sides() const { return sides_; }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "converter/error.h"
+#include "pictures/orientation.h"
 #include "pictures/png_errors.h"
 #include "pictures/rows.h"
 
@@ -43,16 +44,6 @@ bool read_header(Png* png) {
   png_get_IHDR(png->reader, png->info, &png->width, &png->height, &png->depth, &png->colours, &png->interlace,
                nullptr, nullptr);
   return true;
-}
-
-bool is_turned(Png* png) {
-#ifdef PNG_eXIf_SUPPORTED
-  png_uint_32 bytes = 0;
-  png_bytep exif = nullptr;
-  return png_get_eXIf_1(png->reader, png->info, &bytes, &exif) != 0 && exif_turns(exif, bytes);
-#else
-  return false;
-#endif
 }
 
 bool begin_rows(Png* png) {
@@ -108,9 +99,9 @@ void read_png(std::span<const std::byte> file, const Limits& limits, RowSink& si
                   interlaced ? ", interlaced," : "");
   if (png.depth == 16 && (png.colours & PNG_COLOR_MASK_COLOR) == 0)
     convert::fail("a PNG of 16 bits of grey is not supported; save it with 8 bits");
-  if (is_turned(&png)) convert::fail("the PNG's EXIF data turn the picture; save it upright");
+  const Turn turn = png_orientation(file).turn();
   if (!begin_rows(&png)) fail_png(png);
-  sink.begin(png.width, png.height);
+  begin_file(sink, png.width, png.height, turn);
   if (interlaced) return read_interlaced(&png, sink);
   std::vector<uint8_t> row(size_t{png.width} * kColours);
   for (uint32_t y = 0; y < png.height; ++y) {

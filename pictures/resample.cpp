@@ -94,7 +94,10 @@ uint32_t Weights::most() const {
 
 uint32_t Weights::end() const { return spans_.back().begin + spans_.back().count; }
 
-void Resampler::begin(uint32_t width, uint32_t height) {
+void Resampler::begin(uint32_t width, uint32_t height, Turn turn) {
+  turn_ = turn;
+  width_ = width;
+  height_ = height;
   const FullSides full = resized(shape_, height, width);
   const bool crops = shape_.crop_height != 0;
   const uint64_t rows = crops ? shape_.crop_height : full.height,
@@ -115,6 +118,8 @@ void Resampler::begin(uint32_t width, uint32_t height) {
                       first(full.width, shape_.width), shape_.width);
   along_.emplace_back(shape_.filter, height, static_cast<uint32_t>(full.height),
                       first(full.height, shape_.height), shape_.height);
+  next_ = 0;
+  if (!turn.is_none()) return begin_turned(width, height);
   const uint64_t rows_kept = uint64_t{shape_.height} + along_[1].most();
   if (rows_kept * shape_.width * kColours > limits_.bytes)
     convert::fail("a picture of {} x {} pixels takes too much memory", width, height);
@@ -122,11 +127,11 @@ void Resampler::begin(uint32_t width, uint32_t height) {
   made_.clear();
   made_.reserve(size_t{shape_.height} * shape_.width * kColours);
   first_kept_ = along_[1].begin();
-  next_ = 0;
 }
 
 void Resampler::row(const uint8_t* pixels) {
   const uint32_t index = next_++;
+  if (!turn_.is_none()) return turn_.swaps ? column_of_turned(index, pixels) : row_of_turned(index, pixels);
   if (index < along_[1].begin() || index >= along_[1].end()) return;
   std::vector<uint8_t> resampled;
   resampled.reserve(size_t{shape_.width} * kColours);

@@ -11,14 +11,30 @@ namespace mote::pictures {
 
 inline constexpr size_t kColours = 3;  // red, green, blue
 
-/// Takes a picture from its first row on.
+/// How a picture lies in its file: a phone's that was held upright has its columns as rows there. The columns
+/// may go from right to left, and the rows from the bottom up.
+struct Turn {
+  bool swaps = false, from_right = false, from_below = false;
+
+  bool is_none() const { return !swaps && !from_right && !from_below; }
+};
+
+/// Takes a picture from the first row of its file on.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  virtual void begin(uint32_t width, uint32_t height) = 0;
-  /// [width, 3], `height` times.
+  /// The sides are those of the picture as it is seen.
+  virtual void begin(uint32_t width, uint32_t height, Turn turn) = 0;
+  void begin(uint32_t width, uint32_t height) { begin(width, height, Turn{}); }
+  /// [width, 3], `height` times; [height, 3], `width` times, of a file whose rows are the picture's columns.
   virtual void row(const uint8_t* pixels) = 0;
 };
+
+/// Begins with the sides of the file's rows.
+inline void begin_file(RowSink& sink, uint32_t width, uint32_t height, Turn turn) {
+  if (turn.swaps) return sink.begin(height, width, turn);
+  sink.begin(width, height, turn);
+}
 
 /// What a file may cost. A picture beyond it is refused.
 struct Limits {
@@ -39,8 +55,5 @@ FileType type_of(std::span<const std::byte> file);
 
 /// A file of either type.
 void read_rows(std::span<const std::byte> file, const Limits& limits, RowSink& sink);
-
-/// Whether EXIF data, a TIFF file, say that the picture is to be turned or mirrored.
-bool exif_turns(const uint8_t* data, size_t bytes);
 
 }  // namespace mote::pictures

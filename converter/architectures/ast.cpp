@@ -6,13 +6,11 @@
 
 #include "converter/architectures/architecture.h"
 #include "converter/architectures/filter_bank.h"
-#include "converter/readers/json_text.h"
+#include "converter/readers/processor_config.h"
 #include "converter/transformer_builder.h"
 
 namespace mote::convert {
 namespace {
-
-constexpr int kFeaturesDepth = 4;
 
 /// The squares' linear, and what learned rows and positions come to: squares before the first are 0, so their
 /// rows of the table have the learned ones less the linear's bias.
@@ -39,13 +37,11 @@ View build_squares(TransformerBuilder& builder, const std::string& base, const S
   return x;
 }
 
-/// What preprocessor_config.json says of features, where the source has one: Kaldi's filter banks.
+/// What the extractor's settings say of features, where the source has them: Kaldi's filter banks.
 void read_ast_features(const Source& source, SoundSpec& sound) {
-  const std::filesystem::path path = source.directory / "preprocessor_config.json";
-  std::error_code ignored;
-  if (source.directory.empty() || !std::filesystem::exists(path, ignored)) return;
-  const nlohmann::json json = read_json_object(path, kFeaturesDepth);
-  Config values(json, path.string());
+  const auto settings = read_sound_settings(source);
+  if (!settings) return;
+  Config values(settings->keys, settings->where);
   if (values.text("feature_extractor_type") != "ASTFeatureExtractor")
     values.refuse("feature_extractor_type is not ASTFeatureExtractor");
   read_filter_bank(values, 128, sound);

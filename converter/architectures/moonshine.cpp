@@ -8,6 +8,7 @@
 
 #include "converter/architectures/encoder_decoder.h"
 #include "converter/architectures/pictures.h"
+#include "converter/architectures/sound_settings.h"
 #include "converter/encoder_blocks.h"
 #include "converter/error.h"
 #include "converter/sound_stem.h"
@@ -175,7 +176,7 @@ uint32_t read_frame(Config& config) {
 
 }  // namespace
 
-TransformerSpec read_moonshine(const Source&, Config& config) {
+TransformerSpec read_moonshine(const Source& source, Config& config) {
   TransformerSpec spec = read_moonshine_decoder(config, {"decoder_", 0.9, 288, 512, 1152, true});
   TransformerSpec encoder = moonshine_side(spec.vocab, spec.width);
   encoder.context = kMoonshineRows;
@@ -194,6 +195,7 @@ TransformerSpec read_moonshine(const Source&, Config& config) {
   encoder.names.final_norm = base + "layer_norm";
   encoder.sound = SoundSpec{};
   encoder.sound->window = 127;
+  read_waveform_settings(source, *encoder.sound);
   const uint32_t width = spec.width;
   encoder.stem = [width](TransformerBuilder& builder) { return build_moonshine_stem(builder, width); };
   set_encoder(config, std::move(encoder), spec, 1);
@@ -229,6 +231,7 @@ TransformerSpec read_moonshine_streaming(const Source& source, Config& config) {
   encoder.sound->waveform = false;
   encoder.sound->features = SoundFeatures::compressed_frames;
   encoder.sound->hop = frame;
+  read_waveform_settings(source, *encoder.sound);
   encoder.sound->scale = std::exp(read_values(source, base + "embedder.comp.log_k", 1)[0]);
   encoder.stem = [frame, width](TransformerBuilder& builder) {
     return build_streaming_stem(builder, frame, width);

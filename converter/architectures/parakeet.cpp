@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "converter/architectures/sound_settings.h"
 #include "converter/conformer_parts.h"
 #include "converter/error.h"
 #include "converter/sound_stem.h"
@@ -256,7 +257,7 @@ ParakeetSizes read_parakeet_sizes(Config& encoder) {
 
 }  // namespace
 
-TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab) {
+TransformerSpec read_parakeet_encoder(const Source& source, Config& config, uint32_t vocab) {
   const nlohmann::json* inner = config.value("encoder_config");
   if (inner == nullptr || !inner->is_object()) config.refuse_value("encoder_config", inner, "an object");
   Config encoder = config.inner(*inner, "encoder_config.");
@@ -276,6 +277,7 @@ TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab) {
   spec.sound->hop = 160;
   spec.sound->window = 400;
   spec.sound->scale = 0.97f;
+  check_parakeet_settings(source, *spec.sound);
   spec.stem = [sizes](TransformerBuilder& builder) { return build_subsampling(builder, sizes); };
   LayerSpec layer;
   layer.attention = equal_heads(encoder, sizes.width, encoder.size("num_attention_heads", 1, kMaxSize, 8),
@@ -300,8 +302,8 @@ TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab) {
   return spec;
 }
 
-TransformerSpec read_parakeet_ctc(const Source&, Config& config) {
-  TransformerSpec spec = read_parakeet_encoder(config, config.size("vocab_size", 1, kMaxSize, 1025));
+TransformerSpec read_parakeet_ctc(const Source& source, Config& config) {
+  TransformerSpec spec = read_parakeet_encoder(source, config, config.size("vocab_size", 1, kMaxSize, 1025));
   spec.sound->blank = config.token_id("pad_token_id", spec.vocab, spec.vocab - 1);
   for (const char* key : {"architectures", "ctc_loss_reduction", "ctc_zero_infinity"}) config.value(key);
   spec.head.kind = OutputKind::token_labels;

@@ -6,6 +6,6 @@
 namespace mote::convert {
 
 /// Parakeet's encoder by the config's encoder_config, without a head.
-TransformerSpec read_parakeet_encoder(Config& config, uint32_t vocab);
+TransformerSpec read_parakeet_encoder(const Source& source, Config& config, uint32_t vocab);
 
 }  // namespace mote::convert

@@ -50,7 +50,7 @@ void join_frame(TransformerBuilder& builder, Activation activation, uint32_t wid
 
 }  // namespace
 
-TransformerSpec read_parakeet_tdt(const Source&, Config& config) {
+TransformerSpec read_parakeet_tdt(const Source& source, Config& config) {
   TransformerSpec spec{};
   const uint32_t labels = config.size("vocab_size", 1, kMaxSize, 8193);
   const uint32_t width = config.size("decoder_hidden_size", 1, kMaxSize, 640);
@@ -74,7 +74,7 @@ TransformerSpec read_parakeet_tdt(const Source&, Config& config) {
     if (self.weights + 1 == layers) join_frame(builder, activation, width);
   };
   spec.repeat(layer, layers);
-  TransformerSpec encoder = read_parakeet_encoder(config, spec.vocab);
+  TransformerSpec encoder = read_parakeet_encoder(source, config, spec.vocab);
   encoder.optional_biases = true;
   encoder.names.output_projection = "encoder_projector";
   encoder.output_width = width;

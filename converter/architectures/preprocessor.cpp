@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// preprocessor_config.json: how a picture of any size becomes pixel values.
+// preprocessor_config.json or processor_config.json: how a picture of any size becomes pixel values.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -10,14 +10,14 @@
 
 #include "converter/architectures/pictures.h"
 #include "converter/error.h"
-#include "converter/readers/json_text.h"
+#include "converter/readers/json_file.h"
+#include "converter/readers/processor_config.h"
 
 namespace mote::convert {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kPreprocessorDepth = 16;
 constexpr uint32_t kMaxPixels = 1u << 30;
 constexpr uint64_t kMostSeen = 1u << 24;                       // pixels of a size that the user chooses
 constexpr uint32_t kLanczos = 1, kBilinear = 2, kBicubic = 3;  // Pillow's numbers
@@ -273,20 +273,18 @@ class Preprocessor {
 
 void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<std::string>& notes) {
   PictureFormat& format = spec.picture.format;
-  const std::filesystem::path path = source.directory / "preprocessor_config.json";
-  std::error_code ignored;
+  const auto settings = read_picture_settings(source);
   const auto takes_values = [&](std::string why) {
     if (source.picture_height != 0) fail("--picture-size: {}", why);
     notes.push_back(why + ": the file takes pixel values, but no pictures");
   };
-  if (source.directory.empty() || !std::filesystem::exists(path, ignored))
-    return takes_values("there is no preprocessor_config.json");
-  const json values = read_json_object(path, kPreprocessorDepth);
-  if (!Preprocessor(values, path.string()).read(format))
+  if (!settings)
+    return takes_values("there is no preprocessor_config.json or processor_config.json of pictures");
+  if (!Preprocessor(settings->keys, settings->where).read(format))
     return takes_values("its image processor is not known");
   if (source.picture_height != 0 && format.multiple == 0)
     fail("--picture-size is for models whose pictures keep their ratio in a size a file; {} leaves no choice",
-         path.string());
+         settings->where);
   if (format.tile != 0) return;
   if (format.most_pixels != 0) {
     const uint32_t rows = format.most_pixels / (format.patch * format.patch);
@@ -312,7 +310,7 @@ void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<
     fail(
         "{}: pictures become {} x {} pixels, the model takes {} x {}; positions of another size are not "
         "supported",
-        path.string(), width, height, format.width, format.height);
+        settings->where, width, height, format.width, format.height);
   }
   spec.picture.table = {format.height / format.patch, format.width / format.patch};
   format.height = height;

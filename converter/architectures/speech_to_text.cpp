@@ -11,14 +11,13 @@
 #include "converter/architectures/pictures.h"
 #include "converter/architectures/wav2vec2.h"
 #include "converter/error.h"
-#include "converter/readers/json_text.h"
+#include "converter/readers/processor_config.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr uint32_t kGatedStride = 2;
-constexpr int kSpeechDepth = 4;
 const char* const kExtractor = "Speech2TextFeatureExtractor";
 
 struct GatedStem {
@@ -76,24 +75,11 @@ GatedStem read_gated_stem(Config& config, uint32_t width, uint32_t& context) {
   return stem;
 }
 
-/// The extractor's settings and their file: where processor_config.json has them, its own, else those of
-/// preprocessor_config.json; an empty object where neither file is there.
-nlohmann::json read_extractor(const Source& source, std::filesystem::path& path) {
-  if (source.directory.empty()) return nlohmann::json::object();
-  path = source.directory / "processor_config.json";
-  const nlohmann::json processor = read_optional_json_object(path, kSpeechDepth);
-  const auto own = processor.find("feature_extractor");
-  if (own != processor.end() && own->is_object()) return *own;
-  path = source.directory / "preprocessor_config.json";
-  return read_optional_json_object(path, kSpeechDepth);
-}
-
 /// What the extractor's settings say of features, where the source has them: Kaldi's filter banks.
 void read_speech_features(const Source& source, uint32_t bins, SoundSpec& sound) {
-  std::filesystem::path path;
-  const nlohmann::json json = read_extractor(source, path);
-  if (json.empty()) return;
-  Config values(json, path.string());
+  const auto settings = read_sound_settings(source);
+  if (!settings) return;
+  Config values(settings->keys, settings->where);
   if (values.text("feature_extractor_type", kExtractor) != kExtractor)
     values.refuse("feature_extractor_type is not {}", kExtractor);
   sound.bins = bins;

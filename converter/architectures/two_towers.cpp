@@ -129,18 +129,25 @@ TransformerSpec read_text_tower(const Source& source, Config& config, const Towe
   return spec;
 }
 
+/// Of CLIP, values of an older key ("text_config_dict") replace the whole object: what they leave out has the
+/// class's default. SigLIP's class does not read that key.
+Config tower_config(Config& config, const std::string& key, bool siglip) {
+  const std::string older_key = key + "_dict";
+  const nlohmann::json* older = config.value(older_key);
+  if (older == nullptr || siglip) return config.inner(object_of_config(config, key.c_str()), key + ".");
+  if (!older->is_object()) config.refuse_value(older_key, older, "an object");
+  config.value(key);
+  return config.inner(*older, key + ".");  // as whose keys they count
+}
+
 TransformerSpec read_two_towers(const Source& source, Config& config, const Towers& towers) {
-  for (const char* key : {"text_config_dict", "vision_config_dict"}) {
-    if (config.value(key) != nullptr)
-      config.refuse("{} is not supported: text_config and vision_config are", key);
-  }
   know(config, {"logit_scale_init_value", "initializer_factor"});
   if (source.tower != "vision" && source.tower != "text")
     config.refuse("{} has a tower of pictures and one of texts: choose --tower vision or --tower text",
                   towers.siglip ? "SigLIP" : "CLIP");
   const bool vision = source.tower == "vision";
-  Config text = config.inner(object_of_config(config, "text_config"), "text_config.");
-  Config pictures = config.inner(object_of_config(config, "vision_config"), "vision_config.");
+  Config text = tower_config(config, "text_config", towers.siglip),
+         pictures = tower_config(config, "vision_config", towers.siglip);
   Config& own = vision ? pictures : text;
   know(own, {"attention_dropout", "dropout", "initializer_factor", "projection_dim", "projection_size"});
   TransformerSpec spec =

@@ -5,19 +5,17 @@
 #include "converter/architectures/wav2vec2.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "converter/error.h"
-#include "converter/jinja/unicode.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
+#include "converter/architectures/ctc_texts.h"
+#include "converter/architectures/sound_settings.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {
 namespace {
 
 constexpr uint32_t kMostWaveformRows = 1u << 19;  // of samples, some minutes of sound
-constexpr int kCtcVocabDepth = 16;
-constexpr float kStemEps = 1e-5f;  // of the norms between the convolutions
+constexpr float kStemEps = 1e-5f;                 // of the norms between the convolutions
 
 struct WaveformStem {
   std::string base;
@@ -93,49 +91,6 @@ View build_waveform_stem(TransformerBuilder& builder, const WaveformStem& stem, 
   return x;
 }
 
-/// vocab.json, of several languages the one that tokenizer_config.json names.
-nlohmann::json read_ctc_vocab(const Source& source, const nlohmann::json& tokenizer) {
-  const JsonFile file((source.directory / "vocab.json").string());
-  nlohmann::json vocab = read_optional_json_object(source.directory / "vocab.json", kCtcVocabDepth);
-  if (vocab.empty() || !vocab.begin()->is_object()) return vocab;
-  const std::string language = file.text(tokenizer, "target_lang", "eng");
-  return file.object(vocab, language);
-}
-
-/// The texts of the ids of vocab.json, where the source has one; what parts words is a space, as the original
-/// decodes it.
-std::vector<std::string> read_ctc_texts(const Source& source, uint32_t vocab) {
-  std::vector<std::string> texts;
-  for (uint32_t id = 0; id < vocab; ++id) texts.push_back(fmt::format("<{}>", id));
-  const std::filesystem::path path = source.directory / "tokenizer_config.json";
-  const nlohmann::json tokenizer = read_optional_json_object(path, kCtcVocabDepth);
-  const JsonFile file(path.string());
-  const nlohmann::json* given = file.find(tokenizer, "word_delimiter_token");
-  const bool named = given != nullptr && given->is_object();
-  const std::string delimiter =
-      named ? file.text(*given, "content") : file.text(tokenizer, "word_delimiter_token", "|");
-  if (file.text(tokenizer, "replace_word_delimiter_char", " ") != " ")
-    file.refuse_value("replace_word_delimiter_char", file.find(tokenizer, "replace_word_delimiter_char"),
-                      "a space");
-  const bool lowers = file.flag(tokenizer, "do_lower_case", false);
-  const JsonFile where((source.directory / "vocab.json").string());
-  const nlohmann::json ids = read_ctc_vocab(source, tokenizer);
-  for (const auto& [text, id] : ids.items())
-    texts[where.size(id, text, vocab - 1)] = text == delimiter ? " " : lowers ? jinja::lower(text) : text;
-  return texts;
-}
-
-/// Sets what preprocessor_config.json says of samples, where the source has one.
-void read_preprocessor(const Source& source, SoundSpec& sound) {
-  const nlohmann::json json =
-      read_optional_json_object(source.directory / "preprocessor_config.json", kTokenizerJsonDepth);
-  const auto rate = json.find("sampling_rate");
-  if (rate != json.end() && (!rate->is_number_unsigned() || *rate != 16000))
-    fail("preprocessor_config.json: sampling_rate {} is not supported; 16000 is", rate->dump());
-  const auto normalize = json.find("do_normalize");
-  sound.normalize = normalize != json.end() && normalize->is_boolean() && normalize->get<bool>();
-}
-
 void read_speech_head(const Source& source, Config& config, TransformerSpec& spec) {
   const nlohmann::json* names = config.value("architectures");
   const std::string name =
@@ -143,9 +98,12 @@ void read_speech_head(const Source& source, Config& config, TransformerSpec& spe
   if (name.ends_with("ForCTC\"")) {
     spec.head.kind = OutputKind::token_labels;
     spec.head.output = "lm_head";
-    spec.head.labels = read_ctc_texts(source, spec.vocab);
+    CtcTexts texts = read_ctc_texts(source, spec.vocab);
+    spec.head.labels = std::move(texts.labels);
     spec.head.width = spec.vocab;
-    spec.sound->blank = config.token_id("pad_token_id", spec.vocab, 0);
+    const int32_t padding = config.token_id("pad_token_id", spec.vocab, 0);
+    spec.sound->blank = texts.blank < 0 ? padding : texts.blank;
+    spec.sound->cleans_up = texts.cleans_up;
     return;
   }
   if (!name.ends_with("Model\"") && !name.ends_with("ForPreTraining\""))
@@ -264,7 +222,7 @@ TransformerSpec read_wav2vec2_like(const Source& source, Config& config, bool po
   spec.sound = SoundSpec{};
   spec.sound->window = stem.convs[0].taps;
   for (size_t i = 1; i < stem.convs.size(); ++i) spec.sound->row_stride *= stem.convs[i].stride;
-  read_preprocessor(source, *spec.sound);
+  read_waveform_settings(source, *spec.sound);
   (pre_norm ? spec.names.final_norm : stem.first_norm) = norm;
   spec.head.hidden_before_norm = true;
   const uint32_t width = spec.width;

@@ -5,6 +5,7 @@
 #include "converter/architectures/bart.h"
 #include "converter/architectures/encoder_decoder.h"
 #include "converter/architectures/pictures.h"
+#include "converter/architectures/sound_settings.h"
 #include "converter/sound_stem.h"
 
 namespace mote::convert {
@@ -54,7 +55,7 @@ View build_whisper_stem(TransformerBuilder& builder, const ConvStem& stem) {
 
 }  // namespace
 
-TransformerSpec read_whisper(const Source&, Config& config) {
+TransformerSpec read_whisper(const Source& source, Config& config) {
   TransformerSpec spec = whisper_side(config, "decoder"), encoder = whisper_side(config, "encoder");
   spec.context = spec.position_rows = config.size("max_target_positions", 1, 1u << 20, 448);
   spec.names.embedding = "model.decoder.embed_tokens";
@@ -71,6 +72,7 @@ TransformerSpec read_whisper(const Source&, Config& config) {
   encoder.sound->features = SoundFeatures::log_mel;
   encoder.sound->fft = 400;
   encoder.sound->hop = 160;
+  check_whisper_settings(source, *encoder.sound);
   const ConvStem stem = whisper_stem(bins, width, rows);
   encoder.conv_stem = std::make_shared<const ConvStem>(stem);
   encoder.stem = [stem](TransformerBuilder& builder) { return build_whisper_stem(builder, stem); };

@@ -170,6 +170,17 @@ json own_keys(const Source& source) {
              : json::object();
 }
 
+/// What config.json has of a search: the whole's, or where that has none its decoder's.
+json keys_of_older_files(const json& config) {
+  json keys = config;
+  const auto decoder = config.find("decoder");
+  if (decoder == config.end() || !decoder->is_object()) return keys;
+  for (const auto& [key, value] : decoder->items()) {
+    if (!keys.contains(key) || keys[key].is_null()) keys[key] = value;
+  }
+  return keys;
+}
+
 /// Sequences that are never completed, each after its length. What ends a text alone is none of them.
 std::vector<int32_t> read_forbidden(const GenerationKeys& keys, const std::vector<int32_t>& stops) {
   std::vector<int32_t> list;
@@ -265,8 +276,8 @@ BeamDefaults read_beam_defaults(const Source& source, uint32_t vocab,
   const auto path = source.directory / "generation_config.json";
   const json own = own_keys(source);
   const bool has_own = !own.empty();
-  const GenerationKeys keys(has_own ? own : *source.config, (has_own ? path : source.config_path).string(),
-                            vocab, ignored);
+  const json given = has_own ? own : keys_of_older_files(*source.config);
+  const GenerationKeys keys(given, (has_own ? path : source.config_path).string(), vocab, ignored);
   keys.refuse_unknown(kNeutralKeys, kAbsentKeys);
   BeamDefaults defaults;
   defaults.beams = std::max(keys.size("num_beams", kMostBeams).value_or(1), 1u);

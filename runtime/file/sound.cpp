@@ -89,6 +89,11 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
            sound->scale(),      sound->mean()};
 }
 
+int mote_sound_cleans_up(const mote_model* model) {
+  const mote::file::Sound* sound = model->root->sound();
+  return sound != nullptr && sound->cleans_up() ? 1 : 0;
+}
+
 uint32_t mote_sound_rows(const mote_model* model, uint64_t samples) {
   const mote::file::Sound* sound = model->root->sound();
   if (sound == nullptr) return 0;

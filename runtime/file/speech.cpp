@@ -30,7 +30,8 @@ bool fits_transducer(const mote_model& model, uint32_t durations) {
 mote_status check_speech(const mote_model& model, mote_error* error) {
   const file::Speech* speech = model.root->speech();
   if (speech == nullptr) return MOTE_OK;
-  bool sound = size_of(speech->languages()) == size_of(speech->language_ids());
+  bool sound = size_of(speech->languages()) == size_of(speech->language_ids()) &&
+               speech->language() <= size_of(speech->languages());
   for (const int32_t id : {speech->transcribe(), speech->translate(), speech->no_timestamps(),
                            speech->first_timestamp(), speech->previous(), speech->no_speech()}) {
     sound = sound && is_id(model, id);
@@ -69,6 +70,8 @@ void mote_model_get_speech(const mote_model* model, mote_speech_info* info) {
   info->suppressed = mote::data_of(speech->suppressed());
   info->suppressed_first = mote::data_of(speech->suppressed_first());
   info->durations = mote::data_of(speech->durations());
+  info->language = speech->language();
+  info->translates = speech->translates() ? 1 : 0;
 }
 
 const char* mote_model_language(const mote_model* model, uint32_t language, int32_t* id) {

@@ -81,10 +81,15 @@ TEST("speech to text: features are as preprocessor_config.json says, or not know
   const SoundSpec plain = sound_of({{"do_ceptral_normalize", false}});
   TEST_ASSERT_TRUE(plain.mean == 0.0f && plain.scale == 0.0f);
   TEST_ASSERT_TRUE(sound_of(nullptr).features == SoundFeatures::none);
-  // A processor's own settings come before the older file's.
+  // A processor's own settings are those that count, and the older file's do not contradict them.
   const json processor = {{"feature_extractor", {{"normalize_vars", false}}}};
   TEST_ASSERT_TRUE(sound_of(nullptr, kConfig, processor).scale == 0.0f);
   TEST_ASSERT_TRUE(sound_of({{"normalize_means", false}}, kConfig, processor).mean == 1.0f);
+  const std::string refusal = message_of<Error>([&] {
+    sound_of({{"normalize_vars", true}}, kConfig, processor);
+  });
+  TEST_ASSERT_TRUE(
+      contains(refusal, "feature_extractor.normalize_vars is false, preprocessor_config.json beside"));
   TEST_ASSERT_TRUE(sound_of({{"normalize_means", false}}, kConfig, {{"processor_class", "x"}}).mean == 0.0f);
   json other = kConfig;
   other["input_feat_per_channel"] = 20;

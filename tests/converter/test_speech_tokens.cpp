@@ -75,6 +75,89 @@ TEST("speech tokens: languages are added tokens before the tasks, or those that 
   TEST_ASSERT_TRUE(named.suppressed_first == std::vector<int32_t>({2}));
 }
 
+TEST("speech tokens: a language by name, code or token, and a task, are the file's defaults") {
+  for (const char* language : {"Haitian", "ht", "<|ht|>"}) {
+    CAPTURE(language);
+    const json known = {{"lang_to_id", {{"<|de|>", 9}, {"<|ht|>", 8}}},
+                        {"task_to_id", {{"transcribe", 5}, {"translate", 4}}},
+                        {"language", language},
+                        {"task", "translate"}};
+    const SpeechSpec speech = speech_of(known, json::object(), kMultilingual);
+    TEST_ASSERT_EQUAL_STRING("ht", speech.languages.at(speech.language - 1));
+    TEST_ASSERT_TRUE(speech.translates);
+  }
+  TEST_ASSERT_EQUAL_UINT32(0, speech_of({{"language", "English"}}, json::object(), kEnglish).language);
+  TEST_ASSERT_TRUE(speech_error({{"language", "klingon"}}).find("a language that the model knows") !=
+                   std::string::npos);
+  TEST_ASSERT_TRUE(speech_error({{"task", "sing"}}).find("task") != std::string::npos);
+}
+
+TEST("speech tokens: forced ids count where neither language nor task is named, of config.json as well") {
+  const json forced = {{"forced_decoder_ids", {{1, 50260}, {2, 50261}, {3, 50266}}}};
+  const json transcribes = {{"forced_decoder_ids", {{1, nullptr}, {2, 50262}}}};
+  for (const bool in_config : {false, true}) {
+    const SpeechSpec speech =
+        speech_of(in_config ? json::object() : forced, in_config ? forced : json::object(), kMultilingual);
+    TEST_ASSERT_EQUAL_UINT32(2, speech.language);
+    TEST_ASSERT_TRUE(speech.translates);
+  }
+  const SpeechSpec heard = speech_of(transcribes, forced, kMultilingual);
+  TEST_ASSERT_TRUE(heard.language == 0 && !heard.translates);
+  json named = forced;
+  named["task"] = "transcribe";
+  const SpeechSpec task = speech_of(named, json::object(), kMultilingual);
+  TEST_ASSERT_TRUE(task.language == 0 && !task.translates);
+  TEST_ASSERT_TRUE(
+      speech_of({{"forced_decoder_ids", {{2, 50261}}}}, json::object(), kMultilingual).translates == false);
+  for (const json& ids : {json{{1, 50260}, {3, 50261}}, json{{1, 7}}, json{{1, "x"}}, json{{1}}, json("x")}) {
+    CAPTURE(ids.dump());
+    TEST_ASSERT_TRUE(speech_error({{"forced_decoder_ids", ids}}).find("forced_decoder_ids") !=
+                     std::string::npos);
+  }
+}
+
+TEST("speech tokens: texts begin with the language and the task that transformers begins with") {
+  const json known = json::parse(
+      mote::testing::read_text(std::string(MOTE_SOURCE_DIR) + "/tests/written/sound/whisper.json"));
+  TEST_ASSERT_GREATER_THAN(10u, known.at("cases").size());
+  for (const json& one : known.at("cases")) {
+    CAPTURE(one.dump());
+    const SpeechSpec speech = speech_of(one.at("generation"), one.at("config"), 100);
+    std::vector<int32_t> tokens;
+    if (speech.language != 0) tokens.push_back(speech.language_ids.at(speech.language - 1));
+    if (speech.translates) tokens.push_back(speech.translate);
+    std::vector<int32_t> expected = one.at("tokens");
+    std::erase(expected, speech.transcribe);  // which stands there in any case
+    TEST_ASSERT_TRUE(tokens == expected);
+  }
+}
+
+TEST("speech tokens: generation_config.json alone says which are suppressed, where it is there") {
+  const json both = {{"suppress_tokens", nullptr}, {"begin_suppress_tokens", {3}}};
+  const SpeechSpec speech = speech_of(both, {{"suppress_tokens", {1, 7}}}, kEnglish);
+  TEST_ASSERT_TRUE(speech.suppressed.empty());
+  TEST_ASSERT_TRUE(speech.suppressed_first == std::vector<int32_t>({3}));
+}
+
+TEST("speech tokens: keys of a search that Whisper's own has not are named, those of its tokens are not") {
+  static const TempDirectory directory;
+  const json generation = {{"num_beams", 5},
+                           {"do_sample", false},
+                           {"lang_to_id", {{"<|en|>", 1}}},
+                           {"max_initial_timestamp_index", 1},
+                           {"alignment_heads", {{1, 2}}},
+                           {"repetition_penalty", 1.0},
+                           {"max_length", 448},
+                           {"some_new_key", 7}};
+  mote::testing::write_text(directory / "generation_config.json", generation.dump());
+  Source source;
+  source.format = "hf";
+  source.directory = directory.path();
+  source.config = std::make_shared<const json>(json::object());
+  TEST_ASSERT_TRUE(unread_speech_keys(source) == std::vector<std::string>({"some_new_key 7", "num_beams 5",
+                                                                           "max_initial_timestamp_index 1"}));
+}
+
 TEST("speech tokens: ids that the vocabulary lacks are refused by their key") {
   for (const char* key : {"suppress_tokens", "begin_suppress_tokens"})
     TEST_ASSERT_TRUE(speech_error({{key, {51865}}}).find(key) != std::string::npos);

@@ -67,7 +67,7 @@ TEST("a classifier of pictures labels files, as the steps beside its weights pre
   TEST_ASSERT_TRUE(std::fabs(sum - 1) < 1e-5);
   CHECK(assert_json(run("classify " + model + " --json --image " + picture("palette.png"))).at("labels") !=
         labels);
-  assert_fails(run("classify " + model + " --image " + picture("turned.jpg")), 1, "EXIF");
+  CHECK(assert_json(run("classify " + model + " --json --image " + picture("turned.jpg"))).contains("labels"));
   assert_fails(run("classify " + model + " --image " + model), 1, "neither a PNG nor a JPEG");
 }
 

@@ -75,7 +75,9 @@ std::string spelled(const std::vector<float>& logits, size_t width) {
     const auto first = logits.begin() + static_cast<ptrdiff_t>(row * width);
     const auto label =
         static_cast<size_t>(std::max_element(first, first + static_cast<ptrdiff_t>(width)) - first);
-    if (label != last && label == 4 && !text.empty() && text.back() != ' ') text += ' ';
+    const char* const marks[] = {"", "<s>", "</s>", "<unk>"};
+    if (label != last && label == 4 && !text.empty()) text += ' ';
+    if (label != last && label < 4) text += marks[label];
     if (label != last && label >= 5) text += static_cast<char>('a' + static_cast<int>(label) - 5);
     last = label;
   }
@@ -185,6 +187,38 @@ TEST("labels of CTC are parted and lowered as tokenizer_config.json says, in the
   fs::remove(folder / "vocab.json");
   assert_works(convert());
   assert_fails(run("transcribe " + (folder / "out.mote").string() + " " + sound), 1, "vocab.json");
+}
+
+TEST("texts of labels are the original's, by the files that transformers' processors save", "[sound]") {
+  if (!reads_sound(speller())) return;
+  const json known = json::parse(read_text(std::string(MOTE_SOURCE_DIR) + "/tests/written/sound/ctc.json"));
+  TEST_ASSERT_GREATER_THAN(5u, known.at("cases").size());
+  int number = 0;
+  for (const json& one : known.at("cases")) {
+    CAPTURE(one.at("name").get<std::string>());
+    const std::string name = "ctc" + std::to_string(number++);
+    const fs::path folder = scratch() / name;
+    fs::copy(golden("wav2vec2_ctc"), folder, fs::copy_options::recursive);
+    for (const auto& [file, content] : one.at("files").items()) write_text(folder / file, content.dump());
+    const std::string file = (folder / "out.mote").string(),
+                      sound = wav(name + ".wav", noise(one.at("samples")));
+    assert_works(run("convert " + folder.string() + " -o " + file + " --type f32"));
+    const std::string text = one.at("text");
+    TEST_ASSERT_EQUAL_STRING(text + "\n", assert_works(run("transcribe " + file + " " + sound)));
+    const json all = assert_json(run("transcribe " + file + " " + sound + " --json"));
+    TEST_ASSERT_EQUAL_STRING(text, all.at("text").get<std::string>());
+  }
+}
+
+TEST("a padding that no label has, and tokens of the same text, are refused by name", "[sound]") {
+  const fs::path folder = scratch() / "unpadded";
+  fs::copy(golden("wav2vec2_ctc"), folder, fs::copy_options::recursive);
+  const std::string command = "convert " + folder.string() + " -o " + (folder / "out.mote").string();
+  write_text(folder / "vocab.json", R"({"<pad>": 0, "a": 1, "A": 2})");
+  write_text(folder / "tokenizer_config.json", R"({"pad_token": "[PAD]"})");
+  assert_fails(run(command), 1, "pad_token '[PAD]'");
+  write_text(folder / "tokenizer_config.json", R"({"do_lower_case": true})");
+  assert_fails(run(command), 1, "the same text 'a'");
 }
 
 TEST("transcribe says what is wrong with damaged sound and with models that do not hear", "[sound]") {

@@ -44,6 +44,10 @@ typedef struct mote_sound_info {
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);
 
+/* 1: of a text that labels of CTC make, spaces before . ? ! , n't 'm 's 've 're and around a lone ' are left
+   out. */
+int mote_sound_cleans_up(const mote_model* model);
+
 /* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
 typedef struct mote_speech_info {
   uint32_t languages;            /* that are told apart */
@@ -56,7 +60,10 @@ typedef struct mote_speech_info {
   const int32_t* suppressed;       /* never chosen */
   const int32_t* suppressed_first; /* nor these as the first of a text */
   const uint32_t* durations;       /* of a transducer: groups that each column behind the labels' moves on */
-  uint64_t reserved[4];
+  uint32_t language;   /* that texts are in by default, its number for mote_model_language plus 1; 0: the one
+                          heard */
+  uint32_t translates; /* 1: texts are in English by default */
+  uint64_t reserved[3];
 } mote_speech_info;
 
 void mote_model_get_speech(const mote_model* model, mote_speech_info* info);

@@ -41,15 +41,25 @@ std::string clock(double seconds, char point) {
                      ms % 1000);
 }
 
+/// What stands between the texts of passages in the whole text.
+enum class Between {
+  space,        // of texts without spaces at their ends
+  other_space,  // of words, which may have spaces behind them
+  nothing       // of texts as they were decoded, Whisper's
+};
+
 /// Prints passages as they come, or all at once as JSON.
 class Printer {
  public:
-  explicit Printer(const TranscribeArguments& arguments) : arguments_(arguments) {
+  explicit Printer(const TranscribeArguments& arguments, Between between = Between::space)
+      : arguments_(arguments), between_(between) {
     if (arguments.vtt) print("WEBVTT\n\n");
   }
 
   void add(const Passage& passage) {
     const std::string text = trimmed(passage.text);
+    if (between_ != Between::nothing && !whole_.empty()) whole_ += " ";
+    whole_ += between_ == Between::space ? text : passage.text;
     if (arguments_.json)
       return items_.push_back({{"text", text}, {"begin", passage.begin}, {"end", passage.end}});
     const char point = arguments_.vtt ? '.' : ',';
@@ -62,10 +72,9 @@ class Printer {
   }
 
   /// `name`: of the list of passages.
-  void finish(const char* name, const std::string& language) {
+  void finish(const char* name, const std::string& language, bool cleans_up = false) {
     if (!arguments_.json) return;
-    std::string text;
-    for (const auto& item : items_) text += (text.empty() ? "" : " ") + item.at("text").get<std::string>();
+    const std::string text = cleans_up ? cleaned_up(trimmed(whole_)) : trimmed(whole_);
     nlohmann::json all = {{"text", text}, {name, items_}};
     if (!language.empty()) all["language"] = language;
     print_json(all);
@@ -73,6 +82,8 @@ class Printer {
 
  private:
   const TranscribeArguments& arguments_;
+  Between between_;
+  std::string whole_;
   nlohmann::json items_ = nlohmann::json::array();
   size_t number_ = 0;
 };
@@ -94,17 +105,20 @@ std::vector<Passage> joined(const std::vector<Passage>& words, size_t most, doub
   return lines;
 }
 
-void print_words(const TranscribeArguments& arguments, const std::vector<Passage>& words) {
-  Printer printer(arguments);
+void print_words(const TranscribeArguments& arguments, const std::vector<Passage>& words, bool cleans_up) {
+  Printer printer(arguments, Between::other_space);
   if (arguments.json) {
     for (const Passage& word : words) printer.add(word);
-    return printer.finish("words", "");
+    return printer.finish("words", "", cleans_up);
   }
   const bool titles = arguments.srt || arguments.vtt;
-  const std::vector<Passage> lines =
+  std::vector<Passage> lines =
       titles ? joined(words, kMostWords, kPauseSeconds) : joined(words, words.size(), INFINITY);
   if (!titles && lines.empty()) print("\n");
-  for (const Passage& line : lines) printer.add(line);
+  for (Passage& line : lines) {
+    if (cleans_up) line.text = cleaned_up(trimmed(line.text));
+    printer.add(line);
+  }
 }
 
 void print_picture(const TranscribeArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
@@ -143,10 +157,10 @@ void transcribe(const TranscribeArguments& arguments) {
   const std::unique_ptr<SoundSource> source = open_sound(arguments.sound);
   const bool tokens = sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL;
   if (!has_source(file) && !tokens) {
-    print_words(arguments, transcribe_ctc(file, options, *source));
+    print_words(arguments, transcribe_ctc(file, options, *source), mote_sound_cleans_up(file.model()) != 0);
     return note_damage(arguments, *source);
   }
-  Printer printer(arguments);
+  Printer printer(arguments, whisper ? Between::nothing : Between::space);
   const auto found = [&](const Passage& passage) { printer.add(passage); };
   std::string language;
   bool heard = true;

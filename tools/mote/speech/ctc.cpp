@@ -2,10 +2,12 @@
 #include "tools/mote/speech/ctc.h"
 
 #include <algorithm>
-#include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "converter/error.h"
 #include "mote/sound.h"
+#include "tools/mote/speech/stretches.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
@@ -20,43 +22,55 @@ class CtcReader {
   CtcReader(const mote_model* model, int32_t blank) : model_(model), blank_(blank) {}
 
   void add(uint32_t label, double begin, double end) {
-    const bool repeats = static_cast<int64_t>(label) == last_;
-    last_ = label;
-    if (static_cast<int32_t>(label) == blank_) return;
     const std::string text = mote_model_label(model_, label);
-    if (text == " ") return end_word();
-    if (text.size() > 2 && text.front() == '<' && text.back() == '>') return;  // <s> and the like
-    if (word_.text.empty()) word_.begin = begin;
-    word_.end = end;
-    if (!repeats) word_.text += text;
+    // Labels that have no text of their own are the same to the original.
+    const bool repeats = static_cast<int64_t>(label) == last_ || (text == last_text_ && text != " ");
+    last_ = label;
+    last_text_ = text;
+    if (static_cast<int32_t>(label) == blank_) return;
+    if (text.empty()) return;
+    if (text == " ") {
+      if (!repeats) end_word();
+    } else if (text.back() == ' ') {
+      add_whole_word(text, repeats, begin, end);
+    } else {
+      if (word_.text.empty()) word_.begin = begin;
+      word_.end = end;
+      if (!repeats) word_.text += text;
+    }
   }
   std::vector<Passage> finish() {
-    end_word();
+    if (!word_.text.empty()) words_.push_back(word_);
+    word_ = {};
     return std::move(words_);
   }
 
  private:
+  /// A space behind a space is one more, but for those that a text begins with.
   void end_word() {
-    if (!word_.text.empty()) words_.push_back(word_);
+    if (!word_.text.empty())
+      words_.push_back(word_);
+    else if (!words_.empty())
+      words_.back().text += " ";
     word_ = {};
+  }
+  /// Of a label whose space parts it from the next: phonemes.
+  void add_whole_word(const std::string& text, bool repeats, double begin, double end) {
+    if (repeats) {
+      words_.back().end = end;
+      return;
+    }
+    if (!word_.text.empty()) end_word();
+    words_.push_back({text.substr(0, text.size() - 1), begin, end});
   }
 
   const mote_model* model_;
   int32_t blank_;
   int64_t last_ = -1;
+  std::string last_text_;
   Passage word_{};
   std::vector<Passage> words_;
 };
-
-/// Samples with mean 0 and variance 1, as the original's feature extractor makes them.
-void normalize(std::span<float> samples) {
-  double sum = 0, squares = 0;
-  for (const float sample : samples) sum += static_cast<double>(sample);
-  const double mean = sum / static_cast<double>(samples.size());
-  for (const float sample : samples) squares += std::pow(static_cast<double>(sample) - mean, 2);
-  const double scale = 1.0 / std::sqrt(squares / static_cast<double>(samples.size()) + 1e-7);
-  for (float& sample : samples) sample = static_cast<float>((static_cast<double>(sample) - mean) * scale);
-}
 
 /// A model for CTC over waveforms.
 class CtcTranscriber {
@@ -126,7 +140,7 @@ class CtcTranscriber {
     const uint32_t frames = mote_model_output_rows(file_.model(), rows);
     if (frames == 0) return;  // too short to hear
     std::vector<float> values = samples;
-    if (sound_.normalize != 0) normalize(values);
+    if (sound_.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * width_);
     encode_values(session_, values.data(), rows, file_.path());
     const double step = static_cast<double>(samples.size()) / frames;
@@ -149,6 +163,22 @@ class CtcTranscriber {
 };
 
 }  // namespace
+
+std::string cleaned_up(std::string text) {
+  constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
+      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kReplaced) {
+    std::string result;
+    size_t begin = 0;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, begin)) {
+      result.append(text, begin, at - begin).append(to);
+      begin = at + from.size();
+    }
+    text = result.append(text, begin);
+  }
+  return text;
+}
 
 std::vector<Passage> transcribe_ctc(const ModelFile& file, const mote_session_options& options,
                                     SoundSource& source) {

@@ -3,6 +3,7 @@
 // Models that label frames of a waveform, as CTC says (Graves et al. 2006).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tools/mote/session.h"
@@ -15,5 +16,8 @@ namespace mote::cli {
 /// head.
 std::vector<Passage> transcribe_ctc(const ModelFile& file, const mote_session_options& options,
                                     SoundSource& source);
+
+/// Without the spaces that transformers' clean_up_tokenization takes away.
+std::string cleaned_up(std::string text);
 
 }  // namespace mote::cli

@@ -60,6 +60,7 @@ class SourceTranscriber {
     mote_program_info program;
     mote_model_get_program(file_.model(), 1, &program);
     std::vector<float> values(samples.begin(), samples.end());
+    if (sound_.normalize != 0) normalize_samples(values);
     values.resize(size_t{rows} * program.input_width);
     if (sound_.waveform == 0)
       mote_compress_frames(values.data(), rows, program.input_width, sound_.scale, values.data());
@@ -102,7 +103,7 @@ std::string decode_source(const ModelFile& file, Session& session, uint32_t most
   mote_error error = {};
   check(mote_generate(session.get(), &start, 1, &generation, take, &ids, nullptr, &error), error,
         file.path());
-  TextStream stream(file, 0);
+  TextStream stream(file, MOTE_SKIP_SPECIAL);
   std::string text;
   for (const int32_t id : ids) {
     const int32_t* stops = file.info().stop_ids;

@@ -47,4 +47,13 @@ void read_stretches(SoundSource& source, uint32_t rate, double seconds,
   }
 }
 
+void normalize_samples(std::span<float> samples) {
+  double sum = 0, squares = 0;
+  for (const float sample : samples) sum += static_cast<double>(sample);
+  const double mean = sum / static_cast<double>(samples.size());
+  for (const float sample : samples) squares += std::pow(static_cast<double>(sample) - mean, 2);
+  const double scale = 1.0 / std::sqrt(squares / static_cast<double>(samples.size()) + 1e-7);
+  for (float& sample : samples) sample = static_cast<float>((static_cast<double>(sample) - mean) * scale);
+}
+
 }  // namespace mote::cli

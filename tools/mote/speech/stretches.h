@@ -17,4 +17,7 @@ namespace mote::cli {
 void read_stretches(SoundSource& source, uint32_t rate, double seconds,
                     const std::function<void(std::span<const float> samples, uint64_t first)>& take);
 
+/// Samples with mean 0 and variance 1, as the original's feature extractor makes them.
+void normalize_samples(std::span<float> samples);
+
 }  // namespace mote::cli

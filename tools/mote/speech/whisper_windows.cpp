@@ -91,12 +91,19 @@ std::string begin_language(WhisperDecoder& decoder, const mote_model* model, Mel
     return "";
   }
   if (options.translate && speech.translate < 0) convert::fail("this model does not translate");
+  const bool translates = options.translate || speech.translates != 0;
+  if (options.language.empty() && speech.language != 0) {
+    int32_t id = -1;
+    const char* code = mote_model_language(model, speech.language - 1, &id);
+    decoder.set_language(id, translates);
+    return code;
+  }
   for (uint32_t i = 0; !options.language.empty(); ++i) {
     int32_t id = -1;
     const char* code = mote_model_language(model, i, &id);
     if (code == nullptr) convert::fail("this model does not know the language '{}'", options.language);
     if (options.language != code) continue;
-    decoder.set_language(id, options.translate);
+    decoder.set_language(id, translates);
     return code;
   }
   std::vector<float> features(size_t{decoder.sound().frames} * reader.mels());
@@ -104,7 +111,7 @@ std::string begin_language(WhisperDecoder& decoder, const mote_model* model, Mel
   decoder.hear(features);
   int32_t id = -1;
   const char* code = mote_model_language(model, decoder.detect_language(), &id);
-  decoder.set_language(id, options.translate);
+  decoder.set_language(id, translates);
   return code;
 }
 
