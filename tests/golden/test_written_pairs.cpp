@@ -94,3 +94,25 @@ TEST(
   CAPTURE(error);
   CHECK(error.find("embed.characters and project may both be the embedding") != std::string::npos);
 }
+
+TEST("written: a T5 in two ONNX files gives onnxruntime's logits") {
+  const std::vector<std::string> names = test::written_names("t5_onnx_");
+  TEST_ASSERT_GREATER_OR_EQUAL(2, names.size());
+  for (const std::string& name : names) check_logits(name);
+}
+
+TEST("written: a T5 in two ONNX files whose biases by distance are not the config's is refused") {
+  const mote::testing::TempDirectory directory;
+  const fs::path from = test::written_folder() / "t5_onnx_gated";
+  for (const char* side : {"encoder_model.onnx", "decoder_model.onnx"})
+    fs::copy_file(from / side, directory / side);
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(from / "config.json"));
+  config["relative_attention_max_distance"] = 12;
+  std::ofstream(directory / "config.json") << config.dump();
+  mote::convert::ConvertOptions options;
+  options.type = "f32";
+  const std::string error = mote::testing::message_of<mote::convert::Error>(
+      [&] { mote::convert::convert(directory.path(), directory / "out.mote", options); });
+  CAPTURE(error);
+  CHECK(error.find("the mask changes the score of row") != std::string::npos);
+}
