@@ -2,8 +2,11 @@
 //
 // The encoder-decoder of "Attention is all you need" (Vaswani et al. 2017), with PyTorch's names: sines and
 // cosines side by side, norms behind the sums or, where norm_first is set, before the branches, one embedding
-// for both sides and the head.
+// for both sides and, unless the file has another matrix for it, the head. PyTorch's class leaves the
+// embedding, the head and the positions to who uses it: their names are found.
+#include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "converter/architectures/architecture.h"
@@ -28,14 +31,78 @@ std::vector<float> interleaved_sines(uint32_t rows, uint32_t width) {
   return table;
 }
 
+/// What a file calls the parts.
+struct ClassicNames {
+  std::string base;  // before "encoder." and "decoder."
+  std::string embedding = "embedding", head = "head";
+  std::string positions = {};  // whole: of a table that the file has of them
+};
+
+/// Whether the tensor's rows are the sines, to the roundings of who computed them in f32.
+bool is_sines(const SourceTensor& tensor, uint32_t width) {
+  constexpr uint64_t kMostRows = 1u << 16;
+  constexpr float kRounded = 1e-2f;
+  if (tensor.cols() != width || tensor.rows() == 0 || tensor.rows() > kMostRows) return false;
+  const auto rows = static_cast<uint32_t>(tensor.rows());
+  const std::vector<float> sines = interleaved_sines(rows, width);
+  std::vector<float> row(width);
+  for (uint32_t i = 0; i < rows; ++i) {
+    read_row(tensor, i, row);
+    for (uint32_t column = 0; column < width; ++column) {
+      if (!(std::abs(row[column] - sines[size_t{i} * width + column]) < kRounded)) return false;
+    }
+  }
+  return true;
+}
+
+/// An embedding never has a bias; a head of PyTorch's mostly does. Both are found where that tells them
+/// apart.
+void find_ends(const Source& source, Config& config, const std::vector<std::string>& with_bias,
+               const std::vector<std::string>& without, ClassicNames& names) {
+  const bool has_embedding = source.tensors.count(names.embedding + ".weight") != 0;
+  if (config.has("embedding") || has_embedding || without.empty()) return;
+  if (without.size() > 1)
+    config.refuse(
+        "{} and {} may both be the embedding: say which is by \"embedding\", and by \"head\" which is the "
+        "head",
+        without[0], without[1]);
+  names.embedding = without[0];
+  if (!config.has("head") && with_bias.size() == 1) names.head = with_bias[0];
+}
+
+ClassicNames find_names(const Source& source, Config& config) {
+  ClassicNames names;
+  const auto vocab = config.size("vocab_size", 1, kMaxSize), width = config.size("d_model", 2, kMaxSize);
+  const std::string first = "encoder.layers.0.linear1.weight";
+  for (const auto& [name, tensor] : source.tensors) {
+    if (name.ends_with(first)) names.base = name.substr(0, name.size() - first.size());
+  }
+  names.embedding = config.text("embedding", names.embedding);
+  names.head = config.text("head", names.head);
+  std::vector<std::string> with_bias, without;
+  for (const auto& [name, tensor] : source.tensors) {
+    if (name.starts_with(names.base + "encoder.") || name.starts_with(names.base + "decoder.")) continue;
+    if (name.ends_with(".bias")) continue;
+    if (!name.ends_with(".weight")) {
+      if (is_sines(tensor, width)) names.positions = name;
+      continue;
+    }
+    if (tensor.shape != std::vector<uint64_t>{vocab, width}) continue;
+    const std::string own = name.substr(0, name.size() - std::string(".weight").size());
+    (source.tensors.count(own + ".bias") != 0 ? with_bias : without).push_back(own);
+  }
+  find_ends(source, config, with_bias, without, names);
+  return names;
+}
+
 /// Layer norms, or such that divide by the deviation + eps, of a sample or of all.
 void read_classic_norm(Config& config, TransformerSpec& spec) {
-  set_layer_norms(1e-5, spec);
+  set_layer_norms(config, 1e-5, spec);
   const nlohmann::json* const json = config.value("norm");
   if (json == nullptr) return;
   Config norm = config.inner(*json, "norm.");
   const std::string kind = norm.text("kind", "layer_norm"), sigma = norm.text("sigma", "population");
-  spec.norm_eps = static_cast<float>(norm.number("eps", 1e-5));
+  spec.norm_eps = static_cast<float>(norm.number("eps", spec.norm_eps));
   norm.finish();
   if (kind == "layer_norm") return;
   if (kind != "sigma_plus_eps") config.refuse("norm.kind {} is not supported", kind);
@@ -48,9 +115,9 @@ void read_classic_norm(Config& config, TransformerSpec& spec) {
   spec.norm_multiplier = 1.0f / factor;
 }
 
-LayerSpec classic_layer(Config& config, const TransformerSpec& spec, bool decoder) {
+LayerSpec classic_layer(Config& config, const TransformerSpec& spec, const std::string& base, bool decoder) {
   const bool first = config.flag("norm_first", false);
-  const std::string prefix = decoder ? "decoder.layers.{}." : "encoder.layers.{}.";
+  const std::string prefix = base + (decoder ? "decoder.layers.{}." : "encoder.layers.{}.");
   const auto set_norm = [&](BranchNorms& norms, const char* name) {
     (first ? norms.before : norms.sum) = prefix + name;
   };
@@ -75,32 +142,55 @@ LayerSpec classic_layer(Config& config, const TransformerSpec& spec, bool decode
   return layer;
 }
 
-TransformerSpec classic_side(Config& config, bool decoder) {
+/// The sines, or the file's own rows of them, which another rounded.
+void set_sines(const Source& source, const ClassicNames& names, TransformerSpec& spec) {
+  const auto stored = source.tensors.find(names.positions);
+  if (stored == source.tensors.end()) {
+    spec.context = kPositions;
+    spec.position_table = interleaved_sines(kPositions, spec.width);
+    return;
+  }
+  spec.context = static_cast<uint32_t>(stored->second.rows());
+  spec.position_table.resize(size_t{spec.context} * spec.width);
+  for (uint32_t row = 0; row < spec.context; ++row)
+    read_row(stored->second, row,
+             std::span(spec.position_table).subspan(size_t{row} * spec.width, spec.width));
+  spec.names.ignored.push_back(names.positions);
+}
+
+TransformerSpec classic_side(const Source& source, Config& config, const ClassicNames& names, bool decoder) {
   TransformerSpec spec{};
   spec.vocab = config.size("vocab_size", 1, kMaxSize);
   spec.width = config.size("d_model", 2, kMaxSize);
-  spec.context = kPositions;
+  set_sines(source, names, spec);
   read_classic_norm(config, spec);
   const char* const layers = decoder ? "num_decoder_layers" : "num_encoder_layers";
-  spec.repeat(classic_layer(config, spec, decoder), config.size(layers, 1, kMaxLayers, 6));
+  spec.repeat(classic_layer(config, spec, names.base, decoder), config.size(layers, 1, kMaxLayers, 6));
   if (config.flag("scale_embedding", true))
     spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
-  spec.position_table = interleaved_sines(kPositions, spec.width);
-  spec.names.embedding = "embedding";
-  if (config.flag("norm_first", false)) spec.names.final_norm = decoder ? "decoder.norm" : "encoder.norm";
+  spec.names.embedding = names.embedding;
+  // PyTorch's class has final norms wherever the norms of its layers are; a stack of layers may have none.
+  const std::string final_norm = names.base + (decoder ? "decoder.norm" : "encoder.norm");
+  if (config.flag("norm_first", false) || source.tensors.count(final_norm + ".weight") != 0)
+    spec.names.final_norm = final_norm;
   return spec;
 }
 
 }  // namespace
 
-TransformerSpec read_transformer(const Source&, Config& config) {
+TransformerSpec read_transformer(const Source& source, Config& config) {
   if (config.text("positions", "sinusoidal_interleaved") != "sinusoidal_interleaved")
     config.refuse("positions other than sinusoidal_interleaved are not supported");
   require_flag(config, "share_embeddings", true);
-  TransformerSpec spec = classic_side(config, true);
-  spec.tied_embedding = true;
-  spec.names.head = "head";
-  set_encoder(config, classic_side(config, false), spec);
+  require_flag(config, "bias", true);
+  know(config, {"dropout", "batch_first"});
+  const ClassicNames names = find_names(source, config);
+  TransformerSpec spec = classic_side(source, config, names, true);
+  spec.names.head = names.head;
+  const bool has_head = source.tensors.count(names.head + ".weight") != 0;
+  spec.tied_embedding = config.flag("tie_word_embeddings", !has_head);
+  if (source.tensors.count(names.head + ".bias") != 0) spec.head.output_bias = names.head + ".bias";
+  set_encoder(config, classic_side(source, config, names, false), spec);
   spec.bos_id = config.token_id("start_token_id", spec.vocab);
   return spec;
 }

@@ -46,6 +46,7 @@ const std::map<std::string, Unary>& functions() {
       {"Abs", [](double a) { return std::abs(a); }},
       {"Sqrt", [](double a) { return std::sqrt(a); }},
       {"Reciprocal", [](double a) { return 1.0 / a; }},
+      {"Log", [](double a) { return std::log(a); }},
       {"Floor", [](double a) { return std::floor(a); }},
       {"Ceil", [](double a) { return std::ceil(a); }},
       {"Not", [](double a) { return a == 0 ? 1.0 : 0.0; }},
@@ -101,6 +102,8 @@ bool unary(const OnnxStep& step, Unary op, TracedKind kind, std::vector<Traced>&
   return true;
 }
 
+constexpr double kFarthest = 2e15;  // stands for no end
+
 /// Between floats it changes nothing: a graph in half precision is computed in f32.
 Traced cast(const OnnxStep& step) {
   const Traced& source = step.input(0);
@@ -119,7 +122,9 @@ Traced cast(const OnnxStep& step) {
   for (uint64_t i = 0; i < source->size(); ++i) {
     const std::optional<float> value = step.trace.number(source->at(i));
     if (!value) step.refuse("a cast of {} is not supported", "what the model computes");
-    const double number = kind == TracedKind::boolean ? static_cast<double>(*value != 0.0f) : *value;
+    double number = kind == TracedKind::boolean ? static_cast<double>(*value != 0.0f) : *value;
+    // A logarithm of 0, which a choice leaves out later.
+    if (kind == TracedKind::integer && std::isinf(number)) number = std::copysign(kFarthest, number);
     elements.push_back(rounded_element(step, kind, number));
   }
   return step.make(kind, source->dims, std::move(elements));
@@ -208,6 +213,28 @@ bool fold(const OnnxStep& step, Binary op, double start, std::vector<Traced>& ou
   return true;
 }
 
+/// Known numbers between two ends, of which either may be left out.
+bool clip(const OnnxStep& step, std::vector<Traced>& outputs) {
+  const Traced& source = step.input(0);
+  if (!source->is_numbers()) return false;
+  double ends[2] = {-INFINITY, INFINITY};
+  for (size_t i = 0; i < 2; ++i) {
+    const OnnxAttribute* older = step.node.find(i == 0 ? "min" : "max");
+    if (older != nullptr) ends[i] = older->number;
+    if (!step.has(1 + i)) continue;
+    const std::optional<float> end = step.trace.scalar(step.input(1 + i));
+    if (!end) step.refuse("its ends are not known without running the model");
+    ends[i] = *end;
+  }
+  std::vector<TracedElement> elements = step.reserve(source->dims);
+  for (const TracedElement& element : source->elements) {
+    const double value = std::min(std::max(double{element.number()}, ends[0]), ends[1]);
+    elements.push_back(rounded_element(step, source->kind, value));
+  }
+  outputs = {step.make(source->kind, source->dims, std::move(elements))};
+  return true;
+}
+
 }  // namespace
 
 bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs) {
@@ -231,6 +258,9 @@ bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs) {
     const std::vector<int64_t> axis = step.integers(1);
     return !axis.empty() && running_sum(step, axis[0], outputs);
   }
+  if (op == "Clip") return clip(step, outputs);
+  if (op == "GatherElements") return outputs = {gather_elements(step)}, true;
+  if (op == "ScatterND") return outputs = {scatter_rows(step)}, true;
   if (op == "ReduceSum") return fold(step, arithmetic_ops().at("Add"), 0.0, outputs);
   if (op == "ReduceProd") return fold(step, arithmetic_ops().at("Mul"), 1.0, outputs);
   return false;

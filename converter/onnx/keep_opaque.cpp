@@ -90,6 +90,18 @@ Dims mean_dims(const OnnxStep& step) {
   return dims;
 }
 
+/// Of a sum or a length over one axis.
+Dims folded(const OnnxStep& step) {
+  const Traced& source = step.input(0);
+  const std::vector<int64_t> axes = step.integers(1, "axes");
+  if (axes.size() != 1) step.refuse("only sums over one axis are supported");
+  Dims dims = source->dims;
+  const auto axis = static_cast<size_t>(step.axis(axes[0], dims.size()));
+  dims[axis] = 1;
+  if (step.node.integer("keepdims", 1) == 0) dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  return dims;
+}
+
 /// Element by element, of one input or several.
 const std::set<std::string>& elementwise() {
   static const std::set<std::string> kOps = {
@@ -213,7 +225,9 @@ bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs) {
     outputs = {step.opaque(conv_dims(step), 0, op == "Conv" ? TracedKind::real : TracedKind::integer)};
   } else if (own && op == "ReduceMean") {
     outputs = {step.opaque(mean_dims(step))};
-  } else if (own && op == "LayerNormalization") {
+  } else if (own && (op == "ReduceSum" || op == "ReduceL2")) {
+    outputs = {step.opaque(folded(step))};
+  } else if (own && (op == "LayerNormalization" || op == "LpNormalization" || op == "Clip")) {
     outputs = {step.opaque(step.input(0)->dims)};
   } else if (own && op == "DynamicQuantizeLinear") {
     outputs = {step.opaque(step.input(0)->dims, 0, TracedKind::integer), step.opaque({}, 1),

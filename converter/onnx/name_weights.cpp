@@ -51,7 +51,8 @@ class OnnxNamer {
       }
     }
     for (const auto& [key, tensor] : model_.graph.initializers) {
-      if (is_real(tensor.type) && used_.count(&tensor) == 0) name(key, {&tensor});
+      const bool is_read = readers_.count(key) != 0;
+      if (is_read && is_real(tensor.type) && used_.count(&tensor) == 0) name(key, {&tensor});
     }
   }
 
@@ -85,11 +86,12 @@ class OnnxNamer {
       const auto own = model_.graph.initializers.find(at);
       if (own != model_.graph.initializers.end()) {
         found.weight.tensor = &own->second;
-        found.own_name = unquantized(at);
+        if (found.own_name.empty()) found.own_name = unquantized(at);
         return found;
       }
       const auto maker = makers_.find(at);
       if (maker == makers_.end() || maker->second->inputs.empty()) break;
+      if (found.own_name.empty() && is_own_name(at) && at.ends_with(".weight")) found.own_name = at;
       const OnnxNode& node = *maker->second;
       if (node.op == "Transpose")
         found.turned = !found.turned;
@@ -171,18 +173,25 @@ class OnnxNamer {
 
   /// A table of integers whose rows become reals after they are chosen.
   void looked_up(const OnnxNode& node) {
-    if (node.inputs.empty()) return;
+    if (node.inputs.empty() || node.outputs.empty()) return;
     Found found = find(node.inputs[0]);
-    const auto maker = makers_.find(node.inputs[0]);
-    if (found.weight.tensor == nullptr && maker != makers_.end() && maker->second->op == "Gather" &&
-        !maker->second->inputs.empty())
-      found = find(maker->second->inputs[0]);
+    std::string at = node.inputs[0];
+    for (int depth = 0; depth < 4 && found.weight.tensor == nullptr; ++depth) {  // what moves chosen rows
+      const auto maker = makers_.find(at);
+      if (maker == makers_.end() || maker->second->inputs.empty()) break;
+      at = maker->second->inputs[0];
+      if (maker->second->op == "Gather")
+        found = find(at);
+      else if (maker->second->op != "Transpose" && maker->second->op != "Unsqueeze")
+        break;
+    }
     if (found.weight.tensor == nullptr || found.turned || used_.count(found.weight.tensor) != 0) return;
     const OnnxNode* reader = next(node);
     if (reader != nullptr && (reader->op == "MatMul" || reader->op == "Gemm" || reader->op == "Transpose"))
       return;
     set_scales(node, 1, 2, found.weight);
-    name(found.own_name, found.weight);
+    const bool says = is_own_name(node.outputs[0]) && node.outputs[0].ends_with(".weight");
+    name(says ? node.outputs[0] : found.own_name, found.weight);
   }
 
   OnnxModel& model_;
@@ -194,5 +203,17 @@ class OnnxNamer {
 }  // namespace
 
 void name_onnx_weights(OnnxModel& model) { OnnxNamer(model).run(); }
+
+void unwrap_onnx_weights(OnnxModel& model) {
+  if (model.weights.empty()) return;
+  // Names are in order: what the first and the last share, all do.
+  const std::string &first = model.weights.begin()->first, &last = model.weights.rbegin()->first;
+  const auto ends = std::mismatch(first.begin(), first.end(), last.begin(), last.end());
+  const std::string shared(first.begin(), ends.first);
+  const size_t bytes = shared.rfind('.') + 1;  // 0 where there is none
+  std::map<std::string, OnnxWeight> weights;
+  for (auto& [name, weight] : model.weights) weights.emplace(name.substr(bytes), std::move(weight));
+  model.weights = std::move(weights);
+}
 
 }  // namespace mote::convert

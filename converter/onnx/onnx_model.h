@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,19 @@ struct OnnxModel {
 
 /// Writes the operators of onnxruntime's optimizer as those that they stand for.
 void expand_fused(OnnxModel& model);
+
+/// Writes weights in integers that Cast and Mul make reals of as what DequantizeLinear makes.
+void expand_casts(OnnxModel& model);
+
+/// Takes away what stands before all names, which a wrapper around the model gave them.
+void unwrap_onnx_weights(OnnxModel& model);
+
+/// The config of a BERT without a head, from its graph alone. Throws Error, naming what the graph does not
+/// say.
+nlohmann::json derive_onnx_config(const OnnxModel& model);
+/// The same of a file, whose weights are not read, or of its bytes. Of a pair: throws Error.
+nlohmann::json derive_onnx_config(const std::filesystem::path& path);
+nlohmann::json derive_onnx_config(std::span<const std::byte> file, const std::filesystem::path& path);
 
 /// Finds the names of the weights: their own, those of the biases that are added behind their MatMul, or the
 /// path in the name of that node ("/encoder/layer.0/output/dense/MatMul").

@@ -72,9 +72,28 @@ Traced OnnxProof::whole(int32_t atom) const {
 
 // ---- Weights ----
 
+namespace {
+
+bool has_rows_of(const SourceTensor& a, const SourceTensor& b) {
+  if (a.shape != b.shape) return false;
+  std::vector<float> row(a.cols()), other(b.cols());
+  for (uint64_t i = 0; i < a.rows(); ++i) {
+    read_row(a, i, row);
+    read_row(b, i, other);
+    if (row != other) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 void OnnxProof::bind(const std::string& name, const OnnxWeight& weight) {
   const auto known = model_->weights.find(name);
   if (known == model_->weights.end()) {
+    const auto of_other = source_.tensors.find(name);
+    if (of_other != source_.tensors.end() &&
+        !has_rows_of(of_other->second, onnx_source_tensor(model_, weight, name)))
+      refuse("its {} are not those of the other graph", name);
     source_.tensors[name] = onnx_source_tensor(model_, weight, name);
     model_->weights[name] = weight;
   } else if (known->second != weight) {
@@ -205,6 +224,7 @@ Traced OnnxProof::norm(const Traced& tensor, const std::string& name) {
     bind_vector(name + ".bias", fused->inputs[2]);
     return fused->inputs[0];
   }
+  if (spec_.norm == NormKind::rms) return rms_norm(tensor, name);
   const std::string what = "the norm " + name;
   const auto with_vector = [&](const TracedAtom& atom, const std::string& vector) {
     const size_t i = is_vector(atom.inputs[1]) ? 1 : 0;
@@ -263,6 +283,7 @@ Traced OnnxProof::layer(Traced x, const LayerSpec& layer) {
     x = residual;
   };
   branch(layer.names.ffn_norms, names.down, layer.ffn.bias, [&](const Traced& inner) {
+    if (layer.ffn.kind == Ffn::gated) return gated(inner, layer);
     const Traced up = activation(inner, layer.ffn.activation, own(names.up));
     return linear(up, own(names.up), layer.ffn.bias ? own(names.up) + ".bias" : "");
   });

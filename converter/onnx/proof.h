@@ -18,16 +18,25 @@ namespace mote::convert {
 /// The inputs that a graph is followed with.
 struct OnnxSample {
   uint64_t batch = 2, length = 5;
-  bool padded = false;  // the last sequence ends in two tokens that the mask leaves out
-  uint64_t source = 0;  // rows of each sequence that a decoder attends to besides
+  bool padded = false;         // the last sequence ends in two tokens that the mask leaves out
+  uint64_t source = 0;         // rows of each sequence that a decoder attends to besides
+  bool source_padded = false;  // the last two of the last sequence's are left out
 
   bool is_kept(uint64_t sequence, uint64_t row) const {
     return !padded || sequence + 1 != batch || row + 2 < length;
+  }
+  bool is_source_kept(uint64_t sequence, uint64_t row) const {
+    return !source_padded || sequence + 1 != batch || row + 2 < source;
   }
 };
 
 /// The input of a decoder that its source's rows are.
 inline constexpr const char* kOnnxSource = "encoder_hidden_states";
+/// That of which of them count.
+inline constexpr const char* kOnnxSourceMask = "encoder_attention_mask";
+
+/// Sums of masks and biases, one in the other, before they are added to scores.
+inline constexpr int kMostAddends = 4;
 
 /// Proves that the graph computes what the spec says, with the weights that the spec's names stand for; gives
 /// names to weights that had none. Throws Error, naming the operator and the node that differ.
@@ -46,6 +55,8 @@ class OnnxProof {
   void run();
   /// Whether activations are rounded to integers in the graph, which mote does in its own way.
   bool rounds() const { return trace_.rounds; }
+  /// How the graph makes a vector of a text's rows; none where it leaves the rows.
+  const std::optional<SentencePooling>& pooling() const { return pooling_; }
 
  private:
   struct Product {
@@ -107,7 +118,7 @@ class OnnxProof {
   const TracedAtom& one_atom(const std::vector<TracedElement>& elements, int32_t& index);
   std::vector<TracedElement> unscaled(const Traced& tensor, float& factor);
   void peel_scores(Scores& scores);
-  void check_mask(const Scores& scores, uint64_t keys, uint64_t heads, bool causal);
+  void check_mask(const Scores& scores, const LayerSpec& layer, bool crosses, bool causal);
   Traced heads(const Traced& tensor, float& factor, const LayerSpec& layer, char which, uint64_t rows);
 
   // prove_ends.cpp
@@ -122,6 +133,21 @@ class OnnxProof {
   void picture(const Traced& x);
   void patches(const Traced& tensor);
 
+  // prove_t5.cpp
+  Traced rms_norm(const Traced& tensor, const std::string& name);
+  Traced gated(const Traced& tensor, const LayerSpec& layer);
+  std::optional<float> value_of(TracedElement element, int depth) const;
+  bool has_values(const Traced& tensor) const;
+  float expected_bias(const LayerSpec& layer, uint64_t head, uint64_t query, uint64_t key) const;
+
+  // prove_pooling.cpp
+  const TracedAtom* spread_atom(const Traced& tensor, uint64_t width);
+  Traced unnormalized(const Traced& tensor);
+  Traced rows_of_mean(const Traced& tensor);
+  Traced rows_of_first(const Traced& tensor);
+  Traced unpooled(const Traced& vector);
+  Traced hidden_of_vectors();
+
   // prove_sound.cpp
   void sound(const Traced& x);
   Traced convolution(const Traced& tensor, const TimeConv& conv, uint32_t channels);
@@ -132,6 +158,7 @@ class OnnxProof {
   OnnxSample sample_;
   OnnxTrace trace_;
   const OnnxNode* at_ = nullptr;
+  std::optional<SentencePooling> pooling_ = std::nullopt;
 };
 
 }  // namespace mote::convert

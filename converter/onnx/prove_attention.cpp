@@ -93,11 +93,11 @@ void OnnxProof::peel_scores(Scores& scores) {
     if (op == "MatMul") return;
     if ((op != "Add" && op != "Mul" && op != "Div") || found.inputs.size() != 2)
       refuse("the operator is not supported between the scores and their softmax");
-    const size_t number = found.inputs[1]->is_numbers() || trace_.scalar(found.inputs[1]) ? 1 : 0;
+    const size_t number = has_values(found.inputs[1]) ? 1 : 0;
     const Traced known = found.inputs[number], from = found.inputs[1 - number];
     const std::optional<float> value = trace_.scalar(known);
     if (op == "Add") {
-      if (!known->is_numbers()) refuse("a bias of the scores is not what the config implies");
+      if (!has_values(known)) refuse("a bias of the scores is not what the config implies");
       if (scores.factor != 1.0f) refuse("scores are scaled behind their mask");
     } else {
       if (!value || (op == "Div" && number == 0)) refuse("scores are scaled by what is not known");
@@ -106,23 +106,30 @@ void OnnxProof::peel_scores(Scores& scores) {
     for (size_t i = 0; i < scores.elements.size(); ++i) {
       TracedElement& element = scores.elements[i];
       if (element.is_number()) continue;
-      if (op == "Add")
-        scores.added[i] += known->at(broadcast_index(element.bits, found.dims, known->dims)).number();
+      if (op == "Add") {
+        const auto added =
+            value_of(known->at(broadcast_index(element.bits, found.dims, known->dims)), kMostAddends);
+        if (!added) refuse("a bias of the scores is not what the config implies");
+        scores.added[i] += *added;
+      }
       element = from->at(broadcast_index(element.bits, found.dims, from->dims));
     }
   }
 }
 
 /// Scores that a row may see are the product's, others vanish in the softmax.
-void OnnxProof::check_mask(const Scores& scores, uint64_t keys, uint64_t heads, bool causal) {
-  const uint64_t rows = sample_.length;
+void OnnxProof::check_mask(const Scores& scores, const LayerSpec& layer, bool crosses, bool causal) {
+  const uint64_t rows = sample_.length, heads = layer.attention.heads, keys = crosses ? sample_.source : rows;
   for (uint64_t i = 0; i < scores.elements.size(); ++i) {
     const uint64_t key = i % keys, query = i / keys % rows, batch = i / (keys * rows * heads);
     if (!sample_.is_kept(batch, query)) continue;
-    const bool visible = sample_.is_kept(batch, key) && (!causal || key <= query);
+    const bool kept = crosses ? sample_.is_source_kept(batch, key) : sample_.is_kept(batch, key);
+    const bool visible = kept && (!causal || key <= query);
     const TracedElement& element = scores.elements[i];
     const bool masked = (element.is_number() ? element.number() : 0.0f) + scores.added[i] <= kMaskedScore;
-    const bool plain = !element.is_number() && element.bits == i && scores.added[i] == 0.0f;
+    const float bias =
+        crosses || !visible ? 0.0f : expected_bias(layer, i / (keys * rows) % heads, query, key);
+    const bool plain = !element.is_number() && element.bits == i && is_near(scores.added[i], bias);
     if (visible ? !plain : !masked)
       refuse("the mask {} row {} of row {}", visible ? "changes the score of" : "leaves in", key, query);
   }
@@ -137,14 +144,16 @@ TracedAtom OnnxProof::scored(const Traced& tensor, const LayerSpec& layer, bool 
     refuse("{} rows are too many to be followed", rows);
   if (tensor->size() != sample_.batch * heads_count * rows * keys)
     refuse("scores of {} heads, each of {} rows, should be here", heads_count, rows);
-  if (!causal && !sample_.padded) {  // nothing has to be left out: the product may be there as it is
+  const bool masks = crosses ? sample_.source_padded : causal || sample_.padded;
+  if (!masks && (crosses || layer.attention.bias ==
+                                kNone)) {  // nothing has to be left out: the product may be there as it is
     if (const TracedAtom* plain = node(tensor, "MatMul")) return *plain;
   }
   Scores scores;
   scores.elements = tensor->all();
   scores.added.resize(scores.elements.size());
   peel_scores(scores);
-  check_mask(scores, keys, heads_count, causal);
+  check_mask(scores, layer, crosses, causal);
   factor = scores.factor;
   int32_t index;
   return one_atom(scores.elements, index);

@@ -21,7 +21,14 @@ Traced OnnxProof::output() {
     known = {"logits", "start_logits", "output_0"};
   const std::vector<std::string>& outputs = model_->graph.outputs;
   if (outputs.empty()) refuse("the graph has no output");
+  if (const Traced hidden = hidden_of_vectors()) return hidden;
   std::string name = outputs[0];
+  for (const std::string& other : outputs) {  // an exporter may show inputs as outputs
+    const auto made = trace_.values.find(other);
+    if (made == trace_.values.end() || made->second->is_numbers()) continue;
+    name = other;
+    break;
+  }
   for (const std::string& candidate : known) {
     if (std::find(outputs.begin(), outputs.end(), candidate) == outputs.end()) continue;
     name = candidate;
@@ -67,8 +74,16 @@ Traced OnnxProof::head(const Traced& output) {
       const bool is_embedding =
           found && embedding != model_->weights.end() &&
           embedding->second.tensor == trace_.atoms[static_cast<size_t>(found->weight->whole)].weight;
-      return linear(output, spec_.tied_embedding && is_embedding ? spec_.names.embedding : spec_.names.head,
-                    "");
+      const Traced rows =
+          linear(output, spec_.tied_embedding && is_embedding ? spec_.names.embedding : spec_.names.head, "");
+      if (spec_.logit_multiplier == 1.0f) return rows;
+      const TracedAtom& scaled = need(rows, "Mul", "the factor of the logits");
+      const size_t factor = trace_.scalar(scaled.inputs[1]) ? 1 : 0;
+      const std::optional<float> value = trace_.scalar(scaled.inputs[factor]);
+      if (!value || !is_near(*value, spec_.logit_multiplier))
+        refuse("logits are multiplied by {}, the config implies {}", value.value_or(0.0f),
+               spec_.logit_multiplier);
+      return scaled.inputs[1 - factor];
     }
     case OutputKind::sequence_labels: {
       const Traced pooled = linear(output, head.output, head.output + ".bias");
@@ -167,6 +182,9 @@ void OnnxProof::looked_up(const Traced& tensor, std::set<std::string>& roles) {
   if (role.empty())
     refuse("the embedding adds rows of {} that the config does not imply",
            shown(trace_.atoms[static_cast<size_t>(of)].weight->name));
+  const TracedAtom& table = trace_.atoms[static_cast<size_t>(of)];
+  if (table.scale != nullptr && table.scale->size() > 1 && table.axis != 0)
+    refuse("scales along the columns of {} are not supported", role);
   roles.insert(role);
   bind(role + ".weight", weight_of(trace_.atoms[static_cast<size_t>(of)]));
 }

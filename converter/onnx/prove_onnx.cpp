@@ -9,6 +9,7 @@ namespace mote::convert {
 namespace {
 
 constexpr uint64_t kMaxSourceRows = 1u << 14;
+constexpr uint64_t kDistances = 8;  // times as many rows where scores have biases by distance
 
 /// What the proof knows nothing of, or "".
 std::string unproved_layer(const LayerSpec& layer) {
@@ -19,17 +20,17 @@ std::string unproved_layer(const LayerSpec& layer) {
   if (!of_cross.empty()) return of_cross;
   if (layer.branches != Branches::serial || layer.residual_multiplier != 1.0f)
     return "other residual branches";
-  if (layer.ffn.kind != Ffn::plain || layer.ffn.squared || layer.ffn.gate_multiplier != 1.0f ||
-      layer.ffn.cutoff)
-    return "a feed-forward with a gate";
+  if (layer.ffn.squared || layer.ffn.gate_multiplier != 1.0f || layer.ffn.cutoff)
+    return "a feed-forward of another form";
   if (attention.relative != nullptr || attention.block != 0 || attention.global_keys)
     return "attention of another form";
   if (attention.rope != kNone || attention.query_rope != kNone) return "RoPE";
-  if (attention.bias != kNone || !attention.slopes.empty()) return "biases of the scores";
+  if (!attention.slopes.empty()) return "biases of the scores";
   if (attention.window != 0 || attention.sides != 0) return "windows";
   if (attention.shared != kNone || attention.softcap != 0.0f || attention.clip != 0.0f ||
       attention.q_has_gate || attention.qkv_by_group)
     return "attention of another form";
+  if (!names.gate_up.empty()) return "a gate and what it scales in one matrix";
   if (names.qkv.empty() && names.v.empty()) return "values that are the keys";
   for (const std::string* name :
        {&names.q_norm, &names.k_norm, &names.v_norm, &names.o_norm, &names.o_gate, &names.sinks,
@@ -45,16 +46,17 @@ std::string unproved(const TransformerSpec& spec, bool apart) {
   const bool stem = spec.stem != nullptr || spec.sound;
   if ((spec.source != nullptr && !apart) || (stem && spec.conv_stem == nullptr) || spec.expand)
     return "encoder-decoders in one graph, sound of another form than Whisper's and rows of several streams";
-  if (apart && spec.source == nullptr && spec.conv_stem == nullptr) return "encoder-decoders of texts";
   if (!spec.names.source_positions.empty() || !spec.names.source_projection.empty())
     return "sources that are changed before they are attended to";
-  if (spec.norm != NormKind::layer || !spec.norm_bias || spec.norm_eps_outside_root || spec.norm_plus_one ||
-      spec.norm_multiplier != 1.0f)
-    return "norms that are no layer norms with biases";
+  const bool known_norm =
+      spec.norm == NormKind::rms ? !spec.norm_bias : spec.norm == NormKind::layer && spec.norm_bias;
+  if (!known_norm || spec.norm_eps_outside_root || spec.norm_plus_one || spec.norm_multiplier != 1.0f)
+    return "norms that are neither layer norms with biases nor means of squares";
   if ((spec.embedding_width != 0 && spec.embedding_width != spec.width) || spec.output_width != 0 ||
       spec.per_layer.width != 0)
     return "embeddings of another width";
-  if (spec.embedding_multiplier != 1.0f || spec.logit_multiplier != 1.0f || spec.logit_softcap != 0.0f ||
+  const bool scales_logits = spec.logit_multiplier != 1.0f && spec.source == nullptr;
+  if (spec.embedding_multiplier != 1.0f || scales_logits || spec.logit_softcap != 0.0f ||
       spec.dropped_id >= 0)
     return "multipliers";
   if (spec.trigrams || spec.sight || spec.globals || spec.before_head || spec.norm_weight != ".weight" ||
@@ -119,6 +121,12 @@ std::map<std::string, Traced> inputs_of(const OnnxModel& model, const Transforme
   std::map<std::string, Traced> inputs = text_inputs(spec, sample);
   if (spec.source != nullptr) {
     inputs[kOnnxSource] = rows_of_floats({sample.batch, sample.source, spec.source->width});
+    if (spec.source->conv_stem == nullptr) {
+      std::vector<float> mask;
+      for (uint64_t i = 0; i < sample.batch * sample.source; ++i)
+        mask.push_back(sample.is_source_kept(i / sample.source, i % sample.source) ? 1.0f : 0.0f);
+      inputs[kOnnxSourceMask] = known_numbers({sample.batch, sample.source}, mask);
+    }
     inputs["use_cache_branch"] = known_numbers({1}, {0.0f});
   }
   for (const OnnxInput& input : model.graph.inputs) {
@@ -147,6 +155,10 @@ OnnxSample sample_of(const OnnxModel& model, const TransformerSpec& spec, OnnxSa
          sample.batch, sample.length, sample.source);
   const bool has_mask = std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
                                     [](const OnnxInput& input) { return input.name == "attention_mask"; });
+  const bool has_source_mask =
+      std::any_of(model.graph.inputs.begin(), model.graph.inputs.end(),
+                  [](const OnnxInput& input) { return input.name == kOnnxSourceMask; });
+  sample.source_padded = sample.padded && has_source_mask && spec.source != nullptr && sample.source > 3;
   sample.padded = sample.padded && has_mask && sample.length > 3;
   return sample;
 }
@@ -156,26 +168,43 @@ void require_provable(const std::string& where, const TransformerSpec& spec, boo
   const std::string what = unproved(spec, apart);
   if (!what.empty())
     fail(
-        "{}: of ONNX files, models of the shapes of BERT, ViT, GPT-2 and Whisper are read; {} are not. Give "
+        "{}: of ONNX files, models of the shapes of BERT, ViT, GPT-2, T5 and Whisper are read; {} are not. "
+        "Give "
         "the model's safetensors",
         where, what);
 }
 
-/// Whether the graph rounds activations.
-bool prove_graph(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
+/// What the proof of a graph found besides.
+struct OnnxFound {
+  bool rounds = false;  // activations
+  std::optional<SentencePooling> pooling = std::nullopt;
+};
+
+OnnxFound prove_graph(Source& source, const std::shared_ptr<OnnxModel>& shared, const TransformerSpec& spec) {
   const OnnxModel& model = *shared;
   const WorkBudget budget(model.where, model.bytes);
   // Two sets of sizes: what follows from one by chance does not from both.
-  bool rounds = false;
-  for (const OnnxSample& wanted : {OnnxSample{2, 5, false, 7}, OnnxSample{3, 4, true, 6}}) {
+  OnnxFound found;
+  const bool by_distance = !spec.attention_biases.empty();
+  for (OnnxSample wanted : {OnnxSample{2, 5, false, 7}, OnnxSample{3, 4, true, 6}}) {
+    if (by_distance) wanted.length *= kDistances;
     const OnnxSample sample = sample_of(model, spec, wanted);
     OnnxProof proof(source, shared, spec, sample,
                     trace_onnx(model.graph, model.where, inputs_of(model, spec, sample)));
     proof.run();
-    rounds = proof.rounds();
+    found = {proof.rounds(), proof.pooling()};
     if (spec.picture.format.height != 0 || spec.conv_stem != nullptr) break;
   }
-  return rounds;
+  return found;
+}
+
+/// Takes the graph's pooling where the directory says none.
+void take_pooling(Source& source, const std::optional<SentencePooling>& pooling) {
+  if (!pooling || source.pooling) return;
+  source.pooling = pooling;
+  source.notes.push_back(fmt::format("vectors of texts are made as the graph makes them: of the {}{}",
+                                     pooling->kind == PoolKind::mean ? "mean of the rows" : "first row",
+                                     pooling->normalize ? ", with length 1" : ""));
 }
 
 void note_rounding(Source& source, bool rounds) {
@@ -191,7 +220,9 @@ void note_rounding(Source& source, bool rounds) {
 void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& model, const TransformerSpec& spec) {
   require_provable(model->where, spec, false);
   check_spec(spec);
-  note_rounding(source, prove_graph(source, model, spec));
+  const OnnxFound found = prove_graph(source, model, spec);
+  note_rounding(source, found.rounds);
+  take_pooling(source, found.pooling);
 }
 
 void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& encoder,
@@ -201,8 +232,8 @@ void prove_onnx(Source& source, const std::shared_ptr<OnnxModel>& encoder,
   require_provable(encoder->where, *spec.source, true);
   require_provable(decoder->where, spec, true);
   check_spec(spec);
-  const bool rounds = prove_graph(source, encoder, *spec.source);
-  note_rounding(source, prove_graph(source, decoder, spec) || rounds);
+  const bool rounds = prove_graph(source, encoder, *spec.source).rounds;
+  note_rounding(source, prove_graph(source, decoder, spec).rounds || rounds);
 }
 
 }  // namespace mote::convert

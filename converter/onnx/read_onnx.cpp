@@ -3,6 +3,7 @@
 // Weights of an ONNX file as tensors of a source.
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "converter/architectures/architecture.h"
@@ -31,6 +32,37 @@ struct OnnxRows : RowReader {
     for (uint64_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(tensor.value(first + i * step));
   }
 };
+
+/// A vector of integers with a scale.
+struct OnnxScaledVector : RowReader {
+  std::shared_ptr<const OnnxModel> model;
+  OnnxWeight weight;
+
+  void read(uint64_t, std::span<float> out) const override {
+    const auto of = [](const std::vector<float>& values, uint64_t i) {
+      return values.empty() ? 0.0f : values.size() == 1 ? values[0] : values[i];
+    };
+    for (uint64_t i = 0; i < out.size(); ++i)
+      out[i] = (static_cast<float>(weight.tensor->value(i)) - of(weight.zeros, i)) * of(weight.scales, i);
+  }
+};
+
+SourceTensor scaled_vector(const std::shared_ptr<const OnnxModel>& model, const OnnxWeight& weight,
+                           const std::string& name) {
+  const OnnxTensor& tensor = *weight.tensor;
+  if (tensor.type != OnnxType::i8 && tensor.type != OnnxType::u8 && tensor.type != OnnxType::i32)
+    fail("tensor {}: {} with a scale is not supported", name, onnx_type_name(tensor.type));
+  for (const std::vector<float>* values : {&weight.scales, &weight.zeros}) {
+    if (values->size() > 1 && values->size() != tensor.size())
+      fail("tensor {} has {} elements and {} scales or zeros", name, tensor.size(), values->size());
+  }
+  auto reader = std::make_shared<OnnxScaledVector>();
+  reader->model = model;
+  reader->weight = weight;
+  SourceTensor result{SourceType::f32, tensor.dims, tensor.bytes.data(), tensor.bytes.size()};
+  result.reader = std::move(reader);
+  return result;
+}
 
 /// One value for each of `count`, of one for all of them or of as many.
 std::vector<float> spread(const std::vector<float>& values, uint64_t count, const std::string& name) {
@@ -145,7 +177,9 @@ SourceTensor onnx_source_tensor(const std::shared_ptr<const OnnxModel>& model, c
     fail("tensor {} has {} dimensions, a matrix should be here", name, shape.size());
   if (weight.in_out) std::swap(shape[0], shape[1]);
   SourceTensor result;
-  if (!weight.scales.empty()) {
+  if (!weight.scales.empty() && shape.size() == 1) {
+    result = scaled_vector(model, weight, name);
+  } else if (!weight.scales.empty()) {
     result = quantized_tensor(model, weight, std::move(shape), name);
   } else {
     const std::map<OnnxType, SourceType> types = {{OnnxType::f32, SourceType::f32},
@@ -178,6 +212,7 @@ std::shared_ptr<OnnxModel> open_onnx(Source& source, std::span<const std::byte> 
                 std::any_of(graph.initializers.begin(), graph.initializers.end(),
                             [&](const auto& named) { return is_half(named.second); });
   expand_fused(*model);
+  expand_casts(*model);
   return model;
 }
 
@@ -193,16 +228,49 @@ TransformerSpec spec_of(const Source& source) {
   return find_architecture(config).read(source, config);
 }
 
-void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
-  name_onnx_weights(*model);
+void add_weights(Source& source, const std::shared_ptr<OnnxModel>& model) {
   for (const auto& [name, weight] : model->weights)
     source.tensors[name] = onnx_source_tensor(model, weight, name);
-  prove_onnx(source, model, spec_of(source));
+}
+
+/// Whether the names are those of the spec's first weights.
+bool has_names(const OnnxModel& model, const TransformerSpec& spec) {
+  const bool of_picture = spec.picture.format.height != 0;
+  const std::string& first = of_picture ? spec.picture.projection : spec.names.embedding;
+  return spec.conv_stem != nullptr || model.weights.count(first + ".weight") != 0;
+}
+
+void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
+  name_onnx_weights(*model);
+  const std::map<std::string, SourceTensor> others = source.tensors;
+  add_weights(source, model);
+  TransformerSpec spec = spec_of(source);
+  if (!has_names(*model, spec)) {
+    unwrap_onnx_weights(*model);
+    source.tensors = others;
+    add_weights(source, model);
+    spec = spec_of(source);
+  }
+  prove_onnx(source, model, spec);
+}
+
+/// T5's biases by distance, which its spec needs: by the end of their name, whatever wraps the side.
+void add_distance_biases(Source& source, const std::shared_ptr<OnnxModel>& model, const char* side) {
+  name_onnx_weights(*model);
+  for (const auto& [name, weight] : model->weights) {
+    const size_t at = name.rfind("block.");
+    if (!name.ends_with(".SelfAttention.relative_attention_bias.weight") || at == std::string::npos) continue;
+    const std::string own = std::string(side) + name.substr(at);
+    source.tensors[own] = onnx_source_tensor(model, weight, own);
+  }
+  model->weights.clear();
 }
 
 /// Names of weights follow from their places in the graphs alone: each graph has names of its own.
 void read_onnx_pair(Source& source, const OnnxPair& pair) {
   const auto encoder = open_onnx(source, pair.encoder), decoder = open_onnx(source, pair.decoder);
+  add_distance_biases(source, encoder, "encoder.");
+  add_distance_biases(source, decoder, "decoder.");
   prove_onnx(source, encoder, decoder, spec_of(source));
 }
 
@@ -227,6 +295,25 @@ std::optional<OnnxPair> find_onnx_pair(const fs::path& path) {
   return std::nullopt;
 }
 
+nlohmann::json derive_onnx_config(const fs::path& path) {
+  if (find_onnx_pair(path))
+    fail(
+        "{} has no config.json beside it, and is one of an encoder and its decoder: put the config.json of "
+        "the model "
+        "that they were exported from beside them",
+        path.string());
+  const MappedFile file(path);
+  return derive_onnx_config(file.bytes(), path);
+}
+
+nlohmann::json derive_onnx_config(std::span<const std::byte> file, const fs::path& path) {
+  Source files;
+  const auto model = open_onnx(files, file, path);
+  name_onnx_weights(*model);
+  unwrap_onnx_weights(*model);
+  return derive_onnx_config(*model);
+}
+
 void read_onnx(Source& source, const fs::path& path) {
   if (const auto pair = find_onnx_pair(path)) return read_onnx_pair(source, *pair);
   read_onnx_model(source, open_onnx(source, path));
@@ -237,8 +324,10 @@ void read_onnx(Source& source, std::span<const std::byte> file, const fs::path& 
 }
 
 void read_onnx_pair(Source& source, std::span<const std::byte> encoder, std::span<const std::byte> decoder) {
-  prove_onnx(source, open_onnx(source, encoder, "encoder"), open_onnx(source, decoder, "decoder"),
-             spec_of(source));
+  const auto first = open_onnx(source, encoder, "encoder"), second = open_onnx(source, decoder, "decoder");
+  add_distance_biases(source, first, "encoder.");
+  add_distance_biases(source, second, "decoder.");
+  prove_onnx(source, first, second, spec_of(source));
 }
 
 }  // namespace mote::convert

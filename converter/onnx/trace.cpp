@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "converter/readers/bytes.h"
 #include "converter/work_budget.h"
@@ -43,6 +44,9 @@ class OnnxFollower {
   OnnxFollower(const OnnxGraph& graph, const std::string& where) {
     trace_.where = where;
     trace_.graph = &graph;
+    for (const OnnxNode& node : graph.nodes) {
+      if (node.op == "DequantizeLinear" && !node.inputs.empty()) dequantized_.insert(node.inputs[0]);
+    }
   }
 
   OnnxTrace run(std::map<std::string, Traced> inputs) {
@@ -70,7 +74,9 @@ class OnnxFollower {
     auto result = std::make_shared<TracedTensor>();
     result->kind = traced_kind(tensor.type);
     result->dims = tensor.dims;
-    if (weights && !is_known(tensor)) {
+    const bool is_bias =
+        tensor.type == OnnxType::i32 && tensor.dims.size() == 1 && dequantized_.count(tensor.name) != 0;
+    if (weights && (is_bias || !is_known(tensor))) {
       if (tensor.size() > UINT32_MAX) fail("{}: tensor {} is too large", trace_.where, shown(tensor.name));
       trace_.atoms.push_back({nullptr, 0, {}, tensor.dims, &tensor});
       result->whole = static_cast<int32_t>(trace_.atoms.size() - 1);
@@ -168,6 +174,7 @@ class OnnxFollower {
   }
 
   OnnxTrace trace_;
+  std::set<std::string> dequantized_;  // what DequantizeLinear makes reals of
   uint64_t budget_ = kMaxTracedElements;
 };
 

@@ -111,6 +111,8 @@ struct OnnxStep {
 bool move_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool compute_elements(const OnnxStep& step, std::vector<Traced>& outputs);
 bool keep_opaque(const OnnxStep& step, std::vector<Traced>& outputs);
+Traced gather_elements(const OnnxStep& step);
+Traced scatter_rows(const OnnxStep& step);
 
 /// Makes a tensor of these whole numbers; there are as many as `dims` say.
 Traced known_numbers(const std::vector<uint64_t>& dims, const std::vector<float>& numbers);

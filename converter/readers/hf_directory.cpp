@@ -270,7 +270,9 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
         "this directory",
         directory.string());
   }
-  if (!is_there(config_path)) {
+  const fs::path graph = onnx.empty() ? find_onnx(directory) : onnx;
+  const bool has_config = is_there(config_path);
+  if (!has_config && graph.empty()) {
     fail("{} has no config.json: expected a model directory with config.json and model.safetensors",
          directory.string());
   }
@@ -281,16 +283,20 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) take_modules(source, *sentence);
-  const json config = read_json_object(config_path, kConfigDepth);
+  const json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
+  if (!has_config) {
+    source.notes.push_back(fmt::format(
+        "{} has no config.json: sizes, heads, epsilon and activation are those of {}, as a BERT's",
+        directory.string(), graph.filename().string()));
+  }
   source.config = std::make_shared<const json>(config);
-  source.config_path = config_path;
+  source.config_path = has_config ? config_path : graph;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = read_chat_template(directory);
   const PackedFormat format = read_packed_format(config, config_path.string());
   source.ternary = format.method == PackedMethod::ternary;
   source.packed = format.method != PackedMethod::none && !source.ternary;
   NamedTensors packed;
-  const fs::path graph = onnx.empty() ? find_onnx(directory) : onnx;
   if (graph.empty()) read_weights(source, directory, packed);
   take_scales(source, config);
   add_packed(source, format, packed);

@@ -104,9 +104,53 @@ TEST("pickle: a file cut anywhere is an error") {
 TEST("pickle: an archive that is compressed, or holds no checkpoint, is refused") {
   TEST_ASSERT_TRUE(contains(pickle_error(zip({{"m/data.pkl", "x", 8}})), "is compressed"));
   TEST_ASSERT_TRUE(contains(pickle_error(zip({{"readme", "x"}})), "no data.pkl"));
-  TEST_ASSERT_TRUE(contains(pickle_error(std::string(100, 'x')), "is not an archive"));
+  TEST_ASSERT_TRUE(contains(pickle_error(std::string(100, 'x')), "is neither an archive"));
   TEST_ASSERT_TRUE(
       contains(pickle_error(zip({{"m/data.pkl", pickled_dict({})}, {"m/byteorder", "big"}})), "big-endian"));
+}
+
+TEST("pickle: a stream of before PyTorch 1.6 has the tensors of the archive, views of a storage too") {
+  const std::string view =
+      pickled_tuple({pickled("storage"), pickled_global("torch", "FloatStorage"), pickled("0"),
+                     pickled("cpu"), pickled(uint8_t{6}),
+                     pickled_tuple({pickled("1"), pickled(uint8_t{2}), pickled(uint8_t{4})})}) +
+      "Q";
+  const std::string of_view =
+      pickled_global("torch._utils", "_rebuild_tensor") +
+      pickled_tuple({view, pickled(uint8_t{1}), pickled_numbers({3}), pickled_numbers({1})}) + "R";
+  const std::string pickle = pickled_dict({{"w", matrix()}, {"view", of_view}});
+  const std::string file = checkpoint_stream(pickle);
+  const NamedTensors tensors = read(file), of_archive = read(checkpoint(pickle));
+  REQUIRE(tensors.size() == 2);
+  for (const char* name : {"w", "view"}) {
+    const NamedTensor &tensor = tensors.at(name), &same = of_archive.at(name);
+    REQUIRE(tensor.dtype == same.dtype);
+    REQUIRE(tensor.shape == same.shape);
+    REQUIRE(std::equal(tensor.bytes.begin(), tensor.bytes.end(), same.bytes.begin(), same.bytes.end()));
+  }
+  float first = 0;
+  std::memcpy(&first, tensors.at("view").bytes.data(), 4);
+  REQUIRE(first == 4.0f);
+}
+
+TEST("pickle: a stream that is cut, of big-endian numbers, or asks for code is an error") {
+  const std::string file = checkpoint_stream(pickled_dict({{"w", matrix()}}));
+  TEST_ASSERT_EQUAL_STRING("", pickle_error(file).c_str());
+  for (size_t bytes = 0; bytes < file.size(); ++bytes)
+    TEST_ASSERT_FALSE(pickle_error(file.substr(0, bytes)).empty());
+  TEST_ASSERT_TRUE(contains(pickle_error(file.substr(0, file.size() - 1)), "the storage 0 is cut off"));
+  TEST_ASSERT_TRUE(contains(pickle_error(checkpoint_stream(pickled_dict({}), "\x89")), "big-endian"));
+  const std::string call = pickled_global("os", "system") + pickled_tuple({pickled("true")}) + "R";
+  TEST_ASSERT_TRUE(
+      contains(pickle_error(checkpoint_stream(pickled_dict({{"w", call}}))), "it asks for os.system"));
+  const auto of_storage = [](const std::string& name, uint8_t rows) {
+    return checkpoint_stream(pickled_dict({{"w", pickled_tensor("FloatStorage", name, 0, {rows}, {1})}}));
+  };
+  TEST_ASSERT_TRUE(contains(pickle_error(of_storage("0", 7)), "storage 0 is shorter than its tensor"));
+  TEST_ASSERT_TRUE(contains(pickle_error(of_storage("1", 1)), "no tensor is of the storage 0"));
+  const std::string two =
+      pickled_dict({{"a", matrix()}, {"b", pickled_tensor("HalfStorage", "0", 0, {1}, {1})}});
+  TEST_ASSERT_TRUE(contains(pickle_error(checkpoint_stream(two)), "a storage has two types"));
 }
 
 TEST("pickle: an object that holds itself is an error or nothing, and no leak") {

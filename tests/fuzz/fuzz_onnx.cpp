@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of an ONNX file: read, followed and compared with a BERT of one layer, its tensors' first rows
-// read. Two files with a mark between them are the encoder and the decoder of a Whisper.
+// read; and a config derived from it. Two files with a mark between them are the encoder and the decoder of a
+// Whisper.
 #include <nlohmann/json.hpp>
 
 #include "converter/error.h"
@@ -43,6 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       read_onnx(source, bytes, "nowhere/input");
     else
       read_onnx_pair(source, bytes.first(mark), bytes.subspan(mark + kMark.size()));
+  } catch (const Error&) {
+  }
+  try {
+    if (mark == std::string_view::npos) derive_onnx_config(bytes, "nowhere/input");
   } catch (const Error&) {
   }
   test::read_first_rows(source.tensors);

@@ -180,6 +180,8 @@ void make_pytorch(const fs::path& out) {
                           {"step", test::pickled(uint8_t{9})}});
   write_text(folder(out, "pytorch") / "pickle", pickle);
   write_text(folder(out, "pytorch") / "archive", test::checkpoint(pickle));
+  const std::string matrix = test::pickled_tensor("FloatStorage", "0", 0, {2, 3}, {3, 1});
+  write_text(folder(out, "pytorch") / "stream", test::checkpoint_stream(test::pickled_dict({{"w", matrix}})));
 }
 
 void make_safetensors(const fs::path& out) {
@@ -290,7 +292,8 @@ void make_ggufs(const fs::path& out) {
     text.key("tokenizer.ggml.token_type", 9, array<int32_t>(5, {2, 3, 3, 6, 1, 1, 1, 1, 1}));
     text.key("tokenizer.ggml.merges", 9, array<std::string>(8, {"a b", "\u2581 a"}));
     text.key("tokenizer.ggml.bos_token_id", uint32_t{1}).key("tokenizer.ggml.eos_token_id", uint32_t{2});
-    text.key("tokenizer.ggml.cls_token_id", uint32_t{1}).key("tokenizer.ggml.seperator_token_id", uint32_t{2});
+    text.key("tokenizer.ggml.cls_token_id", uint32_t{1})
+        .key("tokenizer.ggml.seperator_token_id", uint32_t{2});
     text.key("tokenizer.ggml.unknown_token_id", uint32_t{0});
     write_text(folder(out, "gguf") / (kind + ".gguf"), text.bytes());
   }

@@ -104,6 +104,25 @@ TEST("the work for a checkpoint of PyTorch grows as its entries do") {
       [](const std::string& file) { parse_pytorch(bytes_of(file), "file"); });
 }
 
+TEST("the work for a checkpoint of before PyTorch 1.6 grows as its storages do") {
+  check_growth(
+      200,
+      [](uint64_t n) {
+        std::vector<std::pair<std::string, std::string>> tensors;
+        std::string names, numbers;
+        for (uint64_t i = 0; i < n; ++i) {
+          const std::string key = fmt::format("{:05}", i);
+          tensors.emplace_back(name_of(i), test::pickled_tensor("FloatStorage", key, 0, {1}, {1}));
+          names += test::pickled(key);
+          numbers += test::little(6, 8) + std::string(24, '\0');
+        }
+        const std::string whole = test::checkpoint_stream(test::pickled_dict({}));
+        const std::string start = whole.substr(0, whole.find("\x80\x02}(u."));
+        return start + test::pickled_dict(tensors) + "\x80\x02](" + names + "e." + numbers;
+      },
+      [](const std::string& file) { parse_pytorch(bytes_of(file), "file"); });
+}
+
 TEST("the work for a CTranslate2 file and its names grows as its variables do") {
   check_growth(
       200,

@@ -78,4 +78,13 @@ inline std::string checkpoint(const std::string& pickle) {
               {"m/data/0", std::string(reinterpret_cast<const char*>(values), sizeof values)}});
 }
 
+/// The same as PyTorch wrote it before 1.6: pickles one behind the other, then a list's storages.
+inline std::string checkpoint_stream(const std::string& pickle, const std::string& little_endian = "\x88") {
+  const float values[] = {1, 2, 3, 4, 5, 6};
+  const std::string start = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+  return start + "\x80\x02M" + little(1001, 2) + "." + pickled_dict({{"little_endian", little_endian}}) +
+         pickle + "\x80\x02](" + pickled("0") + "e." + little(6, 8) +
+         std::string(reinterpret_cast<const char*>(values), sizeof values);
+}
+
 }  // namespace test
