@@ -12,8 +12,8 @@ using mote::file::Model;
 void refused_when(const char* name, const std::function<void(Model*)>& change) {
   const test::AlignedBytes& file = test::golden_file(name, "f32");
   mote_error error{};
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, test::open_changed(test::AlignedBytes(file.data(), file.size()), &error,
-                                                    [](Model*) {}));
+  TEST_ASSERT_EQUAL_INT(
+      MOTE_OK, test::open_changed(test::AlignedBytes(file.data(), file.size()), &error, [](Model*) {}));
   TEST_ASSERT_EQUAL_INT(MOTE_CORRUPT_FILE,
                         test::open_changed(test::AlignedBytes(file.data(), file.size()), &error, change));
 }
@@ -41,4 +41,11 @@ TEST("where there is a blank, outputs are of labels that all have names") {
       REQUIRE(program->mutate_output_kind(mote::file::OutputKind::hidden));
     });
   }
+}
+
+TEST("the language that texts are in by default is one of those that the file tells apart") {
+  refused_when("whisper", [](Model* root) {
+    auto* speech = root->mutable_speech();
+    REQUIRE(speech->mutate_language(speech->languages()->size() + 1));
+  });
 }
