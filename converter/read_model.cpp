@@ -13,21 +13,25 @@
 namespace mote::convert {
 namespace {
 
-/// Whether a matrix of a layer is there by its name, or layers name none.
-bool has_layers(const Source& source, const TransformerSpec& spec) {
-  bool named = false;
+/// Whether layers have names of matrices, and a matrix is there by such a name.
+struct LayersFound {
+  bool named = false, found = false;
+};
+
+LayersFound find_layers(const Source& source, const TransformerSpec& spec) {
+  LayersFound layers;
   for (size_t layer = 0; layer < spec.layers.size(); ++layer) {
     const LayerNames& names = spec.layers[layer].names;
     for (const std::string* pattern : {&names.q, &names.qkv, &names.up, &names.gate_up, &names.down}) {
       if (pattern->empty()) continue;
-      named = true;
+      layers.named = true;
       std::string name = *pattern;
       const size_t mark = name.find("{}");
       if (mark != std::string::npos) name.replace(mark, 2, std::to_string(layer));
-      if (source.tensors.count(name + ".weight") != 0) return true;
+      layers.found = layers.found || source.tensors.count(name + ".weight") != 0;
     }
   }
-  return !named;
+  return layers;
 }
 
 /// Layers behind the model's own that predict further tokens, as the original leaves them out.
@@ -55,7 +59,7 @@ class ModelReader {
     model_ = {architecture.name, architecture.read(source_, *config_)};
     read_decoder_head(source_, *config_, model_.spec);
   }
-  bool fits() const { return has_layers(source_, model_.spec); }
+  LayersFound layers() const { return find_layers(source_, model_.spec); }
   ReadModel finish() {
     config_->finish();
     config_->check_keys();
@@ -74,15 +78,15 @@ class ModelReader {
   ReadModel model_{};
 };
 
-/// Whether it read all and layers are there; `problem` is what stood against it.
-bool is_read(ModelReader& reader, std::optional<Error>& problem) {
+/// What layers it found; none where `problem` stood against reading at all.
+std::optional<LayersFound> try_to_read(ModelReader& reader, std::optional<Error>& problem) {
   try {
     reader.read();
   } catch (const Error& error) {
     if (!problem) problem = error;
-    return false;
+    return std::nullopt;
   }
-  return reader.fits();
+  return reader.layers();
 }
 
 }  // namespace
@@ -91,8 +95,13 @@ ReadModel read_model(Source& source, const std::filesystem::path& path,
                      const std::vector<std::string>& ignored) {
   ModelReader reader(source, (source.config_path.empty() ? path : source.config_path).string(), ignored);
   std::optional<Error> problem, others;
-  if (!is_read(reader, problem) && source.format == "hf" && !source.tensors.empty()) {
-    const std::string prefix = unwrap_tensors(source, [&] { return is_read(reader, others); });
+  const std::optional<LayersFound> layers = try_to_read(reader, problem);
+  const bool fits = layers && (layers->found || !layers->named);
+  if (!fits && source.format == "hf" && !source.tensors.empty()) {
+    const std::string prefix = unwrap_tensors(source, [&] {
+      const std::optional<LayersFound> unwrapped = try_to_read(reader, others);
+      return unwrapped && unwrapped->found;
+    });
     if (prefix.empty()) {
       reader.read();  // for its Error, or that of the weights
     } else {

@@ -150,6 +150,8 @@ class SpeechTokens {
     const json* forced = file_.find(generation_, kKey);
     if (forced == nullptr) forced = file_.find(config_, kKey);
     if (forced == nullptr || *forced == json::array()) return;
+    // Without a tokenizer nothing says which tokens those are, and no text is written.
+    if (tokenizer_ == nullptr && speech.language_ids.empty() && speech.no_timestamps < 0) return;
     const auto refuse = [&] {
       file_.refuse_value(kKey, forced,
                          "pairs of a place from 1 on and the token of a language or a task there");

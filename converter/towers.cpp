@@ -167,7 +167,7 @@ void keep_tower(Source& source, const std::string& prefix) {
   source.tensors = std::move(all);
 }
 
-/// The prefixes that most tensors have, the shortest first.
+/// The prefixes that at least half of the tensors have, the shortest first.
 std::vector<std::string> common_prefixes(const Tensors& tensors) {
   constexpr size_t kMost = 16;  // so that the work grows with the number of tensors, not with its square
   std::map<std::string, size_t> counts;
@@ -175,7 +175,9 @@ std::vector<std::string> common_prefixes(const Tensors& tensors) {
     for (const std::string& prefix : prefixes_of(name)) ++counts[prefix];
   }
   std::vector<std::string> prefixes;
-  for (const auto& [prefix, count] : counts) prefixes.push_back(prefix);
+  for (const auto& [prefix, count] : counts) {
+    if (2 * count >= tensors.size()) prefixes.push_back(prefix);
+  }
   std::stable_sort(prefixes.begin(), prefixes.end(),
                    [&](const std::string& a, const std::string& b) { return counts.at(a) > counts.at(b); });
   prefixes.resize(std::min(prefixes.size(), kMost));
