@@ -119,8 +119,9 @@ TEST("pickle: a stream of before PyTorch 1.6 has the tensors of the archive, vie
       pickled_global("torch._utils", "_rebuild_tensor") +
       pickled_tuple({view, pickled(uint8_t{1}), pickled_numbers({3}), pickled_numbers({1})}) + "R";
   const std::string pickle = pickled_dict({{"w", matrix()}, {"view", of_view}});
-  const std::string file = checkpoint_stream(pickle);
-  const NamedTensors tensors = read(file), of_archive = read(checkpoint(pickle));
+  const std::string file = checkpoint_stream(pickle),
+                    archive = checkpoint(pickle);  // whose bytes the tensors are
+  const NamedTensors tensors = read(file), of_archive = read(archive);
   REQUIRE(tensors.size() == 2);
   for (const char* name : {"w", "view"}) {
     const NamedTensor &tensor = tensors.at(name), &same = of_archive.at(name);
