@@ -37,7 +37,7 @@ View build_squares(TransformerBuilder& builder, const std::string& base, const S
   return x;
 }
 
-/// What the extractor's settings say of features, where the source has them: Kaldi's filter banks.
+/// Takes what the extractor's settings say of features, where the source has them: Kaldi's filter banks.
 void read_ast_features(const Source& source, SoundSpec& sound) {
   const auto settings = read_sound_settings(source);
   if (!settings) return;

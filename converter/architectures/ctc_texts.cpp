@@ -50,7 +50,7 @@ class CtcTokenizer {
   }
 
  private:
-  /// Of several languages the one that tokenizer_config.json names.
+  /// Returns the vocabulary; of several languages, that of the one which tokenizer_config.json names.
   json read_vocab() const {
     json vocab = read_json_object(vocab_path_, kCtcVocabDepth);
     if (vocab.empty() || !vocab.begin()->is_object()) return vocab;
@@ -80,7 +80,7 @@ class CtcTokenizer {
     }
   }
 
-  /// What the original leaves out is the padding's text.
+  /// Finds the label that the original leaves out of texts: the padding's.
   int32_t find_blank(const std::vector<std::string>& tokens) const {
     const std::string pad = side_.named_token("pad_token", "<pad>");
     const auto found = std::find(tokens.begin(), tokens.end(), pad);
@@ -99,8 +99,8 @@ class CtcTokenizer {
     return name == "Wav2Vec2PhonemeCTCTokenizer";
   }
 
-  /// What parts words: by default nothing of phonemes, and a bar of letters. Nothing where it is null, which
-  /// transformers 5 writes as a text that it does not read.
+  /// Returns what parts words: by default nothing of phonemes, and a bar of letters. Returns nothing where it
+  /// is null, which transformers 5 writes as a text that it does not read.
   std::optional<std::string> delimiter() const {
     const json& config = side_.config();
     const json* given = config_.find(config, "word_delimiter_token");

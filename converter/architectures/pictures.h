@@ -25,9 +25,9 @@ void set_rows(TransformerSpec& spec);
 /// [rows, cols] of a tensor, whatever its shape; for what the config's reader computes with.
 std::vector<float> read_values(const Source& source, const std::string& name, uint32_t count);
 
-/// How preprocessor_config.json or processor_config.json, if the source has one, makes pixel values. Their
-/// size is the model's, or where it resizes its positions, becomes the model's; throws Error for what is not
-/// supported.
+/// Reads how preprocessor_config.json or processor_config.json, if the source has one, makes pixel values.
+/// Their size is the model's, or where it resizes its positions, becomes the model's; throws Error for what
+/// is not supported.
 void read_preprocessor(const Source& source, TransformerSpec& spec, std::vector<std::string>& notes);
 
 }  // namespace mote::convert

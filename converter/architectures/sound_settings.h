@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the settings of a model's feature extractor say of sound that becomes its rows.
+// Reads what the settings of a model's feature extractor say of sound that becomes its rows.
 #pragma once
 
 #include "converter/architectures/architecture.h"

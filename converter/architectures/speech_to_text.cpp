@@ -75,7 +75,7 @@ GatedStem read_gated_stem(Config& config, uint32_t width, uint32_t& context) {
   return stem;
 }
 
-/// What the extractor's settings say of features, where the source has them: Kaldi's filter banks.
+/// Takes what the extractor's settings say of features, where the source has them: Kaldi's filter banks.
 void read_speech_features(const Source& source, uint32_t bins, SoundSpec& sound) {
   const auto settings = read_sound_settings(source);
   if (!settings) return;

@@ -31,14 +31,14 @@ std::vector<float> interleaved_sines(uint32_t rows, uint32_t width) {
   return table;
 }
 
-/// What a file calls the parts.
+/// Holds what a file calls the parts.
 struct ClassicNames {
   std::string base;  // before "encoder." and "decoder."
   std::string embedding = "embedding", head = "head";
   std::string positions = {};  // whole: of a table that the file has of them
 };
 
-/// Whether the tensor's rows are the sines, to the roundings of who computed them in f32.
+/// Returns whether the tensor's rows are the sines, but for the roundings of who computed them in f32.
 bool is_sines(const SourceTensor& tensor, uint32_t width) {
   constexpr uint64_t kMostRows = 1u << 16;
   constexpr float kRounded = 1e-2f;
