@@ -102,6 +102,17 @@ void read_row(const SourceTensor& tensor, uint64_t row, std::span<float> out) {
   for (uint64_t i = 0; i < out.size(); ++i) out[i] = stored[interleaved_row(i, head_elements)];
 }
 
+bool has_same_values(const SourceTensor& a, const SourceTensor& b) {
+  if (a.shape != b.shape) return false;
+  std::vector<float> row(a.cols()), other(b.cols());
+  for (uint64_t i = 0; i < a.rows(); ++i) {
+    read_row(a, i, row);
+    read_row(b, i, other);
+    if (row != other) return false;
+  }
+  return true;
+}
+
 void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
   assert(!is_interleaved_vector(tensor));
   if (tensor.reader != nullptr) return tensor.reader->read_exact(tensor.reader_row + row, out);

@@ -3,21 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 namespace mote::convert {
 namespace {
-
-bool is_equal(const SourceTensor& a, const SourceTensor& b) {
-  if (a.shape != b.shape) return false;
-  std::vector<float> row(a.cols()), other(b.cols());
-  for (uint64_t i = 0; i < a.rows(); ++i) {
-    read_row(a, i, row);
-    read_row(b, i, other);
-    if (row != other) return false;
-  }
-  return true;
-}
 
 std::string head_of(const TransformerSpec& spec) {
   return spec.is_encoder() ? spec.head.output : spec.names.head;
@@ -32,7 +19,7 @@ TiedNames join_tied_head(Source& source, const TransformerSpec& spec) {
   if (!names.tied || head == source.tensors.end()) return names;
   if (embedding == source.tensors.end()) {
     names.embedding = names.head;
-  } else if (is_equal(head->second, embedding->second)) {
+  } else if (has_same_values(head->second, embedding->second)) {
     source.tensors.erase(head);
   } else {
     names.tied = false;
@@ -51,7 +38,7 @@ std::string settle_tied_head(const Source& source, TransformerSpec& spec) {
     spec.names.embedding = name;
     return "";
   }
-  if (is_equal(head->second, embedding->second)) return "";
+  if (has_same_values(head->second, embedding->second)) return "";
   spec.tied_embedding = false;
   return fmt::format("the config ties {} to {}, but the file has different values for them: both are kept",
                      head->first, embedding->first);

@@ -72,27 +72,12 @@ Traced OnnxProof::whole(int32_t atom) const {
 
 // ---- Weights ----
 
-namespace {
-
-bool has_rows_of(const SourceTensor& a, const SourceTensor& b) {
-  if (a.shape != b.shape) return false;
-  std::vector<float> row(a.cols()), other(b.cols());
-  for (uint64_t i = 0; i < a.rows(); ++i) {
-    read_row(a, i, row);
-    read_row(b, i, other);
-    if (row != other) return false;
-  }
-  return true;
-}
-
-}  // namespace
-
 void OnnxProof::bind(const std::string& name, const OnnxWeight& weight) {
   const auto known = model_->weights.find(name);
   if (known == model_->weights.end()) {
     const auto of_other = source_.tensors.find(name);
     if (of_other != source_.tensors.end() &&
-        !has_rows_of(of_other->second, onnx_source_tensor(model_, weight, name)))
+        !has_same_values(of_other->second, onnx_source_tensor(model_, weight, name)))
       refuse("its {} are not those of the other graph", name);
     source_.tensors[name] = onnx_source_tensor(model_, weight, name);
     model_->weights[name] = weight;

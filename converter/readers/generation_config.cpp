@@ -64,29 +64,8 @@ constexpr const char* kDecoderAbsentKeys[] = {"exponential_decay_length_penalty"
                                               "dola_layers",
                                               "watermarking_config"};
 
-/// Keys that are read, or refused above, or that say how the original computes or what it returns.
-constexpr const char* kKnownKeys[] = {"num_beams",
-                                      "num_beam_groups",
-                                      "diversity_penalty",
-                                      "guidance_scale",
-                                      "typical_p",
-                                      "epsilon_cutoff",
-                                      "eta_cutoff",
-                                      "penalty_alpha",
-                                      "token_healing",
-                                      "encoder_repetition_penalty",
-                                      "encoder_no_repeat_ngram_size",
-                                      "exponential_decay_length_penalty",
-                                      "sequence_bias",
-                                      "constraints",
-                                      "force_words_ids",
-                                      "forced_bos_token_id",
-                                      "forced_eos_token_id",
-                                      "forced_decoder_ids",
-                                      "top_h",
-                                      "dola_layers",
-                                      "watermarking_config",
-                                      "begin_suppress_tokens",
+/// Further keys: those that are read, or that say how the original computes or what it returns.
+constexpr const char* kKnownKeys[] = {"begin_suppress_tokens",
                                       "do_sample",
                                       "renormalize_logits",
                                       "remove_invalid_values",
@@ -141,6 +120,15 @@ constexpr const char* kKnownKeys[] = {"num_beams",
                                       "repo_id",
                                       "proxies",
                                       "subfolder"};
+
+/// Returns whether a reader heeds the key, or it changes nothing.
+bool is_known_key(const std::string& key) {
+  const auto is_key = [&](const char* known) { return key == known; };
+  const auto is_neutral = [&](const NeutralKey& known) { return key == known.key; };
+  return std::any_of(std::begin(kKnownKeys), std::end(kKnownKeys), is_key) ||
+         std::any_of(std::begin(kDecoderAbsentKeys), std::end(kDecoderAbsentKeys), is_key) ||
+         std::any_of(std::begin(kDecoderNeutralKeys), std::end(kDecoderNeutralKeys), is_neutral);
+}
 
 uint8_t read_stop(const GenerationKeys& keys) {
   const json* value = keys.find("early_stopping");
@@ -264,9 +252,7 @@ std::vector<std::string> unread_generation_keys(const Source& source) {
   for (const auto& [key, value] : own.items()) {
     const bool says_nothing =
         value.is_null() || value == json(false) || (value.is_structured() && value.empty());
-    const bool is_known = std::any_of(std::begin(kKnownKeys), std::end(kKnownKeys),
-                                      [&, name = key](const char* known) { return name == known; });
-    if (!says_nothing && !is_known) unread.push_back(fmt::format("{} {}", key, shown(value.dump())));
+    if (!says_nothing && !is_known_key(key)) unread.push_back(fmt::format("{} {}", key, shown(value.dump())));
   }
   return unread;
 }
@@ -316,9 +302,7 @@ std::vector<std::string> keys_of_config(const std::vector<std::string>& ignored)
   for (const std::string& key : ignored) {
     const bool is_neutral = std::any_of(std::begin(kNeutralKeys), std::end(kNeutralKeys),
                                         [&](const NeutralKey& one) { return key == one.key; });
-    const bool is_known = std::any_of(std::begin(kKnownKeys), std::end(kKnownKeys),
-                                      [&](const char* one) { return key == one; });
-    if (!is_neutral && !is_known) kept.push_back(key);
+    if (!is_neutral && !is_known_key(key)) kept.push_back(key);
   }
   return kept;
 }

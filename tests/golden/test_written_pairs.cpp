@@ -60,14 +60,7 @@ void check_logits(const std::string& name) {
   const std::vector<float> expected = golden.f32("logits");
   const std::vector<float> actual =
       logits_of(model, ids_of(golden, "input_ids"), ids_of(golden, "decoder_input_ids"));
-  REQUIRE(actual.size() == expected.size());
-  float largest = 1.0f, difference = 0.0f;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    largest = std::max(largest, std::fabs(expected[i]));
-    difference = std::max(difference, std::fabs(expected[i] - actual[i]));
-  }
-  CAPTURE(difference, largest);
-  CHECK(difference <= 2e-6f * largest);
+  test::check_near(expected, actual, 2e-6f);
 }
 
 }  // namespace

@@ -62,13 +62,8 @@ inline std::vector<float> outputs_of(const OpenModel& model, const std::vector<i
   return values;
 }
 
-/// Fails unless the file computes what is stored, to 1e-5 of the largest value, or of 1.
-inline void check_written(const std::string& name, const AlignedBytes& file) {
-  const OpenModel model(file);
-  const mote::convert::SafetensorsFile golden(written_folder() / name / "golden.safetensors");
-  const std::vector<int64_t> stored = golden.i64("input_ids");
-  const std::vector<float> expected = golden.f32("outputs");
-  const std::vector<float> actual = outputs_of(model, {stored.begin(), stored.end()});
+/// Fails unless the values are the expected ones, to so much of the largest, or of 1.
+inline void check_near(const std::vector<float>& expected, const std::vector<float>& actual, float bound) {
   REQUIRE(actual.size() == expected.size());
   float largest = 1.0f, difference = 0.0f;
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -76,7 +71,17 @@ inline void check_written(const std::string& name, const AlignedBytes& file) {
     difference = std::max(difference, std::fabs(expected[i] - actual[i]));
   }
   CAPTURE(difference, largest);
-  CHECK(difference <= 1e-5f * largest);
+  CHECK(difference <= bound * largest);
+}
+
+/// Fails unless the file computes what is stored, to 1e-5 of the largest value, or of 1.
+inline void check_written(const std::string& name, const AlignedBytes& file) {
+  const OpenModel model(file);
+  const mote::convert::SafetensorsFile golden(written_folder() / name / "golden.safetensors");
+  const std::vector<int64_t> stored = golden.i64("input_ids");
+  const std::vector<float> expected = golden.f32("outputs");
+  const std::vector<float> actual = outputs_of(model, {stored.begin(), stored.end()});
+  check_near(expected, actual, 1e-5f);
 }
 
 }  // namespace test
