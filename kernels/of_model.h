@@ -18,6 +18,7 @@
 #define MOTE_TEXT_WORDPIECE 1
 #define MOTE_TEXT_UNIGRAM 1
 #define MOTE_TEXT_NORMALIZERS 1
+#define MOTE_TEXT_PAIRS 1  // two texts, and texts cut elsewhere than at their ends
 #define MOTE_PART_WHOLE_SEQUENCES 1
 #define MOTE_PART_FIXED_STATES 1
 #define MOTE_PART_MEDIA 1
@@ -25,6 +26,9 @@
 #define MOTE_PART_BACKENDS 1
 #define MOTE_PART_TRACES 1
 #define MOTE_PART_SENTENCES 1
+#define MOTE_PART_WRITES 1
+#define MOTE_PART_SEARCH 1
+#define MOTE_PART_GENERATION 1
 #define MOTE_ACTIVATIONS 0xFFFFFFFF
 #define MOTE_SCORES 0xFFFFFFFF
 #endif
@@ -47,6 +51,10 @@ inline constexpr bool kHasThreads = MOTE_PART_THREADS;  // more than one
 inline constexpr bool kHasBackends = MOTE_PART_BACKENDS;
 inline constexpr bool kHasTraces = MOTE_PART_TRACES;
 inline constexpr bool kHasSentences = MOTE_PART_SENTENCES;  // of errors, beside their status
+inline constexpr bool kProvesWrites =
+    MOTE_PART_WRITES;  // that what a program reads was written: export-c did it
+inline constexpr bool kHasSearch = MOTE_PART_SEARCH;          // what a file says of beam search
+inline constexpr bool kHasGeneration = MOTE_PART_GENERATION;  // and of sampling and its rules
 
 /// Whether the build has the activation or the kind of score, an enumerator's number.
 constexpr bool has_activation(unsigned kind) { return kind < 32 && (MOTE_ACTIVATIONS >> kind & 1) != 0; }

@@ -259,7 +259,7 @@ class GgufTensors {
     behind_keys.before = 2 * uint64_t{key_heads} * key_width;
     for (auto& [name, tensor] : source_.tensors) {
       if (name.find(".linear_attn.") == std::string::npos) continue;
-      const auto is = [&name](const char* end) { return name.ends_with(end); };
+      const auto is = [&name = name](const char* end) { return name.ends_with(end); };
       if (is("in_proj_qkv.weight") || is("conv1d.weight")) {
         order(name, tensor, behind_keys, false);
       } else if (is("in_proj_z.weight")) {

@@ -41,7 +41,7 @@ void pick(mote_session* session, mote_event* event) {
   event->has_token = 1;
   const RuledTokens ruled = ruled_tokens(session);
   event->id = sampler_pick(&session->sampler, mote_session_logits(session, 0),
-                           ruled.rules == nullptr ? nullptr : &ruled);
+                           !kHasGeneration || ruled.rules == nullptr ? nullptr : &ruled);
   sampler_see(&session->sampler, event->id);
   session->logit_count = 0;  // the token that they were for is reported: nobody is to sample it again
   ++generation.produced;
@@ -101,6 +101,8 @@ mote_status mote_generation_begin(mote_session* session, const int32_t* ids, uin
   if (generation->stop_ids == nullptr && generation->stop_count != 0) {
     return fail(error, MOTE_INVALID_ARGUMENT, "null pointer");
   }
+  if (!mote::kHasGeneration && generation->rules != nullptr)
+    return fail(error, MOTE_INVALID_ARGUMENT, "the build, for a model without rules, takes none");
   const char* problem = mote::sampling_problem(generation->sampling);
   if (problem == nullptr && generation->rules != nullptr) problem = mote::rules_problem(*generation->rules);
   if (problem != nullptr) return fail(error, MOTE_INVALID_ARGUMENT, problem);

@@ -63,7 +63,7 @@ void ban_forbidden(const RuledTokens& ruled, const Candidates& candidates) {
 
 mote_sampling sampling_of(const file::Generation* own) {
   mote_sampling sampling = mote_sampling_default();
-  if (own == nullptr || !own->samples()) return sampling;
+  if (!kHasGeneration || own == nullptr || !own->samples()) return sampling;
   sampling.temperature = own->temperature();
   sampling.top_k = own->top_k();
   sampling.top_p = own->top_p();
@@ -73,7 +73,7 @@ mote_sampling sampling_of(const file::Generation* own) {
 
 mote_token_rules rules_of(const file::Generation* own) {
   mote_token_rules rules{};
-  if (own == nullptr) return rules;
+  if (!kHasGeneration || own == nullptr) return rules;
   rules.repetition_penalty = own->repetition_penalty();
   rules.no_repeat_ngram = own->no_repeat_ngram();
   rules.forbidden = data_of(own->forbidden());
@@ -88,6 +88,7 @@ mote_token_rules rules_of(const file::Generation* own) {
 }
 
 const char* generation_problem(const file::Generation* own) {
+  if (!kHasGeneration || own == nullptr) return nullptr;
   const char* problem = sampling_problem(sampling_of(own));
   return problem != nullptr ? problem : rules_problem(rules_of(own));
 }

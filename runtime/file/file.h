@@ -22,6 +22,12 @@ struct Speech;
 struct Sight;
 struct Voice;
 struct SentencePiece;
+struct BeamSearch;
+struct Generation;
+struct Globals;
+struct Normalizer;
+struct Prompt;
+struct Probe;
 #define OP(op, operation, types) struct op;
 #include "kernels/op_list.inc"
 }  // namespace mote::file
@@ -36,9 +42,19 @@ MOTE_VERIFY(Speech)
 MOTE_VERIFY(Sight)
 MOTE_VERIFY(Voice)
 MOTE_VERIFY(SentencePiece)
+MOTE_VERIFY(BeamSearch)
+MOTE_VERIFY(Generation)
+MOTE_VERIFY(Globals)
 #define OP(op, operation, types) MOTE_VERIFY(op)
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY
+#define MOTE_VERIFY_LIST(Table) \
+  template <>                   \
+  bool Verifier::VerifyVectorOfTables<mote::file::Table>(const Vector<Offset<mote::file::Table>>* tables);
+MOTE_VERIFY_LIST(Normalizer)
+MOTE_VERIFY_LIST(Prompt)
+MOTE_VERIFY_LIST(Probe)
+#undef MOTE_VERIFY_LIST
 }  // namespace flatbuffers
 
 #include "schema/mote_generated.h"
@@ -56,9 +72,25 @@ MOTE_VERIFY_IF(Speech, mote::kHasMedia)
 MOTE_VERIFY_IF(Sight, mote::kHasMedia)
 MOTE_VERIFY_IF(Voice, mote::kHasMedia)
 MOTE_VERIFY_IF(SentencePiece, MOTE_TEXT_UNIGRAM)
+MOTE_VERIFY_IF(BeamSearch, mote::kHasSearch)
+MOTE_VERIFY_IF(Generation, mote::kHasGeneration)
+MOTE_VERIFY_IF(Globals, mote::kHasWholeSequences)
 #define OP(op, operation, types) MOTE_VERIFY_IF(op, false MOTE_OP_OF_MODEL(op, || true))
 #include "kernels/op_list.inc"
 #undef MOTE_VERIFY_IF
+#define MOTE_VERIFY_LIST_IF(Table, has)                                          \
+  template <>                                                                    \
+  inline bool Verifier::VerifyVectorOfTables<mote::file::Table>(                 \
+      const Vector<Offset<mote::file::Table>>* tables) {                         \
+    for (uoffset_t i = 0; has && tables != nullptr && i < tables->size(); ++i) { \
+      if (!tables->Get(i)->Verify(*this)) return false;                          \
+    }                                                                            \
+    return true;                                                                 \
+  }
+MOTE_VERIFY_LIST_IF(Normalizer, MOTE_TEXT_NORMALIZERS)
+MOTE_VERIFY_LIST_IF(Prompt, mote::kHasWholeSequences)
+MOTE_VERIFY_LIST_IF(Probe, mote::kHasTraces)
+#undef MOTE_VERIFY_LIST_IF
 }  // namespace flatbuffers
 #endif
 

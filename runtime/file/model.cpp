@@ -7,7 +7,6 @@
 #include "runtime/error.h"
 #include "runtime/exec/bind.h"
 #include "runtime/exec/saturating.h"
-#include "runtime/exec/token_rules.h"
 #include "runtime/file/parts.h"
 #include "runtime/file/pass_check.h"
 #include "runtime/file/rows.h"
@@ -72,24 +71,6 @@ mote_status check_counts(const file::Model& root, mote_error* error) {
   }
   if (size_of(root.stop_ids()) > kMaxStopIds)
     return fail(error, MOTE_CORRUPT_FILE, size_of(root.stop_ids()), " stop ids, there may be ", kMaxStopIds);
-  const file::Globals* globals = root.globals();
-  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
-                             globals->by_default() > file::GlobalDefault::MAX)) {
-    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
-                root.token_types());
-  }
-  const uint32_t prompts = size_of(root.prompts());
-  if (prompts > kMaxLabels || root.default_prompt() < -1 ||
-      root.default_prompt() >= static_cast<int32_t>(prompts)) {
-    return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
-  }
-  const file::BeamSearch* search = root.beam_search();
-  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER)) {
-    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
-  }
-  if (root.similarity() > file::Similarity::MAX) return fail(error, MOTE_CORRUPT_FILE, "unknown similarity");
-  if (const char* problem = generation_problem(root.generation()))
-    return fail(error, MOTE_CORRUPT_FILE, "generation: ", problem);
   const uint64_t unknown =
       static_cast<uint64_t>(root.required_features()) & ~static_cast<uint64_t>(file::Feature::ANY);
   if (unknown != 0) {
@@ -251,7 +232,7 @@ mote_status check_program(mote_model* model, const file::Program& program, mote_
   status = check_output(*model, program, program.streams()->Get(stream)->kind(), error);
   if (status != MOTE_OK) return status;
   uint32_t after = 0;
-  for (uint32_t i = 0; i < size_of(program.probes()); ++i) {
+  for (uint32_t i = 0; kHasTraces && i < size_of(program.probes()); ++i) {
     const file::Probe* probe = program.probes()->Get(i);
     if (probe->op() > last || probe->op() < after)
       return fail(error, MOTE_CORRUPT_FILE, "probe ", i, " follows operation ", probe->op());
@@ -310,13 +291,16 @@ mote_status check_programs(mote_model* model, mote_error* error) {
     model->kept[i] = find_kept_streams(program);
     status = check_program(model, program, error);
   }
-  return status != MOTE_OK ? status : check_stored(*model, error);
+  if (status == MOTE_OK && kProvesWrites) status = check_stored(*model, error);
+  return status;
 }
 
 mote_status verify(const uint8_t* data, uint64_t bytes, bool hashes, mote_model* model, mote_error* error) {
   memset(static_cast<void*>(model), 0, sizeof *model);
   mote_status status = find_parts(data, bytes, model, error);
   if (status == MOTE_OK) status = check_counts(*model->root, error);
+  if (status == MOTE_OK) status = check_choosing(*model->root, error);
+  if (status == MOTE_OK) status = check_texts(*model->root, error);
   if (status == MOTE_OK) status = check_states(*model->root, error);
   if (status == MOTE_OK) status = check_tensors(*model, hashes, error);
   if (status != MOTE_OK) return status;

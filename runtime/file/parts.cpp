@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/file/parts.h"
 
+#include "mote/beams.h"
 #include "runtime/error.h"
+#include "runtime/exec/token_rules.h"
 
 namespace mote {
 
@@ -21,6 +23,38 @@ mote_status check_operations(const file::Program& program, mote_error* error) {
 #else
 mote_status check_operations(const file::Program&, mote_error*) { return MOTE_OK; }
 #endif
+
+mote_status check_choosing(const file::Model& root, mote_error* error) {
+  const file::BeamSearch* search = root.beam_search();
+  if ((!kHasSearch && search != nullptr) || (!kHasGeneration && root.generation() != nullptr))
+    return fail(error, MOTE_UNSUPPORTED_FILE,
+                "the build, for another model, has no beam search or rules of sampling");
+  if (search != nullptr && (search->beams() == 0 || search->stop() > MOTE_STOP_NEVER))
+    return fail(error, MOTE_CORRUPT_FILE, search->beams(), " beams, stop ", uint32_t{search->stop()});
+  if (const char* problem = generation_problem(root.generation()))
+    return fail(error, MOTE_CORRUPT_FILE, "generation: ", problem);
+  return MOTE_OK;
+}
+
+mote_status check_texts(const file::Model& root, mote_error* error) {
+  const file::Globals* globals = root.globals();
+  const uint32_t prompts = size_of(root.prompts());
+  if constexpr (!kHasWholeSequences) {
+    if (globals == nullptr && prompts == 0) return MOTE_OK;
+    return fail(error, MOTE_UNSUPPORTED_FILE, "the build, for another model, takes no whole sequences");
+  }
+  if (globals != nullptr && (globals->type() == 0 || globals->type() >= root.token_types() ||
+                             globals->by_default() > file::GlobalDefault::MAX)) {
+    return fail(error, MOTE_CORRUPT_FILE, "global tokens of type ", globals->type(), " of ",
+                root.token_types());
+  }
+  if (prompts > kMaxLabels || root.default_prompt() < -1 ||
+      root.default_prompt() >= static_cast<int32_t>(prompts)) {
+    return fail(error, MOTE_CORRUPT_FILE, prompts, " prompts, the default is ", root.default_prompt());
+  }
+  if (root.similarity() > file::Similarity::MAX) return fail(error, MOTE_CORRUPT_FILE, "unknown similarity");
+  return MOTE_OK;
+}
 
 mote_status check_media(const mote_model& model, mote_error* error) {
   if constexpr (kHasMedia) {

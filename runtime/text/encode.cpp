@@ -232,6 +232,7 @@ class Encoder {
 
 /// Names an added token that the model has no row for.
 mote_status refuse_token(const Tokenizer& tokenizer, uint32_t id, mote_error* error) {
+  if constexpr (!kHasSentences) return fail(error, MOTE_INVALID_ARGUMENT);
   char name[64];
   const Table<uint8_t> text = tokenizer.text_of(id);
   uint32_t bytes = text.count < sizeof name ? text.count : uint32_t{sizeof name} - 1;
@@ -288,14 +289,14 @@ class TextPutter {
     part_ = 0;
     sink_->limit = room;
     put_added(pattern_.before);
-    for (uint8_t i = 0; i < 2 && texts_[i] != nullptr; ++i) {
+    for (uint8_t i = 0; i < (MOTE_TEXT_PAIRS ? 2 : 1) && texts_[i] != nullptr; ++i) {
       if (i != 0) put_added(pattern_.between);
       whole_ = sink_->written == sink_->count || kept != nullptr;
       sink_->text = i;
       sink_->type = pattern_.types.count != 0 ? pattern_.types[part_] : i;
       ++part_;
       const uint32_t before = sink_->count;
-      if (kept != nullptr) {
+      if (MOTE_TEXT_PAIRS && kept != nullptr) {
         sink_->limit = sink_->written + kept->of[i];
         sink_->skip = t_.cut_left ? counts_[i] - kept->of[i] : 0;
       }
@@ -306,7 +307,7 @@ class TextPutter {
                     i == 0 ? "" : " of the second text", " on is longer than the session's text_bytes");
       }
       counts_[i] = sink_->count - before;
-      if (kept != nullptr) sink_->limit = room;
+      if (MOTE_TEXT_PAIRS && kept != nullptr) sink_->limit = room;
     }
     sink_->limit = sink_->capacity;
     put_added(pattern_.after);
@@ -344,10 +345,12 @@ class TextPutter {
 mote_status encode_text(const Tokenizer& tokenizer, const TextScratch& scratch, Given first,
                         const Given* second, uint32_t flags, TokenSink* sink, mote_error* error) {
   sink->vocab = tokenizer.vocab;
+  if (!MOTE_TEXT_PAIRS && (second != nullptr || (flags & MOTE_CUT_LONGER) != 0))
+    return fail(error, MOTE_INVALID_ARGUMENT, "the build, for another model, takes no two texts");
   TextPutter putter(tokenizer, scratch, first, second, flags, sink);
   const bool cuts = (flags & MOTE_TRUNCATE) != 0 && putter.added() <= sink->capacity;
   const bool longer = second != nullptr && (flags & MOTE_CUT_LONGER) != 0;
-  const bool counts_first = cuts && (longer || tokenizer.cut_left);
+  const bool counts_first = MOTE_TEXT_PAIRS && cuts && (longer || tokenizer.cut_left);
   const bool cut_end =
       (flags & MOTE_TRUNCATE) != 0 && putter.pattern().after.count <= sink->capacity && !counts_first;
   mote_status status = putter.put(nullptr, cut_end, error);

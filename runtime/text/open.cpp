@@ -105,6 +105,7 @@ void open_template(const flatbuffers::Vector<int32_t>* before, const flatbuffers
 
 void open_templates(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
   open_template(root.before_ids(), nullptr, root.after_ids(), root.types(), 1, opener, *t, &t->single);
+  if (!MOTE_TEXT_PAIRS) return;
   open_template(root.pair_before_ids(), root.pair_between_ids(), root.pair_after_ids(), root.pair_types(), 2,
                 opener, *t, &t->pair);
   open_template(nullptr, nullptr, nullptr, root.plain_pair_types(), 2, opener, *t, &t->plain_pair);
@@ -180,6 +181,7 @@ void open_trie(const file::Blob* blob, const char* name, uint32_t values, Opener
 /// Whether the build has what the tokenizer needs.
 static bool built(const file::Tokenizer& root) {
   if (!MOTE_TEXT_NORMALIZERS && size_of(root.normalizers()) != 0) return false;
+  if (!MOTE_TEXT_PAIRS && root.cut_left()) return false;
   return root.model() == file::TokenModel::bpe         ? MOTE_TEXT_BPE
          : root.model() == file::TokenModel::wordpiece ? MOTE_TEXT_WORDPIECE
                                                        : MOTE_TEXT_UNIGRAM;

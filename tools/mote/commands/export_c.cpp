@@ -100,8 +100,11 @@ std::string runtime_parts_of(const file::Model& model, const Used& used, bool se
       "\n/* The runtime. */\n#define MOTE_PART_WHOLE_SEQUENCES {:d}\n#define MOTE_PART_FIXED_STATES {:d}\n"
       "#define MOTE_PART_MEDIA {:d}\n#define MOTE_PART_THREADS 0\n#define MOTE_PART_BACKENDS 0\n"
       "#define MOTE_PART_TRACES 0\n"
+      "#define MOTE_PART_WRITES 0 /* proved by the session that wrote this */\n"
+      "#define MOTE_PART_SEARCH {:d}\n#define MOTE_PART_GENERATION {:d}\n"
       "#define MOTE_PART_SENTENCES {:d}\n#define MOTE_ACTIVATIONS {:#x}\n#define MOTE_SCORES {:#x}\n",
-      whole, fixed, media, sentences, activations, used.scores);
+      whole, fixed, media, model.beam_search() != nullptr, model.generation() != nullptr, sentences,
+      activations, used.scores);
 }
 
 /// A macro that is its text where the model uses the thing, else nothing.
@@ -130,9 +133,10 @@ std::string parts_of(const ModelFile& file, const mote_session_options& options,
       tokenizer != nullptr && tokenizer->normalizers() != nullptr && tokenizer->normalizers()->size() != 0;
   text += fmt::format(
       "\n/* The tokenizer. */\n#define MOTE_TEXT_BPE {}\n#define MOTE_TEXT_WORDPIECE {}\n"
-      "#define MOTE_TEXT_UNIGRAM {}\n#define MOTE_TEXT_NORMALIZERS {}\n",
+      "#define MOTE_TEXT_UNIGRAM {}\n#define MOTE_TEXT_NORMALIZERS {}\n#define MOTE_TEXT_PAIRS {:d}\n",
       is(file::TokenModel::bpe), is(file::TokenModel::wordpiece), is(file::TokenModel::unigram),
-      normalizes ? 1 : 0);
+      normalizes ? 1 : 0,
+      is_whole(*model.programs()->Get(0)) || (tokenizer != nullptr && tokenizer->cut_left()));
   return text + runtime_parts_of(model, used, sentences);
 }
 
