@@ -5,6 +5,7 @@
 
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -98,6 +99,7 @@ void TransformerBuilder::add_picture_rows(const std::vector<float>& bias) {
   const PictureSpec& picture = spec_.picture;
   const PictureFormat& format = picture.format;
   const uint32_t width = x_.width, patches = spec_.context - format.before - format.after;
+  charge_table({patches, width});
   std::vector<float> rows;
   const auto append = [&](const std::vector<float>& more) {
     rows.insert(rows.end(), more.begin(), more.end());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/architectures/architecture.h"
 #include "converter/error.h"
 #include "converter/transformer_builder.h"
 
@@ -368,6 +369,7 @@ Graph TransformerBuilder::build() {
 }
 
 Graph build_transformer(const TransformerSpec& spec, const TypePolicy& policy, TensorSet& tensors) {
+  const WorkBudget budget = budget_of_sizes(tensors.source());
   TransformerBuilder builder(spec, policy, tensors);
   if (spec.source) {
     TransformerSpec encoder = *spec.source;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 /// [rows, taps * cols] of [rows, cols, taps]; further columns are 0.
 std::vector<float> taps_first(const std::vector<float>& weight, uint32_t rows, uint32_t cols, uint32_t taps,
                               uint32_t columns) {
+  charge_table({rows, columns});
   std::vector<float> result(size_t{rows} * columns);
   for (size_t row = 0; row < rows; ++row) {
     for (size_t col = 0; col < cols; ++col) {

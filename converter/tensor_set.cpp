@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "converter/error.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -79,6 +80,7 @@ WeightPart TensorSet::rows(const std::string& name, uint32_t rows, uint32_t cols
 
 WeightPart TensorSet::computed(const std::string& name, uint32_t rows, uint32_t cols,
                                const std::vector<float>& values) {
+  charge_table({values.size()});
   values_.push_back(values);
   const auto* data = reinterpret_cast<const std::byte*>(values_.back().data());
   slices_.push_back({SourceType::f32, {rows, cols}, data, values.size() * sizeof(float)});

@@ -21,6 +21,7 @@ class TensorSet {
   explicit TensorSet(const Source& source) : source_(source) {}
 
   bool has(const std::string& name) const;
+  const Source& source() const { return source_; }
 
   /// The matrix [rows, cols], or [cols, rows] if `transposed`.
   WeightPart matrix(const std::string& name, uint32_t rows, uint32_t cols, bool transposed);

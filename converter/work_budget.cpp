@@ -43,6 +43,15 @@ void charge_work(uint64_t steps) {
   if (budget_in_force != nullptr) budget_in_force->charge(steps);
 }
 
+void charge_table(std::initializer_list<uint64_t> shape) {
+  uint64_t bytes = sizeof(float);
+  for (const uint64_t size : shape) {
+    if (__builtin_mul_overflow(bytes, size, &bytes)) bytes = UINT64_MAX;
+    if (size == 0) bytes = 0;
+  }
+  charge_bytes(bytes);
+}
+
 uint64_t work_charged() { return all_charged; }
 
 }  // namespace mote::convert

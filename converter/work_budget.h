@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "converter/error.h"
@@ -41,6 +42,8 @@ class WorkBudget {
 /// Charges the budget in force; without one, work is counted only.
 void charge_work(uint64_t steps);
 inline void charge_bytes(uint64_t bytes) { charge_work(bytes); }
+/// Charges a table of floats before it is made, whose shape an input's numbers give.
+void charge_table(std::initializer_list<uint64_t> shape);
 
 /// All that this thread was ever charged, with a budget or without: tests compare it for inputs that grow.
 uint64_t work_charged();

@@ -40,6 +40,9 @@ bool read_header(Png* png) {
   png->info = png_create_info_struct(png->reader);
   if (png->info == nullptr) return false;
   png_set_read_fn(png->reader, png, give_bytes);
+  // Chunks beside the pixels are passed over: libpng would make room for as many bytes as they say to have.
+  png_set_keep_unknown_chunks(png->reader, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+  png_set_chunk_malloc_max(png->reader, png->file.size());
   png_read_info(png->reader, png->info);
   png_get_IHDR(png->reader, png->info, &png->width, &png->height, &png->depth, &png->colours, &png->interlace,
                nullptr, nullptr);

@@ -64,6 +64,17 @@ std::vector<ArchitecturesOfKind> architectures_by_kind() {
   return kinds;
 }
 
+WorkBudget budget_of_sizes(const Source& source) {
+  uint64_t bytes = 0;
+  for (const auto& [name, tensor] : source.tensors) bytes += tensor.rows() * tensor.cols();
+  return WorkBudget("the tables that the config's sizes ask for, beside weights", bytes);
+}
+
+TransformerSpec Architecture::read(const Source& source, Config& config) const {
+  const WorkBudget budget = budget_of_sizes(source);
+  return reader(source, config);
+}
+
 const Architecture& find_architecture(Config& config) {
   const std::string type = config.text("model_type"), published = published_class(config.json());
   if (!published.empty() && !is_class_of(published, type)) config.forget_original();

@@ -13,13 +13,21 @@
 #include "converter/architectures/transformer_spec.h"
 #include "converter/config.h"
 #include "converter/source.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 
 struct Architecture {
   const char* name;  // config.json's model_type
-  TransformerSpec (*read)(const Source& source, Config& config);
+  TransformerSpec (*reader)(const Source& source, Config& config);
+
+  /// Reads the config within a budget in proportion to the weights (work_budget.h): its sizes can ask for far
+  /// more.
+  TransformerSpec read(const Source& source, Config& config) const;
 };
+
+/// Returns the budget for what the config's sizes ask for: in proportion to the weights' values.
+WorkBudget budget_of_sizes(const Source& source);
 
 /// All, in the order of list.inc.
 const std::vector<Architecture>& architectures();

@@ -43,6 +43,7 @@ constexpr uint32_t kLearnedOffset = 2;
 
 template <class Angle>
 std::vector<float> bart_sines(uint32_t first, uint32_t rows, uint32_t width, double log_step) {
+  charge_table({rows, width});
   const uint32_t half = width / 2, sines = width - half;
   std::vector<float> table(size_t{rows} * width);
   for (uint32_t row = 0; row < rows; ++row) {

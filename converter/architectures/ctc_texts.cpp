@@ -143,6 +143,7 @@ CtcTexts read_ctc_texts(const Source& source, uint32_t vocab) {
   CtcTokenizer tokenizer(source, vocab);
   if (!source.directory.empty() && tokenizer.is_there()) return tokenizer.read();
   CtcTexts texts;
+  charge_table({vocab, sizeof(std::string)});
   for (uint32_t id = 0; id < vocab; ++id) texts.labels.push_back(fmt::format("<{}>", id));
   return texts;
 }

@@ -262,9 +262,9 @@ std::vector<DepthMap> read_maps(Config& config, Config& backbone, uint32_t layer
     map.layer = backbone.inner({{"out_indices", (*indices)[i]}}, "").size("out_indices", 1, layers);
     if (map.layer <= last) backbone.refuse("out_indices are not of layers one behind the other");
     last = map.layer;
-    map.width = static_cast<uint32_t>(widths[i]);
-    if (!(widths[i] >= 1 && widths[i] <= kMaxSize) || widths[i] != map.width)
+    if (!(widths[i] >= 1 && widths[i] <= kMaxSize) || widths[i] != std::floor(widths[i]))
       config.refuse("neck_hidden_sizes: {} is no width", widths[i]);
+    map.width = static_cast<uint32_t>(widths[i]);
     const double factor = factors[i], times = factor >= 1 ? factor : 1 / factor;
     if (!(times >= 1 && times <= 16) || times != std::floor(times))
       config.refuse("reassemble_factors: {} is not supported; 1 to 16 and 1 / 2 to 1 / 16 are", factor);

@@ -15,6 +15,7 @@ namespace {
 
 /// Rows of cosines, then of negative sines: the transform of real columns, as real and imaginary parts.
 std::vector<float> transform_of_columns(uint32_t width) {
+  charge_table({2, width, width});
   std::vector<float> rows(2 * size_t{width} * width);
   for (size_t i = 0; i < width; ++i) {
     for (size_t j = 0; j < width; ++j) {

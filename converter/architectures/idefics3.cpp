@@ -21,6 +21,7 @@ constexpr char kConnector[] = "model.connector.";
 /// The row of the table for each patch along a side of `side`, as the original computes it in floats: the
 /// number of borders k / side that i / side has reached.
 std::vector<uint32_t> positions_along(uint32_t side) {
+  charge_table({side, side});
   std::vector<float> borders;
   const double width = 1.0 / side;
   for (uint32_t i = 1; i < side; ++i) borders.push_back(static_cast<float>(width + (i - 1) * width));

@@ -15,6 +15,7 @@ namespace {
 
 /// [heads, 2 context - 1] by key - query + context - 1.
 std::vector<float> symmetric_slopes(uint32_t heads, uint32_t context) {
+  charge_table({heads, 2, context});
   std::vector<float> biases;
   biases.reserve(size_t{heads} * (2 * size_t{context} - 1));
   for (const float slope : alibi_slopes(heads)) {

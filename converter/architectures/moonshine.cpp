@@ -131,6 +131,7 @@ TransformerSpec read_moonshine_decoder(Config& config, const MoonshineDefaults& 
 
 /// Whether rows i see rows j with 0 <= i - j < left or 0 < j - i < right, as a bias of each head.
 std::vector<float> window_bias(uint32_t heads, uint32_t rows, uint32_t left, uint32_t right) {
+  charge_table({heads, 2, rows});
   const int64_t reach = rows;
   std::vector<float> bias;
   for (uint32_t head = 0; head < heads; ++head) {

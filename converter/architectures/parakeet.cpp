@@ -132,6 +132,7 @@ View build_subsampling(TransformerBuilder& builder, const ParakeetSizes& sizes) 
 /// relative_k_proj of the sines and cosines of distances t - p, from reach - 1 down: [2 reach - 1, width].
 std::vector<float> relative_keys(TensorSet& tensors, const std::string& source, const ParakeetSizes& sizes) {
   const uint32_t width = sizes.width;
+  charge_table({2, sizes.reach, width});
   const std::vector<float> weight = tensors.table(source + ".weight", width, width);
   std::vector<float> keys, sines(width);
   for (int64_t distance = int64_t{sizes.reach} - 1; distance > -int64_t{sizes.reach}; --distance) {
@@ -309,6 +310,7 @@ TransformerSpec read_parakeet_ctc(const Source& source, Config& config) {
   spec.head.kind = OutputKind::token_labels;
   spec.head.output = "ctc_head";
   spec.head.width = spec.vocab;
+  charge_table({spec.vocab, sizeof(std::string)});
   for (uint32_t id = 0; id < spec.vocab; ++id) spec.head.labels.push_back(fmt::format("<{}>", id));
   return spec;
 }

@@ -35,6 +35,7 @@ std::vector<float> project_rows(const std::vector<float>& rows, uint32_t inputs,
 
 std::vector<float> by_distance(const std::vector<float>& rows, uint32_t outputs, uint32_t reach,
                                const std::function<uint32_t(int32_t)>& row_of) {
+  charge_table({outputs, 2, reach});
   const uint32_t columns = 2 * reach - 1;
   std::vector<float> table(size_t{outputs} * columns);
   for (uint32_t column = 0; column < columns; ++column) {

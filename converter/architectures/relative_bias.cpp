@@ -34,6 +34,7 @@ std::vector<float> relative_bias(const Source& source, const std::string& table,
     fail("tensor {} is not [{}, {}]", table, buckets.count, heads);
   std::vector<std::vector<float>> rows(buckets.count, std::vector<float>(heads));
   for (uint32_t bucket = 0; bucket < buckets.count; ++bucket) read_row(found->second, bucket, rows[bucket]);
+  charge_table({heads, 2, context});
   const uint32_t columns = 2 * context - 1;
   std::vector<float> bias(size_t{heads} * columns);
   for (uint32_t column = 0; column < columns; ++column) {

@@ -49,6 +49,7 @@ SwinPlace swin_place(const SwinStage& stage, uint32_t index) {
 
 /// The patches window by window, by their numbers.
 std::vector<uint32_t> window_order(const SwinStage& stage, uint32_t shift) {
+  charge_table({stage.rows, stage.columns});
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < stage.patches(); ++i) {
     const SwinPlace place = swin_place(stage, i);
@@ -64,6 +65,7 @@ uint32_t swin_part(uint32_t place, uint32_t side, uint32_t window, uint32_t shif
 
 /// [heads * patches, area]: of two patches of a window by their distances, and between parts.
 std::vector<float> window_bias(const SwinStage& stage, const std::vector<float>& table, uint32_t shift) {
+  charge_table({stage.heads, stage.rows, stage.columns, stage.window, stage.window});
   const uint32_t reach = 2 * stage.window - 1;
   std::vector<float> bias;
   bias.reserve(size_t{stage.heads} * stage.patches() * stage.area());

@@ -20,6 +20,7 @@ constexpr uint32_t kPositions = 1024;  // that are in the file; the original kno
 
 /// [rows, width]: sines in even columns, cosines in odd ones.
 std::vector<float> interleaved_sines(uint32_t rows, uint32_t width) {
+  charge_table({rows, width});
   std::vector<float> table(size_t{rows} * width);
   for (uint32_t row = 0; row < rows; ++row) {
     for (uint32_t column = 0; column < width; ++column) {
@@ -151,6 +152,7 @@ void set_sines(const Source& source, const ClassicNames& names, TransformerSpec&
     return;
   }
   spec.context = static_cast<uint32_t>(stored->second.rows());
+  charge_table({spec.context, spec.width});
   spec.position_table.resize(size_t{spec.context} * spec.width);
   for (uint32_t row = 0; row < spec.context; ++row)
     read_row(stored->second, row,

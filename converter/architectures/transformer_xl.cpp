@@ -19,6 +19,7 @@ struct XlStack {
 
 /// Rows of distances 0, 1, ...: sines, then cosines.
 std::vector<float> distance_sines(const XlStack& own) {
+  charge_table({own.reach, own.width});
   const std::vector<float> frequencies = sine_frequencies(own.width);
   std::vector<float> rows;
   for (uint32_t distance = 0; distance < own.reach; ++distance) {

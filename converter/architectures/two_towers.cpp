@@ -29,6 +29,7 @@ LayerSpec read_tower_layer(Config& config, const std::string& base, uint32_t wid
 
 /// The bias of a mask: row i of every head sees keys up to i.
 std::vector<float> causal_bias(uint32_t heads, uint32_t context) {
+  charge_table({heads, context, context});
   std::vector<float> bias;
   for (uint32_t row = 0; row < heads * context; ++row) {
     for (uint32_t key = 0; key < context; ++key) bias.push_back(key <= row % context ? 0.0f : kMasked);

@@ -144,6 +144,7 @@ namespace {
 /// A bias for each pair of rows: of patches by their distances in both directions, and three numbers for
 /// pairs with the first row.
 std::vector<float> expand_bias(const std::vector<float>& table, uint32_t side, uint32_t heads) {
+  charge_table({heads, side, side, side, side});
   const uint32_t reach = 2 * side - 1, rows = side * side + 1, special = reach * reach;
   const auto index = [&](uint32_t query, uint32_t key) {
     if (query == 0) return key == 0 ? special + 2 : special;

@@ -14,6 +14,7 @@ constexpr uint32_t kOffset = 2;
 /// [context, width], the sines of a row before its cosines, in f32 as the original computes them. The row of
 /// the padding id is 0.
 std::vector<float> sines(uint32_t context, uint32_t width, int32_t padding) {
+  charge_table({context, width});
   const uint32_t half = width / 2;
   std::vector<float> table(size_t{context} * width);
   const float step = static_cast<float>(std::log(10000.0) / (half - 1.0));

@@ -75,6 +75,7 @@ std::vector<float> sum_heads(const XlnetLayer& own, const std::vector<float>& co
 
 /// Sines and cosines of query - key for each distance key - query: [2 reach - 1, width].
 std::vector<float> sinusoids(const XlnetLayer& own) {
+  charge_table({2, own.reach, own.width});
   std::vector<float> rows;
   const int32_t farthest = static_cast<int32_t>(own.reach) - 1;
   std::vector<float> frequencies;

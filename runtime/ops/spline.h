@@ -8,7 +8,7 @@ namespace mote::ops {
 struct Spline : Operation {
   template <class F>
   static constexpr void operands(SplineArgs& args, F&& f) {
-    rows_of(f, args.in, 1, args.curve, 3 * uint64_t{args.bins} - 1, args.out, 1);
+    rows_of(f, args.in, 1u, args.curve, 3 * uint64_t{args.bins} - 1, args.out, 1u);
   }
   static uint64_t work_per_row(const SplineArgs& args) { return 32 * uint64_t{args.bins}; }
 

@@ -4,6 +4,8 @@
 // decoders may differ by a rounding, themselves.
 #include "pictures/pixel_values.h"
 
+#include <sys/resource.h>
+
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -190,4 +192,23 @@ TEST("a picture beyond the limits is refused before its memory is taken", "[pict
   CHECK(contains(refusal_of(bytes_of("progressive.jpg"), {1 << 20, 5000}), "too large"));
   Resampler resampler(square_of_24(), {1 << 30, 1000});
   CHECK(contains(message_of<mote::convert::Error>([&] { resampler.begin(10, 1 << 20); }), "memory"));
+}
+
+TEST("a chunk that says to have two gigabytes costs no more than the file has", "[pictures]") {
+  const auto most_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  for (const char* kind : {"tEXt", "zTXt", "iTXt", "iCCP", "eXIf", "sPLT", "PLTE", "tRNS", "uNKn"}) {
+    const Bytes whole = bytes_of("palette.png");
+    Bytes file(whole.begin(), whole.begin() + 33);  // the signature and the header
+    for (const int byte : {0x7e, 0, 0, 4}) file.push_back(static_cast<std::byte>(byte));
+    for (uint32_t i = 0; i < 4; ++i) file.push_back(static_cast<std::byte>(kind[i]));
+    file.insert(file.end(), whole.begin() + 33, whole.end());
+    CAPTURE(kind);
+    const auto before = most_kilobytes();
+    CHECK(refusal_of(file) != "");
+    CHECK(most_kilobytes() - before < 100'000);
+  }
 }
