@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Picks the next token from a row of logits: repetition penalty, temperature, top-k, top-p, min-p, in this
-// order.
+// The sampling of a session: its settings, its random numbers and the tokens that it saw last.
 #pragma once
 
-#include "mote/mote.h"
+#include "runtime/exec/choose.h"
 
 namespace mote {
-
-struct Candidate {
-  float logit;
-  int32_t id;
-};
 
 struct Sampler {
   mote_sampling sampling;
@@ -22,19 +16,14 @@ struct Sampler {
   Candidate* candidates;  // [vocab] scratch
 };
 
-/// Null if the settings are valid, else what is wrong with them.
-const char* sampling_problem(const mote_sampling& sampling);
-
 /// Takes the settings, seeds the random sequence and forgets the recent tokens.
 void sampler_start(Sampler* sampler, const mote_sampling& sampling);
 
 /// Tells the sampler of a token of the sequence, for the repetition penalty.
 void sampler_see(Sampler* sampler, int32_t id);
 
-struct RuledTokens;
-
-/// An id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0. `ruled`: null for no
-/// rules.
+/// Returns an id of 0..vocab-1; NaN logits are never picked unless all are, which gives 0. `ruled`: null for
+/// no rules.
 int32_t sampler_pick(Sampler* sampler, const float* logits, const RuledTokens* ruled = nullptr);
 
 }  // namespace mote

@@ -75,7 +75,7 @@ mote_status replay(mote_session* session, const file::SelfTest& test, mote_self_
   if (session->programs[0].input_width != 0 && size_of(test.values()) != 0)
     return replay_rows(session, test, result, error);
   const mote_sampling greedy = mote_sampling_default();
-  mote_status status = mote_sampler_init(session, &greedy, error);
+  mote_status status = mote_sample_begin(session, &greedy, error);
   if (status == MOTE_OK && session->programs[0].sources != 0) status = replay_source(session, test, error);
   if (status == MOTE_OK) {
     status = mote_prefill(session, 0, test.ids()->data(), test.ids()->size(), MOTE_LOGITS_LAST, error);

@@ -14,7 +14,7 @@ struct Candidates {
 
   bool has(int32_t id) const { return id >= 0 && static_cast<uint32_t>(id) < vocab; }
   void ban(int32_t id) const {
-    if (has(id)) list[id].logit = -INFINITY;
+    if (has(id)) list[id].score = -INFINITY;
   }
   void ban(const int32_t* ids, uint32_t count) const {
     for (uint32_t i = 0; i < count; ++i) ban(ids[i]);
@@ -28,7 +28,7 @@ void penalize_all(const RuledTokens& ruled, const float* logits, const Candidate
   for (uint32_t i = 0; i < ruled.count; ++i) {
     const int32_t id = ruled.ids[i];
     if (!candidates.has(id)) continue;
-    float& logit = candidates.list[id].logit;
+    float& logit = candidates.list[id].score;
     if (logit == logits[id]) logit = logit < 0 ? logit * penalty : logit / penalty;
   }
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "mote/mote.h"
-#include "runtime/exec/sampler.h"
+#include "runtime/exec/choose.h"
 #include "runtime/file/file.h"
 
 namespace mote {

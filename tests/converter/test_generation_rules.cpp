@@ -70,7 +70,7 @@ TEST("generation: rules change logits as transformers' generate does") {
     for (uint32_t id = 0; id < vocab; ++id) {
       const json& score = one.at("scores")[id];
       CAPTURE(one.dump(), id);
-      CHECK(candidates[id].logit == (score.is_null() ? -INFINITY : score.get<float>()));
+      CHECK(candidates[id].score == (score.is_null() ? -INFINITY : score.get<float>()));
     }
   }
 }

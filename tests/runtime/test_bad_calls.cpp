@@ -33,8 +33,8 @@ TEST("sampling refuses null pointers") {
   test::prefill(session.get(), test::some_ids(3, model().info().vocab), model().info().vocab);
   const mote_sampling sampling = mote_sampling_default();
   int32_t id = 0;
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sampler_init(session.get(), nullptr, nullptr));
-  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sampler_init(nullptr, &sampling, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sample_begin(session.get(), nullptr, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sample_begin(nullptr, &sampling, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sample(session.get(), 0, nullptr, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT, mote_sample(nullptr, 0, &id, nullptr));
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample(session.get(), 0, &id, nullptr));

@@ -47,7 +47,7 @@ void expect_continuation(mote_kv_dtype kv_dtype) {
   mote_sampling sampling = mote_sampling_default();
   sampling.temperature = 1.5f;
   sampling.seed = 3;
-  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sampler_init(first.get(), &sampling, nullptr));
+  TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample_begin(first.get(), &sampling, nullptr));
   test::prefill(first.get(), test::some_ids(17, 100), 100);
   int32_t id;
   TEST_ASSERT_EQUAL_INT(MOTE_OK, mote_sample(first.get(), 0, &id, nullptr));
@@ -129,7 +129,7 @@ void sample(mote_session* session, uint32_t tokens) {
   mote_sampling sampling = mote_sampling_default();
   sampling.temperature = 1;
   sampling.repetition_penalty = 1.5f;
-  REQUIRE(mote_sampler_init(session, &sampling, nullptr) == MOTE_OK);
+  REQUIRE(mote_sample_begin(session, &sampling, nullptr) == MOTE_OK);
   for (uint32_t i = 0; i < tokens; ++i) {
     int32_t id;
     REQUIRE(mote_sample(session, 0, &id, nullptr) == MOTE_OK);
@@ -239,7 +239,7 @@ TEST("a session that was emptied gives the snapshot of a new one") {
     truncate(used.get(), 0, 0);
     truncate(used.get(), 1, 0);
     const mote_sampling greedy = mote_sampling_default();
-    REQUIRE(mote_sampler_init(used.get(), &greedy, nullptr) == MOTE_OK);
+    REQUIRE(mote_sample_begin(used.get(), &greedy, nullptr) == MOTE_OK);
     life.live(used.get());
     life.live(fresh.get());
     expect_same_bytes(saved(fresh.get()), saved(used.get()));

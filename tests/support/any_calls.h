@@ -201,7 +201,7 @@ class AnyCalls : public AnyReads {
 
   void sample() {
     const mote_sampling sampling = choose_sampling();
-    must(mote_sampler_init(session_, &sampling, &error_) == MOTE_OK);
+    must(mote_sample_begin(session_, &sampling, &error_) == MOTE_OK);
     for (uint32_t row = 0; row < 3; ++row) {
       int32_t picked = -1;
       if (ok(mote_sample(session_, row, &picked, &error_)))

@@ -67,7 +67,7 @@ class SourceRun {
         outputs_(outputs) {
     mote_error error = {};
     const mote_sampling greedy = mote_sampling_default();
-    check(mote_sampler_init(session_.get(), &greedy, &error), error, "forward");
+    check(mote_sample_begin(session_.get(), &greedy, &error), error, "forward");
   }
 
   void encode_sources() {

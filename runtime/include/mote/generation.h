@@ -27,7 +27,7 @@ mote_sampling mote_sampling_default(void);
 
 /* Restarts the random sequence and forgets the repetition window; also done by mote_generation_begin, whose
    window then has the ids that sequence 0 holds, computed, reused or restored, and the prompt. */
-mote_status mote_sampler_init(mote_session* session, const mote_sampling* sampling, mote_error* error);
+mote_status mote_sample_begin(mote_session* session, const mote_sampling* sampling, mote_error* error);
 
 /* Picks an id from row `row` of the logits. NaN logits are never picked; all NaN: id 0. Of a session's
  * sampler. */

@@ -81,7 +81,7 @@ class CaseRun {
         next_ids_(batch, -1) {
     mote_error error = {};
     const mote_sampling greedy = mote_sampling_default();
-    check(mote_sampler_init(session_.get(), &greedy, &error), error, "forward");
+    check(mote_sample_begin(session_.get(), &greedy, &error), error, "forward");
   }
 
   void run_segment(const Case& item, const std::string& path, Outputs& outputs) {

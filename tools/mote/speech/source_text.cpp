@@ -22,7 +22,7 @@ class SourceTranscriber {
       : file_(file), sound_(sound_of(file)), session_(file, options_for(options, file, sound_)) {
     mote_error error = {};
     const mote_sampling greedy = mote_sampling_default();
-    check(mote_sampler_init(session_.get(), &greedy, &error), error, file.path());
+    check(mote_sample_begin(session_.get(), &greedy, &error), error, file.path());
   }
 
   void read(SoundSource& source, const std::function<void(const Passage&)>& found) {
