@@ -33,7 +33,7 @@ struct Model {
   }
   /// What a conversion fails with; "" if it does not.
   std::string message() const {
-    return message_of<std::exception>([&] { convert(path, folder / "out", {}); });
+    return message_of<std::exception>([&] { mote::convert::convert(path, folder / "out", {}); });
   }
   TempDirectory folder;
   fs::path path;
