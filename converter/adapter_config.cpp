@@ -117,9 +117,9 @@ class ConfigReader {
     config.dora = file_.flag(object_, "use_dora", false);
     config.task = file_.text(object_, "task_type", "");
     for (const auto& [key, value] : patterns("alpha_pattern").items())
-      config.alphas.emplace_back(plain(key), number(value, key));
+      config.alphas.emplace(plain(key), number(value, key));
     for (const auto& [key, value] : patterns("rank_pattern").items())
-      config.ranks.emplace_back(plain(key), file_.size(value, key, kMostRank));
+      config.ranks.emplace(plain(key), file_.size(value, key, kMostRank));
     read_whole(config);
     read_rows(config);
     return config;

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "converter/source.h"
@@ -18,12 +18,13 @@ struct AdapterConfig {
   double alpha = 0;
   uint64_t rank = 0;
   bool rslora = false, dora = false;
-  std::vector<std::pair<std::string, double>> alphas;
-  std::vector<std::pair<std::string, uint64_t>> ranks;
+  // By the names of modules or their ends: each_naming.
+  std::map<std::string, double, std::less<>> alphas;
+  std::map<std::string, uint64_t, std::less<>> ranks;
   std::string task;                      // "SEQ_CLS"; empty: none
   std::vector<std::string> whole;        // modules_to_save: ends of the names of modules that are kept whole
   std::vector<uint64_t> embedding_rows;  // trainable_token_indices, of the embedding
-  std::map<std::string, std::vector<uint64_t>> rows;  // the same by the ends of modules' names
+  std::map<std::string, std::vector<uint64_t>, std::less<>> rows;  // the same by the ends of modules' names
 };
 
 /// Reads the file. What it holds beside and changes nothing is named in a note of the source. Throws Error,

@@ -13,12 +13,14 @@
 #include "converter/architectures/architecture.h"
 #include "converter/error.h"
 #include "converter/merged_rows.h"
+#include "converter/module_names.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/json_text.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 #include "converter/tied_head.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -29,19 +31,12 @@ constexpr std::string_view kPrefix = "base_model.model.", kA = ".lora_A.weight",
                            kEmbeddingA = ".lora_embedding_A", kRows = ".token_adapter.trainable_tokens_delta",
                            kBase = ".base_layer.";
 
-/// Returns whether a key of the config names the module: it is its name, or its end behind a dot.
-bool names_module(std::string key, const std::string& module) {
-  const bool whole = key.starts_with('^');
-  if (whole) key.erase(0, 1);
-  if (key == module) return true;
-  return !whole && module.ends_with("." + key);
-}
-
 std::string without_end(const std::string& name, std::string_view end) {
   return name.substr(0, name.size() - end.size());
 }
 
 std::vector<float> values_of(const SourceTensor& tensor, const std::string& name) {
+  charge_bytes(tensor.rows() * tensor.cols() * sizeof(float));  // tensors of a pickle may share their bytes
   std::vector<float> values(tensor.rows() * tensor.cols());
   for (uint64_t row = 0; row < tensor.rows(); ++row)
     read_row(tensor, row, std::span(values).subspan(row * tensor.cols(), tensor.cols()));
@@ -63,6 +58,7 @@ class Adapter {
     const TransformerSpec spec = find_architecture(config).read(source, config);
     transposed_ = spec.transposed;
     names_ = join_tied_head(source, spec);
+    for (auto& [name, tensor] : source.tensors) ends_.add(name, tensor);
   }
 
   void merge() {
@@ -134,13 +130,7 @@ class Adapter {
     if (names_.tied && name == names_.head + ".weight") return find(names_.embedding + ".weight");
     const auto shorter = tensors.find(name.substr(name.find('.') + 1));
     if (shorter != tensors.end()) return &shorter->second;
-    SourceTensor* longer = nullptr;
-    for (auto& [other, tensor] : tensors) {
-      if (!other.ends_with("." + name)) continue;
-      if (longer != nullptr) return nullptr;
-      longer = &tensor;
-    }
-    return longer;
+    return ends_.find(name);
   }
   SourceTensor& tensor_of(const std::string& name, const std::string& own) {
     SourceTensor* found = find(name);
@@ -151,6 +141,7 @@ class Adapter {
 
   bool is_whole(const std::string& name) const {
     return std::any_of(config_.whole.begin(), config_.whole.end(), [&](const std::string& module) {
+      charge_work(name.size() + module.size());
       return name.starts_with(module + ".") || name.find("." + module + ".") != std::string::npos;
     });
   }
@@ -176,12 +167,17 @@ class Adapter {
     if (found == nullptr && !whole)
       fail("{}: adapter tensor {} fits no weight of the model", directory_.string(), shown(own));
     if (found == nullptr) {
-      source_.tensors[name] = tensor;
+      add(name, tensor);
     } else {
       require_shape(own, tensor, name, *found);
       *found = tensor;
     }
     if (whole) replaced_.push_back(tensor.shape);
+  }
+
+  void add(const std::string& name, const SourceTensor& tensor) {
+    SourceTensor& added = source_.tensors[name] = tensor;
+    ends_.add(name, added);
   }
 
   /// A vocabulary may have grown, and a head may have other labels.
@@ -204,22 +200,21 @@ class Adapter {
     if (!has_own_head_) {
       source_.notes.push_back("the adapter replaces the embedding, the head that was tied to it stays");
     }
-    source_.tensors[names_.head + ".weight"] = *source_.own_head;
+    add(names_.head + ".weight", *source_.own_head);
     source_.own_head.reset();
     names_.tied = false;
   }
 
   /// Of the pattern that names the module; peft takes the first of several, whose order JSON does not keep.
   template <class Value>
-  std::optional<Value> pattern_value(const std::vector<std::pair<std::string, Value>>& patterns,
+  std::optional<Value> pattern_value(const std::map<std::string, Value, std::less<>>& patterns,
                                      const std::string& module) {
     std::optional<Value> found;
-    for (const auto& [key, value] : patterns) {
-      if (!names_module(key, module)) continue;
+    each_naming(patterns, module, [&](const std::string&, Value value) {
       if (found && *found != value)
         fail("{}: several patterns name {}", (directory_ / "adapter_config.json").string(), shown(module));
       found = value;
-    }
+    });
     return found;
   }
 
@@ -301,10 +296,14 @@ class Adapter {
   /// The rows of a table that were trained.
   void replace_rows(const std::string& name, const SourceTensor& tensor) {
     const std::string module = plain(without_end(name, kRows));
-    std::vector<uint64_t> rows = config_.embedding_rows;
-    for (const auto& [key, own] : config_.rows) {
-      if (names_module(key, module)) rows = own;
-    }
+    std::string last;  // of several keys that name it
+    const std::vector<uint64_t>* given = &config_.embedding_rows;
+    each_naming(config_.rows, module, [&](const std::string& key, const std::vector<uint64_t>& own) {
+      if (key < last) return;
+      last = key;
+      given = &own;
+    });
+    const std::vector<uint64_t>& rows = *given;
     SourceTensor& table = tensor_of(module + ".weight", name);
     if (tensor.rows() != rows.size() || tensor.cols() != table.cols())
       fail("{}: adapter tensor {} [{}] does not fit the {} rows of trainable_token_indices",
@@ -329,6 +328,7 @@ class Adapter {
   float strength_;
   bool transposed_ = false, tied_noted_ = false, has_own_head_ = false;
   TiedNames names_;
+  TensorEnds ends_;  // of the source's
   std::map<std::string, SourceTensor> tensors_;
   std::vector<std::vector<uint64_t>> replaced_;  // shapes of what modules_to_save holds
   std::set<std::string> used_;
@@ -337,6 +337,17 @@ class Adapter {
 }  // namespace
 
 namespace {
+
+/// What an adapter's directory has of files that describe it and hold its numbers.
+uint64_t bytes_of_adapter(const fs::path& directory) {
+  uint64_t bytes = 0;
+  for (const char* name : {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}) {
+    std::error_code none;
+    const uint64_t size = fs::file_size(directory / name, none);
+    if (!none) bytes += size;
+  }
+  return bytes;
+}
 
 /// The tokenizer and the chat template that were saved with the adapter are those that it was trained with.
 void take_texts(Source& source, const fs::path& directory) {
@@ -364,6 +375,7 @@ void merge_adapter(Source& source, const fs::path& directory, float strength) {
   std::error_code none;
   if (!fs::exists(directory / "adapter_config.json", none))
     fail("{} has no adapter_config.json: expected a LoRA adapter's directory", directory.string());
+  const WorkBudget budget(directory.string(), bytes_of_adapter(directory));
   Adapter(source, directory, strength).merge();
   source.notes.push_back(fmt::format("merged the adapter {} at the scale {}", directory.string(), strength));
   take_texts(source, directory);

@@ -50,17 +50,18 @@ class PublishedKeys {
     keys_.erase(found);
     return value;
   }
+  /// A size that is there.
+  uint64_t size(const char* key) const { return file_.size(keys_.at(key), key, kMostSize); }
   uint64_t take_size(const char* key, uint64_t absent) {
     const json value = take(key);
-    if (value.is_null()) return absent;
-    if (!value.is_number_integer() || value.get<int64_t>() < 0 || value.get<int64_t>() > (1 << 24))
-      file_.refuse_value(key, &value, "a whole number");
-    return value.get<uint64_t>();
+    return value.is_null() ? absent : file_.size(value, key, kMostSize);
   }
   json& keys() { return keys_; }
   const JsonFile& file() const { return file_; }
 
  private:
+  static constexpr uint64_t kMostSize = 1u << 24;
+
   json& keys_;
   JsonFile file_;
 };
@@ -78,8 +79,7 @@ void take_gated_activation(PublishedKeys& keys) {
 void take_nomic_bert(PublishedKeys& keys, Source& source) {
   json& all = keys.keys();
   if (!all.contains("n_embd")) return;
-  if (all.value("n_inner", json()).is_null() && all["n_embd"].is_number_integer())
-    all["n_inner"] = 4 * all["n_embd"].get<int64_t>();
+  if (all.value("n_inner", json()).is_null()) all["n_inner"] = 4 * keys.size("n_embd");
   const std::pair<const char*, const char*> names[] = {{"n_embd", "hidden_size"},
                                                        {"n_layer", "num_hidden_layers"},
                                                        {"n_head", "num_attention_heads"},

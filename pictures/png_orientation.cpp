@@ -96,10 +96,10 @@ class PngTexts {
       if (data.empty()) return;
       data.remove_prefix(1);
     }
+    taken_ += deflated ? kMostText : std::min(data.size(), kMostText);
+    if (taken_ > kMostTexts) convert::fail("the PNG's texts about how it lies are too large; save it anew");
     std::optional<std::string> text = deflated ? inflated(data) : std::string(data.substr(0, kMostText));
     if (!text) return;
-    taken_ += deflated ? kMostText : text->size();
-    if (taken_ > kMostTexts) convert::fail("the PNG's texts about how it lies are too large; save it anew");
     if (key == kRawExif) {
       raw_exif_ = orientation_of(bytes_of_profile(*text));
     } else {

@@ -12,6 +12,7 @@
 #include "converter/readers/json_file.h"
 #include "converter/readers/json_text.h"
 #include "converter/tokenizers/side_files.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kCtcVocabDepth = 16;
+constexpr uint64_t kBytesOfLabel = 64;  // besides its text
 
 class CtcTokenizer {
  public:
@@ -30,15 +32,21 @@ class CtcTokenizer {
         size_(vocab) {}
 
   CtcTexts read() {
+    const WorkBudget budget(vocab_path_.string(), bytes());
     const json ids = read_vocab();
-    std::vector<std::string> tokens(size_, side_.named_token("unk_token", "<unk>"));
+    const std::string unknown = side_.named_token("unk_token", "<unk>");
+    charge_bytes(size_ * (kBytesOfLabel + unknown.size()));
+    std::vector<std::string> tokens(size_, unknown);
     read_added(tokens);
     const JsonFile where(vocab_path_.string());
     for (const auto& [text, id] : ids.items()) tokens[where.size(id, text, size_ - 1)] = text;
     CtcTexts texts;
     texts.blank = find_blank(tokens);
     const std::optional<std::string> parting = delimiter();
-    for (const std::string& token : tokens) texts.labels.push_back(shown_text(token, parting));
+    for (const std::string& token : tokens) {
+      texts.labels.push_back(shown_text(token, parting));
+      charge_bytes(texts.labels.back().size());
+    }
     texts.labels[static_cast<size_t>(texts.blank)] = side_.named_token("pad_token", "<pad>");
     require_different(tokens, texts.labels);
     texts.cleans_up = config_.flag(side_.config(), "clean_up_tokenization_spaces", false);
@@ -50,6 +58,18 @@ class CtcTokenizer {
   }
 
  private:
+  /// Returns how many bytes the files have that are read.
+  uint64_t bytes() const {
+    uint64_t sum = 0;
+    for (const std::filesystem::path& path :
+         {vocab_path_, added_path_, std::filesystem::path(side_.config_path())}) {
+      std::error_code none;
+      const uint64_t size = std::filesystem::file_size(path, none);
+      if (!none) sum += size;
+    }
+    return sum;
+  }
+
   /// Returns the vocabulary; of several languages, that of the one which tokenizer_config.json names.
   json read_vocab() const {
     json vocab = read_json_object(vocab_path_, kCtcVocabDepth);
@@ -143,9 +163,16 @@ CtcTexts read_ctc_texts(const Source& source, uint32_t vocab) {
   CtcTokenizer tokenizer(source, vocab);
   if (!source.directory.empty() && tokenizer.is_there()) return tokenizer.read();
   CtcTexts texts;
-  charge_table({vocab, sizeof(std::string)});
-  for (uint32_t id = 0; id < vocab; ++id) texts.labels.push_back(fmt::format("<{}>", id));
+  texts.labels = numbered_labels(source, vocab);
   return texts;
+}
+
+std::vector<std::string> numbered_labels(const Source& source, uint32_t count) {
+  const WorkBudget budget(source.config_path.string(), 0);
+  charge_bytes(count * kBytesOfLabel);
+  std::vector<std::string> labels;
+  for (uint32_t id = 0; id < count; ++id) labels.push_back(fmt::format("<{}>", id));
+  return labels;
 }
 
 }  // namespace mote::convert

@@ -18,4 +18,7 @@ struct CtcTexts {
 /// otherwise.
 CtcTexts read_ctc_texts(const Source& source, uint32_t vocab);
 
+/// Returns labels that are their numbers, "<0>" and so on. Throws Error where there are too many to be held.
+std::vector<std::string> numbered_labels(const Source& source, uint32_t count);
+
 }  // namespace mote::convert

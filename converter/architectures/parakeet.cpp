@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "converter/architectures/ctc_texts.h"
 #include "converter/architectures/sound_settings.h"
 #include "converter/conformer_parts.h"
 #include "converter/error.h"
@@ -310,8 +311,7 @@ TransformerSpec read_parakeet_ctc(const Source& source, Config& config) {
   spec.head.kind = OutputKind::token_labels;
   spec.head.output = "ctc_head";
   spec.head.width = spec.vocab;
-  charge_table({spec.vocab, sizeof(std::string)});
-  for (uint32_t id = 0; id < spec.vocab; ++id) spec.head.labels.push_back(fmt::format("<{}>", id));
+  spec.head.labels = numbered_labels(source, spec.vocab);
   return spec;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "converter/onnx/onnx_model.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -25,10 +26,14 @@ std::string unquantized(const std::string& name) {
 
 std::vector<float> onnx_values(const OnnxTensor* tensor) {
   std::vector<float> values;
+  if (tensor != nullptr) charge_bytes(tensor->size() * sizeof(float));
   for (uint64_t i = 0; tensor != nullptr && i < tensor->size(); ++i)
     values.push_back(static_cast<float>(tensor->value(i)));
   return values;
 }
+
+/// Of looking a few names up.
+constexpr uint64_t kStepsOfSearch = 64;
 
 class OnnxNamer {
  public:
@@ -121,6 +126,7 @@ class OnnxNamer {
       const auto maker = makers_.find(input);
       if (maker == makers_.end() || maker->second->op != "Mul") continue;
       for (size_t i = 0; i < maker->second->inputs.size(); ++i) {
+        charge_work(kStepsOfSearch);
         if (initializer(*maker->second, i) != nullptr)
           weight.scales = onnx_values(initializer(*maker->second, i));
       }
@@ -128,11 +134,14 @@ class OnnxNamer {
   }
 
   std::optional<std::string> name_of_bias(const OnnxNode& node) const {
+    constexpr int kMostRoundings = 4;  // between two of the operators that are followed
     const OnnxNode* at = &node;
     for (int depth = 0; depth < 4 && at != nullptr; ++depth) {
-      while (at != nullptr && (at->op == "QuantizeLinear" || at->op == "DequantizeLinear")) at = next(*at);
+      for (int i = 0; at != nullptr && (at->op == "QuantizeLinear" || at->op == "DequantizeLinear"); ++i)
+        at = i == kMostRoundings ? nullptr : next(*at);
       if (at == nullptr) break;
       for (const std::string& input : at->inputs) {
+        charge_work(kStepsOfSearch);
         const std::string bias = find(input).own_name;
         if ((at->op == "Add" || at->op == "Gemm") && bias.ends_with(".bias") && is_own_name(bias))
           return bias.substr(0, bias.size() - 4) + "weight";

@@ -12,6 +12,7 @@
 #include "converter/onnx/proof.h"
 #include "converter/readers/bytes.h"
 #include "converter/readers/packed_rows.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -87,6 +88,7 @@ SourceTensor quantized_tensor(const std::shared_ptr<const OnnxModel>& model, con
     reader->scales.push_back(scales[row * shape[0] / rows]);
     reader->zeros.push_back(static_cast<int16_t>(zeros[row * shape[0] / rows]));
   }
+  charge_work(tensor.size());
   const bool is_signed = tensor.type == OnnxType::i8;
   const std::byte* data = tensor.bytes.data();
   const uint64_t row_step = weight.in_out ? 1 : cols, col_step = weight.in_out ? rows : 1;
@@ -241,6 +243,7 @@ bool has_names(const OnnxModel& model, const TransformerSpec& spec) {
 }
 
 void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
+  const WorkBudget budget(model->where, model->bytes);
   name_onnx_weights(*model);
   const std::map<std::string, SourceTensor> others = source.tensors;
   add_weights(source, model);
@@ -256,6 +259,7 @@ void read_onnx_model(Source& source, const std::shared_ptr<OnnxModel>& model) {
 
 /// T5's biases by distance, which its spec needs: by the end of their name, whatever wraps the side.
 void add_distance_biases(Source& source, const std::shared_ptr<OnnxModel>& model, const char* side) {
+  const WorkBudget budget(model->where, model->bytes);
   name_onnx_weights(*model);
   for (const auto& [name, weight] : model->weights) {
     const size_t at = name.rfind("block.");
@@ -309,6 +313,7 @@ nlohmann::json derive_onnx_config(const fs::path& path) {
 nlohmann::json derive_onnx_config(std::span<const std::byte> file, const fs::path& path) {
   Source files;
   const auto model = open_onnx(files, file, path);
+  const WorkBudget budget(model->where, model->bytes);
   name_onnx_weights(*model);
   unwrap_onnx_weights(*model);
   return derive_onnx_config(*model);

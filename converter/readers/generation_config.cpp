@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "converter/readers/bytes.h"
 #include "converter/readers/generation_keys.h"
@@ -144,10 +145,11 @@ void add_bad_words(const GenerationKeys& keys, const std::vector<int32_t>& stops
   const json* value = keys.find("bad_words_ids");
   if (value == nullptr) return;
   if (!value->is_array()) keys.file().refuse_value("bad_words_ids", value, "a list of lists of ids");
+  const std::set<int32_t> ends(stops.begin(), stops.end());
   for (const json& word : *value) {
     if (!word.is_array() || word.size() != 1) keys.refuse_key("bad_words_ids", word);
     const int32_t id = keys.id("bad_words_ids", word.front());
-    if (std::find(stops.begin(), stops.end(), id) == stops.end()) defaults.suppressed_ids.push_back(id);
+    if (ends.count(id) == 0) defaults.suppressed_ids.push_back(id);
   }
 }
 
@@ -175,11 +177,12 @@ std::vector<int32_t> read_forbidden(const GenerationKeys& keys, const std::vecto
   const json* value = keys.find("bad_words_ids");
   if (value == nullptr) return list;
   if (!value->is_array()) keys.file().refuse_value("bad_words_ids", value, "a list of lists of ids");
+  const std::set<int32_t> ends(stops.begin(), stops.end());
   for (const json& word : *value) {
     if (!word.is_array() || word.empty()) keys.file().refuse_value("bad_words_ids", &word, "a list of ids");
     std::vector<int32_t> ids;
     for (const json& id : word) ids.push_back(keys.id("bad_words_ids", id));
-    if (ids.size() == 1 && std::find(stops.begin(), stops.end(), ids.front()) != stops.end()) continue;
+    if (ids.size() == 1 && ends.count(ids.front()) != 0) continue;
     list.push_back(static_cast<int32_t>(ids.size()));
     list.insert(list.end(), ids.begin(), ids.end());
   }

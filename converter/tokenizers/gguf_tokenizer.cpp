@@ -17,6 +17,7 @@
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "converter/work_budget.h"
 
 namespace mote::convert {
 namespace {
@@ -289,6 +290,7 @@ class GgufTokenizer {
       const auto rank = std::lower_bound(ordered.begin(), ordered.end(), scores[id], std::greater<>());
       for (size_t at = 1; at < token.size(); ++at) {
         if ((static_cast<uint8_t>(token[at]) & 0xC0) == 0x80) continue;
+        charge_work(token.size());
         const auto left = ids_.find(token.substr(0, at)), right = ids_.find(token.substr(at));
         if (left == ids_.end() || right == ids_.end()) continue;
         spec_.merges.push_back(

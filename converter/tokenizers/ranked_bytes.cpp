@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -25,6 +26,8 @@ using nlohmann::json;
 
 constexpr const char* kTekkenFile = "tekken.json";
 constexpr uint32_t kMostRanks = 1u << 20;
+/// What a sign takes that fills a gap between two ids: its text, its entry and what is made of them.
+constexpr uint64_t kBytesOfFiller = 512;
 
 /// How transformers cuts text for tiktoken's files, which do not say it.
 constexpr const char* kTiktokenWords =
@@ -85,8 +88,10 @@ RankedBytes read_tekken(const fs::path& path) {
   ranked.first_id = values.number(config, "default_num_special_tokens", static_cast<uint32_t>(signs.size()));
   if (ranked.first_id < signs.size() || ranked.first_id > kMostRanks)
     values.refuse("default_num_special_tokens {} of {} special tokens", ranked.first_id, signs.size());
-  for (uint32_t id = 0; id < ranked.first_id; ++id)
+  for (uint32_t id = 0; id < ranked.first_id; ++id) {
+    charge_bytes(kBytesOfFiller);
     ranked.signs.emplace_back(id < signs.size() ? signs[id] : fmt::format("<SPECIAL_{}>", id), id);
+  }
   const uint32_t all = values.number(config, "default_vocab_size", UINT32_MAX);
   for (const json& entry : values.list(root, "vocab")) {
     if (ranked.tokens.size() + ranked.first_id >= all) break;  // the rest fills the file up
@@ -160,20 +165,21 @@ void add_declared_signs(const json& config, const JsonValues& settings, RankedBy
   }
   if (!declared.empty()) {
     for (; next <= declared.rbegin()->first; ++next) {
+      charge_bytes(kBytesOfFiller);
       const auto found = declared.find(next);
       ranked.signs.emplace_back(
           found == declared.end() ? fmt::format("<|reserved_token_{}|>", next) : found->second, next);
     }
   }
+  std::set<std::string> known;
+  for (const auto& [text, id] : ranked.signs) known.insert(text);
   for (const char* key : {"extra_special_tokens", "additional_special_tokens"}) {
     const json* extra = settings.find(config, key);
     if (extra == nullptr || !extra->is_array()) continue;
     for (const json& token : *extra) {
       if (!token.is_string()) continue;
       const std::string text = token.get<std::string>();
-      const bool known = std::any_of(ranked.signs.begin(), ranked.signs.end(),
-                                     [&](const auto& sign) { return sign.first == text; });
-      if (!known) ranked.signs.emplace_back(text, next++);
+      if (known.insert(text).second) ranked.signs.emplace_back(text, next++);
     }
   }
 }

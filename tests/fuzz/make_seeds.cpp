@@ -7,6 +7,7 @@
 
 #include "converter/convert.h"
 #include "converter/error.h"
+#include "tests/fuzz/file_seeds.h"
 #include "tests/fuzz/kept_model.h"
 #include "tests/fuzz/model_choices.h"
 #include "tests/fuzz/restore_choices.h"
@@ -362,6 +363,8 @@ int main(int argc, char** argv) {
     make_packed(argv[1]);
     make_ggufs(argv[1]);
     make_texts(argv[1]);
+    fuzz::make_piece_files(kGolden, folder(argv[1], "piece_files"));
+    fuzz::make_settings(kGolden, folder(argv[1], "settings"));
     make_snapshots(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "mote_fuzz_seeds: %s\n", error.what());

@@ -244,6 +244,14 @@ TEST("transcribe says what is wrong with damaged sound and with models that do n
   assert_fails(run("transcribe " + bert + " " + sound), 1, "does not take sound");
 }
 
+TEST("a seek that leads beyond what any file has leaves a sound where it was") {
+  constexpr int64_t kHere = 44;
+  TEST_ASSERT_EQUAL_INT(kHere + 8, mote::cli::place_after_seek(kHere, kHere, 8));
+  TEST_ASSERT_EQUAL_INT(0, mote::cli::place_after_seek(kHere, kHere, -kHere));
+  for (const int64_t offset : {INT64_MAX, INT64_MAX - kHere + 1, INT64_MIN, -kHere - 1, int64_t{1} << 40})
+    TEST_ASSERT_EQUAL_INT(kHere, mote::cli::place_after_seek(kHere, kHere, offset));
+}
+
 TEST("a sound whose lengths lead beyond any file is refused") {
   const auto big = [](uint64_t value, int bytes) {
     std::string text;

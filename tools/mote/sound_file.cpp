@@ -13,6 +13,16 @@
 #endif
 
 namespace mote::cli {
+namespace {
+
+constexpr int64_t kMostPiped = int64_t{1} << 32;  // bytes of sound from standard input
+
+}  // namespace
+
+int64_t place_after_seek(int64_t at, int64_t from, int64_t offset) {
+  int64_t to = 0;
+  return !__builtin_add_overflow(from, offset, &to) && to >= 0 && to <= kMostPiped ? to : at;
+}
 
 #ifdef MOTE_HAS_SNDFILE
 
@@ -21,7 +31,6 @@ namespace {
 constexpr uint32_t kLeastRate = 1000, kMostRate = 768000;
 constexpr int kMostChannels = 64, kMostLog = 1 << 14;
 constexpr sf_count_t kFramesAtOnce = 4096;
-constexpr uint64_t kMostPiped = uint64_t{1} << 32;  // bytes of sound from standard input
 
 /// Bytes in memory. Of standard input, which cannot seek, what is read stays here, so that headers are found
 /// again.
@@ -36,7 +45,7 @@ struct Piped {
       bytes.resize(held + 65536);
       const ssize_t count = ::read(STDIN_FILENO, bytes.data() + held, 65536);
       bytes.resize(held + static_cast<size_t>(count > 0 ? count : 0));
-      ended = count <= 0 || bytes.size() > kMostPiped;
+      ended = count <= 0 || static_cast<int64_t>(bytes.size()) > kMostPiped;
     }
   }
   sf_count_t size() {
@@ -51,9 +60,7 @@ SF_VIRTUAL_IO piped_calls() {
   calls.seek = [](sf_count_t offset, int whence, void* user) {
     auto& piped = *static_cast<Piped*>(user);
     const sf_count_t from = whence == SEEK_CUR ? piped.at : whence == SEEK_END ? piped.size() : 0;
-    sf_count_t to = 0;  // a header's lengths may lead anywhere
-    if (!__builtin_add_overflow(from, offset, &to) && to >= 0 && to <= static_cast<sf_count_t>(kMostPiped))
-      piped.at = to;
+    piped.at = place_after_seek(piped.at, from, offset);
     return piped.at;
   };
   calls.read = [](void* to, sf_count_t count, void* user) {

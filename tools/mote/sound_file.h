@@ -31,6 +31,11 @@ std::unique_ptr<SoundSource> open_sound(const std::string& path);
 /// Of a file's bytes.
 std::unique_ptr<SoundSource> open_sound(std::span<const std::byte> bytes);
 
+/// Returns where bytes at `at` are read from after a seek by `offset` from `from`. A header's lengths may
+/// lead anywhere: where they lead before the first byte, or behind more than is ever held, it is where it
+/// was.
+int64_t place_after_seek(int64_t at, int64_t from, int64_t offset);
+
 /// The samples of a source at another rate: each is the sum of the source's around its time, weighted by a
 /// sinc in a Kaiser window (Smith 1984) of 32 zeros that is cut off at nine tenths of half the lower rate,
 /// the weights of a time adding up to 1. Before the first sample and behind the last it is silent.
