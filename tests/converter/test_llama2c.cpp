@@ -49,7 +49,7 @@ float first(const Source& source, const std::string& name) {
   return row[0];
 }
 
-std::string error_of(const std::string& file) {
+std::string llama2c_error_of(const std::string& file) {
   return message_of<Error>([&] { read_llama2c(as_bytes(file), "m.bin"); });
 }
 
@@ -104,23 +104,23 @@ TEST("llama2c: version 1 has its own order") {
 }
 
 TEST("llama2c: other versions, impossible sizes and wrong lengths are refused") {
-  TEST_ASSERT_TRUE(error_of(versioned(2, true)).find("version 2 (q80) is not read") != std::string::npos);
+  TEST_ASSERT_TRUE(llama2c_error_of(versioned(2, true)).find("version 2 (q80) is not read") != std::string::npos);
   std::string no_heads = versioned(1, true);
   no_heads[8 + 12] = 0;
-  TEST_ASSERT_TRUE(error_of(no_heads).find("impossible sizes") != std::string::npos);
+  TEST_ASSERT_TRUE(llama2c_error_of(no_heads).find("impossible sizes") != std::string::npos);
   const std::string file = first_format(true);
-  TEST_ASSERT_TRUE(error_of(file + "x").find("the file has") != std::string::npos);
+  TEST_ASSERT_TRUE(llama2c_error_of(file + "x").find("the file has") != std::string::npos);
   std::string huge = file;
   const int32_t dim = 1 << 20;  // terabytes, by the header
   std::copy_n(raw(dim).data(), 4, huge.data());
-  TEST_ASSERT_TRUE(error_of(huge).find("the file has") != std::string::npos);
+  TEST_ASSERT_TRUE(llama2c_error_of(huge).find("the file has") != std::string::npos);
 }
 
 TEST("llama2c: any cut and any changed byte is an error or a model inside the file") {
   for (const std::string& whole : {first_format(true), versioned(1, false)}) {
     // Every weight is as good as another: what counts is the header and the length.
     for (size_t size = 0; size < whole.size(); ++size) {
-      TEST_ASSERT_FALSE(error_of(whole.substr(0, size)).empty());
+      TEST_ASSERT_FALSE(llama2c_error_of(whole.substr(0, size)).empty());
     }
     const std::string header = whole.substr(0, 40);
     for_each_damage(header, [&](std::span<const std::byte> damaged) {
