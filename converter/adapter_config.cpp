@@ -7,10 +7,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr uint64_t kMostRank = 1u << 16;
-constexpr uint64_t kMostTokens = 1u << 24;
+constexpr uint64_t kMostAdapterTokens = 1u << 24;
 constexpr int kAdapterDepth = 16;
 
 enum class Matter {
@@ -156,7 +156,7 @@ class ConfigReader {
   std::vector<uint64_t> indices(const json& list) {
     if (!list.is_array()) file_.refuse_value("trainable_token_indices", &list, "a list of token ids");
     std::vector<uint64_t> rows;
-    for (const json& row : list) rows.push_back(file_.size(row, "trainable_token_indices", kMostTokens));
+    for (const json& row : list) rows.push_back(file_.size(row, "trainable_token_indices", kMostAdapterTokens));
     return rows;
   }
   /// A list is of the embedding, an object has one for each module's name.

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "converter/config_keys.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

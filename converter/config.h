@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/readers/json_file.h"
+#include "host/base/json_file.h"
 
 namespace mote::convert {
 

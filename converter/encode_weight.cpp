@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/error.h"
 #include "converter/packers/p16.h"
-#include "converter/parallel.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
+#include "host/base/error.h"
+#include "host/base/parallel.h"
 #include "runtime/file/xxh64.h"
 #include "schema/f16.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "converter/feedback.h"
+#include "converter/calibration/feedback.h"
 #include "converter/graph.h"
 
 namespace mote::convert {

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

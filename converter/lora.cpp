@@ -10,17 +10,17 @@
 
 #include "converter/adapter_config.h"
 #include "converter/adapter_task.h"
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
 #include "converter/merged_rows.h"
 #include "converter/module_names.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 #include "converter/tied_head.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

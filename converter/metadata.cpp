@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "converter/encode_weight.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/mote.h"
 #include "runtime/file/xxh64.h"
 #include "schema/mote_generated.h"

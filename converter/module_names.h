@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "converter/source.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/json_file.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
 
 namespace mote::convert {
 namespace {

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
 #include "converter/towers.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

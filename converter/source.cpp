@@ -5,12 +5,12 @@
 #include <cstring>
 #include <system_error>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_file.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/open_files.h"
 #include "converter/quant_row.h"
+#include "host/base/mapped_file.h"
 #include "kernels/ops.h"
 
 namespace mote::convert {
@@ -90,26 +90,6 @@ bool has_exact_type(SourceType type);
 
 /// Row `row` with the file's own scales and integers; only where has_exact_type.
 void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out);
-
-/// A file mapped read-only.
-class MappedFile {
- public:
-  explicit MappedFile(const std::filesystem::path& path);  // throws Error
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  std::span<const std::byte> bytes() const { return bytes_; }
-  const std::filesystem::path& path() const { return path_; }
-
-  /// From now on 4 MiB and more are read at a touch of what is not in memory yet, to huge pages where the
-  /// file system has large folios. Nowhere an error.
-  void read_by_huge_pages() const;
-
- private:
-  std::filesystem::path path_;
-  std::span<const std::byte> bytes_;
-  OpenFile listed_;
-};
 
 /// How token vectors become one for the text, as a sentence-transformers directory or the user says.
 struct SentencePooling {

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "converter/readers/bytes.h"
 #include "converter/readers/generation_config.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
+#include "host/base/bytes.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/error.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

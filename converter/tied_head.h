@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "converter/architectures/transformer_spec.h"
+#include "converter/architectures/shared/transformer_spec.h"
 #include "converter/source.h"
 
 namespace mote::convert {

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "converter/graph.h"
-#include "converter/output_file.h"
 #include "converter/tokenizers/tables.h"
+#include "host/base/output_file.h"
 
 namespace mote::convert {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ALBERT (Lan et al. 2019): BERT with a narrow embedding and layers that share their weights.
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

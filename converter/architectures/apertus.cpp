@@ -2,7 +2,7 @@
 //
 // Apertus (Swiss AI 2025): llama with norms of the heads and a plain feed-forward whose activation, xIELU,
 // has learned coefficients.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -4,10 +4,10 @@
 // them, whose mean is classified.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/architectures/filter_bank.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/architectures/shared/filter_bank.h"
+#include "converter/layers/transformer_builder.h"
 #include "converter/readers/processor_config.h"
-#include "converter/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

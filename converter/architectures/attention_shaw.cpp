@@ -3,7 +3,7 @@
 // An encoder with relative positions in keys and values (Shaw et al. 2018), with logits for each token.
 #include <fmt/format.h>
 
-#include "converter/architectures/classic_stack.h"
+#include "converter/architectures/shared/classic_stack.h"
 
 namespace mote::convert {
 

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

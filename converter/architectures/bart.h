@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

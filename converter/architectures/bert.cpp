@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

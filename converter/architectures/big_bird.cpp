@@ -4,7 +4,7 @@
 // the neighbouring blocks; the random blocks are all the first one where the original does not train.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,7 +2,7 @@
 //
 // BitNet b1.58 (Ma et al. 2024): llama with ternary weights, activations rounded to 8 bits, norms before the
 // last linear of each branch and a squared relu.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

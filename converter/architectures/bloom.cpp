@@ -2,7 +2,7 @@
 //
 // BLOOM (Le Scao et al. 2022): ALiBi instead of positions, a norm behind the embedding, q, k and v of each
 // head next to each other.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,7 +2,7 @@
 //
 // Command R (Cohere 2024): branches of one layer norm without bias side by side, RoPE of neighbouring
 // columns, scaled logits and, where asked for, a layer norm of each head.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/architectures/latent_attention.h"
 #include "converter/architectures/mixtures.h"
+#include "converter/architectures/shared/latent_attention.h"
 
 namespace mote::convert {
 TransformerSpec read_deepseek_v3(const Source& source, Config& config) {

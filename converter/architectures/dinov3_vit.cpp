@@ -2,8 +2,8 @@
 //
 // DINOv3 (Meta 2025): a vision transformer whose queries and keys turn by the patch's place in the
 // picture, of any size.
-#include "converter/architectures/pictures.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/pictures.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

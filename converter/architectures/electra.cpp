@@ -2,7 +2,7 @@
 //
 // ELECTRA (Clark et al. 2020): BERT with an embedding that may be narrower; a discriminator finds replaced
 // tokens.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

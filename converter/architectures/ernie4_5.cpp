@@ -2,7 +2,7 @@
 //
 // ERNIE 4.5 (Baidu 2025), without experts: llama with RoPE of neighbouring columns and, where asked for,
 // biases everywhere.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

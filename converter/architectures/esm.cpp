@@ -2,7 +2,7 @@
 //
 // ESM-2 (Lin et al. 2022), a language model of proteins: BERT with norms before the branches and RoPE, whose
 // embedding is scaled by how many tokens are masked.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // EuroBERT (Boizard et al. 2025): layers as Llama's that see all tokens of a text.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

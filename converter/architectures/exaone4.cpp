@@ -4,7 +4,7 @@
 // window have no RoPE where others have one.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Falcon (Almazrouei et al. 2023), three forms of it: one head of keys for all, groups of heads (the new
 // decoder), or as many as heads; RoPE or ALiBi.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 #include "schema/bf16.h"
 
 namespace mote::convert {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

@@ -7,8 +7,8 @@
 #include <numbers>
 #include <optional>
 
-#include "converter/architectures/architecture.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

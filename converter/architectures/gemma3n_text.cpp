@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

@@ -5,7 +5,7 @@
 // that share the keys and values of earlier ones; inputs of each layer besides x.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

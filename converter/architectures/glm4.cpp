@@ -2,7 +2,7 @@
 //
 // GLM-4 (Zhipu 2025): llama with norms on both sides of a branch, fused gate and up, biases on q, k and v,
 // and RoPE of neighbouring columns of the first half.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

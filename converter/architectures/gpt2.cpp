@@ -4,8 +4,8 @@
 // out].
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -4,7 +4,7 @@
 // matrices stored [out, in].
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // GPT-NeoX (Black et al. 2022), of Pythia: attention and feed-forward side by side, each with its own norm,
 // q, k and v of each head next to each other, RoPE of the first columns.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

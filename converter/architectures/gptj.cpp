@@ -2,7 +2,7 @@
 //
 // GPT-J (Wang and Komatsuzaki 2021): attention and feed-forward of one norm side by side, RoPE of
 // neighbouring columns, a head with a bias.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

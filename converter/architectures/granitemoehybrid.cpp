@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/mixtures.h"
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

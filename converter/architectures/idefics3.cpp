@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/vision_language.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/vision_language.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/encoder_blocks.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/encoder_blocks.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

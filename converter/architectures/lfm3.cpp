@@ -2,7 +2,7 @@
 //
 // LFM3 (Liquid AI 2026): LFM2 with norms on both sides of a branch, a RoPE for each kind of attention, and
 // heads whose outputs are gated.
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

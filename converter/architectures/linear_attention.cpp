@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "converter/architectures/classic_stack.h"
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/classic_stack.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

@@ -3,8 +3,8 @@
 // Llama (Touvron et al. 2023) and what it shares with its relatives.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -5,9 +5,9 @@
 // global tokens.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

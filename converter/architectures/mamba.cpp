@@ -3,7 +3,7 @@
 // Mamba (Gu and Dao 2023) and Mamba-2 (Dao and Gu 2024): layers of one branch, a scan, and no positions.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

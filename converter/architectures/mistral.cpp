@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mistral (Jiang et al. 2023): llama with one sliding window for all layers.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

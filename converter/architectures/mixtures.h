@@ -3,8 +3,8 @@
 // What the architectures with mixtures of experts share. All throw Error, naming the key.
 #pragma once
 
-#include "converter/architectures/architecture.h"
-#include "converter/mixture.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/mixture.h"
 
 namespace mote::convert {
 

@@ -4,9 +4,9 @@
 // see a window on both sides, every third all tokens.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/encoder_blocks.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/encoder_blocks.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

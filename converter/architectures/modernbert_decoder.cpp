@@ -2,7 +2,7 @@
 //
 // ModernBERT as a decoder (Weller et al. 2025): layer norms, one behind the embedding and none before the
 // first attention, a RoPE and a window for layers that slide, a dense layer before the head.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

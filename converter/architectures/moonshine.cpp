@@ -6,12 +6,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/architectures/pictures.h"
-#include "converter/architectures/sound_settings.h"
-#include "converter/encoder_blocks.h"
-#include "converter/error.h"
-#include "converter/sound_stem.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/pictures.h"
+#include "converter/architectures/shared/sound_settings.h"
+#include "converter/layers/encoder_blocks.h"
+#include "converter/layers/sound_stem.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

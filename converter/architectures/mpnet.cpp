@@ -2,8 +2,8 @@
 //
 // MPNet (Song et al. 2020): BERT without token types, with a bias on attention scores by the distance of key
 // and query in buckets, which all layers share.
-#include "converter/architectures/architecture.h"
-#include "converter/architectures/relative_bias.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/architectures/shared/relative_bias.h"
 
 namespace mote::convert {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // nanochat (Karpathy 2025): llama with norms without weights, one behind the embedding too, norms of the
 // heads behind RoPE, which turns the other way, a squared relu and capped logits.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,8 +2,8 @@
 //
 // Nyströmformer (Xiong et al. 2021): BERT whose attention goes through landmarks, with a convolution of the
 // values beside it. With as many landmarks as tokens the original attends to all.
-#include "converter/architectures/architecture.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

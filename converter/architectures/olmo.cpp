@@ -2,7 +2,7 @@
 //
 // OLMo 2 and 3 (OLMo Team 2025): llama with norms behind the branches and a norm over all heads of q and of
 // k. OLMo 3 has windows in three of four layers, whose RoPE is not scaled.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

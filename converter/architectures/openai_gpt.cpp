@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GPT (Radford et al. 2018): GPT-2 with its norms behind the sums and none at the end.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

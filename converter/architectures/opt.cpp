@@ -2,7 +2,7 @@
 //
 // OPT (Zhang et al. 2022): learned positions from row 2 on, norms before or behind the branches, an embedding
 // that may be narrower than the layers.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -9,11 +9,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/ctc_texts.h"
-#include "converter/architectures/sound_settings.h"
-#include "converter/conformer_parts.h"
-#include "converter/error.h"
-#include "converter/sound_stem.h"
+#include "converter/architectures/shared/ctc_texts.h"
+#include "converter/architectures/shared/sound_settings.h"
+#include "converter/layers/conformer_parts.h"
+#include "converter/layers/sound_stem.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -5,10 +5,10 @@
 // token, of which the blank is one, and of how many frames to move on.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/encoder_decoder.h"
 #include "converter/architectures/parakeet.h"
-#include "converter/architectures/pictures.h"
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/pictures.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Phi (Gunasekar et al. 2023, Li et al. 2023): attention and feed-forward of one norm side by side, RoPE of
 // the first columns, biases everywhere.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,7 +2,7 @@
 //
 // Phi-3 and Phi-4 (Abdin et al. 2024): llama with fused q, k and v, fused gate and up, one sliding window
 // and, for long contexts, LongRoPE.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,7 +2,7 @@
 //
 // Qwen2 and Qwen2.5: llama with biases on q, k and v and, where asked for, sliding windows in the upper
 // layers.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -3,7 +3,7 @@
 // Qwen3.5 (text): the gated delta rule in most layers, attention with gated outputs in the others.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

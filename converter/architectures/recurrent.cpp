@@ -4,7 +4,7 @@
 // bias. What they keep of a text does not grow with it.
 #include <fmt/format.h>
 
-#include "converter/architectures/state_space.h"
+#include "converter/architectures/shared/state_space.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // RoBERTa (Liu et al. 2019) and what has its shape under other names (XLM-RoBERTa, CamemBERT, data2vec of
 // texts): BERT whose positions start after the padding token's id and whose heads have other names.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

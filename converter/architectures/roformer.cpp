@@ -2,7 +2,7 @@
 //
 // RoFormer (Su et al. 2021): BERT whose queries and keys are rotated, neighbouring columns by one angle, and
 // whose embedding may be narrower.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -5,9 +5,9 @@
 // their first publication. Jina Reranker v2 is the second one with a table of positions.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
-#include "converter/encoder_blocks.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/encoder_blocks.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -3,7 +3,7 @@
 // SmolLM3 (Bakouch et al. 2025): llama without RoPE in every fourth layer.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/bart.h"
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/architectures/filter_bank.h"
-#include "converter/architectures/pictures.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/filter_bank.h"
+#include "converter/architectures/shared/pictures.h"
 #include "converter/architectures/wav2vec2.h"
-#include "converter/error.h"
+#include "converter/layers/sound_stem.h"
 #include "converter/readers/processor_config.h"
-#include "converter/sound_stem.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -4,8 +4,8 @@
 // columns.
 #include <fmt/format.h>
 
-#include "converter/architectures/architecture.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 //
 // StableLM 2 (Bellagente et al. 2024): llama with layer norms, RoPE of the first columns and, where asked
 // for, biases on q, k and v, a layer norm of each head, and branches side by side.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

@@ -2,7 +2,7 @@
 //
 // StarCoder2 (Lozhkov et al. 2024): llama with layer norms, biases, a plain feed-forward and one sliding
 // window.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

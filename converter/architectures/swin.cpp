@@ -8,9 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/pictures.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/pictures.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -5,10 +5,10 @@
 // in umT5 every layer for itself.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/architectures/relative_bias.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/relative_bias.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

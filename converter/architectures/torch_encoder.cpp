@@ -3,7 +3,7 @@
 // torch.nn.TransformerEncoder between a learned embedding with positions and a pooled classifier: what people
 // train without a library of models. The config has the names of PyTorch's arguments; weights have PyTorch's
 // names, but self_attn.in_proj.weight with a dot as everywhere else.
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 

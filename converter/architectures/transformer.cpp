@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "converter/architectures/architecture.h"
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -5,8 +5,8 @@
 // (memory_length).
 #include <cmath>
 
-#include "converter/architectures/classic_stack.h"
-#include "converter/architectures/relative_attention.h"
+#include "converter/architectures/shared/classic_stack.h"
+#include "converter/architectures/shared/relative_attention.h"
 
 namespace mote::convert {
 namespace {

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/bart.h"
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/architectures/vision_language.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/vision_language.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

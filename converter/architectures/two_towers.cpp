@@ -5,8 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/vision_language.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/vision_language.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -2,9 +2,9 @@
 //
 // The vision transformer (Dosovitskiy et al. 2020) and its closest relatives: DeiT, whose second learned row
 // has labels of its own, BEiT with a bias of two distances, DINOv2 with factors of the branches.
-#include "converter/architectures/pictures.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/pictures.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

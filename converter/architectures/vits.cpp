@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/classic_stack.h"
+#include "converter/architectures/shared/classic_stack.h"
 #include "converter/architectures/wav2vec2.h"
-#include "converter/sound_stem.h"
+#include "converter/layers/sound_stem.h"
 
 namespace mote::convert {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "converter/architectures/vits.h"
-#include "converter/sound_stem.h"
+#include "converter/layers/sound_stem.h"
 
 namespace mote::convert {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "converter/architectures/ctc_texts.h"
-#include "converter/architectures/sound_settings.h"
-#include "converter/sound_stem.h"
+#include "converter/architectures/shared/ctc_texts.h"
+#include "converter/architectures/shared/sound_settings.h"
+#include "converter/layers/sound_stem.h"
 
 namespace mote::convert {
 namespace {

@@ -3,9 +3,9 @@
 // wav2vec 2.0 with Conformer blocks (Gulati et al. 2020): half a feed-forward, attention, a convolution, half
 // a feed-forward.
 #include "converter/architectures/wav2vec2.h"
-#include "converter/conformer_parts.h"
-#include "converter/error.h"
-#include "converter/sound_stem.h"
+#include "converter/layers/conformer_parts.h"
+#include "converter/layers/sound_stem.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

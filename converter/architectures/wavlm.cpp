@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "converter/architectures/wav2vec2.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -3,10 +3,10 @@
 // Whisper (Radford et al. 2022): two convolutions over log-mel features of 30 seconds, then an encoder and a
 // decoder as BART's whose norms come first.
 #include "converter/architectures/bart.h"
-#include "converter/architectures/encoder_decoder.h"
-#include "converter/architectures/pictures.h"
-#include "converter/architectures/sound_settings.h"
-#include "converter/sound_stem.h"
+#include "converter/architectures/shared/encoder_decoder.h"
+#include "converter/architectures/shared/pictures.h"
+#include "converter/architectures/shared/sound_settings.h"
+#include "converter/layers/sound_stem.h"
 
 namespace mote::convert {
 namespace {

@@ -4,7 +4,7 @@
 // that is scaled by the root of the width.
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 namespace mote::convert {
 namespace {

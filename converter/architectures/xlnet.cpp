@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
-#include "converter/architectures/architecture.h"
-#include "converter/architectures/relative_attention.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/architectures/shared/relative_attention.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

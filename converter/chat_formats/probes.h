@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/chat_formats/conversation.h"
 #include "converter/chat_formats/pieces.h"
 #include "converter/chat_formats/understand.h"
+#include "host/chat/conversation.h"
 
 namespace mote::convert {
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "converter/readers/json_text.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -2,7 +2,7 @@
 #include "converter/chat_formats/understand.h"
 
 #include "converter/chat_formats/probes.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "converter/onnx/trace.h"
-#include "converter/readers/bytes.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

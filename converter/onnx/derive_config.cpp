@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/trace.h"
-#include "converter/readers/bytes.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

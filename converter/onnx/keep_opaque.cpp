@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "converter/onnx/trace.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "converter/onnx/onnx_model.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/wire.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

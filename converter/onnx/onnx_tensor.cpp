@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_file.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 #include "schema/bf16.h"
 #include "schema/f16.h"
 

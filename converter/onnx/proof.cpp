@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/readers/bytes.h"
-#include "converter/transformer_builder.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "converter/architectures/transformer_spec.h"
+#include "converter/architectures/shared/transformer_spec.h"
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/trace.h"
 

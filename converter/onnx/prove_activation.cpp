@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "converter/onnx/proof.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

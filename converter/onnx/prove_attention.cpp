@@ -3,8 +3,8 @@
 // Attention: which element of q meets which of k and v follows from references alone, and so does the mask.
 #include <algorithm>
 
+#include "converter/layers/transformer_builder.h"
 #include "converter/onnx/proof.h"
-#include "converter/transformer_builder.h"
 
 namespace mote::convert {
 namespace {

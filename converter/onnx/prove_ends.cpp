@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "converter/onnx/proof.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 namespace {

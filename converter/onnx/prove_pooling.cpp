@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "converter/onnx/proof.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "converter/layers/transformer_builder.h"
 #include "converter/onnx/proof.h"
-#include "converter/transformer_builder.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

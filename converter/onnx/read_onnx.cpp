@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/proof.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/packed_rows.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

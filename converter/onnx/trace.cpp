@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "converter/readers/bytes.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

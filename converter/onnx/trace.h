@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_file.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 
 #include "converter/convert.h"
-#include "converter/did_you_mean.h"
-#include "converter/error.h"
 #include "converter/quantizers/quantizer.h"
+#include "host/base/did_you_mean.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 std::vector<std::string> type_names() {

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "converter/error.h"
 #include "converter/readers/ctranslate2.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -2,10 +2,10 @@
 #include <array>
 #include <cstring>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -8,8 +8,8 @@
 #include <charconv>
 #include <optional>
 
-#include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 namespace {

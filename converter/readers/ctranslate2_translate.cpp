@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "converter/readers/ctranslate2_translation.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

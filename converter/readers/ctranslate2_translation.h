@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
-#include "converter/readers/json_file.h"
+#include "host/base/bytes.h"
+#include "host/base/json_file.h"
 
 namespace mote::convert {
 

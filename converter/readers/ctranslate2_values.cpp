@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/packed_rows.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/readers/json_file.h"
+#include "host/base/json_file.h"
 
 namespace mote::convert {
 

@@ -9,7 +9,7 @@
 
 #include <cassert>
 
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
 #include "schema/f16.h"
 
 namespace mote::convert {

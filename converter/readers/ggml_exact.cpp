@@ -5,8 +5,8 @@
 #include <cassert>
 #include <cstring>
 
-#include "converter/readers/bytes.h"
 #include "converter/readers/ggml_blocks.h"
+#include "host/base/bytes.h"
 
 namespace mote::convert {
 namespace {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_keys.h"
 #include "converter/readers/gguf_own_keys.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

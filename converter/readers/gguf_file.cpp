@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

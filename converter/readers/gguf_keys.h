@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

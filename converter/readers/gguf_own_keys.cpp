@@ -6,11 +6,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_keys.h"
 #include "converter/readers/gguf_names.h"
 #include "converter/readers/gguf_own_keys.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

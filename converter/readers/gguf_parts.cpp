@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "converter/error.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/gguf_keys.h"
 #include "converter/readers/gguf_own_keys.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

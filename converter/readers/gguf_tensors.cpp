@@ -8,12 +8,12 @@
 #include <numeric>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/gguf_families.h"
 #include "converter/readers/gguf_rows.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

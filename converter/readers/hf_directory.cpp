@@ -8,15 +8,15 @@
 #include <system_error>
 #include <utility>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/packed_checkpoint.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -10,9 +10,9 @@
 #include <numeric>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <cmath>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/packed_rows.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/packed_checkpoint.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

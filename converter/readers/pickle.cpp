@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/pickle_machine.h"
 #include "converter/readers/zip_file.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

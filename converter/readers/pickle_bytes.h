@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

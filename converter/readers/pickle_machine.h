@@ -12,12 +12,12 @@
 #include <variant>
 #include <vector>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/pickle_bytes.h"
 #include "converter/readers/pickle_objects.h"
 #include "converter/readers/safetensors.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 

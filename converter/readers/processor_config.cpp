@@ -6,8 +6,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
+#include "host/base/output_file.h"
 
 namespace mote::convert {
 namespace {

@@ -9,11 +9,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

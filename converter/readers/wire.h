@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // BERT's tokenizer from a list of pieces: what its tokenizer.json would say, read as that.
-#include "converter/readers/json_text.h"
+#include "host/base/json_text.h"
 
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/tokenizer_json.h"

@@ -7,8 +7,8 @@
 #include <array>
 #include <iterator>
 
-#include "converter/error.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

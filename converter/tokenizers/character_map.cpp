@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "converter/error.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 #include "schema/text_formats.h"
 
 namespace mote::convert {

@@ -5,10 +5,10 @@
 // the prepended start of a grapheme cluster.
 #include <algorithm>
 
-#include "converter/error.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/unicode_data.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

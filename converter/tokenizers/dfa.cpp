@@ -12,8 +12,8 @@
 #include <map>
 #include <set>
 
-#include "converter/error.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "converter/base64.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "host/base/base64.h"
 
 namespace mote::convert {
 namespace {

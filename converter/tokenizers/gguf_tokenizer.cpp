@@ -10,14 +10,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/tokenizers/gguf_pre_tokenizers.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

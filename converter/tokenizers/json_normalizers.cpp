@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 
-#include "converter/base64.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"
+#include "host/base/base64.h"
 
 namespace mote::convert {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_file.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_file.h"
 
 namespace mote::convert {
 

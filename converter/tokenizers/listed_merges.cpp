@@ -7,9 +7,9 @@
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
-#include "converter/readers/json_text.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

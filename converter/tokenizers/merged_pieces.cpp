@@ -12,7 +12,7 @@
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/tokenizer_json.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/unicode_data.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 #include "runtime/text/utf8.h"
 
 namespace mote::convert {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "converter/error.h"
 #include "converter/tokenizers/tables.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

@@ -7,13 +7,13 @@
 #include <map>
 #include <sstream>
 
-#include "converter/jinja/errors.h"
-#include "converter/jinja/unicode.h"
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "host/base/json_text.h"
+#include "host/chat/jinja/errors.h"
+#include "host/chat/jinja/unicode.h"
 
 namespace mote::convert {
 namespace {

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "converter/base64.h"
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
-#include "converter/work_budget.h"
+#include "host/base/base64.h"
+#include "host/base/json_text.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "converter/error.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/piece_files.h"
 #include "converter/tokenizers/sentence_piece.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

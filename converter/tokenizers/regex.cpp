@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "runtime/text/utf8.h"
 
 namespace mote::convert {

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/tokenizers/regex.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "converter/error.h"
 #include "converter/readers/wire.h"
+#include "host/base/error.h"
 
 namespace mote::convert {
 namespace {

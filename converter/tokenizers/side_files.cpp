@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

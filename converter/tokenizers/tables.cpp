@@ -6,11 +6,11 @@
 #include <deque>
 #include <map>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/unicode_data.h"
-#include "converter/work_budget.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 #include "runtime/exec/arena.h"
 #include "runtime/text/window.h"
 

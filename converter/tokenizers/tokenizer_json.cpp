@@ -2,9 +2,9 @@
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/json_values.h"
 
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/parts.h"
-#include "converter/work_budget.h"
+#include "host/base/json_text.h"
+#include "host/base/work_budget.h"
 
 namespace mote::convert {
 TokenizerSpec read_tokenizer_json(const nlohmann::json& root, const std::string& where, DecoderNeed need) {

@@ -5,10 +5,10 @@
 #include <iterator>
 #include <string_view>
 
-#include "converter/error.h"
-#include "converter/readers/bytes.h"
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/bytes.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "converter/readers/json_text.h"
 #include "converter/tokenizers/json_values.h"
 #include "converter/tokenizers/parts.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tokenizer_json.h"
 #include "converter/tokenizers/unicode_data.h"
+#include "host/base/json_text.h"
 
 namespace mote::convert {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "converter/config_keys.h"
 #include "converter/convert.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/base64.h"
+#include "host/base/base64.h"
 
 #include "tests/support/unity_style.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/calibrate.h"
+#include "converter/calibration/calibrate.h"
 
 #include <cmath>
 #include <numeric>
 
+#include "converter/calibration/feedback.h"
 #include "converter/convert.h"
-#include "converter/error.h"
-#include "converter/feedback.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/test_model.h"
 #include "tests/support/unity_style.h"

@@ -3,7 +3,7 @@
 // From templates to pieces, and what is called unknown.
 #include "converter/chat_formats/pieces.h"
 #include "converter/chat_formats/understand.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

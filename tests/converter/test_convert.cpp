@@ -9,9 +9,9 @@
 #include <csignal>
 #include <set>
 
-#include "converter/error.h"
 #include "converter/readers/safetensors.h"
 #include "converter/source.h"
+#include "host/base/error.h"
 #include "mote/mote.h"
 #include "schema/block_formats.h"
 #include "schema/f16.h"

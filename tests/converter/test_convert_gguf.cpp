@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "converter/convert.h"
-#include "converter/error.h"
 #include "converter/source.h"
+#include "host/base/error.h"
 #include "schema/block_formats.h"
 #include "schema/f16.h"
 #include "schema/mote_generated.h"

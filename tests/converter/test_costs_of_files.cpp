@@ -3,14 +3,14 @@
 // Files of later kinds that ask for more than their bytes are worth: refused with the limit's name.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/ctc_texts.h"
+#include "converter/architectures/shared/ctc_texts.h"
 #include "converter/lora.h"
 #include "converter/module_names.h"
 #include "converter/onnx/onnx_model.h"
 #include "converter/published_code.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tokenizer_spec.h"
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 #include "tests/support/checkpoint.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"

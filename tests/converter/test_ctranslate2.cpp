@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
+#include "converter/architectures/shared/architecture.h"
 #include "converter/config.h"
-#include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/support/ct2_builder.h"
 #include "tests/support/files.h"
 #include "tests/support/golden.h"

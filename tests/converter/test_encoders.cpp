@@ -3,9 +3,9 @@
 // Encoders' configs, heads and directories: what is read, and what is refused by name.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/build_transformer.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/build_transformer.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

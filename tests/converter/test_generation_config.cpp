@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -5,10 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/unity_style.h"

@@ -4,9 +4,9 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Values of a wrong kind, in every JSON file that is read: one sentence with the file and the key.
-#include "converter/readers/json_file.h"
+#include "host/base/json_file.h"
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -131,7 +131,8 @@ TEST("json file: NaN and Infinity are read as Python writes them, and are no num
   };
   TEST_ASSERT_EQUAL_STRING(
       "", with(R"("attention_dropout_prob": NaN, "temperature": -Infinity, "name": "NaN \"")"));
-  TEST_ASSERT_TRUE(with(R"("sliding_window": Infinity)").find("sliding_window is \"Infinity\"") != std::string::npos);
+  TEST_ASSERT_TRUE(with(R"("sliding_window": Infinity)").find("sliding_window is \"Infinity\"") !=
+                   std::string::npos);
   TEST_ASSERT_TRUE(with(R"("twist": Infinit)").find("not valid JSON") != std::string::npos);
   TEST_ASSERT_TRUE(with(R"("twist": -NaN)").find("not valid JSON") != std::string::npos);
 }

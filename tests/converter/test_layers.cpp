@@ -3,9 +3,9 @@
 // Models put together from layers of every form, run and compared with plain loops.
 #include <fmt/format.h>
 
-#include "converter/build_transformer.h"
-#include "converter/error.h"
-#include "converter/transformer_builder.h"
+#include "converter/layers/build_transformer.h"
+#include "converter/layers/transformer_builder.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/graph_file.h"
 #include "tests/support/plain_transformer.h"

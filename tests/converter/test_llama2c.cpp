@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/readers.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"
 #include "tests/support/unity_style.h"
@@ -104,7 +104,8 @@ TEST("llama2c: version 1 has its own order") {
 }
 
 TEST("llama2c: other versions, impossible sizes and wrong lengths are refused") {
-  TEST_ASSERT_TRUE(llama2c_error_of(versioned(2, true)).find("version 2 (q80) is not read") != std::string::npos);
+  TEST_ASSERT_TRUE(llama2c_error_of(versioned(2, true)).find("version 2 (q80) is not read") !=
+                   std::string::npos);
   std::string no_heads = versioned(1, true);
   no_heads[8 + 12] = 0;
   TEST_ASSERT_TRUE(llama2c_error_of(no_heads).find("impossible sizes") != std::string::npos);

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.h"
-#include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/tiny_llama.h"
 #include "tests/support/unity_style.h"

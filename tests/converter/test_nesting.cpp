@@ -5,18 +5,18 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "converter/chat_formats/conversation.h"
-#include "converter/jinja/errors.h"
-#include "converter/jinja/template.h"
 #include "converter/onnx/onnx_file.h"
 #include "converter/readers/gguf_file.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 #include "converter/tokenizers/normalizer_spec.h"
 #include "converter/tokenizers/regex.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "host/base/json_text.h"
+#include "host/chat/conversation.h"
+#include "host/chat/jinja/errors.h"
+#include "host/chat/jinja/template.h"
 #include "tests/support/checkpoint.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
 #include "converter/onnx/trace.h"
 #include "converter/readers/readers.h"
-#include "converter/work_budget.h"
+#include "host/base/error.h"
+#include "host/base/work_budget.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

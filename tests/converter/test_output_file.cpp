@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/output_file.h"
+#include "host/base/output_file.h"
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.h"
-#include "converter/error.h"
 #include "converter/quantizers/policy.h"
 #include "converter/quantizers/quantizer.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "schema/f16.h"
 #include "tests/support/files.h"
 #include "tests/support/tiny_llama.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "converter/readers/pickle.h"
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/checkpoint.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"

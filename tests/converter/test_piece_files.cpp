@@ -4,7 +4,7 @@
 // (scripts/make_known_piece_files), and what is refused.
 #include <nlohmann/json.hpp>
 
-#include "converter/base64.h"
+#include "host/base/base64.h"
 #include "tests/support/text_tokenizer.h"
 #include "tests/support/tokenizer_directory.h"
 #include "tests/support/unity_style.h"

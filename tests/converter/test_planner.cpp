@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "converter/architectures/architecture.h"
-#include "converter/build_transformer.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/build_transformer.h"
 #include "converter/planner/memory_plan.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where the settings of sound and pictures are read.
-#include "converter/architectures/sound_settings.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/sound_settings.h"
 #include "converter/readers/processor_config.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

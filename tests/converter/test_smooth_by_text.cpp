@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/smooth_by_text.h"
+#include "converter/calibration/smooth_by_text.h"
 
 #include <cmath>
 
-#include "converter/architectures/architecture.h"
-#include "converter/build_transformer.h"
-#include "converter/output_file.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/build_transformer.h"
 #include "converter/write_model.h"
+#include "host/base/output_file.h"
 #include "tests/support/files.h"
 #include "tests/support/test_model.h"
 #include "tests/support/tiny_llama.h"

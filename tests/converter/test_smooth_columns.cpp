@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/smooth_columns.h"
+#include "converter/calibration/smooth_columns.h"
 
 #include <cmath>
 #include <functional>
 #include <set>
 
-#include "converter/architectures/architecture.h"
-#include "converter/build_transformer.h"
+#include "converter/architectures/shared/architecture.h"
 #include "converter/encode_weight.h"
-#include "converter/error.h"
+#include "converter/layers/build_transformer.h"
 #include "converter/metadata.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "runtime/file/file.h"
 #include "tests/support/files.h"
 #include "tests/support/relative_error.h"

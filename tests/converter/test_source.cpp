@@ -3,9 +3,9 @@
 
 #include <set>
 
-#include "converter/error.h"
 #include "converter/readers/ggml_blocks.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "schema/f16.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What Speech2Text's files say of features and texts, and what they say that is refused.
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 #include "tests/support/speech_files.h"
 #include "tests/support/text_tokenizer.h"
 #include "tests/support/unity_style.h"

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "converter/chat_formats/conversation.h"
-#include "converter/jinja/template.h"
+#include "host/chat/conversation.h"
+#include "host/chat/jinja/template.h"
 #include "tests/support/files.h"
 #include "tests/support/realdata.h"
 #include "tests/support/skip.h"

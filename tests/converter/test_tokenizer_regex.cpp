@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "converter/error.h"
 #include "converter/tokenizers/dfa.h"
 #include "converter/tokenizers/parts.h"
+#include "host/base/error.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote;

@@ -3,8 +3,8 @@
 // Configs of CLIP's and TrOCR's towers as they are published, and an older key that replaces one.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/architecture.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

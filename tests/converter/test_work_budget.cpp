@@ -2,18 +2,18 @@
 //
 // What reading costs: small inputs that ask for much are refused with the limit's name, and what larger
 // honest inputs cost grows as they do. Work is counted by the code under test.
-#include "converter/work_budget.h"
+#include "host/base/work_budget.h"
 
 #include <nlohmann/json.hpp>
 
-#include "converter/jinja/errors.h"
-#include "converter/jinja/template.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/dfa.h"
 #include "converter/tokenizers/tables.h"
 #include "converter/tokenizers/tokenizer_json.h"
+#include "host/chat/jinja/errors.h"
+#include "host/chat/jinja/template.h"
 #include "tests/support/checkpoint.h"
 #include "tests/support/ct2_builder.h"
 #include "tests/support/files.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "converter/base64.h"
+#include "host/base/base64.h"
 #include "tests/fuzz/piece_kinds.h"
 #include "tests/support/files.h"
 

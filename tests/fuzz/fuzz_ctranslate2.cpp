@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "converter/error.h"
 #include "converter/readers/ctranslate2.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/read_tensors.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a GGUF file: parsed, translated to a config, its first rows read, its tokenizer compiled.
-#include "converter/error.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tables.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/read_tensors.h"
 

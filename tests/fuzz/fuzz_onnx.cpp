@@ -5,8 +5,8 @@
 // Whisper.
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/onnx/onnx_model.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/read_tensors.h"
 

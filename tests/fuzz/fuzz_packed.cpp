@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/packed_checkpoint.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace mote::convert;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a PNG or JPEG: read and resampled, with small limits.
-#include "converter/error.h"
-#include "pictures/resample.h"
+#include "host/base/error.h"
+#include "host/media/resample.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace mote::pictures;

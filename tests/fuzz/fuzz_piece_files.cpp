@@ -5,9 +5,9 @@
 // encoder; then tokenizer_config.json, added_tokens.json, the second file of the kind and its first one.
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/input_files.h"
 #include "tests/fuzz/piece_kinds.h"

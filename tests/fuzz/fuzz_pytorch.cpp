@@ -2,8 +2,8 @@
 //
 // The bytes of a PyTorch checkpoint: its archive and its pickle read, every tensor's bytes too. An input that
 // is neither an archive nor a stream is taken for the pickle of one.
-#include "converter/error.h"
 #include "converter/readers/pickle.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/read_tensors.h"
 #include "tests/support/checkpoint.h"

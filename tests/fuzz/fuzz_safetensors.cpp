@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a safetensors file: parsed, every tensor's bytes read.
-#include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/read_tensors.h"
 

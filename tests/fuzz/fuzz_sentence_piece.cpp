@@ -2,8 +2,8 @@
 //
 // The bytes of a SentencePiece model: read, compiled to tables, the tables opened as the runtime does, and
 // used.
-#include "converter/error.h"
 #include "converter/tokenizers/sentence_piece.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/text_tokenizer.h"
 

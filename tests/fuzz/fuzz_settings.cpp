@@ -5,17 +5,17 @@
 // into a golden model; vocab.json, tokenizer_config.json and added_tokens.json of a model that hears.
 #include <nlohmann/json.hpp>
 
-#include "converter/architectures/ctc_texts.h"
-#include "converter/architectures/sound_settings.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/ctc_texts.h"
+#include "converter/architectures/shared/sound_settings.h"
 #include "converter/lora.h"
 #include "converter/published_code.h"
 #include "converter/readers/generation_config.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/processor_config.h"
 #include "converter/readers/readers.h"
 #include "converter/speech_tokens.h"
 #include "converter/towers.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/input_files.h"
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/media/filter_banks.h"
+#include "host/media/mel_reader.h"
+#include "host/media/sound_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/filter_bank_sound.h"
-#include "tools/mote/sound_file.h"
-#include "tools/mote/speech/filter_banks.h"
-#include "tools/mote/speech/mel_reader.h"
 
 namespace {
 

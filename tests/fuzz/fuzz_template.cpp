@@ -3,8 +3,8 @@
 // A chat template: parsed, and rendered for a conversation with little work allowed.
 #include <nlohmann/json.hpp>
 
-#include "converter/chat_formats/conversation.h"
-#include "converter/jinja/template.h"
+#include "host/chat/conversation.h"
+#include "host/chat/jinja/template.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace mote::convert;

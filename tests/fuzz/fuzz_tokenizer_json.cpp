@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of a tokenizer.json: read, compiled to tables, the tables opened as the runtime does, and used.
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/text_tokenizer.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "converter/convert.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/fuzz/file_seeds.h"
 #include "tests/fuzz/kept_model.h"
 #include "tests/fuzz/model_choices.h"

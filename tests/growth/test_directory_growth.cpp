@@ -7,10 +7,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "converter/base64.h"
 #include "converter/readers/generation_config.h"
 #include "converter/readers/processor_config.h"
 #include "converter/tokenizers/tables.h"
+#include "host/base/base64.h"
 #include "tests/support/count_blocks.h"
 #include "tests/support/sentence_piece_file.h"
 #include "tests/support/tokenizer_directory.h"

@@ -3,10 +3,10 @@
 // What reading a GGUF file costs grows at most as the file does.
 #include <fmt/format.h>
 
-#include "converter/error.h"
 #include "converter/readers/gguf_file.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/error.h"
 #include "tests/support/count_blocks.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"

@@ -5,17 +5,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "converter/chat_formats/conversation.h"
 #include "converter/readers/ctranslate2.h"
 #include "converter/readers/generation_config.h"
 #include "converter/readers/gguf_file.h"
-#include "converter/readers/json_text.h"
 #include "converter/readers/packed_checkpoint.h"
 #include "converter/readers/pickle.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
 #include "converter/tokenizers/side_files.h"
 #include "converter/tokenizers/tables.h"
+#include "host/base/json_text.h"
+#include "host/chat/conversation.h"
 #include "tests/support/checkpoint.h"
 #include "tests/support/count_blocks.h"
 #include "tests/support/ct2_builder.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pictures whose size decides what they become. Expected bytes are Pillow's, as their FNV-1a hash.
-#include "pictures/fitted.h"
+#include "host/media/fitted.h"
 
 #include <filesystem>
 #include <fstream>
 
-#include "pictures/pixel_values.h"
+#include "host/media/pixel_values.h"
 #include "tests/support/unity_style.h"
 
 using namespace mote::pictures;

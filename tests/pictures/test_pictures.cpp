@@ -2,7 +2,7 @@
 //
 // Pictures of files as pixel values. Expected bytes are Pillow's, as their FNV-1a hash or, of JPEG, whose
 // decoders may differ by a rounding, themselves.
-#include "pictures/pixel_values.h"
+#include "host/media/pixel_values.h"
 
 #include <sys/resource.h>
 
@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "converter/error.h"
-#include "pictures/resample.h"
+#include "host/base/error.h"
+#include "host/media/resample.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

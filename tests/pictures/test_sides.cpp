@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Expected sides are those of transformers' processors.
-#include "pictures/sides.h"
+#include "host/media/sides.h"
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

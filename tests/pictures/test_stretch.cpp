@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Maps of numbers at another size, and sides of pictures that keep their ratio.
-#include "pictures/stretch.h"
+#include "host/media/stretch.h"
 
-#include "converter/error.h"
-#include "pictures/resample.h"
+#include "host/base/error.h"
+#include "host/media/resample.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

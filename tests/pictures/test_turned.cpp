@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "pictures/orientation.h"
-#include "pictures/resample.h"
+#include "host/base/error.h"
+#include "host/media/orientation.h"
+#include "host/media/resample.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"
 

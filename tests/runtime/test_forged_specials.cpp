@@ -4,7 +4,7 @@
 // that a user writes becomes a special token.
 #include <random>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "runtime/file/model.h"
 #include "tests/support/test_model.h"
 #include "tests/support/tiny_llama.h"

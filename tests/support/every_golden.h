@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "runtime/file/model.h"
 #include "tests/support/test_model.h"
 

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "converter/architectures/architecture.h"
-#include "converter/build_transformer.h"
-#include "converter/error.h"
+#include "converter/architectures/shared/architecture.h"
+#include "converter/layers/build_transformer.h"
 #include "converter/quantizers/policy.h"
 #include "converter/source.h"
 #include "converter/tensor_set.h"
+#include "host/base/error.h"
 
 namespace test {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/architectures/transformer_spec.h"
+#include "converter/architectures/shared/transformer_spec.h"
 #include "converter/source.h"
 
 namespace test {

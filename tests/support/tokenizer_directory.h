@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/error.h"
 #include "tests/support/files.h"
 
 namespace mote::testing {

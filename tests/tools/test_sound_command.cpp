@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
-#include "converter/error.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
+#include "host/media/sound_file.h"
 #include "tests/tools/command.h"
 #include "tests/tools/sound_files.h"
-#include "tools/mote/sound_file.h"
 
 using namespace mote::testing;
 using mote::convert::SafetensorsFile;

@@ -3,9 +3,9 @@
 // What Whisper's decoder may say next, and the features that it hears.
 #include <cmath>
 
+#include "host/media/mel_reader.h"
 #include "mote/sound.h"
 #include "tests/support/unity_style.h"
-#include "tools/mote/speech/mel_reader.h"
 #include "tools/mote/speech/whisper_rules.h"
 
 using namespace mote::cli;

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <utility>
 
-#include "converter/did_you_mean.h"
+#include "host/base/did_you_mean.h"
 #include "kernels/families.h"
 #include "mote/mote.h"
 #include "tools/mote/output.h"

@@ -3,7 +3,7 @@
 
 #include <sys/mman.h>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "converter/base64.h"
-#include "pictures/rows.h"
-#include "tools/mote/html_page.h"
+#include "host/base/base64.h"
+#include "host/media/rows.h"
 #include "tools/mote/output.h"
+#include "tools/mote/pages/html_page.h"
 
 namespace mote::cli {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "converter/error.h"
-#include "pictures/pixel_values.h"
+#include "host/base/error.h"
+#include "host/media/pixel_values.h"
 #include "tools/mote/picture_encoder.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/steps.h"

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "tools/mote/arguments.h"
+#include "tools/mote/measure/timer.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/steps.h"
 #include "tools/mote/stop_text.h"
 #include "tools/mote/text.h"
-#include "tools/mote/timer.h"
 
 namespace mote::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "schema/block_formats.h"
 #include "tools/mote/output.h"
 

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"

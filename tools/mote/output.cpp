@@ -11,7 +11,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 
 namespace mote::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "converter/error.h"
-#include "pictures/pixel_values.h"
+#include "host/base/error.h"
+#include "host/media/pixel_values.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/media/fitted.h"
 #include "mote/pictures.h"
-#include "pictures/fitted.h"
 #include "tools/mote/rows_encoder.h"
 
 namespace mote::cli {

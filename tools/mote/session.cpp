@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/sound.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/arguments.h"

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "converter/open_files.h"
+#include "host/base/open_files.h"
 #include "tools/mote/output.h"
 
 namespace mote::cli {

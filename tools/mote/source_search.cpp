@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/output.h"
 #include "tools/mote/steps.h"

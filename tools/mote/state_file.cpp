@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
 
 namespace mote::cli {
 

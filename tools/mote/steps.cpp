@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/steps.h"
 
+#include "tools/mote/measure/timer.h"
 #include "tools/mote/signals.h"
-#include "tools/mote/timer.h"
 
 namespace mote::cli {
 

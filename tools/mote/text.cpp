@@ -8,7 +8,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/output.h"
 
 namespace mote::cli {

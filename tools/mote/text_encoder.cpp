@@ -5,7 +5,7 @@
 #include <fstream>
 #include <iostream>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/output.h"
 #include "tools/mote/steps.h"
 #include "tools/mote/text.h"

@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
-#include "converter/readers/json_text.h"
+#include "host/base/error.h"
+#include "host/base/json_text.h"
+#include "host/base/output_file.h"
 #include "kernels/families.h"
 #include "mote/posix.h"
 #include "tools/mote/output.h"

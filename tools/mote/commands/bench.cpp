@@ -9,23 +9,23 @@
 #include <optional>
 #include <span>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/pictures.h"
 #include "mote/sound.h"
-#include "tools/mote/bandwidth.h"
-#include "tools/mote/bench_work.h"
-#include "tools/mote/board.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/dot_rate.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/measure/bandwidth.h"
+#include "tools/mote/measure/bench_work.h"
+#include "tools/mote/measure/board.h"
+#include "tools/mote/measure/dot_rate.h"
+#include "tools/mote/measure/model_work.h"
+#include "tools/mote/measure/op_times.h"
+#include "tools/mote/measure/resident.h"
+#include "tools/mote/measure/timer.h"
+#include "tools/mote/measure/tune.h"
 #include "tools/mote/model_command.h"
-#include "tools/mote/model_work.h"
-#include "tools/mote/op_times.h"
 #include "tools/mote/output.h"
-#include "tools/mote/resident.h"
 #include "tools/mote/session.h"
-#include "tools/mote/timer.h"
-#include "tools/mote/tune.h"
 
 namespace mote::cli {
 namespace {

@@ -11,16 +11,16 @@
 #include <memory>
 #include <optional>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
+#include "tools/mote/measure/timer.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
 #include "tools/mote/text.h"
-#include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/commands/classify_files.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"

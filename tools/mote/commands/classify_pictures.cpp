@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/pictures.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote classify of sounds: the labels of an encoder of squares of filter banks, as AST is.
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/media/filter_banks.h"
+#include "host/media/sound_file.h"
 #include "mote/sound.h"
 #include "tools/mote/commands/classify_files.h"
 #include "tools/mote/rows_encoder.h"
-#include "tools/mote/sound_file.h"
-#include "tools/mote/speech/filter_banks.h"
 
 namespace mote::cli {
 namespace {

@@ -3,7 +3,7 @@
 // mote convert: a model directory, GGUF or llama2.c file to one .mote file, with a report of what became of
 // it.
 #include "converter/convert.h"
-#include "converter/did_you_mean.h"
+#include "host/base/did_you_mean.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,10 +6,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
-#include "pictures/png_writer.h"
-#include "pictures/stretch.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
+#include "host/media/png_writer.h"
+#include "host/media/stretch.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"

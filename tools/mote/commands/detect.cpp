@@ -3,14 +3,14 @@
 // mote detect: what is in a picture, and where.
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
 #include "converter/source.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
 #include "tools/mote/boxes.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/html_page.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/pages/html_page.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/eval_texts.h"
+#include "tools/mote/measure/eval_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
 #include "tools/mote/text_encoder.h"

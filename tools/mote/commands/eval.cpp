@@ -8,16 +8,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/eval_exact.h"
-#include "tools/mote/eval_texts.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/measure/eval_exact.h"
+#include "tools/mote/measure/eval_texts.h"
+#include "tools/mote/measure/timer.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/text.h"
-#include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {

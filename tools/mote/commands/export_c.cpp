@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "kernels/dispatch.h"
 #include "runtime/exec/session.h"
 #include "schema/mote_generated.h"

@@ -6,16 +6,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/output_file.h"
+#include "host/base/output_file.h"
 #include "schema/block_formats.h"
 #include "schema/mote_generated.h"
-#include "tools/mote/attention_page.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/describe_op.h"
-#include "tools/mote/graph_page.h"
-#include "tools/mote/html_page.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/pages/attention_page.h"
+#include "tools/mote/pages/graph_page.h"
+#include "tools/mote/pages/html_page.h"
 #include "tools/mote/session.h"
 #include "tools/mote/usage.h"
 

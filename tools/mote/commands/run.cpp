@@ -7,12 +7,13 @@
 #include <memory>
 #include <optional>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/measure/timer.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
@@ -20,7 +21,6 @@
 #include "tools/mote/state_file.h"
 #include "tools/mote/steps.h"
 #include "tools/mote/text.h"
-#include "tools/mote/timer.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <optional>
 
-#include "converter/error.h"
-#include "converter/output_file.h"
+#include "host/base/error.h"
+#include "host/base/output_file.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/chat_formats/conversation.h"
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/chat/conversation.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"

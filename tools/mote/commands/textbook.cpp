@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "kernels/dispatch.h"
 #include "runtime/isa.h"
 #include "tools/mote/commands/commands.h"
@@ -41,14 +41,14 @@ struct Step {
 class Floats {
  public:
   explicit Floats(size_t count)
-      : values_(static_cast<float*>(operator new(bytes(count), std::align_val_t{kAlignment}))) {
+      : values_(static_cast<float*>(operator new (bytes(count), std::align_val_t{kAlignment}))) {
     std::memset(values_.get(), 0, bytes(count));
   }
   float* data() const { return values_.get(); }
 
  private:
   struct Free {
-    void operator()(float* values) const { operator delete(values, std::align_val_t{kAlignment}); }
+    void operator()(float* values) const { operator delete (values, std::align_val_t{kAlignment}); }
   };
   static size_t bytes(size_t count) { return (count + 1) * sizeof(float); }
   std::unique_ptr<float, Free> values_;

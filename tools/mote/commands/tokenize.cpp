@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"

@@ -5,14 +5,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/media/sound_file.h"
 #include "mote/pictures.h"
 #include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
-#include "tools/mote/sound_file.h"
 #include "tools/mote/speech/ctc.h"
 #include "tools/mote/speech/searched_text.h"
 #include "tools/mote/speech/source_text.h"

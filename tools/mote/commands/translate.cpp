@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/beams.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/eval_texts.h"
 #include "tools/mote/ids.h"
+#include "tools/mote/measure/eval_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/source_search.h"
 #include "tools/mote/text.h"

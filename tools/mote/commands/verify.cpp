@@ -3,7 +3,7 @@
 // mote verify: hashes every tensor and replays the run that the converter stored.
 #include <memory>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"

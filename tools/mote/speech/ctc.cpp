@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/sound.h"
 #include "tools/mote/speech/stretches.h"
 #include "tools/mote/steps.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "host/media/sound_file.h"
 #include "tools/mote/session.h"
-#include "tools/mote/sound_file.h"
 #include "tools/mote/speech/passage.h"
 
 namespace mote::cli {

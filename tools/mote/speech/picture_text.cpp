@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/media/pixel_values.h"
 #include "mote/pictures.h"
-#include "pictures/pixel_values.h"
 #include "tools/mote/source_search.h"
 #include "tools/mote/speech/source_text.h"
 #include "tools/mote/steps.h"

@@ -5,10 +5,10 @@
 #include <bit>
 #include <memory>
 
-#include "converter/error.h"
+#include "host/base/error.h"
+#include "host/media/filter_banks.h"
 #include "mote/sound.h"
 #include "tools/mote/source_search.h"
-#include "tools/mote/speech/filter_banks.h"
 #include "tools/mote/speech/source_text.h"
 #include "tools/mote/speech/stretches.h"
 #include "tools/mote/steps.h"

@@ -5,8 +5,8 @@
 
 #include <functional>
 
+#include "host/media/sound_file.h"
 #include "tools/mote/session.h"
-#include "tools/mote/sound_file.h"
 #include "tools/mote/speech/passage.h"
 
 namespace mote::cli {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "tools/mote/sound_file.h"
+#include "host/media/sound_file.h"
 
 namespace mote::cli {
 

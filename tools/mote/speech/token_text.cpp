@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/speech/mel_features.h"
 #include "tools/mote/speech/stretches.h"
 #include "tools/mote/steps.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/sound.h"
 #include "tools/mote/steps.h"
 

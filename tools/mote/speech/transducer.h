@@ -10,8 +10,8 @@
 
 #include <functional>
 
+#include "host/media/sound_file.h"
 #include "tools/mote/session.h"
-#include "tools/mote/sound_file.h"
 #include "tools/mote/speech/token_text.h"
 
 namespace mote::cli {

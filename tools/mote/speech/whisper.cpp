@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tools/mote/steps.h"
 #include "tools/mote/text.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "host/media/mel_reader.h"
 #include "mote/sound.h"
 #include "tools/mote/session.h"
-#include "tools/mote/speech/mel_reader.h"
 #include "tools/mote/speech/passage.h"
 #include "tools/mote/speech/whisper_rules.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "mote/sound.h"
 #include "tools/mote/speech/whisper.h"
 

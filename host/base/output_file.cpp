@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/base/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "host/base/error.h"
+
+namespace mote::convert {
+namespace {
+
+constexpr uint64_t kPiece = 2 << 20;
+constexpr int kMostLinks = 40;  // Linux's own limit
+
+/// Where symbolic links lead, whether there is a file or not.
+std::filesystem::path follow_links(const std::filesystem::path& path) {
+  std::filesystem::path target = path;
+  std::error_code none;
+  for (int links = 0; std::filesystem::is_symlink(target, none); ++links) {
+    if (links == kMostLinks) fail("cannot write {}: {}", path.string(), std::strerror(ELOOP));
+    target = target.parent_path() / std::filesystem::read_symlink(target, none);
+  }
+  return target;
+}
+
+}  // namespace
+
+void refuse_input(const std::string& target, const std::vector<std::string>& inputs) {
+  if (target.empty()) return;
+  std::error_code none;
+  for (const std::string& input : inputs) {
+    const std::string path = input == "-" ? "/dev/stdin" : input;
+    if (path.empty() || !std::filesystem::equivalent(path, target, none)) continue;
+    fail("{} would overwrite {}, which is read; name another file", target,
+         input == "-" ? "standard input" : input);
+  }
+}
+
+OutputFile::OutputFile(const std::filesystem::path& target) : given_(target), target_(follow_links(target)) {
+  // Renaming would put a file in the place of a device as well.
+  std::error_code ignored;
+  const auto type = std::filesystem::status(target, ignored).type();
+  if (is_mapped(target)) fail("cannot write {}: it is being read; name another file", target.string());
+  if (type == std::filesystem::file_type::directory)
+    fail("cannot write {}: it is a directory", target.string());
+  if (std::filesystem::exists(std::filesystem::file_status(type)) &&
+      type != std::filesystem::file_type::regular) {
+    fail("cannot write {}: it is not a regular file", target.string());
+  }
+  // What replaces a file is private until it gets that one's permissions.
+  const mode_t mode = std::filesystem::exists(std::filesystem::file_status(type)) ? 0600 : 0666;
+  if (open_nameless(mode)) return;
+  try_names([&] {
+    file_ = open(name_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    return file_ >= 0;
+  });
+}
+
+OutputFile::~OutputFile() {
+  if (file_ < 0) return;
+  close(file_);
+  if (!name_.empty()) unlink(name_.c_str());
+}
+
+std::filesystem::path OutputFile::folder() const {
+  return target_.has_parent_path() ? target_.parent_path() : ".";
+}
+
+/// A file without a name is gone as soon as the process is, however it ends. Not every file system has them,
+/// and naming one later takes /proc.
+bool OutputFile::open_nameless(mode_t mode) {
+#ifdef O_TMPFILE
+  file_ = open(folder().c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+  if (file_ < 0) return false;
+  if (access(temporary().c_str(), F_OK) == 0) return true;
+  close(file_);
+  file_ = -1;
+#endif
+  return false;
+}
+
+/// Sets name_ to one beside the target for which `create` succeeds.
+template <class Create>
+void OutputFile::try_names(Create create) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  uint64_t suffix = static_cast<uint64_t>(now) ^ (static_cast<uint64_t>(getpid()) << 40);
+  for (;;) {
+    listed_.clear();
+    name_ = target_;
+    name_ += fmt::format(".tmp-{:08x}", static_cast<uint32_t>(suffix++ * 0x9E3779B97F4A7C15u >> 32));
+    listed_.set_temporary(name_.string());
+    if (create()) return;
+    if (errno == EEXIST) continue;
+    listed_.clear();
+    name_.clear();
+    fail_with_errno("create");
+  }
+}
+
+std::filesystem::path OutputFile::temporary() {
+  flush();
+  return name_.empty() ? std::filesystem::path(fmt::format("/proc/self/fd/{}", file_)) : name_;
+}
+
+void OutputFile::fail_with_errno(const char* what) const {
+  fail("cannot {} {}: {}", what, given_.string(), std::strerror(errno));
+}
+
+void OutputFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    if (offset != gathered_at_ + gathered_.size()) flush();
+    if (gathered_.empty()) gathered_at_ = offset;
+    const uint64_t room = kPiece - offset % kPiece;
+    const std::span<const std::byte> first = bytes.first(std::min<uint64_t>(room, bytes.size()));
+    gathered_.insert(gathered_.end(), first.begin(), first.end());
+    offset += first.size();
+    bytes = bytes.subspan(first.size());
+    if (first.size() == room) flush();
+  }
+}
+
+void OutputFile::flush() {
+  for (size_t done = 0; done < gathered_.size();) {
+    const ssize_t written = pwrite(file_, gathered_.data() + done, gathered_.size() - done,
+                                   static_cast<off_t>(gathered_at_ + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno("write");
+    done += static_cast<size_t>(written);
+  }
+  gathered_.clear();
+}
+
+void OutputFile::write(std::span<const std::byte> bytes) {
+  write_at(end_, bytes);
+  end_ += bytes.size();
+}
+
+void OutputFile::commit() {
+  flush();
+  const bool replaces = take_permissions();
+  if (fsync(file_) != 0) fail_with_errno("write");
+  if (name_.empty()) {  // a link cannot replace the target, a rename can
+    const std::filesystem::path nameless = temporary();
+    try_names(
+        [&] { return linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) == 0; });
+  }
+  if (std::rename(name_.c_str(), target_.c_str()) != 0) fail_with_errno("rename to");
+  listed_.clear();
+  close(file_);
+  file_ = -1;
+  sync_folder(replaces);
+}
+
+/// Gives the new file the permissions of the one in its place; false if there is none.
+bool OutputFile::take_permissions() {
+  struct stat old = {};
+  if (stat(target_.c_str(), &old) != 0) return false;
+  if (fchmod(file_, old.st_mode & 07777) != 0) fail_with_errno("set the permissions of");
+  return true;
+}
+
+/// The new name lasts through a power failure only once the directory is on the disk.
+void OutputFile::sync_folder(bool replaced) {
+  const int directory = open(folder().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  bool synced = directory >= 0 && fsync(directory) == 0;
+  const int error = errno;
+  // A file system that syncs no directories, or a directory that may be written but not read.
+  synced = synced || error == EINVAL || error == ENOTSUP || error == EACCES;
+  if (directory >= 0) close(directory);
+  if (synced) return;
+  if (!replaced) unlink(target_.c_str());
+  errno = error;
+  fail_with_errno("write the directory of");
+}
+
+}  // namespace mote::convert

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Log-mel features of sound of any length, a stretch at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/media/sound_file.h"
+#include "mote/sound.h"
+
+namespace mote::cli {
+
+/// The logarithms of frames one after the other. Before the first sample the sound is reflected, behind the
+/// last it is silent.
+class MelStream {
+ public:
+  /// All must outlive it.
+  MelStream(SoundSource& source, uint32_t rate, const mote_log_mel& spec);
+
+  /// The next `count` frames, [count, mels].
+  void read(uint32_t count, float* logarithms);
+  /// Goes on with a later frame.
+  void skip_to(uint64_t frame);
+  uint64_t next() const { return next_; }
+  /// Samples; known once the sound has ended.
+  std::optional<uint64_t> samples() const {
+    return ended_ ? std::optional(first_ + held_.size()) : std::nullopt;
+  }
+
+ private:
+  void hold(int64_t end);
+  float sample(int64_t at) const;
+
+  Resampler resampler_;
+  const mote_log_mel& spec_;
+  std::vector<double> scratch_;
+  std::vector<float> held_, window_;
+  uint64_t first_ = 0;  // of the samples held
+  uint64_t next_ = 0;   // frame
+  bool ended_ = false;
+};
+
+/// Whisper's features of a whole sound, whose largest logarithm bounds all of them from below: it is read
+/// once to find that, and once more where it is longer than what is held.
+class MelReader {
+ public:
+  /// `held`: frames, from the first on, that are kept of the first reading.
+  MelReader(SoundSource& source, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels, uint32_t held);
+
+  /// Frames that have sound.
+  uint64_t frames() const { return frames_; }
+  uint32_t mels() const { return spec_.mels; }
+  /// Features [count, mels] from frame `first` on, which is never before that of an earlier call.
+  void read(uint64_t first, uint32_t count, float* features);
+
+ private:
+  SoundSource& source_;
+  uint32_t rate_;
+  std::vector<float> filters_;
+  mote_log_mel spec_{};
+  uint64_t frames_ = 0;
+  float largest_ = 0;
+  std::optional<MelStream> stream_;
+  std::vector<float> held_;  // logarithms from frame first_ on
+  uint64_t first_ = 0;
+};
+
+}  // namespace mote::cli
