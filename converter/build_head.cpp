@@ -35,6 +35,33 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
   add(LinearNode{weight, bias, activation, from, graph_.output, std::nullopt});
 }
 
+void TransformerBuilder::score(View in) {
+  const HeadSpec& head = spec_.head;
+  const auto row = [&](uint32_t id) {
+    const WeightPart part = tensors_.rows(head.output + ".weight", spec_.vocab, in.width, id, 1, false);
+    std::vector<float> values(in.width);
+    read_row(*part.tensor, 0, values);
+    return values;
+  };
+  std::vector<float> values = row(head.score->more);
+  if (head.score->less) {
+    const std::vector<float> other = row(*head.score->less);
+    for (size_t i = 0; i < values.size(); ++i) values[i] -= other[i];
+  }
+  WeightPart part = tensors_.computed("score", 1, in.width, values);
+  const DType dtype = policy_.dtype(Role::head, *part.tensor);
+  const int32_t weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
+  int32_t bias = -1;
+  if (!head.output_bias.empty()) {
+    const std::vector<float> biases = tensors_.vector(head.output_bias, spec_.vocab);
+    const float less = head.score->less ? biases[*head.score->less] : 0.0f;
+    bias = add_vector("head.bias", {biases[head.score->more] - less});
+  }
+  BlockInput input{in};
+  const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
+  add(LinearNode{weight, bias, Activation::none, from, graph_.output, std::nullopt});
+}
+
 View TransformerBuilder::project_output(View in) {
   const std::string& name = spec_.names.output_projection;
   if (name.empty()) return in;
@@ -128,6 +155,7 @@ void TransformerBuilder::encoder_head() {
   graph_.output = features;
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);
+    if (head.score) return score(features);
     linear("head", head.output, Role::head, features, graph_.output, Activation::none,
            head.has_bias && !spec_.optional_biases);
   }

@@ -11,6 +11,7 @@
 #include "converter/architectures/pictures.h"
 #include "converter/build_transformer.h"
 #include "converter/calibrate.h"
+#include "converter/chat_formats/pair_texts.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
@@ -334,6 +335,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
           fmt::format("tokenizer_config.json has keys that mote does not read: {}", fmt::join(unread, ", ")));
   }
   if (text && spec.globals) leave_out_types(*text);
+  if (text) add_pair_prompts(source, &*text);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     take_speech_tokens(source, text ? &*text : nullptr, graph);

@@ -180,12 +180,14 @@ struct HeadSpec {
   DenseSpec dense;
   bool dense_of_tokens = false;  // what is pooled has passed `dense`
   std::string output,
-      output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
-                           // the embedding for output. Neither for vectors and hidden states
-  uint32_t width = 0;      // of the output
-  bool has_bias = true;    // the output
-  bool normalize = false;  // vectors have length 1
-  bool first_two = false;  // the mean of the first two rows is pooled
+      output_bias;     // the bias where it is not output + ".bias"; logits over a tied vocabulary have
+                       // the embedding for output. Neither for vectors and hidden states
+  uint32_t width = 0;  // of the output
+  std::optional<LogitScore> score =
+      std::nullopt;                 // the output is of these rows of the matrix over the vocabulary
+  bool has_bias = true;             // the output
+  bool normalize = false;           // vectors have length 1
+  bool first_two = false;           // the mean of the first two rows is pooled
   std::string pooled_norm = {};     // of the pooled rows
   bool hidden_before_norm = false;  // the last of the hidden states that are traced has not passed final_norm
   Probabilities probabilities = Probabilities::softmax;

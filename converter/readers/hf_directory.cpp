@@ -199,6 +199,8 @@ std::string chat_template_of(const fs::path& config) {
 
 void take_modules(Source& source, const SentenceModules& modules) {
   source.pooling = modules.pooling;
+  source.logit_score = modules.logit_score;
+  source.pair_messages = modules.pair_messages;
   source.max_tokens = modules.max_tokens;
   source.lowercase = modules.lowercase;
   source.label_activation = modules.label_activation;
@@ -210,7 +212,8 @@ void take_modules(Source& source, const SentenceModules& modules) {
   source.default_prompt = modules.default_prompt;
   std::string known;
   for (const Prompt& prompt : modules.prompts) {
-    if (!prompt.text.empty())
+    const bool used = modules.pair_messages && prompt.text == modules.pair_messages->instruction;
+    if (!prompt.text.empty() && !used)
       known += fmt::format("{}{} \"{}\"", known.empty() ? "" : ", ", prompt.name, prompt.text);
   }
   if (modules.pools_prompt && modules.pooling) {
