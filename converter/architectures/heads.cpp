@@ -70,7 +70,7 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
 void make_causal_encoder(const Source& source, const char* what, TransformerSpec& spec) {
   for (LayerSpec& layer : spec.layers) {
     AttentionSpec& attention = layer.attention;
-    if (layer.build || attention.shared != kNone || attention.window == 1)
+    if (attention.shared != kNone || attention.window == 1)
       fail("{} of token vectors; layers of this decoder are not supported there", what);
     attention.causal = true;
     attention.sides = attention.window == 0 ? 0 : attention.window - 1;
