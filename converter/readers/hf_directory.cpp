@@ -286,23 +286,32 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) take_modules(source, *sentence);
-  const json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
+  json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
   if (!has_config) {
     source.notes.push_back(fmt::format(
         "{} has no config.json: sizes, heads, epsilon and activation are those of {}, as a BERT's",
         directory.string(), graph.filename().string()));
   }
+  const PackedFormat format = read_packed_format(config, config_path.string());
+  if (format.method == PackedMethod::left_over) {
+    source.notes.emplace_back(
+        "quantization_config is ignored: it says how bitsandbytes rounds weights as it loads them; these are "
+        "plain");
+    config.erase("quantization_config");
+  }
   source.config = std::make_shared<const json>(config);
   source.config_path = has_config ? config_path : graph;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = read_chat_template(directory);
-  const PackedFormat format = read_packed_format(config, config_path.string());
-  source.ternary = format.method == PackedMethod::ternary;
-  source.packed = format.method != PackedMethod::none && !source.ternary;
+  const PackedMethod method = format.method;
+  source.ternary = method == PackedMethod::ternary;
+  source.packed = method != PackedMethod::none && method != PackedMethod::left_over &&
+                  method != PackedMethod::online_ternary && !source.ternary;
   NamedTensors packed;
   if (graph.empty()) read_weights(source, directory, packed);
   take_scales(source, config);
   add_packed(source, format, packed);
+  if (method == PackedMethod::online_ternary) round_to_ternary(source, format);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   if (!graph.empty()) read_onnx(source, graph);
   return source;
