@@ -44,9 +44,10 @@ inline constexpr const char* kUnweighted = "(unweighted)";
 
 /// What the norms of q and k are over.
 enum class HeadNorm : uint8_t {
-  rms,        // each head; all have the same weights
-  rms_whole,  // all heads at once
-  layer_own,  // each head with weights of its own, a layer norm without bias
+  rms,          // each head; all have the same weights
+  rms_whole,    // all heads at once
+  layer_own,    // each head with weights of its own, a layer norm without bias
+  layer_whole,  // all heads at once, a layer norm with bias
 };
 
 /// Names of weights in the source, without ".weight" and ".bias". Empty: there is none.
