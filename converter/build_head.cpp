@@ -30,9 +30,19 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
     const DType dtype = policy_.dtype(Role::head, *part.tensor);
     weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
   }
-  BlockInput input{in};
-  const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
-  add(LinearNode{weight, bias, activation, from, graph_.output, std::nullopt});
+  const auto multiply = [&](int32_t matrix, int32_t added, View columns_of, std::optional<View> sum) {
+    BlockInput input{columns_of};
+    const View from = input_for(input, graph_.weights[static_cast<size_t>(matrix)].dtype);
+    add(LinearNode{matrix, added, activation, from, graph_.output, sum});
+  };
+  const std::string& rest = spec_.head.output_rest;
+  if (!spec_.tied_embedding || rest.empty()) return multiply(weight, bias, in, std::nullopt);
+  const uint32_t width = spec_.embedding_width, others = in.width - width;
+  WeightPart part = tensors_.matrix(rest + ".weight", spec_.vocab, others, true);
+  const DType dtype = policy_.dtype(Role::head, *part.tensor);
+  const int32_t further = add_matrix("head.rest", dtype, false, others, {std::move(part)});
+  multiply(weight, bias, columns(in, 0, width), std::nullopt);
+  multiply(further, -1, columns(in, width, others), graph_.output);
 }
 
 void TransformerBuilder::score(View in) {
@@ -90,7 +100,8 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
   if (spec.name.empty()) return in;
   const View out = new_value(spec.width, graph_.values[in.value].unit);
   linear(label, spec.name, Role::matrix, in, out, spec.activation, spec.bias);
-  if (!spec.norm.empty()) norm(label + ".norm", spec.norm, out, out);
+  if (!spec.norm.empty())
+    norm(spec.layer_norm ? NormKind::layer : spec_.norm, label + ".norm", spec.norm, 1, out, out);
   return out;
 }
 

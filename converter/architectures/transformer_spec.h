@@ -169,6 +169,7 @@ struct DenseSpec {
   Activation activation = Activation::none;
   uint32_t width = 0;
   bool bias = true;
+  bool layer_norm = false;  // the norm is one of layers, whatever TransformerSpec::norm is
 };
 
 /// What an encoder computes from its last hidden states: per token, or pooled per sequence.
@@ -180,6 +181,7 @@ struct HeadSpec {
   std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
   bool dense_of_tokens = false;  // what is pooled has passed `dense`
+  std::string output_rest = {};  // [in, out]: a tied head's weights of the columns behind the embedding's
   std::string output,
       output_bias;     // the bias where it is not output + ".bias"; logits over a tied vocabulary have
                        // the embedding for output. Neither for vectors and hidden states
