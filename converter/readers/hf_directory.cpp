@@ -180,6 +180,18 @@ void take_scales(Source& source, const json& config) {
   std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
+/// Fails where bitsandbytes has packed matrices, which it leaves scales and maps of beside them.
+void refuse_left_over(const Source& source) {
+  for (const auto& [name, tensor] : source.tensors) {
+    if (name.ends_with(".SCB") || name.ends_with("absmax") || name.ends_with("quant_map"))
+      fail(
+          "{}: tensor {} is of a matrix that bitsandbytes has packed, which is not read; give the directory "
+          "of the "
+          "unquantized model",
+          source.directory.string(), name);
+  }
+}
+
 /// Of the file's key, a text or a list of named ones; "" for none.
 std::string chat_template_of(const fs::path& config) {
   if (!is_there(config)) return "";
@@ -309,6 +321,7 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
                   method != PackedMethod::online_ternary && !source.ternary;
   NamedTensors packed;
   if (graph.empty()) read_weights(source, directory, packed);
+  if (method == PackedMethod::left_over) refuse_left_over(source);
   take_scales(source, config);
   add_packed(source, format, packed);
   if (method == PackedMethod::online_ternary) round_to_ternary(source, format);
