@@ -258,6 +258,8 @@ void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& optio
   const bool sees = spec.source->picture.format.height != 0;
   if (spec.source->names.embedding.empty() && !filter_banks && !sees) return;
   metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
+  if (metadata.beams->max_tokens == 0 && (sees || filter_banks))
+    metadata.beams->max_tokens = std::min(20u, spec.context);  // as generate has it
   if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
   for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
 }
