@@ -155,7 +155,7 @@ fs::path find_onnx(const fs::path& directory) {
   }
   for (const fs::path& folder : {directory, directory / "onnx"}) {
     for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx",
-                             "encoder_model.onnx", "encoder_model_quantized.onnx"}) {
+                             "encoder_model.onnx", "encoder_model_quantized.onnx", "encoder.onnx"}) {
       if (is_there(folder / name)) return folder / name;
     }
   }
