@@ -11,6 +11,7 @@
 #include "converter/architectures/shared/pictures.h"
 #include "converter/calibration/calibrate.h"
 #include "converter/calibration/smooth_columns.h"
+#include "converter/chat_formats/pair_texts.h"
 #include "converter/chat_formats/special_tokens.h"
 #include "converter/chat_formats/understand.h"
 #include "converter/encode_weight.h"
@@ -257,6 +258,8 @@ void take_beam_defaults(const TransformerSpec& spec, const ConvertOptions& optio
   const bool sees = spec.source->picture.format.height != 0;
   if (spec.source->names.embedding.empty() && !filter_banks && !sees) return;
   metadata.beams = read_beam_defaults(source, graph.vocab, options.ignored_keys);
+  if (metadata.beams->max_tokens == 0 && (sees || filter_banks))
+    metadata.beams->max_tokens = std::min(20u, spec.context);  // as generate has it
   if (metadata.beams->start_id >= 0) graph.bos_id = metadata.beams->start_id;
   for (const Prompt& prompt : read_task_prefixes(source)) metadata.prompts.push_back(prompt);
 }
@@ -334,6 +337,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
           fmt::format("tokenizer_config.json has keys that mote does not read: {}", fmt::join(unread, ", ")));
   }
   if (text && spec.globals) leave_out_types(*text);
+  if (text) add_pair_prompts(source, &*text);
   const std::optional<TokenizerTables> tokenizer = compile_tokenizer(text, graph, options.small_tables);
   if (spec.source && spec.source->sound && spec.source->sound->features == SoundFeatures::log_mel)
     take_speech_tokens(source, text ? &*text : nullptr, graph);

@@ -9,11 +9,12 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "converter/quant_row.h"
@@ -111,6 +112,20 @@ struct Prompt {
   std::string name, text;
 };
 
+/// How a cross encoder's chat template gets its two texts: as messages of roles query and document, behind
+/// one of the role system where there is an instruction.
+struct PairMessages {
+  std::string instruction;
+  bool parts = false;                                             // contents are lists of parts
+  std::vector<std::pair<std::string, nlohmann::json>> variables;  // of the template
+};
+
+/// A decoder's score of a text: a logit behind its last token, less another where there is one.
+struct LogitScore {
+  uint32_t more;
+  std::optional<uint32_t> less;
+};
+
 struct Source {
   std::string format;               // "hf", "gguf", "llama2c" or "ctranslate2", for messages
   std::string name;                 // of the model
@@ -126,6 +141,8 @@ struct Source {
   std::vector<int32_t> stop_ids;  // from generation_config.json, else config's eos_token_id
   std::string chat_template;      // Jinja text, empty if there is none
   std::optional<SentencePooling> pooling;
+  std::optional<LogitScore> logit_score;      // of a decoder that is a cross encoder
+  std::optional<PairMessages> pair_messages;  // none: two texts are put together as the tokenizer has it
   uint32_t max_tokens = 0;  // of a text, where a sentence-transformers directory says it; 0: the model's
   std::string tower;        // "vision" or "text", of models that have both; the user's choice
   uint32_t picture_height = 0, picture_width = 0;  // of models of pictures that keep their ratio; the user's

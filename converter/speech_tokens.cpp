@@ -116,7 +116,10 @@ class SpeechTokens {
         file_.refuse_value("task", task, "\"transcribe\" or \"translate\"");
       speech.translates = *task == "translate";
     }
-    if (language == nullptr && task == nullptr) read_forced(speech);
+    // The original puts the token of a task there where it is told one, or a language.
+    bool says_task = task != nullptr || (language != nullptr && generation_.contains("task_to_id"));
+    if (language == nullptr && task == nullptr) says_task = read_forced(speech);
+    if (!says_task) speech.transcribe = -1;
     if (speech.translates && speech.translate < 0)
       file_.refuse("the task is to translate, which the model has no token for");
   }
@@ -144,23 +147,25 @@ class SpeechTokens {
     return static_cast<uint32_t>(found - speech.languages.begin()) + 1;
   }
 
-  /// Pairs of a place from 1 on and the token there, null for a language that is heard.
-  void read_forced(SpeechSpec& speech) const {
+  /// Pairs of a place from 1 on and the token there, null for a language that is heard. Returns whether one
+  /// is a task's.
+  bool read_forced(SpeechSpec& speech) const {
     constexpr const char* kKey = "forced_decoder_ids";
     const json* forced = file_.find(generation_, kKey);
     if (forced == nullptr) forced = file_.find(config_, kKey);
-    if (forced == nullptr || *forced == json::array()) return;
+    if (forced == nullptr || *forced == json::array()) return false;
     // Without a tokenizer nothing says which tokens those are, and no text is written.
-    if (tokenizer_ == nullptr && speech.language_ids.empty() && speech.no_timestamps < 0) return;
+    if (tokenizer_ == nullptr && speech.language_ids.empty() && speech.no_timestamps < 0) return false;
     const auto refuse = [&] {
       file_.refuse_value(kKey, forced,
                          "pairs of a place from 1 on and the token of a language or a task there");
     };
     if (!forced->is_array()) refuse();
+    bool says_task = false;
     for (size_t i = 0; i < forced->size(); ++i) {
       const json& pair = (*forced)[i];
       if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_unsigned()) refuse();
-      if (i == 0 && pair[0] != 1) return;  // the original takes none then
+      if (i == 0 && pair[0] != 1) return false;  // the original takes none then
       if (pair[0] != i + 1) refuse();
       if (pair[1].is_null()) continue;
       const int32_t id = checked(pair[1], kKey);
@@ -168,11 +173,14 @@ class SpeechTokens {
       if (language != speech.language_ids.end()) {
         speech.language = static_cast<uint32_t>(language - speech.language_ids.begin()) + 1;
       } else if (id == speech.translate) {
-        speech.translates = true;
-      } else if (id != speech.transcribe && id != speech.no_timestamps) {
+        speech.translates = says_task = true;
+      } else if (id == speech.transcribe) {
+        says_task = true;
+      } else if (id != speech.no_timestamps) {
         refuse();
       }
     }
+    return says_task;
   }
 
   /// Of generation_config.json, or where there is none of config.json, which may have another name for it.

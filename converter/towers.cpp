@@ -20,10 +20,19 @@ struct Parent {
   bool ties = false;           // the head, where neither config says it
 };
 constexpr Parent kParents[] = {
-    {"gemma3", "gemma3_text", true},   {"gemma3n", "gemma3n_text", true}, {"gemma4", "gemma4_text", true},
-    {"internvl", "qwen2", true},       {"lfm2_vl", "lfm2", true},         {"llava", "llama"},
-    {"llava_next", "llama"},           {"llava_onevision", "qwen2"},      {"mistral3", "mistral", true},
-    {"qwen2_5_vl", "qwen2_5_vl_text"}, {"qwen2_audio", "qwen2"},          {"qwen2_vl", "qwen2_vl_text"},
+    {"gemma3", "gemma3_text", true},
+    {"gemma3n", "gemma3n_text", true},
+    {"gemma4", "gemma4_text", true},
+    {"internvl", "qwen2", true},
+    {"lfm2_vl", "lfm2", true},
+    {"lfm2-vl", "lfm2", true},
+    {"llava", "llama"},
+    {"llava_next", "llama"},
+    {"llava_onevision", "qwen2"},
+    {"mistral3", "mistral", true},
+    {"qwen2_5_vl", "qwen2_5_vl_text"},
+    {"qwen2_audio", "qwen2"},
+    {"qwen2_vl", "qwen2_vl_text"},
 };
 
 /// Classes of texts in larger models whose computation is another class's, with what theirs has for absent

@@ -2,7 +2,7 @@
 //
 // JinaBERT (Günther et al. 2023, Jina Embeddings v2): BERT whose scores fall with the distance of key and
 // query on both sides (ALiBi) instead of learned positions, with gated feed-forwards whose gate and up are
-// one matrix.
+// one matrix; and its form for code (Jina Embeddings v2 for code), with more norms.
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +41,25 @@ Activation gate_activation(Config& config) {
   return type == "geglu" ? Activation::gelu : Activation::relu;
 }
 
+/// The model for code: norms of all heads' queries and keys, and x = norm(x + norm(x + attention(x))).
+void set_code_layer(const std::string& prefix, LayerSpec& layer) {
+  layer.names.q_norm = prefix + "attention.self.layer_norm_q";
+  layer.names.k_norm = prefix + "attention.self.layer_norm_k";
+  layer.attention.head_norm = HeadNorm::layer_whole;
+  layer.names.down = prefix + "mlp.down_layer";
+  layer.names.ffn_norms.sum = prefix + "layer_norm_2";
+  BranchNorms again;
+  again.sum = prefix + "layer_norm_1";
+  layer.build = [again, up_gate = prefix + "mlp.up_gated_layer"](TransformerBuilder& builder,
+                                                                 const LayerSpec& own) {
+    const View before = builder.new_value(builder.x().width, Unit::token);
+    builder.add(ScaleRowsNode{builder.x(), before, -1, 1.0f});
+    builder.attention(own);
+    builder.add_output(own, again, "again", before);
+    add_fused_ffn(builder, own, up_gate, FusedHalf::second);
+  };
+}
+
 }  // namespace
 
 TransformerSpec read_jina_bert(const Source& source, Config& config) {
@@ -53,12 +72,18 @@ TransformerSpec read_jina_bert(const Source& source, Config& config) {
   spec.names.positions.clear();
   spec.attention_biases = {symmetric_slopes(spec.layers[0].attention.heads, spec.context)};
   const Activation activation = gate_activation(config);
-  const std::string prefix = base + "encoder.layer.{}.";
+  const std::string prefix = base + "encoder.layer.{}.", first = base + "encoder.layer.0.";
+  const bool of_code = source.tensors.count(first + "mlp.up_gated_layer.weight") != 0;
+  require_flag(config, "use_qk_norm", of_code);
   for (LayerSpec& layer : spec.layers) {
     layer.attention.bias = 0;
     layer.ffn.kind = Ffn::gated;
     layer.ffn.activation = activation;
     layer.names.up.clear();
+    if (of_code) {
+      set_code_layer(prefix, layer);
+      continue;
+    }
     layer.names.down = prefix + "mlp.wo";
     layer.names.ffn_norms.sum = prefix + "mlp.layernorm";
     layer.build = [gate = prefix + "mlp.gated_layers"](TransformerBuilder& builder, const LayerSpec& own) {

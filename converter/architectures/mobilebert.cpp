@@ -91,7 +91,12 @@ TransformerSpec read_mobilebert(const Source& source, Config& config) {
     names.pooler.clear();
     names.classifier = {};
   }
+  set_bert_masked(spec, names);
+  names.masked.activation = own.activation;
+  names.masked.layer_norm = true;
   read_head(source, config, names, spec);
+  if (spec.head.kind == OutputKind::masked_token && spec.width > spec.embedding_width)
+    spec.head.output_rest = "cls.predictions.dense";
   return spec;
 }
 

@@ -30,9 +30,46 @@ void TransformerBuilder::vocabulary_logits(const std::string& name, const std::s
     const DType dtype = policy_.dtype(Role::head, *part.tensor);
     weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
   }
+  const auto multiply = [&](int32_t matrix, int32_t added, View columns_of, std::optional<View> sum) {
+    BlockInput input{columns_of};
+    const View from = input_for(input, graph_.weights[static_cast<size_t>(matrix)].dtype);
+    add(LinearNode{matrix, added, activation, from, graph_.output, sum});
+  };
+  const std::string& rest = spec_.head.output_rest;
+  if (!spec_.tied_embedding || rest.empty()) return multiply(weight, bias, in, std::nullopt);
+  const uint32_t width = spec_.embedding_width, others = in.width - width;
+  WeightPart part = tensors_.matrix(rest + ".weight", spec_.vocab, others, true);
+  const DType dtype = policy_.dtype(Role::head, *part.tensor);
+  const int32_t further = add_matrix("head.rest", dtype, false, others, {std::move(part)});
+  multiply(weight, bias, columns(in, 0, width), std::nullopt);
+  multiply(further, -1, columns(in, width, others), graph_.output);
+}
+
+void TransformerBuilder::score(View in) {
+  const HeadSpec& head = spec_.head;
+  const auto row = [&](uint32_t id) {
+    const WeightPart part = tensors_.rows(head.output + ".weight", spec_.vocab, in.width, id, 1, false);
+    std::vector<float> values(in.width);
+    read_row(*part.tensor, 0, values);
+    return values;
+  };
+  std::vector<float> values = row(head.score->more);
+  if (head.score->less) {
+    const std::vector<float> other = row(*head.score->less);
+    for (size_t i = 0; i < values.size(); ++i) values[i] -= other[i];
+  }
+  WeightPart part = tensors_.computed("score", 1, in.width, values);
+  const DType dtype = policy_.dtype(Role::head, *part.tensor);
+  const int32_t weight = add_matrix("head", dtype, false, in.width, {std::move(part)});
+  int32_t bias = -1;
+  if (!head.output_bias.empty()) {
+    const std::vector<float> biases = tensors_.vector(head.output_bias, spec_.vocab);
+    const float less = head.score->less ? biases[*head.score->less] : 0.0f;
+    bias = add_vector("head.bias", {biases[head.score->more] - less});
+  }
   BlockInput input{in};
   const View from = input_for(input, graph_.weights[static_cast<size_t>(weight)].dtype);
-  add(LinearNode{weight, bias, activation, from, graph_.output, std::nullopt});
+  add(LinearNode{weight, bias, Activation::none, from, graph_.output, std::nullopt});
 }
 
 View TransformerBuilder::project_output(View in) {
@@ -63,7 +100,8 @@ View TransformerBuilder::dense(const std::string& label, const DenseSpec& spec, 
   if (spec.name.empty()) return in;
   const View out = new_value(spec.width, graph_.values[in.value].unit);
   linear(label, spec.name, Role::matrix, in, out, spec.activation, spec.bias);
-  if (!spec.norm.empty()) norm(label + ".norm", spec.norm, out, out);
+  if (!spec.norm.empty())
+    norm(spec.layer_norm ? NormKind::layer : spec_.norm, label + ".norm", spec.norm, 1, out, out);
   return out;
 }
 
@@ -128,6 +166,7 @@ void TransformerBuilder::encoder_head() {
   graph_.output = features;
   if (!head.output.empty()) {
     graph_.output = new_value(head.width, graph_.values[features.value].unit);
+    if (head.score) return score(features);
     linear("head", head.output, Role::head, features, graph_.output, Activation::none,
            head.has_bias && !spec_.optional_biases);
   }

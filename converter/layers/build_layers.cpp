@@ -67,7 +67,15 @@ void TransformerBuilder::norm_sum(const LayerSpec& layer, const BranchNorms& nam
 }
 
 uint32_t TransformerBuilder::add_state(const Cache& state) {
+  const bool encoder = spec_.is_encoder();
+  if (encoder && state.kind != StateKind::kv) {
+    fail(
+        "labels, scores or vectors of a decoder whose layers go on from a state (convolutions, scans) are "
+        "not "
+        "supported");
+  }
   graph_.caches.push_back(state);
+  if (encoder && state.source == -1) graph_.caches.back().bidirectional = true;
   return static_cast<uint32_t>(graph_.caches.size() - 1);
 }
 

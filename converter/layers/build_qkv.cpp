@@ -94,8 +94,10 @@ void TransformerBuilder::norm_head(const LayerSpec& layer, const char* label, co
                                    uint32_t heads, View x) {
   const std::string source = of_layer(name, layer), to = prefix_of(layer) + label;
   if (layer.attention.head_norm != HeadNorm::layer_own) {
-    const bool whole = layer.attention.head_norm == HeadNorm::rms_whole;
-    return norm(NormKind::rms, to, source, whole ? 1 : heads, x, x);
+    const HeadNorm kind = layer.attention.head_norm;
+    const bool whole = kind != HeadNorm::rms;
+    return norm(kind == HeadNorm::layer_whole ? NormKind::layer : NormKind::rms, to, source,
+                whole ? 1 : heads, x, x);
   }
   const uint32_t width = x.width / heads;
   std::vector<float> weights;  // in one matrix (Cohere), or a vector for each head (StableLM)

@@ -238,6 +238,8 @@ class TransformerBuilder {
 
   void head();
   View project_output(View in);
+  /// The output of HeadSpec::score.
+  void score(View in);
   void decoder_head();
   void encoder_head();
   void labels_of_two();

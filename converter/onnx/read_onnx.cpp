@@ -280,12 +280,23 @@ void read_onnx_pair(Source& source, const OnnxPair& pair) {
 
 constexpr std::string_view kOnnxEnd = ".onnx";
 constexpr const char *kEncoderStart = "encoder_model", *kDecoderStart = "decoder_model",
-                     *kMergedStart = "decoder_model_merged";
+                     *kMergedStart = "decoder_model_merged", *kPlainEncoder = "encoder",
+                     *kPlainDecoder = "decoder";
 
 }  // namespace
 
 std::optional<OnnxPair> find_onnx_pair(const fs::path& path) {
   const std::string name = path.filename().string();
+  // As people name what they export themselves, where both are there.
+  for (const auto& [own, other] :
+       {std::pair{kPlainEncoder, kPlainDecoder}, std::pair{kPlainDecoder, kPlainEncoder}}) {
+    if (!name.starts_with(own) || !name.ends_with(kOnnxEnd) || name.starts_with(own + std::string("_model")))
+      continue;
+    const fs::path beside = path.parent_path() / (other + name.substr(std::string_view(own).size()));
+    std::error_code error;
+    if (!fs::exists(beside, error)) return std::nullopt;
+    return own == kPlainEncoder ? OnnxPair{path, beside} : OnnxPair{beside, path};
+  }
   for (const char* start : {kMergedStart, kDecoderStart, kEncoderStart}) {
     if (!name.starts_with(start) || !name.ends_with(kOnnxEnd)) continue;
     const std::string end = name.substr(std::string_view(start).size());  // "_quantized.onnx"

@@ -155,7 +155,7 @@ fs::path find_onnx(const fs::path& directory) {
   }
   for (const fs::path& folder : {directory, directory / "onnx"}) {
     for (const char* name : {"model.onnx", "model_optimized.onnx", "model_quantized.onnx",
-                             "encoder_model.onnx", "encoder_model_quantized.onnx"}) {
+                             "encoder_model.onnx", "encoder_model_quantized.onnx", "encoder.onnx"}) {
       if (is_there(folder / name)) return folder / name;
     }
   }
@@ -180,6 +180,18 @@ void take_scales(Source& source, const json& config) {
   std::erase_if(source.tensors, [](const auto& entry) { return entry.first.ends_with(".weight_scale"); });
 }
 
+/// Fails where bitsandbytes has packed matrices, which it leaves scales and maps of beside them.
+void refuse_left_over(const Source& source) {
+  for (const auto& [name, tensor] : source.tensors) {
+    if (name.ends_with(".SCB") || name.ends_with("absmax") || name.ends_with("quant_map"))
+      fail(
+          "{}: tensor {} is of a matrix that bitsandbytes has packed, which is not read; give the directory "
+          "of the "
+          "unquantized model",
+          source.directory.string(), name);
+  }
+}
+
 /// Of the file's key, a text or a list of named ones; "" for none.
 std::string chat_template_of(const fs::path& config) {
   if (!is_there(config)) return "";
@@ -199,6 +211,8 @@ std::string chat_template_of(const fs::path& config) {
 
 void take_modules(Source& source, const SentenceModules& modules) {
   source.pooling = modules.pooling;
+  source.logit_score = modules.logit_score;
+  source.pair_messages = modules.pair_messages;
   source.max_tokens = modules.max_tokens;
   source.lowercase = modules.lowercase;
   source.label_activation = modules.label_activation;
@@ -210,7 +224,8 @@ void take_modules(Source& source, const SentenceModules& modules) {
   source.default_prompt = modules.default_prompt;
   std::string known;
   for (const Prompt& prompt : modules.prompts) {
-    if (!prompt.text.empty())
+    const bool used = modules.pair_messages && prompt.text == modules.pair_messages->instruction;
+    if (!prompt.text.empty() && !used)
       known += fmt::format("{}{} \"{}\"", known.empty() ? "" : ", ", prompt.name, prompt.text);
   }
   if (modules.pools_prompt && modules.pooling) {
@@ -283,23 +298,33 @@ Source read_hf_directory(const fs::path& root, const fs::path& onnx,
   std::error_code error;
   source.name = fs::weakly_canonical(root, error).filename().string();
   if (sentence) take_modules(source, *sentence);
-  const json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
+  json config = has_config ? read_json_object(config_path, kConfigDepth) : derive_onnx_config(graph);
   if (!has_config) {
     source.notes.push_back(fmt::format(
         "{} has no config.json: sizes, heads, epsilon and activation are those of {}, as a BERT's",
         directory.string(), graph.filename().string()));
   }
+  const PackedFormat format = read_packed_format(config, config_path.string());
+  if (format.method == PackedMethod::left_over) {
+    source.notes.emplace_back(
+        "quantization_config is ignored: it says how bitsandbytes rounds weights as it loads them; these are "
+        "plain");
+    config.erase("quantization_config");
+  }
   source.config = std::make_shared<const json>(config);
   source.config_path = has_config ? config_path : graph;
   source.stop_ids = stop_ids(directory, config);
   source.chat_template = read_chat_template(directory);
-  const PackedFormat format = read_packed_format(config, config_path.string());
-  source.ternary = format.method == PackedMethod::ternary;
-  source.packed = format.method != PackedMethod::none && !source.ternary;
+  const PackedMethod method = format.method;
+  source.ternary = method == PackedMethod::ternary;
+  source.packed = method != PackedMethod::none && method != PackedMethod::left_over &&
+                  method != PackedMethod::online_ternary && !source.ternary;
   NamedTensors packed;
   if (graph.empty()) read_weights(source, directory, packed);
+  if (method == PackedMethod::left_over) refuse_left_over(source);
   take_scales(source, config);
   add_packed(source, format, packed);
+  if (method == PackedMethod::online_ternary) round_to_ternary(source, format);
   if (sentence && sentence->pooling) add_dense(source, *sentence);
   if (!graph.empty()) read_onnx(source, graph);
   return source;

@@ -211,14 +211,15 @@ class Assembler {
     require_matrix(name, tensor, "F8_E4M3");
     const uint64_t rows = tensor.shape[0], columns = tensor.shape[1];
     Fp8Rows made{tensor.bytes.data(), columns, 1, columns, {}};
-    if (format_.method == PackedMethod::compressed_fp8) {
+    const bool compressed = format_.method == PackedMethod::compressed_fp8;
+    if (compressed && format_.block_rows == 0) {
       made.scales = take_scales(source_, name + "_scale", rows, 1, false);
     } else {
       made.block_rows = format_.block_rows == 0 ? rows : format_.block_rows;
       made.block_columns = format_.block_columns == 0 ? columns : format_.block_columns;
       const auto blocks = [](uint64_t size, uint64_t block) { return (size + block - 1) / block; };
-      made.scales = take_scales(source_, name + "_scale_inv", blocks(rows, made.block_rows),
-                                blocks(columns, made.block_columns), false);
+      made.scales = take_scales(source_, name + (compressed ? "_scale" : "_scale_inv"),
+                                blocks(rows, made.block_rows), blocks(columns, made.block_columns), false);
     }
     source_.tensors[name] = {SourceType::fp8, {rows, columns}, nullptr, 0};
     source_.tensors[name].reader = std::make_shared<Fp8Rows>(std::move(made));
@@ -238,7 +239,26 @@ class Assembler {
   const NamedTensors& packed_;
 };
 
+bool is_plain_module(const std::string& module, const PackedFormat& format) {
+  return std::any_of(format.plain_modules.begin(), format.plain_modules.end(), [&](const std::string& name) {
+    return module.starts_with(name) || module.ends_with(name);
+  });
+}
+
 }  // namespace
+
+void round_to_ternary(Source& source, const PackedFormat& format) {
+  constexpr std::string_view kEnd = ".weight";
+  for (auto& [name, tensor] : source.tensors) {
+    if (!name.ends_with(kEnd) || tensor.shape.size() != 2 || name.find("layers.") == std::string::npos ||
+        is_plain_module(name.substr(0, name.size() - kEnd.size()), format))
+      continue;
+    auto made = std::make_shared<TernaryRows>(tensor);
+    tensor = {SourceType::ternary, tensor.shape, nullptr, 0};
+    tensor.reader = std::move(made);
+    tensor.is_linear = true;
+  }
+}
 
 void add_packed(Source& source, const PackedFormat& format, const NamedTensors& packed) {
   Assembler assembler(source, format, packed);

@@ -13,7 +13,7 @@
 //                        integer; X.weight_scale [out, groups]; X.weight_zero_point I32 [out / n, groups],
 //                        codes below each other, or none; X.weight_g_idx I32 [in], or none
 //     int-quantized      X.weight I8 [out, in]; X.weight_scale [out, groups], [out, 1] or [1]
-//     float-quantized    X.weight F8_E4M3 [out, in]; X.weight_scale [out, 1] or [1]
+//     float-quantized    X.weight F8_E4M3 [out, in]; X.weight_scale [out, 1], [1] or that of blocks
 //   fp8                  X.weight F8_E4M3 [out, in]; X.weight_scale_inv [out / h, in / w], of blocks [h, w]
 //
 // value = scale * (integer - zero). docs/quantization.md says which types hold which of them.
@@ -21,6 +21,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "converter/readers/safetensors.h"
 #include "converter/source.h"
@@ -36,20 +37,27 @@ enum class PackedMethod {
   compressed_integers,
   compressed_bytes,
   compressed_fp8,
-  fp8
+  fp8,
+  online_ternary,  // BitNet's plain matrices, which the original rounds as it loads them
+  left_over        // a tool's that quantizes as it loads; the weights are plain
 };
 
 struct PackedFormat {
   PackedMethod method = PackedMethod::none;
   uint32_t bits = 0;
-  uint32_t group = 0;                          // columns; 0: all of a row
-  bool zeros_less_one = false;                 // GPTQ's first format
-  bool rounds_activations = false;             // to 8 bits, a scale for each row
-  uint32_t block_rows = 0, block_columns = 0;  // of fp8
+  uint32_t group = 0;                           // columns; 0: all of a row
+  bool zeros_less_one = false;                  // GPTQ's first format
+  bool rounds_activations = false;              // to 8 bits, a scale for each row
+  uint32_t block_rows = 0, block_columns = 0;   // of FP8
+  std::vector<std::string> plain_modules = {};  // of online_ternary: they start or end names of modules
 };
 
 /// Throws Error, naming the key, for a method or a setting that is not read.
 PackedFormat read_packed_format(const nlohmann::json& config, const std::string& path);
+
+/// Gives the matrices of layers the numbers that BitNet rounds them to: -1, 0 and 1 times the mean of a
+/// matrix's magnitudes.
+void round_to_ternary(Source& source, const PackedFormat& format);
 
 /// Makes tensors of `packed`, those of I32, I8 and F8_E4M3, and of the scales among source.tensors. Throws
 /// Error, naming the tensor.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "converter/readers/packed_checkpoint.h"
 #include "host/base/bytes.h"
@@ -56,10 +58,11 @@ class Keys {
     if (!holds) refuse(key);
   }
   void ignore(std::initializer_list<const char*> keys) { known_.insert(keys.begin(), keys.end()); }
-  /// Fails for a key that nobody has named.
+  /// Fails for a key that nobody has named and that says something.
   void finish() const {
     for (const auto& [key, value] : object_.items()) {
-      if (known_.count(key) == 0) refuse(key);
+      const bool empty = (value.is_structured() || value.is_string()) && value.empty();
+      if (known_.count(key) == 0 && !value.is_null() && !empty && value != json(false)) refuse(key);
     }
   }
   [[noreturn]] void refuse(const std::string& key) const {
@@ -75,6 +78,26 @@ class Keys {
   std::set<std::string> known_;
 };
 
+/// GPTQModel's rules by module: "-:" leaves modules out, which then are not packed; others may say what
+/// changes no number that is read.
+bool leaves_numbers(const json& rules, const PackedFormat& format) {
+  if (!rules.is_object()) return false;
+  constexpr std::array kOfCalibration = {"desc_act",     "sym", "act_group_aware",
+                                         "damp_percent", "mse", "static_groups"};
+  for (const auto& [pattern, rule] : rules.items()) {
+    if (pattern.starts_with("-:")) continue;
+    if (!rule.is_object()) return false;
+    for (const auto& [key, value] : rule.items()) {
+      const bool same = (key == "bits" && value == json(format.bits)) ||
+                        (key == "group_size" && value == (format.group == 0 ? json(-1) : json(format.group)));
+      const bool neutral =
+          std::find(kOfCalibration.begin(), kOfCalibration.end(), key) != kOfCalibration.end();
+      if (!same && !neutral) return false;
+    }
+  }
+  return true;
+}
+
 PackedFormat gptq_format(Keys keys) {
   PackedFormat format{PackedMethod::gptq};
   format.bits = static_cast<uint32_t>(keys.size("bits", 0));
@@ -84,10 +107,11 @@ PackedFormat gptq_format(Keys keys) {
   keys.require(layout == "gptq" || layout == "gptq_v2", "checkpoint_format");
   format.zeros_less_one = layout == "gptq";
   keys.require(keys.text("pack_dtype", "int32") == "int32", "pack_dtype");
-  keys.require_none("dynamic");
+  if (const json* rules = keys.find("dynamic")) keys.require(leaves_numbers(*rules, format), "dynamic");
   keys.require_none("adapter");
   keys.ignore({"quant_method",
                "method",
+               "format",
                "desc_act",
                "act_group_aware",
                "sym",
@@ -126,15 +150,51 @@ PackedFormat awq_format(Keys keys) {
   keys.require(format.bits == 4, "bits");
   format.group = keys.find("q_group_size") == nullptr ? keys.group()
                                                       : static_cast<uint32_t>(keys.size("q_group_size", 0));
-  keys.require(keys.flag("zero_point", true), "zero_point");
+  if (const json* rules = keys.find("dynamic")) keys.require(leaves_numbers(*rules, format), "dynamic");
+  keys.require(keys.text("pack_dtype", "int32") == "int32", "pack_dtype");
+  for (const char* key : {"format", "checkpoint_format"}) keys.require(keys.text(key, "gemm") == "gemm", key);
   std::string version = keys.text("version", "gemm");
   std::transform(version.begin(), version.end(), version.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   keys.require(version == "gemm", "version");
-  keys.ignore({"quant_method", "modules_to_not_convert", "backend", "do_fuse", "fuse_max_seq_len",
-               "modules_to_fuse", "exllama_config"});
+  // Symmetric ones have their zeros in the file as others do.
+  keys.ignore({"quant_method",
+               "method",
+               "zero_point",
+               "modules_to_not_convert",
+               "backend",
+               "do_fuse",
+               "fuse_max_seq_len",
+               "modules_to_fuse",
+               "exllama_config",
+               "desc_act",
+               "act_group_aware",
+               "sym",
+               "lm_head",
+               "damp_percent",
+               "true_sequential",
+               "meta",
+               "dataset",
+               "tokenizer",
+               "batch_size",
+               "cache_block_outputs",
+               "model_seqlen",
+               "block_name_to_quantize",
+               "module_name_preceding_first_block",
+               "modules_in_block_to_quantize"});
   keys.finish();
   return format;
+}
+
+/// The rows and columns of a block.
+std::optional<std::pair<uint32_t, uint32_t>> read_block(const json* block) {
+  const auto is_side = [](const json& side) {
+    return side.is_number_unsigned() && side.get<uint64_t>() >= 1 && side.get<uint64_t>() <= kMostColumns;
+  };
+  if (block == nullptr || !block->is_array() || block->size() != 2 || !is_side((*block)[0]) ||
+      !is_side((*block)[1]))
+    return std::nullopt;
+  return std::pair((*block)[0].get<uint32_t>(), (*block)[1].get<uint32_t>());
 }
 
 PackedFormat fp8_format(Keys keys) {
@@ -142,16 +202,13 @@ PackedFormat fp8_format(Keys keys) {
   keys.require(keys.text("fmt", "e4m3") == "e4m3", "fmt");
   keys.require(keys.text("activation_scheme", "dynamic") == "dynamic", "activation_scheme");
   if (const json* block = keys.find("weight_block_size")) {
-    const auto is_side = [](const json& side) {
-      return side.is_number_unsigned() && side.get<uint64_t>() >= 1 && side.get<uint64_t>() <= kMostColumns;
-    };
-    keys.require(block->is_array() && block->size() == 2 && is_side((*block)[0]) && is_side((*block)[1]),
-                 "weight_block_size");
-    format.block_rows = (*block)[0].get<uint32_t>();
-    format.block_columns = (*block)[1].get<uint32_t>();
+    const auto sides = read_block(block);
+    if (!sides) keys.refuse("weight_block_size");
+    std::tie(format.block_rows, format.block_columns) = *sides;
   }
   format.rounds_activations = true;
-  keys.ignore({"quant_method", "modules_to_not_convert", "scale_fmt", "dequantize"});
+  keys.require(keys.text("expert_dtype", "fp8") == "fp8", "expert_dtype");
+  keys.ignore({"quant_method", "modules_to_not_convert", "modules_to_convert", "scale_fmt", "dequantize"});
   keys.finish();
   return format;
 }
@@ -183,10 +240,17 @@ void read_weights_scheme(Keys keys, const std::string& layout, PackedFormat& for
   format.group = keys.group();
   const bool grouped = strategy == "group" && format.group != 0 && !floats;
   const bool rows = (strategy == "channel" || strategy == "tensor") && format.group == 0;
-  keys.require(grouped || rows, "strategy");
+  const bool blocks = strategy == "block" && format.group == 0 && floats;
+  if (blocks) {
+    const auto sides = read_block(keys.find("block_structure"));
+    if (!sides) keys.refuse("block_structure");
+    std::tie(format.block_rows, format.block_columns) = *sides;
+  } else {
+    keys.require_none("block_structure");
+  }
+  keys.require(grouped || rows || blocks, "strategy");
   keys.require(keys.flag("symmetric", true) || packs, "symmetric");
   keys.require(!keys.flag("dynamic", false), "dynamic");
-  keys.require_none("block_structure");
   keys.ignore({"actorder", "observer", "observer_kwargs", "scale_dtype", "zp_dtype"});
   keys.finish();
 }
@@ -220,6 +284,15 @@ PackedFormat compressed_format(const JsonFile& file, const json& config) {
   return format;
 }
 
+/// BitNet's matrices as they were trained, which are rounded as they are used.
+PackedFormat online_ternary(const json& object) {
+  PackedFormat format{PackedMethod::online_ternary};
+  const auto kept = object.find("modules_to_not_convert");
+  for (const json& name : kept != object.end() && kept->is_array() ? *kept : json::array())
+    if (name.is_string()) format.plain_modules.push_back(name.get<std::string>());
+  return format;
+}
+
 }  // namespace
 
 PackedFormat read_packed_format(const json& config, const std::string& path) {
@@ -231,9 +304,14 @@ PackedFormat read_packed_format(const json& config, const std::string& path) {
   const auto is = [&](const char* key, const char* value) {
     return object.contains(key) && object[key] == json(value);
   };
+  if (method == "bitnet" && object.contains("use_rms_norm") && object["use_rms_norm"] != json(false))
+    keys.refuse("use_rms_norm");
   if (method == "bitnet" && is("quantization_mode", "offline") &&
       (is("linear_class", "bitlinear") || is("linear_class", "autobitlinear")))
     return {PackedMethod::ternary};
+  if (method == "bitnet" && is("quantization_mode", "online") && is("linear_class", "autobitlinear"))
+    return online_ternary(object);
+  if (method == "bitsandbytes") return {PackedMethod::left_over};
   if (method == "gptq") return gptq_format(keys);
   if (method == "awq") return awq_format(keys);
   if (method == "fp8") return fp8_format(keys);

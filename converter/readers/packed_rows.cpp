@@ -81,4 +81,20 @@ void Fp8Rows::read(uint64_t row, std::span<float> out) const {
   }
 }
 
+TernaryRows::TernaryRows(const SourceTensor& plain_) : plain(plain_) {
+  constexpr double kLeast = 1e-5;
+  std::vector<float> values(plain.cols());
+  double sum = 0;
+  for (uint64_t row = 0; row < plain.rows(); ++row) {
+    read_row(plain, row, values);
+    for (const float value : values) sum += std::fabs(value);
+  }
+  scale = static_cast<float>(std::max(sum / static_cast<double>(plain.rows() * plain.cols()), kLeast));
+}
+
+void TernaryRows::read(uint64_t row, std::span<float> out) const {
+  read_row(plain, row, out);
+  for (float& value : out) value = std::clamp(std::nearbyint(value * (1.0f / scale)), -1.0f, 1.0f) * scale;
+}
+
 }  // namespace mote::convert

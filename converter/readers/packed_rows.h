@@ -38,6 +38,16 @@ struct IntegerRows : RowReader {
   SourceType type_ = SourceType::packed;
 };
 
+/// -1, 0 and 1 times the mean magnitude of a matrix, which the numbers are rounded to.
+struct TernaryRows : RowReader {
+  explicit TernaryRows(const SourceTensor& plain_);
+
+  SourceTensor plain;
+  float scale = 0.0f;
+
+  void read(uint64_t row, std::span<float> out) const override;
+};
+
 /// F8_E4M3 with a scale for each block.
 struct Fp8Rows : RowReader {
   Fp8Rows(const std::byte* data_, uint64_t columns_, uint64_t block_rows_, uint64_t block_columns_,

@@ -31,6 +31,8 @@ std::string read_chat_template(const std::filesystem::path& directory);
 struct SentenceModules {
   std::filesystem::path transformer;
   std::optional<SentencePooling> pooling;  // none: a cross encoder
+  std::optional<LogitScore> logit_score;
+  std::optional<PairMessages> pair_messages;
   std::vector<std::filesystem::path> dense_folders;
   uint32_t max_tokens = 0;
   bool lowercase = false;

@@ -2,7 +2,8 @@
 //
 // What a sentence-transformers directory adds to a Hugging Face one: modules.json lists a transformer, a
 // pooling, perhaps linears and a normalization, each with a folder of its own; of a cross encoder the
-// transformer alone. Versions 2 to 6 of the library.
+// transformer alone, or a decoder and the two of its logits that make the score. Versions 2 to 6 of the
+// library.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -98,6 +99,43 @@ std::string kind_of(const JsonFile& file, const json& module) {
   return type.substr(type.rfind('.') + 1);
 }
 
+LogitScore read_logit_score(const fs::path& path) {
+  const json config = read_json(path);
+  const JsonFile file(path.string());
+  const std::string input = file.text(config, "module_input_name", "causal_logits");
+  if (input != "causal_logits") file.refuse("module_input_name {} is not supported", shown(input));
+  const auto id = [&](const char* key) -> std::optional<uint32_t> {
+    if (const auto value = file.optional_size(config, key, std::numeric_limits<int32_t>::max()))
+      return static_cast<uint32_t>(*value);
+    return std::nullopt;
+  };
+  const auto more = id("true_token_id");
+  if (!more) file.refuse("true_token_id is missing");
+  return {*more, id("false_token_id")};
+}
+
+/// Of a cross encoder that versions from 5.4 on saved: whether pairs go through the chat template, and how.
+std::optional<PairMessages> read_pair_messages(const json& config, const JsonFile& file) {
+  if (file.find(config, "modality_config") == nullptr) return std::nullopt;
+  const json& modalities = file.object(config, "modality_config");
+  if (file.find(modalities, "message") == nullptr) return std::nullopt;
+  PairMessages messages;
+  const std::string format = file.text(file.object(modalities, "message"), "format", "structured");
+  if (format != "flat" && format != "structured")
+    file.refuse("messages of format {} are not known", shown(format));
+  messages.parts = format == "structured";
+  if (file.find(config, "processing_kwargs") == nullptr) return messages;
+  const json& settings = file.object(config, "processing_kwargs");
+  if (file.find(settings, "chat_template") == nullptr) return messages;
+  constexpr std::array kOfTokens = {"padding", "truncation", "max_length", "return_tensors",
+                                    "restore_suffix"};
+  for (const auto& [key, value] : file.object(settings, "chat_template").items()) {
+    const bool of_tokens = std::find(kOfTokens.begin(), kOfTokens.end(), key) != kOfTokens.end();
+    if (!of_tokens) messages.variables.emplace_back(key, value);
+  }
+  return messages;
+}
+
 /// Where versions keep the most tokens of a text; 0: nowhere.
 void read_settings(const fs::path& transformer, SentenceModules& found) {
   std::error_code ignored;
@@ -109,6 +147,7 @@ void read_settings(const fs::path& transformer, SentenceModules& found) {
     const auto most = file.optional_size(config, "max_seq_length").value_or(0);
     found.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(most, UINT32_MAX));
     found.lowercase = file.flag(config, "do_lower_case", false);
+    if (!found.pooling) found.pair_messages = read_pair_messages(config, file);
     break;
   }
   if (found.max_tokens != 0) return;
@@ -148,9 +187,12 @@ void read_library_config(const fs::path& directory, SentenceModules& found) {
   if (!name.empty() && !is_known) file.refuse("default_prompt_name {} is none of the prompts", shown(name));
   const bool has_default =
       found.default_prompt != -1 && !found.prompts[static_cast<size_t>(found.default_prompt)].text.empty();
-  if (has_default && !found.pooling)
+  if (has_default && found.pair_messages) {
+    found.pair_messages->instruction = found.prompts[static_cast<size_t>(found.default_prompt)].text;
+  } else if (has_default && !found.pooling) {
     file.refuse("default_prompt_name {} of a cross encoder is not supported", shown(name));
-  if (has_default && !found.pools_prompt) {
+  }
+  if (has_default && found.pooling && !found.pools_prompt) {
     file.refuse(
         "default_prompt_name {} with a pooling without the prompt (include_prompt false) is not supported",
         shown(name));
@@ -170,6 +212,9 @@ class ModuleReader {
     if (kind == "Transformer" && stage_ == kNothing) {
       found.transformer = directory_ / folder;
       stage_ = kTransformer;
+    } else if (kind == "LogitScore" && stage_ == kTransformer) {
+      found.logit_score = read_logit_score(directory_ / folder / "config.json");
+      stage_ = kScored;
     } else if (kind == "Pooling" && stage_ == kTransformer) {
       std::vector<PoolKind> kinds = read_pooling(directory_ / folder / "config.json", found.pools_prompt);
       found.pooling.emplace().kind = kinds.front();
@@ -183,7 +228,9 @@ class ModuleReader {
       stage_ = kNormalized;
     } else {
       file_.refuse(
-          "module {} is not supported here; Transformer, Pooling, Dense and Normalize are, in this order",
+          "module {} is not supported here; Transformer, Pooling, Dense and Normalize are, in this order, "
+          "and "
+          "Transformer and LogitScore",
           shown(kind));
     }
   }
@@ -191,7 +238,7 @@ class ModuleReader {
   SentenceModules found;
 
  private:
-  enum Stage { kNothing, kTransformer, kPooled, kNormalized };
+  enum Stage { kNothing, kTransformer, kScored, kPooled, kNormalized };
 
   const fs::path& directory_;
   const JsonFile& file_;

@@ -230,6 +230,29 @@ TEST("architectures: what the original does not read is ignored and named, whate
   TEST_ASSERT_TRUE(config.unread() == std::vector<std::string>({"logit_softcap", "pretraining_tp"}));
 }
 
+TEST("architectures: a key of RoPE's at its default is as if it were absent, whatever the type") {
+  const auto unread_of = [](const char* key, const json& value) {
+    json keys = llama_config();
+    keys["rope_parameters"] = {{"rope_type", "default"}, {"rope_theta", 10000.0}, {key, value}};
+    keys.erase("rope_theta");
+    Source source;
+    source.config = std::make_shared<const json>(keys);
+    Config config(*source.config);
+    find_architecture(config).read(source, config);
+    config.finish();
+    config.check_keys();
+    return config.unread();
+  };
+  const json defaults = {{"beta_fast", 32},  {"beta_slow", 1.0},      {"mscale", 1},
+                         {"truncate", true}, {"mscale_all_dim", 0.0}, {"attention_factor", 1.0}};
+  for (const auto& [key, value] : defaults.items()) {
+    CAPTURE(key);
+    TEST_ASSERT_TRUE(unread_of(key.c_str(), value).empty());
+    if (!value.is_boolean())
+      TEST_ASSERT_TRUE(unread_of(key.c_str(), 7) == std::vector<std::string>({"rope_parameters." + key}));
+  }
+}
+
 TEST("architectures: a key of the original's at its class's default is as if it were absent") {
   // ModernBERT reads them; mote has what they are by default.
   const OriginalKeys* keys = OriginalKeys::find("modernbert");

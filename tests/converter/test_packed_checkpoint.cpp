@@ -322,8 +322,10 @@ TEST("packed: settings that are not read are refused by their key, tensors by th
     CAPTURE(message);
     TEST_ASSERT_TRUE(contains(message, text));
   };
-  refused(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})",
-          "quant_method \"bitsandbytes\" is not read");
+  refused(R"({"quant_method": "quanto", "weights": "int8"})", "quant_method \"quanto\" is not read");
+  checkpoint.add("a.weight.absmax", "F32", {1}, std::vector<float>{1.0f});
+  refused(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})", "a.weight.absmax is of a matrix");
+  checkpoint.drop("a.weight.absmax");
   refused(R"({"quant_method": "gptq", "bits": 3, "group_size": 32})", "quantization_config.bits 3");
   refused(R"({"quant_method": "gptq", "bits": 4, "group_size": 32, "wonder": 1})",
           "quantization_config.wonder 1");

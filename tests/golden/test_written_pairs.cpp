@@ -109,3 +109,23 @@ TEST("written: a T5 in two ONNX files whose biases by distance are not the confi
   CAPTURE(error);
   CHECK(error.find("the mask changes the score of row") != std::string::npos);
 }
+
+TEST("written: T5's two graphs are found as encoder.onnx and decoder.onnx, whichever is named") {
+  const fs::path from = test::written_folder() / "t5_onnx_tied";
+  const mote::testing::TempDirectory directory;
+  fs::copy_file(from / "config.json", directory / "config.json");
+  for (const char* side : {"encoder", "decoder"})
+    fs::copy_file(from / (std::string(side) + "_model.onnx"), directory / (std::string(side) + ".onnx"));
+  mote::convert::ConvertOptions options;
+  options.type = "f32";
+  const mote::convert::SafetensorsFile golden(from / "golden.safetensors");
+  for (const char* given : {"", "encoder.onnx", "decoder.onnx"}) {
+    CAPTURE(given);
+    mote::convert::convert(*given == 0 ? directory.path() : directory / given, directory / "out.mote",
+                           options);
+    const test::AlignedBytes file = test::read_file(directory / "out.mote");
+    const std::vector<float> logits =
+        logits_of(test::OpenModel(file), ids_of(golden, "input_ids"), ids_of(golden, "decoder_input_ids"));
+    test::check_near(golden.f32("logits"), logits, 2e-6f);
+  }
+}

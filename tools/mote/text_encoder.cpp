@@ -2,9 +2,11 @@
 #include "tools/mote/text_encoder.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <iostream>
 
+#include "converter/chat_formats/pair_texts.h"
 #include "host/base/error.h"
 #include "tools/mote/output.h"
 #include "tools/mote/steps.h"
@@ -33,6 +35,21 @@ mote_output_info output_of(const ModelFile& file) {
   return output;
 }
 
+/// The texts that the model's authors have around a pair; nothing where its tokenizer joins them.
+std::optional<std::array<std::string, 3>> pair_texts_of(const ModelFile& file) {
+  std::array<std::string, 3> texts;
+  size_t found = 0;
+  const char* name = nullptr;
+  for (uint32_t i = 0; const char* text = mote_model_prompt(file.model(), i, &name); ++i) {
+    for (size_t part = 0; part < texts.size(); ++part) {
+      if (std::string_view(name) != convert::kPairPrompts[part]) continue;
+      texts[part] = text;
+      ++found;
+    }
+  }
+  return found == texts.size() ? std::optional(texts) : std::nullopt;
+}
+
 }  // namespace
 
 TextEncoder::TextEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,
@@ -41,10 +58,54 @@ TextEncoder::TextEncoder(const ModelFile& file, const SessionFlags& flags, const
       output_(output_of(file)),
       options_(options_for(file, flags, pool, rows_wanted)),
       session_(file, options_),
+      pair_texts_(pair_texts_of(file)),
       truncate_(truncate),
       most_tokens_(std::min(options_.context, options_.chunk)) {}
 
+std::vector<int32_t> TextEncoder::ids_of_pair(const std::string& first, const std::string& second,
+                                              uint32_t& count) {
+  const auto& [before, between, after] = *pair_texts_;
+  const std::string text = before + first + between + second + after;
+  std::vector<int32_t> ids(most_tokens_);
+  mote_error error = {};
+  const uint32_t flags = MOTE_PARSE_SPECIAL | (truncate_ ? uint32_t{MOTE_TRUNCATE} : 0);
+  const mote_status status = with_text_room(file_, session_.get(), text.size(), [&](mote_session* in) {
+    return mote_tokenize_pair(in, text.data(), text.size(), nullptr, 0, flags, ids.data(), most_tokens_,
+                              &count, nullptr, nullptr, &error);
+  });
+  if (status != MOTE_TOO_SMALL) check(status, error, file_.path());
+  ids.resize(std::min(count, most_tokens_));
+  return ids;
+}
+
+EncodedText TextEncoder::tokenize_asked(const std::string& first, std::string second) {
+  uint32_t count = 0;
+  EncodedText encoded{std::move(second), {}, {}, {}, 0, 0};
+  encoded.ids = ids_of_pair(first, encoded.text, count);
+  if (count > most_tokens_ && !truncate_) fail_too_long(encoded.text, count);
+  if (count > most_tokens_) {
+    note("\"{}...\": {} of {} tokens", one_line(encoded.text.substr(0, 40)), most_tokens_, count);
+    // As the original: what is cut away ends before the texts around the pair do. Their last tokens are those
+    // that two other pairs have in common.
+    uint32_t ignored = 0;
+    const std::vector<int32_t> one = ids_of_pair("0", "0", ignored),
+                               other = ids_of_pair("1 2 3 4", "1 2 3 4", ignored);
+    const auto ends = std::mismatch(one.rbegin(), one.rend(), other.rbegin(), other.rend());
+    const auto kept = std::min(ends.first - one.rbegin(), static_cast<ptrdiff_t>(encoded.ids.size()));
+    std::copy_n(one.rbegin(), kept, encoded.ids.rbegin());
+  }
+  encoded.types.resize(encoded.ids.size());
+  encoded.spans.resize(encoded.ids.size());
+  return encoded;
+}
+
+void TextEncoder::fail_too_long(const std::string& text, uint32_t count) const {
+  convert::fail("\"{}...\" has {} tokens, there is room for {}; --truncate cuts what is longer",
+                one_line(text.substr(0, 40)), count, most_tokens_);
+}
+
 EncodedText TextEncoder::tokenize(const std::string* first, std::string text, bool cut_second) {
+  if (first != nullptr && pair_texts_) return tokenize_asked(*first, std::move(text));
   // Of what a text spells out, only a mask is meant: other texts come from anybody.
   uint32_t flags = MOTE_ADD_SPECIAL;
   if (output_.kind == MOTE_OUTPUT_MASKED_TOKEN) flags |= MOTE_PARSE_SPECIAL;
@@ -62,10 +123,7 @@ EncodedText TextEncoder::tokenize(const std::string* first, std::string text, bo
                               encoded.ids.data(), most_tokens_, &count, encoded.spans.data(), kinds.data(),
                               &error);
   });
-  if (status == MOTE_TOO_SMALL) {
-    convert::fail("\"{}...\" has {} tokens, there is room for {}; --truncate cuts what is longer",
-                  one_line(encoded.text.substr(0, 40)), count, most_tokens_);
-  }
+  if (status == MOTE_TOO_SMALL) fail_too_long(encoded.text, count);
   check(status, error, file_.path());
   if (count == 0) convert::fail("a text without tokens: \"{}\"", one_line(encoded.text));
   if (count > most_tokens_) {

@@ -3,7 +3,9 @@
 // Texts through an encoder, as many at once as a session holds.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,11 +54,17 @@ class TextEncoder {
 
  private:
   EncodedText tokenize(const std::string* first, std::string text, bool cut_second = false);
+  /// A pair within the model's own texts, which are read with their special tokens as the original does.
+  EncodedText tokenize_asked(const std::string& first, std::string second);
+  /// Ids of that, at most those that there is room for; `count`: of all.
+  std::vector<int32_t> ids_of_pair(const std::string& first, const std::string& second, uint32_t& count);
+  [[noreturn]] void fail_too_long(const std::string& text, uint32_t count) const;
 
   const ModelFile& file_;
   mote_output_info output_;
   mote_session_options options_;
   Session session_;
+  std::optional<std::array<std::string, 3>> pair_texts_;
   bool truncate_;
   uint32_t most_tokens_;
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/architectures/shared/architecture.h"
+#include "converter/tied_head.h"
 #include "host/base/error.h"
 
 namespace mote::convert {
@@ -69,7 +70,7 @@ void read_bare(const Source& source, const HeadNames& names, TransformerSpec& sp
 void make_causal_encoder(const Source& source, const char* what, TransformerSpec& spec) {
   for (LayerSpec& layer : spec.layers) {
     AttentionSpec& attention = layer.attention;
-    if (layer.build || attention.shared != kNone || attention.window == 1)
+    if (attention.shared != kNone || attention.window == 1)
       fail("{} of token vectors; layers of this decoder are not supported there", what);
     attention.causal = true;
     attention.sides = attention.window == 0 ? 0 : attention.window - 1;
@@ -83,6 +84,27 @@ void make_causal_encoder(const Source& source, const char* what, TransformerSpec
   spec.names.ignored_starts.push_back("lm_head.");
 }
 
+/// A label that is a decoder's logit, or the difference of two.
+void read_logit_score(const Source& source, Config& config, TransformerSpec& spec) {
+  if (spec.logit_softcap != 0.0f) fail("a score of logits that are bent to a range is not supported");
+  const LogitScore& score = *source.logit_score;
+  for (const uint32_t id : {score.more, score.less.value_or(0)}) {
+    if (id >= spec.vocab) fail("the score is of the logit of token {}; the model has {}", id, spec.vocab);
+  }
+  settle_tied_head(source, spec);
+  const std::string matrix = spec.tied_embedding ? spec.names.embedding : spec.names.head;
+  const std::string bias = spec.head.output_bias;
+  const float multiplier = spec.logit_multiplier;
+  make_causal_encoder(source, "a score is of the last token", spec);
+  set_labels(spec.head, OutputKind::sequence_labels, matrix, {"LABEL_0"});
+  spec.head.probabilities = read_probabilities(source, config, 1);
+  spec.head.pool = PoolKind::last;
+  spec.head.score = score;
+  spec.head.output_bias = bias;
+  spec.head.has_bias = false;
+  spec.logit_multiplier = multiplier;
+}
+
 }  // namespace
 
 void make_embedder(const Source& source, TransformerSpec& spec) {
@@ -92,6 +114,7 @@ void make_embedder(const Source& source, TransformerSpec& spec) {
 
 void read_decoder_head(const Source& source, Config& config, TransformerSpec& spec) {
   if (spec.is_encoder() || spec.source || source.pooling) return;
+  if (source.logit_score) return read_logit_score(source, config, spec);
   const nlohmann::json* classes = config.value("architectures");
   if (classes == nullptr || !classes->is_array() || classes->empty() || !classes->front().is_string()) return;
   const std::string task = task_of(config);

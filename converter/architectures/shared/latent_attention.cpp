@@ -27,7 +27,9 @@ class LatentBuilder {
     const uint32_t cache = builder_.add_state({1, key_dim, 0, false, spec_.rank});
     builder_.add(KvStoreNode{cache, key, columns(key, spec_.rope_dim, spec_.rank)});
     const View sums = builder_.new_value(spec_.heads * spec_.rank, Unit::token);
-    builder_.add(AttentionNode{cache, spec_.heads, spec_.scale, q, sums});
+    AttentionNode attention{cache, spec_.heads, spec_.scale, q, sums};
+    attention.causal = layer_.attention.causal;
+    builder_.add(attention);
     const View out = builder_.new_value(spec_.heads * spec_.value_dim, Unit::token);
     by_head("v_up", sums, out, spec_.rank, spec_.value_dim, spec_.value_dim, false);
     return out;

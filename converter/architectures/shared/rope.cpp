@@ -204,6 +204,20 @@ void scale_ntk(Config& config, double base, uint32_t width, RopeSpec& rope) {
   for (size_t i = 0; i < powers.size(); ++i) rope.frequencies[i] = 1.0f / powers[i] / stretch;
 }
 
+/// Keys of other types that say what they mean where they are absent.
+void know_defaults(Config& config) {
+  constexpr std::pair<const char*, double> kDefaults[] = {{"beta_fast", 32}, {"beta_slow", 1},
+                                                          {"mscale", 1},     {"mscale_all_dim", 0},
+                                                          {"factor", 1},     {"attention_factor", 1}};
+  for (const auto& [key, otherwise] : kDefaults) {
+    const auto found = config.json().find(key);
+    if (found != config.json().end() && found->is_number() && found->get<double>() == otherwise)
+      config.value(key);
+  }
+  const auto truncate = config.json().find("truncate");
+  if (truncate != config.json().end() && *truncate == nlohmann::json(true)) config.value("truncate");
+}
+
 RopeSpec make_rope(Config& config, const nlohmann::json& keys, const std::string& where, uint32_t head_dim,
                    uint32_t context, const RopeDefaults& defaults) {
   Config rope_config = config.inner(keys, where);
@@ -247,6 +261,7 @@ RopeSpec make_rope(Config& config, const nlohmann::json& keys, const std::string
     rope.growth = static_cast<float>(rope_config.optional_number("llama_4_scaling_beta").value_or(0.0));
     rope.growth_every = rope_config.size("original_max_position_embeddings", 1, kMaxSize, context);
   }
+  know_defaults(rope_config);
   rope_config.rest_is_unread();  // each type's function reads no other keys
   rope_config.finish();
   return rope;

@@ -44,9 +44,10 @@ inline constexpr const char* kUnweighted = "(unweighted)";
 
 /// What the norms of q and k are over.
 enum class HeadNorm : uint8_t {
-  rms,        // each head; all have the same weights
-  rms_whole,  // all heads at once
-  layer_own,  // each head with weights of its own, a layer norm without bias
+  rms,          // each head; all have the same weights
+  rms_whole,    // all heads at once
+  layer_own,    // each head with weights of its own, a layer norm without bias
+  layer_whole,  // all heads at once, a layer norm with bias
 };
 
 /// Names of weights in the source, without ".weight" and ".bias". Empty: there is none.
@@ -168,6 +169,7 @@ struct DenseSpec {
   Activation activation = Activation::none;
   uint32_t width = 0;
   bool bias = true;
+  bool layer_norm = false;  // the norm is one of layers, whatever TransformerSpec::norm is
 };
 
 /// What an encoder computes from its last hidden states: per token, or pooled per sequence.
@@ -179,13 +181,16 @@ struct HeadSpec {
   std::vector<DenseSpec> projections;        // of vectors, one after the other
   DenseSpec dense;
   bool dense_of_tokens = false;  // what is pooled has passed `dense`
+  std::string output_rest = {};  // [in, out]: a tied head's weights of the columns behind the embedding's
   std::string output,
-      output_bias;         // the bias where it is not output + ".bias"; logits over a tied vocabulary have
-                           // the embedding for output. Neither for vectors and hidden states
-  uint32_t width = 0;      // of the output
-  bool has_bias = true;    // the output
-  bool normalize = false;  // vectors have length 1
-  bool first_two = false;  // the mean of the first two rows is pooled
+      output_bias;     // the bias where it is not output + ".bias"; logits over a tied vocabulary have
+                       // the embedding for output. Neither for vectors and hidden states
+  uint32_t width = 0;  // of the output
+  std::optional<LogitScore> score =
+      std::nullopt;                 // the output is of these rows of the matrix over the vocabulary
+  bool has_bias = true;             // the output
+  bool normalize = false;           // vectors have length 1
+  bool first_two = false;           // the mean of the first two rows is pooled
   std::string pooled_norm = {};     // of the pooled rows
   bool hidden_before_norm = false;  // the last of the hidden states that are traced has not passed final_norm
   Probabilities probabilities = Probabilities::softmax;

@@ -51,7 +51,8 @@ int mote_sound_cleans_up(const mote_model* model);
 /* Ids of a decoder of speech that are no text, -1 for none; lists are in the file. */
 typedef struct mote_speech_info {
   uint32_t languages;            /* that are told apart */
-  int32_t transcribe, translate; /* behind the language: the text is in it, or in English */
+  int32_t transcribe, translate; /* behind the language: the text is in it, or in English. The former is -1
+                                    too where by default nothing stands there */
   int32_t no_timestamps;         /* behind that */
   int32_t first_timestamp;       /* that of 0 seconds; from it on each id is 20 ms later */
   int32_t previous;              /* in front of earlier text */

@@ -102,8 +102,13 @@ uint32_t WhisperDecoder::detect_language() {
   return best;
 }
 
-void WhisperDecoder::set_language(int32_t id, bool translate) {
-  begin_ = {tokens_.start, id, translate ? tokens_.speech.translate : tokens_.speech.transcribe};
+void WhisperDecoder::set_language(int32_t id, bool translate, bool by_user) {
+  int32_t task = translate ? tokens_.speech.translate : tokens_.speech.transcribe;
+  if (task < 0 && by_user) {
+    const std::vector<int32_t> ids = tokenize(file_, session_, "<|transcribe|>", MOTE_PARSE_SPECIAL);
+    if (ids.size() == 1) task = ids.front();
+  }
+  begin_ = {tokens_.start, id, task};
   std::erase(begin_, -1);
 }
 

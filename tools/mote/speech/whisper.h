@@ -40,7 +40,9 @@ class WhisperDecoder {
   /// The likeliest language's number.
   uint32_t detect_language();
   /// `language` and `translate` hold for what is decoded from now on; models of one language have neither.
-  void set_language(int32_t id, bool translate);
+  /// Where the user says the language, the token to transcribe stands behind it, else where the file has it
+  /// so.
+  void set_language(int32_t id, bool translate, bool by_user = false);
   /// Follows the ids of earlier text; at rising temperatures until the text is no failure.
   Result decode(const std::vector<int32_t>& earlier);
   std::string text_of(const std::vector<int32_t>& ids) const;

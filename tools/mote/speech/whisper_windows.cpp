@@ -103,7 +103,7 @@ std::string begin_language(WhisperDecoder& decoder, const mote_model* model, Mel
     const char* code = mote_model_language(model, i, &id);
     if (code == nullptr) convert::fail("this model does not know the language '{}'", options.language);
     if (options.language != code) continue;
-    decoder.set_language(id, translates);
+    decoder.set_language(id, translates, true);
     return code;
   }
   std::vector<float> features(size_t{decoder.sound().frames} * reader.mels());

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cross encoder whose chat template puts a query and a document together, as sentence-transformers asks it.
+#pragma once
+
+#include "converter/source.h"
+#include "converter/tokenizers/tokenizer_spec.h"
+
+namespace mote::convert {
+
+/// The texts around a pair, as prompts of the file by these names.
+inline constexpr const char* kPairPrompts[] = {"pair_before", "pair_between", "pair_after"};
+
+/// Adds them to the source's prompts, where it has such pairs. Throws Error where its template has none or
+/// changes the two texts.
+void add_pair_prompts(Source& source, const TokenizerSpec* tokenizer);
+
+}  // namespace mote::convert

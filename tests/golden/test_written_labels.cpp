@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mixtures of experts in tests/written with heads for labels (scripts/make_written_labels), and the models of
+// texts in what transformers 4 saves of models of pictures and texts (scripts/make_written_parents).
+#include "converter/convert.h"
+#include "converter/error.h"
+#include "tests/golden/golden_runs.h"
+#include "tests/support/files.h"
+#include "tests/support/written.h"
+
+TEST("written: heads for labels of mixtures and of latent attention give the original's logits") {
+  const std::vector<std::string> names = test::written_names("labels_");
+  TEST_ASSERT_GREATER_OR_EQUAL(11, names.size());
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    test::check_written(name,
+                        test::kept_conversion("written_" + name, test::written_folder() / name, options));
+  }
+}
+
+TEST("convert: vectors of a decoder whose layers go on from a state are refused by what its layers do") {
+  const mote::testing::TempDirectory directory;
+  mote::convert::ConvertOptions options;
+  options.pooling = "mean";
+  for (const char* name : {"lfm2", "mamba", "granitemoehybrid"}) {
+    CAPTURE(name);
+    const std::string message = mote::testing::message_of<mote::convert::Error>(
+        [&] { mote::convert::convert(test::golden_folder() / name, directory / "out.mote", options); });
+    TEST_ASSERT_TRUE(message.find("go on from a state") != std::string::npos);
+  }
+}
+
+TEST(
+    "written: the model of texts in what transformers 4 saved of pictures and texts gives the whole's "
+    "logits") {
+  const std::vector<std::string> names = test::written_names("parent_");
+  TEST_ASSERT_GREATER_OR_EQUAL(4, names.size());
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    test::check_written(name,
+                        test::kept_conversion("written_" + name, test::written_folder() / name, options));
+  }
+}
