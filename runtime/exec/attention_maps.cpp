@@ -36,14 +36,6 @@ void make_probabilities(const AttentionArgs& args, const ref::Query& query, Posi
 
 }  // namespace
 
-mote_status ask_for_attention_maps(mote_session* session, const AttentionMaps& maps, mote_error* error) {
-  if (session->options.trace == nullptr || session->kv_dtype != DType::f32) {
-    return fail(error, MOTE_INVALID_ARGUMENT, "attention maps are of sessions that trace, with keys in f32");
-  }
-  session->maps = maps;
-  return MOTE_OK;
-}
-
 void show_attention_map(const mote_session& session, uint32_t step) {
   if (session.steps[step].op != Op::kAttention) return;
   const AttentionArgs& args = session.steps[step].attention;
@@ -57,10 +49,37 @@ void show_attention_map(const mote_session& session, uint32_t step) {
                              static_cast<uint32_t>(args.sequences[t]), kv_head};
       const float most = score_row(args, query, seen, session.maps.room);
       make_probabilities(args, query, seen, most, session.maps.room);
-      session.maps.take(session.maps.user,
-                        {session.program, op, t, head, args.heads, session.maps.room, seen.end});
+      const mote_attention_row row{session.program, op, t, head, args.heads, seen.end, session.maps.room};
+      session.maps.take(session.maps.user, &row);
     }
   }
 }
 
 }  // namespace mote
+
+using mote::fail;
+
+extern "C" {
+
+uint32_t mote_attention_room(const mote_session* session) {
+  uint32_t most = session->options.context;
+  for (uint32_t p = 0; p < session->pool_count; ++p) {
+    if (session->pools[p].positions > most) most = session->pools[p].positions;
+  }
+  return most;
+}
+
+mote_status mote_session_watch_attention(mote_session* session, mote_attention_fn take, void* user,
+                                         float* room, uint32_t room_count, mote_error* error) {
+  if (session == nullptr || (take != nullptr && room == nullptr))
+    return fail(error, MOTE_INVALID_ARGUMENT, "mote_session_watch_attention: null pointer");
+  if (take != nullptr && (session->options.trace == nullptr || session->kv_dtype != mote::DType::f32))
+    return fail(error, MOTE_INVALID_ARGUMENT, "attention maps are of sessions that trace, with keys in f32");
+  if (take != nullptr && room_count < mote_attention_room(session))
+    return fail(error, MOTE_TOO_SMALL, "attention maps take room for ", mote_attention_room(session),
+                " floats, given ", room_count);
+  session->maps = {take, user, room};
+  return MOTE_OK;
+}
+
+}  // extern "C"

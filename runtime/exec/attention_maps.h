@@ -4,27 +4,18 @@
 // arithmetic over the keys of the session.
 #pragma once
 
-#include "mote/mote.h"
+#include "mote/attention.h"
 
 namespace mote {
 
-/// A row of a map: the probabilities of positions 0 to keys - 1, of the row's token and one head of operation
-/// `op` of a program. With sinks they add up to less than 1.
-struct AttentionRow {
-  uint32_t program, op, row, head, heads;
-  const float* probabilities;
-  uint32_t keys;
-};
+/// Who asked for them.
 struct AttentionMaps {
-  void (*take)(void* user, const AttentionRow& row);  // null: nobody asks
+  mote_attention_fn take;  // null: nobody
   void* user;
-  float* room;  // [the most positions of a sequence or a source]
+  float* room;  // [mote_attention_room]
 };
 
-/// Asks for the maps of all runs from now on, row by row. The session traces and keeps keys in f32.
-mote_status ask_for_attention_maps(mote_session* session, const AttentionMaps& maps, mote_error* error);
-
-/// After step `step` of the session, where maps were asked for.
+/// Shows the maps of step `step` of the session, which has just run.
 void show_attention_map(const mote_session& session, uint32_t step);
 
 }  // namespace mote

@@ -17,8 +17,8 @@
  * Structs: what is called reserved or unused is 0 and makes room for later versions; take options from the
  * functions that give their defaults, and clear the others.
  * Headers: this one has models, sessions, rows and encoders and includes mote/text.h and mote/generation.h.
- * mote/sampler.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h are included by those who need
- * them; mote.hpp is for C++.
+ * mote/sampler.h, mote/attention.h, mote/beams.h, mote/pictures.h, mote/sound.h and mote/voice.h are included
+ * by those who need them; mote.hpp is for C++.
  */
 #ifndef MOTE_MOTE_H_
 #define MOTE_MOTE_H_

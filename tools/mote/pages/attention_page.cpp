@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/base/error.h"
+#include "mote/attention.h"
 #include "mote/beams.h"
-#include "runtime/exec/attention_maps.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/pages/attention_script.h"
 #include "tools/mote/pages/html_page.h"
@@ -69,7 +69,8 @@ json texts_of(const ModelFile& file, const SpannedTokens& tokens, const std::str
 /// By program and operation: [head][row].
 using Maps = std::map<std::pair<uint32_t, uint32_t>, std::vector<std::vector<json>>>;
 
-void take_row(void* user, const AttentionRow& row) {
+void take_row(void* user, const mote_attention_row* given) {
+  const mote_attention_row& row = *given;
   std::vector<std::vector<json>>& heads = (*static_cast<Maps*>(user))[{row.program, row.op}];
   heads.resize(row.heads);
   json shares = json::array();
@@ -110,10 +111,12 @@ Maps compute_maps(const ModelFile& file, const ThreadPool& pool, const std::vect
   options.batch = 1;
   options.trace = no_trace;
   const Session session(file, options);
-  std::vector<float> room(most);
+  std::vector<float> room(mote_attention_room(session.get()));
   Maps maps;
   mote_error error = {};
-  check(ask_for_attention_maps(session.get(), {take_row, &maps, room.data()}, &error), error, file.path());
+  check(mote_session_watch_attention(session.get(), take_row, &maps, room.data(),
+                                     static_cast<uint32_t>(room.size()), &error),
+        error, file.path());
   if (is_encoder(file) || has_targets) encode_ids(session, file, ids);
   if (is_encoder(file)) return maps;
   const auto count = static_cast<uint32_t>(tokens.size());

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attention maps: the share of its output that a row takes from each position. They are computed once more,
+ * by the reference arithmetic over the keys of the session, so runs that are watched are slow. */
+#ifndef MOTE_ATTENTION_H_
+#define MOTE_ATTENTION_H_
+
+#include "mote/mote.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The probabilities of positions 0 to keys - 1, for the token of a row of the run and one head of operation
+ * `op` of a program. Positions that the row does not see have 0. They add up to 1, with sinks to less. */
+typedef struct mote_attention_row {
+  uint32_t program, op, row, head, heads;
+  uint32_t keys;
+  const float* probabilities; /* [keys], valid during the call */
+} mote_attention_row;
+
+typedef void (*mote_attention_fn)(void* user, const mote_attention_row* row);
+
+/* Floats of room that watching takes: the most positions of a sequence or of a source. */
+uint32_t mote_attention_room(const mote_session* session);
+
+/* Calls `take` for each row and head of each attention of all runs from now on, in the order of operations;
+ * null ends that. `room`, [mote_attention_room], must stay valid. The session must have a trace and keep its
+ * keys in f32 (MOTE_KV_F32). */
+mote_status mote_session_watch_attention(mote_session* session, mote_attention_fn take, void* user,
+                                         float* room, uint32_t room_count, mote_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MOTE_ATTENTION_H_ */
