@@ -35,7 +35,8 @@ std::vector<float> values_of(const std::string& name, const std::vector<uint64_t
   for (const char letter : name) seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001B3u;
   for (const uint64_t size : shape) count *= size;
   const double spread = shape.size() < 2 ? 0.25 : std::sqrt(12.0 / static_cast<double>(shape.back()));
-  const double middle = shape.size() < 2 && name.ends_with("weight") ? 1.0 : 0.0;
+  const bool around_one = name.ends_with("weight") || name.ends_with("running_var");
+  const double middle = shape.size() < 2 && around_one ? 1.0 : 0.0;
   std::vector<float> values(count);
   for (uint64_t i = 0; i < count; ++i) {
     const double unit =
