@@ -126,7 +126,7 @@ std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint
 void TensorSet::finish(const std::vector<std::string>& ignored_ends,
                        const std::vector<std::string>& ignored_starts) const {
   for (const auto& [name, tensor] : source_.tensors) {
-    if (taken_.count(name) != 0) continue;
+    if (taken_.count(name) != 0 || tensor.rows() == 0 || tensor.cols() == 0) continue;
     const bool ignored =
         std::any_of(ignored_ends.begin(), ignored_ends.end(),
                     [&name = name](const std::string& end) { return name.ends_with(end); }) ||

@@ -107,6 +107,9 @@ TransformerSpec read_idefics3(const Source& source, Config& config) {
   if (!text.contains("rms_norm_eps")) text["rms_norm_eps"] = 1e-5;
   know(config,
        {"_pad_token_id", "text_config", "vision_config", "use_reentrant_checkpointing", "vocab_size"});
+  // The text's, copied to the top of some files, where the original reads none of them.
+  know(config, {"hidden_act", "hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers",
+                "num_key_value_heads", "rms_norm_eps", "rope_theta"});
   const uint32_t width = config.inner(text, "text_config.").size("hidden_size", 1, kMaxSize, 4096);
   TransformerSpec pictures = read_idefics3_vision(vision, merge, width);
   vision.finish();

@@ -14,9 +14,10 @@ void read_kinds(Config& config, uint32_t head_dim, TransformerSpec& spec) {
   keys.full_head_dim = keys.sliding_head_dim = head_dim;
   KindRopes ropes = read_kind_ropes(config, keys, spec.context);
   spec.ropes = {std::move(ropes.full), std::move(ropes.sliding)};
-  // The key counts what a token sees on both sides; a decoder sees half of it. sliding_window is derived.
-  const uint32_t window = config.optional_size("local_attention", 2, kMaxSize, 128).value_or(0) / 2;
-  config.value("sliding_window");
+  // local_attention counts what a token sees on both sides; a decoder sees half of it, unless the file says.
+  const uint32_t half = config.optional_size("local_attention", 2, kMaxSize, 128).value_or(0) / 2;
+  const bool says = config.value("sliding_window") != nullptr;
+  const uint32_t window = says ? config.size("sliding_window", 1, kMaxSize, half) : half;
   const uint32_t every = config.size("global_attn_every_n_layers", 1, kMaxLayers, 3);
   const std::vector<bool> slides =
       read_sliding_layers(config, spec.layers.size(), [&](uint32_t layer) { return layer % every != 0; });
@@ -41,7 +42,8 @@ TransformerSpec read_modernbert_decoder(const Source& source, Config& config) {
   spec.layers[0].names.attention_norms.before = "";
   read_kinds(config, spec.layers[0].attention.head_dim, spec);
   spec.norm_bias = config.flag("norm_bias", false);
-  config.value("initializer_cutoff_factor");
+  // Of training and of how the original computes.
+  know(config, {"initializer_cutoff_factor", "reference_compile"});
   spec.names.embedding_norm = base + "embeddings.norm";
   spec.head.dense = {"lm_head.dense", "lm_head.norm",
                      read_activation(config, "classifier_activation", "gelu"), spec.width,

@@ -22,8 +22,7 @@ TransformerSpec read_gemma_side(const Source& source, Config& config, const std:
   TransformerSpec spec = read_gemma2(source, own);
   if (const auto type = own.optional_text("model_type"); type && *type != "t5_gemma_module")
     own.refuse("model_type {} is not supported", *type);
-  own.value("cross_attention_hidden_size");
-  own.value("dropout_rate");
+  know(own, {"classifier_dropout_rate", "cross_attention_hidden_size", "dropout_rate"});
   own.finish();
   const std::string base = "model." + side + ".", prefix = base + "layers.{}.";
   for (LayerSpec& layer : spec.layers) {

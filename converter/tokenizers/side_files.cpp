@@ -43,10 +43,13 @@ std::string registered_class(const std::string& model_type) {
       {"gpt2", "GPT2Tokenizer"},
       {"mistral", "TokenizersBackend"},
       {"mpnet", "MPNetTokenizer"},
+      {"nllb-moe", "NllbTokenizer"},
       {"qwen2", "Qwen2Tokenizer"},
       {"qwen3", "Qwen2Tokenizer"},
       {"roberta", "RobertaTokenizer"},
+      {"siglip", "SiglipTokenizer"},
       {"vits", "VitsTokenizer"},
+      {"xglm", "XGLMTokenizer"},
       {"xlm-roberta", "XLMRobertaTokenizer"},
   };
   const auto found = kClasses.find(model_type);

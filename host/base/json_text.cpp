@@ -17,8 +17,8 @@ using nlohmann::json;
 
 namespace {
 
-/// Python writes NaN, Infinity and -Infinity where JSON has no number. They become texts, which no reader
-/// takes for a number. Empty if there are none.
+/// Python writes NaN, Infinity and -Infinity where JSON has no number. They become texts, which a
+/// reader takes for a number only where it says so. Empty if there are none.
 std::string with_quoted_numbers(std::string_view text) {
   std::string result;
   bool inside = false, found = false;

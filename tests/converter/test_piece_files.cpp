@@ -90,6 +90,41 @@ TEST("a class whose files are not read is named") {
   TEST_ASSERT_TRUE(contains(message, "FancyTokenizer") && contains(message, "tokenizer.model"));
 }
 
+TEST("files that AutoTokenizer reads otherwise, or not at all, are refused by the class's name") {
+  const json& merges = case_named("mistral").at("files").at("tokenizer.model");
+  const json& unigram = case_named("albert").at("files").at("spiece.model");
+  struct Refused {
+    const char *type, *declared, *file, *name;
+    const json& content;
+  };
+  const json lines = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ndog\n";
+  for (const Refused& one :
+       {Refused{"albert", "", "vocab.txt", "AlbertTokenizer", lines},
+        Refused{"albert", "AlbertTokenizer", "vocab.txt", "AlbertTokenizer", lines},
+        Refused{"m2m_100", "NllbTokenizer", "sentencepiece.bpe.model", "NllbTokenizer", merges},
+        Refused{"m2m_100", "NllbTokenizerFast", "sentencepiece.bpe.model", "NllbTokenizer", merges},
+        Refused{"nllb-moe", "", "sentencepiece.bpe.model", "NllbTokenizer", merges},
+        Refused{"xglm", "", "sentencepiece.bpe.model", "XGLMTokenizer", unigram},
+        Refused{"xglm", "XGLMTokenizer", "sentencepiece.bpe.model", "XGLMTokenizer", unigram},
+        Refused{"siglip", "", "spiece.model", "SiglipTokenizer", unigram},
+        Refused{"siglip", "SiglipTokenizer", "spiece.model", "SiglipTokenizer", unigram}}) {
+    TokenizerDirectory directory(json{{"model_type", one.type}});
+    add_file(directory, one.file, one.content);
+    if (*one.declared != 0) directory.file("tokenizer_config.json", {{"tokenizer_class", one.declared}});
+    const std::string message = directory.error();
+    CAPTURE(one.type, one.declared, message);
+    CHECK((contains(message, one.name) && contains(message, one.file)));
+  }
+}
+
+TEST("a vocab.txt of an ALBERT whose class is BERT's is BERT's") {
+  TokenizerDirectory directory(json{{"model_type", "albert"}});
+  directory.text("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ndog\n");
+  directory.file("tokenizer_config.json", {{"tokenizer_class", "BertTokenizer"}});
+  const ::test::TextTokenizer tokenizer(directory.read());
+  CHECK(tokenizer.encode("The dog sleeps", MOTE_ADD_SPECIAL) == std::vector<int32_t>{2, 5, 6, 1, 3});
+}
+
 TEST("damaged lists of merges and ranks are refused by what is wrong") {
   TokenizerDirectory merges(json{{"model_type", "gpt2"}});
   merges.file("vocab.json", {{"a", 0}, {"b", 1}, {"ab", 2}});

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/chat_formats/chat_format.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/support/test_model.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "schema/block_formats.h"
 #include "schema/mote_generated.h"
 #include "tests/golden/golden_runs.h"

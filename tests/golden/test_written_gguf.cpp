@@ -4,9 +4,9 @@
 // of transformers.
 #include <nlohmann/json.hpp>
 
-#include "converter/error.h"
 #include "converter/readers/readers.h"
 #include "converter/readers/safetensors.h"
+#include "host/base/error.h"
 #include "tests/support/encode.h"
 #include "tests/support/files.h"
 #include "tests/support/gguf_builder.h"

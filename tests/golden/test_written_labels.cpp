@@ -3,7 +3,7 @@
 // Mixtures of experts in tests/written with heads for labels (scripts/make_written_labels), and the models of
 // texts in what transformers 4 saves of models of pictures and texts (scripts/make_written_parents).
 #include "converter/convert.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/golden/golden_runs.h"
 #include "tests/support/files.h"
 #include "tests/support/written.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "converter/convert.h"
-#include "converter/error.h"
+#include "host/base/error.h"
 #include "tests/golden/golden_runs.h"
 #include "tests/support/files.h"
 #include "tests/support/written.h"

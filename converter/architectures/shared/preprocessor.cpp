@@ -84,7 +84,7 @@ class Preprocessor {
       format.resize_width = size.width;
       format.resample = resample(processor);
     }
-    if (flag("do_center_crop", values_.contains("crop_size") && values_.contains("do_center_crop"))) {
+    if (flag("do_center_crop", find("crop_size") != nullptr && values_.contains("do_center_crop"))) {
       const Size size = size_of("crop_size", false);
       format.crop_height = size.height;
       format.crop_width = size.width;
@@ -255,7 +255,7 @@ class Preprocessor {
     // Where arrays come from and go to; what labels of training are.
     const std::set<std::string> harmless = {
         "processor_class", "do_convert_rgb", "return_tensors", "data_format", "input_data_format", "device",
-        "disable_grouping", "do_reduce_labels", "_valid_processor_keys", "default_to_square",
+        "disable_grouping", "do_reduce_labels", "reduce_labels", "_valid_processor_keys", "default_to_square",
         // Of steps that are off.
         "size", "crop_size", "resample", "rescale_factor", "image_mean", "image_std"};
     for (const auto& [key, value] : values_.items()) {

@@ -12,11 +12,12 @@
 namespace mote::convert {
 namespace {
 
-/// A number, or what transformers writes for one that JSON lacks: {"__float__": "Infinity"}.
+/// A number, or what transformers writes for one that JSON lacks: {"__float__": "Infinity"}, or the bare
+/// Infinity of older files, which parse_json makes a text.
 std::optional<double> any_number(const nlohmann::json& value) {
   if (value.is_number()) return value.get<double>();
-  if (!value.is_object() || value.size() != 1 || !value.contains("__float__")) return std::nullopt;
-  const nlohmann::json& name = value["__float__"];
+  const bool wrapped = value.is_object() && value.size() == 1 && value.contains("__float__");
+  const nlohmann::json& name = wrapped ? value["__float__"] : value;
   if (name == "Infinity") return std::numeric_limits<double>::infinity();
   if (name == "-Infinity") return -std::numeric_limits<double>::infinity();
   return std::nullopt;
