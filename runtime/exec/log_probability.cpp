@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "runtime/exec/choose.h"
+#include "schema/little_endian.h"
 
 namespace mote {
 namespace {

@@ -140,7 +140,7 @@ TEST_CASE("convert: a pooling makes a bare encoder give vectors, and decoders of
   assert_works(run("convert " + golden("llama") + " -o " + out + " --pooling last"));
   TEST_ASSERT_TRUE(contains(assert_works(run("verify " + out)), "ok: self test"));
   assert_fails(run("convert " + golden("mamba") + " -o " + out + " --pooling mean"), 1,
-               "layers of this decoder");
+               "whose layers go on from a state");
   assert_fails(run("convert " + golden("bert") + " -o " + out + " --normalize"), 2, "--pooling");
 }
 
