@@ -3,12 +3,8 @@
 
 #include <cassert>
 #include <cstring>
-#include <system_error>
 
-#include "converter/onnx/onnx_file.h"
-#include "converter/readers/ctranslate2.h"
 #include "converter/readers/ggml_blocks.h"
-#include "converter/readers/readers.h"
 #include "host/base/bytes.h"
 #include "host/base/error.h"
 
@@ -41,41 +37,6 @@ void read_ternary_row(const SourceTensor& tensor, uint64_t row, std::span<float>
     const int code = static_cast<int>(load<uint8_t>(bytes + i) >> shift & 3);
     out[i] = static_cast<float>(code - 1) * tensor.scale;
   }
-}
-
-/// What a file is that no reader takes, as advice.
-[[noreturn]] void fail_unknown(const std::filesystem::path& path, std::span<const std::byte> file) {
-  const auto starts_with = [&](std::string_view magic) {
-    return file.size() >= magic.size() && std::memcmp(file.data(), magic.data(), magic.size()) == 0;
-  };
-  if (file.empty()) fail("{} is empty", path.string());
-  if (file.size() > 8 && file[8] == std::byte{'{'}) {
-    fail(
-        "{} looks like safetensors, which do not say what model they are: give the directory that has its "
-        "config.json",
-        path.string());
-  }
-  if (starts_with("PK")) {
-    fail(
-        "{} looks like a PyTorch checkpoint, which does not say what model it is: give the directory that "
-        "has its "
-        "config.json",
-        path.string());
-  }
-  fail(
-      "{} is not a model: expected a directory with config.json and model.safetensors or model.onnx, or with "
-      "CTranslate2's model.bin, a .gguf file, an .onnx file or a llama2.c .bin file",
-      path.string());
-}
-
-/// Weights in Hugging Face's files come first.
-bool holds_ctranslate2(const std::filesystem::path& directory) {
-  std::error_code error;
-  for (const char* other : {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"}) {
-    if (std::filesystem::exists(directory / other, error)) return false;
-  }
-  const std::filesystem::path path = directory / "model.bin";
-  return std::filesystem::is_regular_file(path, error) && is_ctranslate2(MappedFile(path).bytes());
 }
 
 }  // namespace
@@ -117,36 +78,6 @@ void read_exact_row(const SourceTensor& tensor, uint64_t row, QuantRow& out) {
   assert(!is_interleaved_vector(tensor));
   if (tensor.reader != nullptr) return tensor.reader->read_exact(tensor.reader_row + row, out);
   read_exact_blocks(tensor.type, row_data(tensor, row), tensor.cols(), out);
-}
-
-namespace {
-
-Source read_any(const std::filesystem::path& path, const std::vector<std::string>& ignored) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return holds_ctranslate2(path) ? read_ctranslate2(path) : read_hf_directory(path, {}, ignored);
-  }
-  auto file = std::make_unique<MappedFile>(path);
-  const auto bytes = file->bytes();
-  if (path.filename() == "model.bin" && is_ctranslate2(bytes)) return read_ctranslate2(path.parent_path());
-  Source source;
-  if (is_gguf(bytes)) return read_gguf_parts(std::move(file), ignored);
-  if (is_onnx(bytes)) return read_onnx_file(path, ignored);
-  if (is_llama2c(bytes)) {
-    source = read_llama2c(bytes, path);
-  } else {
-    fail_unknown(path, bytes);
-  }
-  source.files.push_back(std::move(file));
-  return source;
-}
-
-}  // namespace
-
-Source read_source(const std::filesystem::path& path, const std::vector<std::string>& ignored) {
-  Source source = read_any(path, ignored);
-  source.ignored_keys = ignored;
-  return source;
 }
 
 }  // namespace mote::convert

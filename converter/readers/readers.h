@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One function a format; read_source chooses. Those that take bytes give a Source whose tensors point into
-// them and whose `files` the caller fills; `path` serves names and messages. All throw Error.
+// One function a format; read_source.cpp chooses by list.inc. Those that take bytes give a Source whose tensors
+// point into them and whose `files` the caller fills; `path` serves names and messages. All throw Error.
 #pragma once
 
 #include <cstddef>
