@@ -59,6 +59,7 @@ class Adapter {
     transposed_ = spec.transposed;
     names_ = join_tied_head(source, spec);
     for (auto& [name, tensor] : source.tensors) ends_.add(name, tensor);
+    for (const std::string& module : config_.whole) whole_.add(module + ".");
   }
 
   void merge() {
@@ -139,12 +140,7 @@ class Adapter {
     return *found;
   }
 
-  bool is_whole(const std::string& name) const {
-    return std::any_of(config_.whole.begin(), config_.whole.end(), [&](const std::string& module) {
-      charge_work(name.size() + module.size());
-      return name.starts_with(module + ".") || name.find("." + module + ".") != std::string::npos;
-    });
-  }
+  bool is_whole(const std::string& name) const { return whole_.any_within(name); }
 
   /// A weight or a bias that was trained as it is, or one that peft keeps beside the product.
   void replace(const std::string& own, const SourceTensor& tensor) {
@@ -328,7 +324,8 @@ class Adapter {
   float strength_;
   bool transposed_ = false, tied_noted_ = false, has_own_head_ = false;
   TiedNames names_;
-  TensorEnds ends_;  // of the source's
+  TensorEnds ends_;   // of the source's
+  NameStarts whole_;  // of modules_to_save, with the dot behind them
   std::map<std::string, SourceTensor> tensors_;
   std::vector<std::vector<uint64_t>> replaced_;  // shapes of what modules_to_save holds
   std::set<std::string> used_;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,37 @@ void each_naming(const std::map<std::string, Value, std::less<>>& keys, const st
     end.remove_prefix(dot + 1);
   }
 }
+
+/// Starts of names, of which one is found in time that does not grow with their number.
+class NameStarts {
+ public:
+  void add(std::string_view start) {
+    if (any_of(start)) return;  // a shorter one says it already
+    const auto first = starts_.lower_bound(start);
+    auto end = first;
+    while (end != starts_.end() && end->starts_with(start)) ++end;
+    starts_.insert(starts_.erase(first, end), std::string(start));
+  }
+  /// Whether one of them is the start of the text. None is the start of another, so that it can only be the
+  /// last one that is not behind the text.
+  bool any_of(std::string_view text) const {
+    const auto behind = starts_.upper_bound(text);
+    return behind != starts_.begin() && text.starts_with(*std::prev(behind));
+  }
+  /// Whether one of them is the start of the name, or of what stands behind one of its dots.
+  bool any_within(std::string_view name) const {
+    for (std::string_view end = name;;) {
+      charge_work(end.size() + 1);
+      if (any_of(end)) return true;
+      const size_t dot = end.find('.');
+      if (dot == std::string_view::npos) return false;
+      end.remove_prefix(dot + 1);
+    }
+  }
+
+ private:
+  std::set<std::string, std::less<>> starts_;
+};
 
 /// A model's tensors by the ends of their names.
 class TensorEnds {

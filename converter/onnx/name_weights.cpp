@@ -134,17 +134,18 @@ class OnnxNamer {
   }
 
   std::optional<std::string> name_of_bias(const OnnxNode& node) const {
+    constexpr size_t kMostAdded = 3;   // inputs of Gemm, which has the most
     constexpr int kMostRoundings = 4;  // between two of the operators that are followed
     const OnnxNode* at = &node;
     for (int depth = 0; depth < 4 && at != nullptr; ++depth) {
       for (int i = 0; at != nullptr && (at->op == "QuantizeLinear" || at->op == "DequantizeLinear"); ++i)
         at = i == kMostRoundings ? nullptr : next(*at);
       if (at == nullptr) break;
-      for (const std::string& input : at->inputs) {
+      const bool adds = at->op == "Add" || at->op == "Gemm";
+      for (size_t i = 0; adds && i < std::min(at->inputs.size(), kMostAdded); ++i) {
         charge_work(kStepsOfSearch);
-        const std::string bias = find(input).own_name;
-        if ((at->op == "Add" || at->op == "Gemm") && bias.ends_with(".bias") && is_own_name(bias))
-          return bias.substr(0, bias.size() - 4) + "weight";
+        const std::string bias = find(at->inputs[i]).own_name;
+        if (bias.ends_with(".bias") && is_own_name(bias)) return bias.substr(0, bias.size() - 4) + "weight";
       }
       at = next(*at);
       if (at != nullptr && at->op != "Cast" && at->op != "Mul" && at->op != "Add" && at->op != "Reshape" &&

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "converter/module_names.h"
 #include "converter/readers/packed_rows.h"
 #include "host/base/bytes.h"
 #include "host/base/error.h"
@@ -239,19 +240,31 @@ class Assembler {
   const NamedTensors& packed_;
 };
 
-bool is_plain_module(const std::string& module, const PackedFormat& format) {
-  return std::any_of(format.plain_modules.begin(), format.plain_modules.end(), [&](const std::string& name) {
-    return module.starts_with(name) || module.ends_with(name);
-  });
-}
+/// Modules that a name starts or ends.
+class PlainModules {
+ public:
+  explicit PlainModules(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      starts_.add(name);
+      ends_.add(std::string(name.rbegin(), name.rend()));
+    }
+  }
+  bool has(const std::string& module) const {
+    return starts_.any_of(module) || ends_.any_of(std::string(module.rbegin(), module.rend()));
+  }
+
+ private:
+  NameStarts starts_, ends_;  // ends_: from the last letter on
+};
 
 }  // namespace
 
 void round_to_ternary(Source& source, const PackedFormat& format) {
   constexpr std::string_view kEnd = ".weight";
+  const PlainModules plain(format.plain_modules);
   for (auto& [name, tensor] : source.tensors) {
     if (!name.ends_with(kEnd) || tensor.shape.size() != 2 || name.find("layers.") == std::string::npos ||
-        is_plain_module(name.substr(0, name.size() - kEnd.size()), format))
+        plain.has(name.substr(0, name.size() - kEnd.size())))
       continue;
     auto made = std::make_shared<TernaryRows>(tensor);
     tensor = {SourceType::ternary, tensor.shape, nullptr, 0};

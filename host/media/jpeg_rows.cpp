@@ -63,7 +63,6 @@ bool read_header(Jpeg* jpeg, const std::byte* data, size_t bytes) {
   jpeg->reader.client_data = jpeg;
   jpeg_mem_src(&jpeg->reader, reinterpret_cast<const unsigned char*>(data),
                static_cast<unsigned long>(bytes));
-  jpeg_save_markers(&jpeg->reader, JPEG_APP0 + 1, 0xFFFF);
   jpeg_read_header(&jpeg->reader, TRUE);
   return true;
 }
@@ -82,25 +81,44 @@ bool read_row(Jpeg* jpeg, uint8_t* row) {
   return jpeg_read_scanlines(&jpeg->reader, &row, 1) == 1;
 }
 
-/// What stands behind `mark` in the marker; empty: it does not begin so.
-std::span<const uint8_t> behind(const jpeg_marker_struct& marker, std::string_view mark) {
-  const std::span<const uint8_t> data(marker.data, marker.data_length);
+/// Calls f(data) for each APP1 marker before the picture. libjpeg, which can keep them, goes through all that
+/// it has at each one.
+template <class F>
+void each_app1(std::span<const uint8_t> file, const F& f) {
+  constexpr uint8_t kApp1 = JPEG_APP0 + 1, kStartOfScan = 0xDA;
+  const auto has_no_length = [](uint8_t marker) { return marker == 1 || (marker >= 0xD0 && marker <= 0xD8); };
+  for (size_t at = 0; at < file.size();) {
+    if (file[at++] != 0xFF) continue;
+    while (at < file.size() && file[at] == 0xFF) ++at;
+    if (at == file.size() || file[at] == JPEG_EOI || file[at] == kStartOfScan) return;
+    const uint8_t marker = file[at++];
+    if (marker == 0 || has_no_length(marker)) continue;
+    if (file.size() - at < 2) return;
+    const size_t length = std::max<size_t>(size_t{file[at]} << 8 | file[at + 1], 2);
+    if (file.size() - at < length) return;
+    if (marker == kApp1) f(file.subspan(at + 2, length - 2));
+    at += length;
+  }
+}
+
+/// What stands behind `mark` in a marker's data; empty: they do not begin so.
+std::span<const uint8_t> behind(std::span<const uint8_t> data, std::string_view mark) {
   if (data.size() < mark.size() || !std::equal(mark.begin(), mark.end(), data.begin())) return {};
   return data.subspan(mark.size());
 }
 
 /// EXIF data may be in several markers, of XMP the last counts.
-Orientation orientation_of(const Jpeg& jpeg) {
+Orientation jpeg_orientation(std::span<const std::byte> file) {
   using namespace std::string_view_literals;
   Orientation orientation;
   std::vector<uint8_t> exif;
-  for (const auto* marker = jpeg.reader.marker_list; marker != nullptr; marker = marker->next) {
-    const auto part = behind(*marker, "Exif\0\0"sv);
+  each_app1({reinterpret_cast<const uint8_t*>(file.data()), file.size()}, [&](std::span<const uint8_t> data) {
+    const auto part = behind(data, "Exif\0\0"sv);
     exif.insert(exif.end(), part.begin(), part.end());
-    const auto xmp = behind(*marker, "http://ns.adobe.com/xap/1.0/\0"sv);
+    const auto xmp = behind(data, "http://ns.adobe.com/xap/1.0/\0"sv);
     if (!xmp.empty())
       orientation.xmp = xmp_orientation({reinterpret_cast<const char*>(xmp.data()), xmp.size()});
-  }
+  });
   orientation.exif = exif_orientation(exif);
   return orientation;
 }
@@ -122,7 +140,7 @@ void read_jpeg(std::span<const std::byte> file, const Limits& limits, RowSink& s
     convert::fail("a JPEG of {} x {} pixels{} is too large", width, height, scans ? ", progressive," : "");
   if (jpeg.reader.jpeg_color_space == JCS_CMYK || jpeg.reader.jpeg_color_space == JCS_YCCK)
     convert::fail("a JPEG of inks (CMYK) is not supported; save it as RGB");
-  const Turn turn = orientation_of(jpeg).turn();
+  const Turn turn = jpeg_orientation(file).turn();
   if (!begin_rows(&jpeg)) fail_jpeg(jpeg);
   begin_file(sink, width, height, turn);
   std::vector<uint8_t> row(size_t{width} * kColours);
