@@ -335,7 +335,7 @@ class Adapter {
 
 namespace {
 
-/// What an adapter's directory has of files that describe it and hold its numbers.
+/// Returns the bytes of the files in an adapter's directory that describe it and hold its numbers.
 uint64_t bytes_of_adapter(const fs::path& directory) {
   uint64_t bytes = 0;
   for (const char* name : {"adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"}) {

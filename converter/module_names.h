@@ -46,13 +46,13 @@ class NameStarts {
     while (end != starts_.end() && end->starts_with(start)) ++end;
     starts_.insert(starts_.erase(first, end), std::string(start));
   }
-  /// Whether one of them is the start of the text. None is the start of another, so that it can only be the
-  /// last one that is not behind the text.
+  /// Returns whether the text begins with one of them. None begins with another, so only the last one that is
+  /// not behind the text can be it.
   bool any_of(std::string_view text) const {
     const auto behind = starts_.upper_bound(text);
     return behind != starts_.begin() && text.starts_with(*std::prev(behind));
   }
-  /// Whether one of them is the start of the name, or of what stands behind one of its dots.
+  /// Returns whether the name, or the part behind one of its dots, begins with one of them.
   bool any_within(std::string_view name) const {
     for (std::string_view end = name;;) {
       charge_work(end.size() + 1);

@@ -13,7 +13,7 @@
 namespace mote::convert {
 namespace {
 
-/// Whether layers have names of matrices, and a matrix is there by such a name.
+/// Says whether layers have names of matrices, and a matrix is there by such a name.
 struct LayersFound {
   bool named = false, found = false;
 };
@@ -78,7 +78,7 @@ class ModelReader {
   ReadModel model_{};
 };
 
-/// What layers it found; none where `problem` stood against reading at all.
+/// Says which layers were found; none where `problem` stood against reading at all.
 std::optional<LayersFound> try_to_read(ModelReader& reader, std::optional<Error>& problem) {
   try {
     reader.read();

@@ -42,7 +42,7 @@ TransformerSpec read_modernbert_decoder(const Source& source, Config& config) {
   spec.layers[0].names.attention_norms.before = "";
   read_kinds(config, spec.layers[0].attention.head_dim, spec);
   spec.norm_bias = config.flag("norm_bias", false);
-  // Of training and of how the original computes.
+  // These keys are of training and of how the original computes.
   know(config, {"initializer_cutoff_factor", "reference_compile"});
   spec.names.embedding_norm = base + "embeddings.norm";
   spec.head.dense = {"lm_head.dense", "lm_head.norm",

@@ -32,7 +32,7 @@ std::vector<float> onnx_values(const OnnxTensor* tensor) {
   return values;
 }
 
-/// Of looking a few names up.
+/// Counts the steps of a few lookups by name.
 constexpr uint64_t kStepsOfSearch = 64;
 
 class OnnxNamer {

@@ -287,7 +287,7 @@ constexpr const char *kEncoderStart = "encoder_model", *kDecoderStart = "decoder
 
 std::optional<OnnxPair> find_onnx_pair(const fs::path& path) {
   const std::string name = path.filename().string();
-  // As people name what they export themselves, where both are there.
+  // People name their own exports encoder.onnx and decoder.onnx; a pair is both.
   for (const auto& [own, other] :
        {std::pair{kPlainEncoder, kPlainDecoder}, std::pair{kPlainDecoder, kPlainEncoder}}) {
     if (!name.starts_with(own) || !name.ends_with(kOnnxEnd) || name.starts_with(own + std::string("_model")))

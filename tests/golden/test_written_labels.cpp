@@ -9,15 +9,7 @@
 #include "tests/support/written.h"
 
 TEST("written: heads for labels of mixtures and of latent attention give the original's logits") {
-  const std::vector<std::string> names = test::written_names("labels_");
-  TEST_ASSERT_GREATER_OR_EQUAL(11, names.size());
-  for (const std::string& name : names) {
-    CAPTURE(name);
-    mote::convert::ConvertOptions options;
-    options.type = "f32";
-    test::check_written(name,
-                        test::kept_conversion("written_" + name, test::written_folder() / name, options));
-  }
+  test::check_all_written("labels_", 11);
 }
 
 TEST("convert: vectors of a decoder whose layers go on from a state are refused by what its layers do") {
@@ -35,13 +27,5 @@ TEST("convert: vectors of a decoder whose layers go on from a state are refused 
 TEST(
     "written: the model of texts in what transformers 4 saved of pictures and texts gives the whole's "
     "logits") {
-  const std::vector<std::string> names = test::written_names("parent_");
-  TEST_ASSERT_GREATER_OR_EQUAL(4, names.size());
-  for (const std::string& name : names) {
-    CAPTURE(name);
-    mote::convert::ConvertOptions options;
-    options.type = "f32";
-    test::check_written(name,
-                        test::kept_conversion("written_" + name, test::written_folder() / name, options));
-  }
+  test::check_all_written("parent_", 4);
 }

@@ -30,15 +30,7 @@ std::string packed_error(const std::string& name, const nlohmann::json& changes)
 }  // namespace
 
 TEST("written: packed checkpoints with the keys that tools write now give the dequantized weights' logits") {
-  const std::vector<std::string> names = test::written_names("packed_");
-  TEST_ASSERT_GREATER_OR_EQUAL(10, names.size());
-  for (const std::string& name : names) {
-    CAPTURE(name);
-    mote::convert::ConvertOptions options;
-    options.type = "f32";
-    test::check_written(name,
-                        test::kept_conversion("written_" + name, test::written_folder() / name, options));
-  }
+  test::check_all_written("packed_", 10);
 }
 
 TEST("convert: keys of a quantization_config that change numbers are refused by name") {

@@ -84,4 +84,16 @@ inline void check_written(const std::string& name, const AlignedBytes& file) {
   check_near(expected, actual, 1e-5f);
 }
 
+/// Converts each written model whose name begins with `start`, `least` of them or more, to f32 and checks it.
+inline void check_all_written(const std::string& start, size_t least) {
+  const std::vector<std::string> names = written_names(start);
+  TEST_ASSERT_GREATER_OR_EQUAL(least, names.size());
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    check_written(name, kept_conversion("written_" + name, written_folder() / name, options));
+  }
+}
+
 }  // namespace test
