@@ -51,6 +51,12 @@ const char* mote_status_name(mote_status status) {
       return "unsupported kernel family";
     case MOTE_WRONG_SNAPSHOT:
       return "wrong snapshot";
+    case MOTE_CANCELLED:
+      return "cancelled";
+    case MOTE_OUT_OF_MEMORY:
+      return "out of memory";
+    case MOTE_BAD_INPUT:
+      return "bad input";
   }
   return "unknown status";
 }

@@ -5,13 +5,11 @@
 
 #include "converter/source.h"
 #include "converter/tokenizers/tokenizer_spec.h"
+#include "host/base/pair_prompts.h"
 
 namespace mote::convert {
 
-/// The texts around a pair, as prompts of the file by these names.
-inline constexpr const char* kPairPrompts[] = {"pair_before", "pair_between", "pair_after"};
-
-/// Adds them to the source's prompts, where it has such pairs. Throws Error where its template has none or
+/// Adds the texts around a pair to the source's prompts, where it has such pairs. Throws Error where its template has none or
 /// changes the two texts.
 void add_pair_prompts(Source& source, const TokenizerSpec* tokenizer);
 

@@ -13,6 +13,7 @@ runtime         runtime kernels schema mote
 host/base       host/base mote
 host/media      host/media host/base mote
 host/chat       host/chat host/base mote
+host/tasks      host/tasks host/media mote
 converter       converter host/base host/chat runtime kernels schema mote
 tools           tools converter host runtime kernels schema mote
 "

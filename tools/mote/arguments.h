@@ -33,8 +33,9 @@ namespace mote::cli {
 
 /// Where the value of an option goes. It keeps what it has where the option is not given; a vector takes
 /// more.
-using Value = std::variant<std::string*, std::optional<std::string>*, std::vector<std::string>*, uint32_t*,
-                           uint64_t*, std::optional<uint32_t>*, std::optional<int32_t>*, float*>;
+using Value =
+    std::variant<std::string*, std::optional<std::string>*, std::vector<std::string>*, uint32_t*, uint64_t*,
+                 std::optional<uint32_t>*, std::optional<int32_t>*, float*, std::optional<float>*>;
 
 class Option {
  public:

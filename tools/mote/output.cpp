@@ -39,26 +39,6 @@ void print_json(const nlohmann::json& value) {
   print("{}\n", value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
-std::string one_line(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n' || c == '\t') c = ' ';
-    if (byte < 0x20 || byte == 0x7f) c = c == ' ' ? ' ' : '?';
-  }
-  while (!out.empty() && out.back() == ' ') out.pop_back();
-  return out;
-}
-
-std::string human_bytes(uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (value >= 1000.0 && unit + 1 < std::size(kUnits)) value /= 1024.0, ++unit;
-  return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, kUnits[unit]);
-}
-
 std::string human_ms(double ms) {
   if (ms >= 1000.0) return fmt::format("{:.2f} s", ms / 1000.0);
   return fmt::format("{:.{}f} ms", ms, ms < 9.995 ? 2 : ms < 99.95 ? 1 : 0);

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/tasks/sentence.h"
+
 namespace mote::cli {
 
 void write_output(std::string_view text);
@@ -33,11 +35,8 @@ void note(fmt::format_string<Args...> format, Args&&... args) {
 /// On one line. What is not a finite number becomes null.
 void print_json(const nlohmann::json& value);
 
-/// Control characters, which a file may hold to play with a terminal, become '?'; line breaks become spaces.
-std::string one_line(std::string_view text);
-
-/// "98.2 MiB", "640 B".
-std::string human_bytes(uint64_t bytes);
+using host::human_bytes;
+using host::one_line;
 
 /// "1.3 ms", "12.5 s".
 std::string human_ms(double ms);

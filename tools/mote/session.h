@@ -10,10 +10,12 @@
 #include <span>
 #include <string>
 
-#include "converter/source.h"
+#include "host/base/mapped_file.h"
+#include "host/tasks/session.h"
 #include "mote/mote.h"
 #include "mote/posix.h"
 #include "tools/mote/backend.h"
+#include "tools/mote/failures.h"
 #include "tools/mote/huge_pages.h"
 #include "tools/mote/thread_choice.h"
 
@@ -41,8 +43,9 @@ class ModelFile {
  public:
   explicit ModelFile(const std::string& path, uint32_t flags = 0, bool huge_pages = false);
   ModelFile(const std::string& path, const SessionFlags& flags) : ModelFile(path, 0, flags.huge_pages) {}
-  const mote_model* model() const { return model_; }
-  const mote_model_info& info() const { return info_; }
+  const host::Model& host() const { return *model_; }
+  const mote_model* model() const { return model_->get(); }
+  const mote_model_info& info() const { return model_->info(); }
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return file_ ? file_->bytes() : copy_->bytes(); }
 
@@ -55,17 +58,13 @@ class ModelFile {
   std::string path_;
   std::optional<convert::MappedFile> file_;
   std::optional<HugePages> copy_;  // in its place
-  std::unique_ptr<uint64_t[]> storage_;
-  mote_model* model_ = nullptr;
-  mote_model_info info_ = {};
+  std::optional<host::Model> model_;
   mutable std::unique_ptr<Backend> backend_;
 };
 
-bool is_encoder(const ModelFile& file);
-
-/// Whether the model's first program appends tokens and its second encodes a source for them.
-bool has_source(const ModelFile& file);
-/// Throws convert::Error where it does, for commands that give no source.
+inline bool is_encoder(const ModelFile& file) { return file.host().encodes(); }
+inline bool has_source(const ModelFile& file) { return file.host().has_source(); }
+/// Throws convert::Error for a model that encodes a source, for commands that give none.
 void refuse_source(const ModelFile& file, const char* command);
 
 void add_model_argument(Command command, std::string& path);
@@ -91,29 +90,25 @@ class ThreadPool {
   std::unique_ptr<mote_posix_pool, Destroy> pool_;
 };
 
+/// What the flags choose of a session.
+host::SessionChoices session_choices(const ModelFile& file, const SessionFlags& flags,
+                                     const ThreadPool& pool);
 mote_session_options session_options(const ModelFile& file, const SessionFlags& flags,
                                      const ThreadPool& pool);
 
-/// A session in memory of its own; the file must outlive it. Throws convert::Error; if memory is short, with
-/// the bytes it takes.
-class Session {
+/// A session of a file, which must outlive it. Throws convert::Error; if memory is short, with the bytes it
+/// takes.
+class Session : public host::Session {
  public:
-  Session(const ModelFile& file, const mote_session_options& options);
-  ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-  mote_session* get() const { return session_; }
-  size_t arena_bytes() const { return arena_bytes_; }
+  Session(const ModelFile& file, const mote_session_options& options)
+      : host::Session(take(host::Session::begin(file.host(), options))), file_(file) {}
   size_t backend_bytes() const { return file_.backend_bytes(); }
   /// "123 bytes (123 B)" of the arena and, if there is one, the backend.
   std::string memory_text() const;
-  const char* isa() const { return mote_isa_name(mote_session_isa(session_)); }
+  const char* isa() const { return mote_isa_name(mote_session_isa(get())); }
 
  private:
   const ModelFile& file_;
-  void* arena_ = nullptr;
-  size_t arena_bytes_ = 0;
-  mote_session* session_ = nullptr;
 };
 
 }  // namespace mote::cli

@@ -14,8 +14,9 @@
 namespace mote::cli {
 namespace {
 
-std::atomic<bool> guarded{false}, interrupt_seen{false}, failing{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<int> guards{0};
+std::atomic<bool> interrupt_seen{false}, failing{false};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 // Everything below that a handler calls is safe in one.
 
@@ -45,7 +46,7 @@ void restore_default(int signal) {
 }
 
 void on_end(int signal) {
-  if (signal == SIGINT && guarded && !interrupt_seen.exchange(true)) return;
+  if (signal == SIGINT && guards > 0 && !interrupt_seen.exchange(true)) return;
   convert::remove_temporary_files();
   if (progress_is_shown()) say("\r\033[K");
   restore_default(signal);
@@ -80,8 +81,8 @@ void install_signal_handlers() {
   sigaction(SIGBUS, &action, nullptr);
 }
 
-InterruptGuard::InterruptGuard() { guarded = true; }
-InterruptGuard::~InterruptGuard() { guarded = false; }
+InterruptGuard::InterruptGuard() { ++guards; }
+InterruptGuard::~InterruptGuard() { --guards; }
 bool InterruptGuard::interrupted() { return interrupt_seen; }
 void InterruptGuard::clear() { interrupt_seen = false; }
 bool InterruptGuard::wait_readable(int fd) {

@@ -12,7 +12,7 @@ namespace mote::cli {
 /// Once, when the program starts. What the caller of the program had ignored stays ignored.
 void install_signal_handlers();
 
-/// While one exists, Ctrl-C ends the work in progress instead of the program. One at a time. A Ctrl-C that
+/// While one exists, Ctrl-C ends the work in progress instead of the program. They may nest. A Ctrl-C that
 /// came too late for the work under one is for that under the next.
 class InterruptGuard {
  public:

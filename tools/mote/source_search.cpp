@@ -107,10 +107,7 @@ std::vector<SourceHypothesis> search_encoded(const ModelFile& file, Session& ses
 }
 
 std::string text_of_source(const ModelFile& file, const std::vector<int32_t>& ids) {
-  TextStream stream(file, MOTE_SKIP_SPECIAL);
-  std::string text;
-  for (const int32_t id : ids) text += stream.next(id);
-  return text + stream.finish();
+  return text_of_ids(file, ids, MOTE_SKIP_SPECIAL);
 }
 
 SourceSearch::SourceSearch(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/mote/text.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -9,30 +8,10 @@
 #include <iterator>
 
 #include "host/base/error.h"
+#include "host/tasks/text.h"
 #include "tools/mote/output.h"
 
 namespace mote::cli {
-namespace {
-
-/// Ids of a text of so many bytes. Asks for their number first where the first room does not do.
-template <class Tokenize>
-std::vector<int32_t> collect_ids(const ModelFile& file, const Session& session, size_t bytes,
-                                 const std::string& what, Tokenize tokenize) {
-  std::vector<int32_t> ids(bytes / 2 + 16);
-  uint32_t count = 0;
-  mote_error error = {};
-  const mote_status status = with_text_room(file, session.get(), bytes, [&](mote_session* in) {
-    const mote_status first = tokenize(in, ids.data(), static_cast<uint32_t>(ids.size()), &count, &error);
-    if (first != MOTE_TOO_SMALL) return first;
-    ids.resize(count);
-    return tokenize(in, ids.data(), count, &count, &error);
-  });
-  check(status, error, what);
-  ids.resize(count);
-  return ids;
-}
-
-}  // namespace
 
 void refuse_directory(const std::string& path) {
   std::error_code none;
@@ -45,68 +24,13 @@ void require_tokenizer(const ModelFile& file, const char* instead) {
   }
 }
 
-mote_status with_text_room(const ModelFile& file, mote_session* session, size_t bytes,
-                           const std::function<mote_status(mote_session*)>& run) {
-  constexpr size_t kMostBytes = size_t{1} << 30, kMostExpansion = 12, kLeastRoom = 1024;
-  if (bytes > kMostBytes) convert::fail("a text of {}; at most 1 GiB", human_bytes(bytes));
-  mote_status status = session != nullptr ? run(session) : MOTE_TEXT_TOO_LONG;
-  const size_t least = std::max(bytes, kLeastRoom);
-  for (const size_t room : {least, least * kMostExpansion}) {
-    if (status != MOTE_TEXT_TOO_LONG || room > kMostBytes) break;
-    mote_session_options options = mote_session_options_default(file.model());
-    options.context = options.chunk = options.logit_rows = 1;
-    options.text_bytes = static_cast<uint32_t>(room);
-    const Session larger(file, options);
-    status = run(larger.get());
-  }
-  return status;
-}
-
 std::vector<int32_t> tokenize(const ModelFile& file, const Session& session, std::string_view text,
                               uint32_t flags) {
-  return collect_ids(file, session, text.size(), "text",
-                     [&](mote_session* in, int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* e) {
-                       return mote_tokenize(in, text.data(), text.size(), flags, ids, capacity, count,
-                                            nullptr, e);
-                     });
+  return take(host::tokenize(file.host(), session, text, flags));
 }
 
-std::vector<int32_t> tokenize_chat(const ModelFile& file, const Session& session,
-                                   const std::vector<mote_message>& messages, bool answer) {
-  const auto messages_count = static_cast<uint32_t>(messages.size());
-  size_t bytes = 0;
-  mote_error error = {};
-  check(mote_chat_render(file.model(), messages.data(), messages_count, answer ? 1 : 0, nullptr, 0, &bytes,
-                         &error),
-        error, "chat");
-  std::string text(bytes + 1, '\0');
-  return collect_ids(file, session, bytes, "chat",
-                     [&](mote_session* in, int32_t* ids, uint32_t capacity, uint32_t* count, mote_error* e) {
-                       return mote_chat_tokenize(in, messages.data(), messages_count, answer ? 1 : 0,
-                                                 text.data(), text.size(), ids, capacity, count, e);
-                     });
-}
-
-TextStream::TextStream(const ModelFile& file, uint32_t flags)
-    : file_(file), room_(mote_detokenizer_room(file.model()), '\0') {
-  mote_error error = {};
-  check(mote_detokenizer_start(file.model(), flags, &state_, &error), error, file.path());
-}
-
-std::string TextStream::next(int32_t id) {
-  size_t written = 0;
-  mote_error error = {};
-  check(mote_detokenizer_next(file_.model(), &state_, id, room_.data(), room_.size(), &written, &error),
-        error, "text");
-  return room_.substr(0, written);
-}
-
-std::string TextStream::finish() {
-  size_t written = 0;
-  mote_error error = {};
-  check(mote_detokenizer_finish(file_.model(), &state_, room_.data(), room_.size(), &written, &error), error,
-        "text");
-  return room_.substr(0, written);
+std::string text_of_ids(const ModelFile& file, std::span<const int32_t> ids, uint32_t flags) {
+  return take(host::text_of_ids(file.host(), ids, flags));
 }
 
 std::string read_text(const std::string& path) {

@@ -32,7 +32,12 @@ typedef enum mote_status {
   MOTE_UNSUPPORTED_ISA = 32, /* the requested kernel family is not available here */
 
   /* A snapshot: */
-  MOTE_WRONG_SNAPSHOT = 48 /* of another model, kernel family or cache layout, or damaged */
+  MOTE_WRONG_SNAPSHOT = 48, /* of another model, kernel family or cache layout, or damaged */
+
+  /* Of mote/host.h alone: */
+  MOTE_CANCELLED = 64,     /* the caller ended the task */
+  MOTE_OUT_OF_MEMORY = 65, /* the sentence says how much it takes */
+  MOTE_BAD_INPUT = 66      /* a file, sound, picture or text that cannot be read */
 } mote_status;
 
 /* Filled by calls that fail; may be null. `op` is the index of the operation concerned, or -1. */

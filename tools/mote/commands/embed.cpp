@@ -7,10 +7,11 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/tasks/vectors.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/measure/eval_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
+#include "tools/mote/signals.h"
 #include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
@@ -25,62 +26,27 @@ struct EmbedArguments {
   SessionFlags session;
 };
 
-/// Calls use(line, its row of outputs) for each line, in order.
-void encode_lines(TextEncoder& encoder, const std::string& path,
-                  const std::function<EncodedText(const std::string&)>& tokenize,
-                  const std::function<void(const std::string&, uint32_t)>& use) {
+/// Calls take(lines) with as many lines of a file at once as an encoder gets.
+void for_each_lines(const std::string& path,
+                    const std::function<void(const std::vector<std::string>&)>& take) {
   std::vector<std::string> lines;
-  std::vector<EncodedText> texts;
-  const auto flush = [&] {
-    encoder.encode(texts, [&](size_t i, uint32_t row) { use(lines[i], row); });
-    texts.clear();
-    lines.clear();
-  };
   for_each_line(path, [&](const std::string& line) {
     lines.push_back(line);
-    texts.push_back(tokenize(line));
-    if (texts.size() == kLinesAtOnce) flush();
+    if (lines.size() < kLinesAtOnce) return;
+    take(lines);
+    lines.clear();
   });
-  flush();
+  take(lines);
 }
 
-/// The model's prompt of this name; null: it has none. Every model has the names query and document, as
-/// sentence-transformers sees it.
-std::optional<std::string> find_prompt(const mote_model* model, const std::string& wanted) {
-  const char* name = nullptr;
-  for (uint32_t i = 0; const char* text = mote_model_prompt(model, i, &name); ++i) {
-    if (wanted == name) return text;
-  }
-  if (wanted == "query" || wanted == "document") return "";
-  return std::nullopt;
-}
-
-std::string prompt_of_name(const ModelFile& file, const std::string& wanted) {
-  if (const auto found = find_prompt(file.model(), wanted)) return *found;
-  std::string known;
-  const char* name = nullptr;
-  for (uint32_t i = 0; mote_model_prompt(file.model(), i, &name) != nullptr; ++i)
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", one_line(name));
-  convert::fail("{} has no prompt '{}'; it has {}", file.path(), wanted, known.empty() ? "none" : known);
-}
-
-/// What stands before each line: what the user says, or what the original puts there: before what is ranked
-/// its prompt for documents, before others its default.
-std::string prompt_of_lines(const ModelFile& file, const EmbedArguments& arguments) {
-  if (arguments.has_prompt) return arguments.prompt;
-  if (!arguments.prompt_name.empty()) return prompt_of_name(file, arguments.prompt_name);
-  if (arguments.ranks) return *find_prompt(file.model(), "document");
-  const int32_t found = mote_model_default_prompt(file.model());
-  return found == -1 ? "" : mote_model_prompt(file.model(), static_cast<uint32_t>(found), nullptr);
-}
-
-/// Calls use(text, vector) for each line, in order.
-void embed_lines(TextEncoder& encoder, const EmbedArguments& arguments,
-                 const std::function<void(const std::string&, const std::vector<float>&)>& use) {
-  encode_lines(
-      encoder, arguments.lines,
-      [&](const std::string& line) { return encoder.tokenize(arguments.prompt + line); },
-      [&](const std::string& line, uint32_t row) { use(line, encoder.row(row)); });
+/// Runs a task with what the lines give it: task(lines, hooks, relay).
+template <class Task>
+void run_on_lines(const std::string& path, Task task) {
+  for_each_lines(path, [&](const std::vector<std::string>& lines) {
+    const InterruptGuard guard;
+    Relay relay;
+    relay.check(task(lines, relay));
+  });
 }
 
 /// NumPy's format, version 1.0: f32 [rows, width].
@@ -119,27 +85,13 @@ void print_ranked(std::vector<Ranked> ranked, const EmbedArguments& arguments) {
   }
 }
 
-void rank_lines(const ModelFile& file, TextEncoder& encoder, const EmbedArguments& arguments) {
-  std::vector<float> query;
-  const std::vector<EncodedText> question{encoder.tokenize(arguments.query)};
-  encoder.encode(question, [&](size_t, uint32_t row) { query = encoder.row(row); });
-  const mote_similarity kind = mote_model_similarity(file.model());
+void rank_lines(host::Ranker& ranker, const EmbedArguments& arguments) {
   std::vector<Ranked> ranked;
-  embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
-    ranked.push_back({similarity(kind, query, vector), ranked.size() + 1, text});
+  run_on_lines(arguments.lines, [&](const std::vector<std::string>& lines, Relay& relay) {
+    return ranker.score(lines, relay.hooks(), [&](size_t i, double score) {
+      ranked.push_back({score, ranked.size() + 1, lines[i]});
+    });
   });
-  print_ranked(std::move(ranked), arguments);
-}
-
-/// A cross encoder reads the query and a line together; its score is its one label's.
-void rerank_lines(TextEncoder& encoder, const EmbedArguments& arguments) {
-  std::vector<Ranked> ranked;
-  encode_lines(
-      encoder, arguments.lines,
-      [&](const std::string& line) { return encoder.tokenize_pair(arguments.query, line); },
-      [&](const std::string& line, uint32_t row) {
-        ranked.push_back({encoder.probabilities(row).front(), ranked.size() + 1, line});
-      });
   print_ranked(std::move(ranked), arguments);
 }
 
@@ -159,36 +111,39 @@ void embed_pictures(const ModelFile& file, const EmbedArguments& arguments, cons
   if (!arguments.npy.empty()) write_npy(arguments.npy, all, arguments.images.size(), encoder.output().width);
 }
 
-void embed(EmbedArguments& arguments) {
+void embed(const EmbedArguments& arguments) {
   convert::refuse_input(arguments.npy, {arguments.file, arguments.lines});
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
   if (takes_pictures(file)) return embed_pictures(file, arguments, pool);
   if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
-  TextEncoder encoder(file, arguments.session, pool, arguments.truncate);
+  const host::SessionChoices choices = session_choices(file, arguments.session, pool);
   if (arguments.reranks) {
-    if (encoder.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || encoder.output().labels != 1)
-      convert::fail("{} is no cross encoder, which gives one score for two texts; --rank compares vectors",
-                    file.path());
-    return rerank_lines(encoder, arguments);
+    host::Ranker ranker =
+        take(host::Ranker::by_pairs(file.host(), choices, arguments.query, arguments.truncate));
+    return rank_lines(ranker, arguments);
   }
-  if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING) {
-    convert::fail("{} gives no vectors of texts; convert it with --pooling mean, cls or another",
-                  file.path());
-  }
-  arguments.prompt = prompt_of_lines(file, arguments);
+  host::EmbedOptions options{std::nullopt, arguments.prompt_name, arguments.truncate};
+  if (arguments.has_prompt) options.prompt = arguments.prompt;
   if (arguments.ranks) {
-    arguments.query = *find_prompt(file.model(), "query") + arguments.query;
-    return rank_lines(file, encoder, arguments);
+    const InterruptGuard guard;
+    host::Ranker ranker =
+        take(host::Ranker::by_vectors(file.host(), choices, arguments.query, options, hooks()));
+    return rank_lines(ranker, arguments);
   }
+  host::Embedder embedder = take(host::Embedder::make(file.host(), choices, options));
   std::vector<float> all;
   size_t rows = 0;
-  embed_lines(encoder, arguments, [&](const std::string& text, const std::vector<float>& vector) {
-    ++rows;
-    if (arguments.npy.empty()) return print_json({{"text", text}, {"embedding", vector}});
-    all.insert(all.end(), vector.begin(), vector.end());
+  run_on_lines(arguments.lines, [&](const std::vector<std::string>& lines, Relay& relay) {
+    return embedder.embed(lines, relay.hooks(), relay.wrap([&](size_t i, std::span<const float> vector) {
+      ++rows;
+      if (arguments.npy.empty())
+        return print_json(
+            {{"text", lines[i]}, {"embedding", std::vector<float>(vector.begin(), vector.end())}});
+      all.insert(all.end(), vector.begin(), vector.end());
+    }));
   });
-  if (!arguments.npy.empty()) write_npy(arguments.npy, all, rows, encoder.output().width);
+  if (!arguments.npy.empty()) write_npy(arguments.npy, all, rows, embedder.width());
 }
 
 }  // namespace

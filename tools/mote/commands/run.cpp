@@ -9,8 +9,8 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/tasks/text.h"
 #include "tools/mote/commands/commands.h"
-#include "tools/mote/eyes.h"
 #include "tools/mote/generation.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/measure/timer.h"
@@ -22,6 +22,7 @@
 #include "tools/mote/steps.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
+#include "tools/mote/vision_tower.h"
 
 namespace mote::cli {
 namespace {
@@ -33,7 +34,7 @@ struct RunArguments {
   std::string vision;
   std::vector<std::string> images;
   bool chat = false, json = false;
-  GenerationFlags generation;
+  host::GenerationOptions generation;
   SessionFlags session;
 };
 
@@ -52,7 +53,7 @@ std::vector<int32_t> chat_ids(const RunArguments& arguments, const ModelFile& fi
     messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size(), 0});
   messages.push_back(
       {MOTE_ROLE_USER, text.data(), text.size(), static_cast<uint32_t>(arguments.images.size())});
-  return tokenize_chat(file, session, messages, true);
+  return take(host::tokenize_chat(file.host(), session, messages, true));
 }
 
 /// A prompt that continues a saved one gets no tokens around it.
@@ -79,12 +80,12 @@ std::vector<int32_t> prompt_ids(const RunArguments& arguments, const ModelFile& 
 
 /// The pictures of a prompt, which then has their tokens.
 struct SeenPrompt {
-  std::vector<SeenPicture> pictures;
-  std::optional<Sight> sight;
+  std::vector<host::SeenPicture> pictures;
+  std::optional<host::PicturePrompt> prompt;
 
-  std::vector<const SeenPicture*> pointers() const {
-    std::vector<const SeenPicture*> all;
-    for (const SeenPicture& picture : pictures) all.push_back(&picture);
+  std::vector<const host::SeenPicture*> pointers() const {
+    std::vector<const host::SeenPicture*> all;
+    for (const host::SeenPicture& picture : pictures) all.push_back(&picture);
     return all;
   }
 };
@@ -92,43 +93,21 @@ SeenPrompt see(const RunArguments& arguments, const ModelFile& file, const Sessi
                std::vector<int32_t>& prompt) {
   SeenPrompt seen;
   if (arguments.images.empty()) return seen;
-  const Eyes eyes(arguments.vision, arguments.session);
-  seen.sight.emplace(file, eyes);
-  for (const std::string& path : arguments.images) seen.pictures.push_back(eyes.see(path));
-  prompt = seen.sight->expand(session, prompt, seen.pointers());
+  const VisionTower tower(arguments.vision, arguments.session);
+  seen.prompt = take(host::PicturePrompt::make(file.host(), tower.features()));
+  for (const std::string& path : arguments.images) seen.pictures.push_back(tower.see(path));
+  prompt = take(seen.prompt->expand(session, prompt, seen.pointers()));
   return seen;
 }
 
-/// Goes on with the last half of the tokens each time the context is full.
-void slide(const RunArguments& arguments, const ModelFile& file, Session& session, uint32_t context,
-           const std::vector<int32_t>& prompt, const OnToken& on_token, Answer& answer) {
-  GenerationFlags flags = arguments.generation;
-  while (answer.finish == MOTE_FINISH_CONTEXT && context > 1) {
-    std::vector<int32_t> all(prompt);
-    all.insert(all.end(), answer.ids.begin(), answer.ids.end());
-    const size_t keep = context / 2;
-    note("the context of {} tokens is full: going on with the last {}", context, keep);
-    if (flags.tokens != 0)
-      flags.tokens = arguments.generation.tokens - static_cast<uint32_t>(answer.ids.size());
-    ++flags.sampling.seed;
-    mote_error error = {};
-    check(mote_session_truncate(session.get(), 0, 0, &error), error, "run");
-    const Answer more =
-        generate(file, session, {all.end() - static_cast<std::ptrdiff_t>(keep), all.end()}, flags, on_token);
-    answer.ids.insert(answer.ids.end(), more.ids.begin(), more.ids.end());
-    answer.text += more.text;
-    answer.finish = more.finish;
-    answer.decode_ms += more.prompt_ms + more.decode_ms;
-  }
-}
-
-void print_answer(const RunArguments& arguments, const std::vector<int32_t>& prompt, const Answer& answer,
-                  const Session& session, double load_ms, const ThreadPool& pool) {
+void print_answer(const RunArguments& arguments, const std::vector<int32_t>& prompt,
+                  const host::Answer& answer, const Session& session, double load_ms,
+                  const ThreadPool& pool) {
   if (arguments.json) {
     print_json({{"prompt_ids", prompt},
                 {"output_ids", answer.ids},
                 {"text", answer.text},
-                {"finish", finish_name(answer.finish)},
+                {"finish", host::finish_name(answer.finish)},
                 {"prompt_ms", answer.prompt_ms},
                 {"decode_ms", answer.decode_ms},
                 {"load_ms", load_ms},
@@ -146,8 +125,7 @@ void print_answer(const RunArguments& arguments, const std::vector<int32_t>& pro
        session.isa(), pool.text());
 }
 
-void run_model(const RunArguments& given) {
-  RunArguments arguments = given;
+void run_model(const RunArguments& arguments) {
   Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
@@ -155,8 +133,8 @@ void run_model(const RunArguments& given) {
     usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
   refuse_source(file, "run");
-  const std::string defaults = take_model_defaults(file, false, arguments.generation);
-  if (!defaults.empty()) note("as the model's authors say: {}", defaults);
+  const host::GenerationPlan plan = host::plan_generation(file.host(), arguments.generation, false);
+  if (!plan.defaults.empty()) note("as the model's authors say: {}", plan.defaults);
   const ThreadPool pool(file, arguments.session);
   const mote_session_options options = session_options(file, arguments.session, pool);
   Session session(file, options);
@@ -176,34 +154,36 @@ void run_model(const RunArguments& given) {
 
   const bool text = file.info().tokens != 0;
   bool first = true;
-  const OnToken on_token = [&](int32_t id, const std::string& part) {
+  Relay relay;
+  const host::OnToken on_token = relay.wrap([&](int32_t id, const std::string& part) {
     if (arguments.json) return;
     if (text) write_output(part);
     if (!text) print("{}{}", first ? "" : " ", id);
     first = false;
     flush_output();
-  };
+  });
   const InterruptGuard guard;
   std::vector<int32_t> left = prompt;
   double saved_ms = 0;
   if (!arguments.save_state.empty()) {
     timer.restart();
-    if (!prompt.empty() && !prefill(session, prompt, "run"))
-      throw Interrupted();  // there is no state to save
+    if (!prompt.empty()) prefill(session, prompt, "run");
     saved_ms = timer.ms();
     save_state(session, arguments.save_state);
     left.clear();
   }
-  if (seen.sight) {
+  if (seen.prompt) {
     timer.restart();
-    seen.sight->prefill(session, options.chunk, prompt, seen.pointers());
+    check(seen.prompt->prefill(session, options.chunk, prompt, seen.pointers(), hooks()));
     saved_ms = timer.ms();
     left.clear();
   }
-  Answer answer = generate(file, session, left, arguments.generation, on_token);
+  host::Answer answer = relay.take(host::generate(file.host(), session, left, plan, relay.hooks(), on_token));
   answer.prompt_ms += saved_ms;
-  if (arguments.context_full == "slide")
-    slide(arguments, file, session, options.context, prompt, on_token, answer);
+  if (arguments.context_full == "slide") {
+    relay.check(host::generate_sliding(file.host(), session, options.context, prompt, plan, relay.hooks(),
+                                       on_token, answer));
+  }
   if (!arguments.json) print("\n");
   flush_output();
   if (answer.finish == MOTE_FINISH_CONTEXT) {

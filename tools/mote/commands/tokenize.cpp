@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "host/base/error.h"
+#include "host/tasks/text.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
@@ -51,17 +52,18 @@ ListedTokens tokenize(const ModelFile& file, const std::string& text, const std:
   const size_t longest = std::max(text.size(), pair ? pair->size() : 0);
   ListedTokens tokens;
   mote_error error = {};
-  const mote_status status = with_text_room(file, nullptr, longest, [&](mote_session* session) {
+  const auto run = [&](mote_session* session) {
     return tokenize(session, text, pair, flags, &tokens, &error);
-  });
-  check(status, error, file.path());
+  };
+  check(take(host::with_text_room(file.host(), nullptr, longest, run)), error, file.path());
   return tokens;
 }
 
 /// Offsets in characters, as other tools count.
 nlohmann::json to_json(const ListedTokens& tokens, const std::string& text,
                        const std::optional<std::string>& pair) {
-  const std::vector<uint32_t> first = character_counts(text), second = character_counts(pair.value_or(""));
+  const std::vector<uint32_t> first = host::character_counts(text),
+                              second = host::character_counts(pair.value_or(""));
   nlohmann::json offsets = nlohmann::json::array(), types = nlohmann::json::array();
   nlohmann::json texts = nlohmann::json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {

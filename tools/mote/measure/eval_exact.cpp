@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "host/base/error.h"
-#include "tools/mote/generation.h"
+#include "host/tasks/generation.h"
+#include "host/tasks/text.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
 
@@ -36,7 +37,8 @@ std::vector<Question> read_questions(const std::string& path, uint64_t limit) {
 
 std::vector<int32_t> ids_of(const ModelFile& file, const Session& session, const std::string& text) {
   if (mote_chat_format(file.model()) == nullptr) return tokenize(file, session, text, MOTE_ADD_SPECIAL);
-  return tokenize_chat(file, session, {{MOTE_ROLE_USER, text.data(), text.size(), 0}}, true);
+  const mote_message message{MOTE_ROLE_USER, text.data(), text.size(), 0};
+  return take(host::tokenize_chat(file.host(), session, {&message, 1}, true));
 }
 
 }  // namespace
@@ -44,8 +46,7 @@ std::vector<int32_t> ids_of(const ModelFile& file, const Session& session, const
 ExactScore score_exact(const ModelFile& file, Session& session, const std::string& path, uint64_t limit) {
   require_tokenizer(file, "--exact takes one");
   const std::vector<Question> questions = read_questions(path, limit);
-  GenerationFlags flags;
-  flags.sampling = mote_sampling_default();
+  host::GenerationPlan plan{mote_generation_default(), {}, {}, ""};
   ExactScore score;
   for (const Question& question : questions) {
     show_progress("exact", static_cast<double>(score.questions) / static_cast<double>(questions.size()));
@@ -53,8 +54,8 @@ ExactScore score_exact(const ModelFile& file, Session& session, const std::strin
     check(mote_session_truncate(session.get(), 0, 0, &error), error, file.path());
     const std::vector<int32_t> ids = ids_of(file, session, question.text);
     const uint32_t expected = static_cast<uint32_t>(tokenize(file, session, question.answer, 0).size());
-    flags.tokens = expected + 8;  // a longer answer is wrong anyway
-    const Answer answer = generate(file, session, ids, flags, [](int32_t, const std::string&) {});
+    plan.generation.max_tokens = expected + 8;  // a longer answer is wrong anyway
+    const host::Answer answer = take(host::generate(file.host(), session, ids, plan, hooks(), {}));
     score.equal += trimmed(answer.text) == question.answer;
     ++score.questions;
   }

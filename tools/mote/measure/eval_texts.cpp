@@ -84,27 +84,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
 
 }  // namespace
 
-double cosine(const std::vector<float>& a, const std::vector<float>& b) {
-  const auto dot = [](const std::vector<float>& x, const std::vector<float>& y) {
-    return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
-  };
-  const double lengths = std::sqrt(dot(a, a) * dot(b, b));
-  return lengths > 0 ? dot(a, b) / lengths : 0.0;
-}
-
-double similarity(mote_similarity kind, const std::vector<float>& a, const std::vector<float>& b) {
-  if (kind == MOTE_SIMILARITY_COSINE) return cosine(a, b);
-  double sum = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const double x = double{a[i]}, y = double{b[i]};
-    sum += kind == MOTE_SIMILARITY_DOT         ? x * y
-           : kind == MOTE_SIMILARITY_EUCLIDEAN ? (x - y) * (x - y)
-                                               : std::abs(x - y);
-  }
-  if (kind == MOTE_SIMILARITY_DOT) return sum;
-  return kind == MOTE_SIMILARITY_EUCLIDEAN ? -std::sqrt(sum) : -sum;
-}
-
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
   const std::vector<double> x = ranks(a), y = ranks(b);
   const double mean = (static_cast<double>(x.size()) - 1) / 2;
@@ -169,7 +148,7 @@ PairScore score_pairs(TextEncoder& encoder, const std::string& path, uint64_t li
   encode_column(encoder, rows, 0, "first texts",
                 [&](size_t, uint32_t row) { first.push_back(encoder.row(row)); });
   encode_column(encoder, rows, 1, "second texts",
-                [&](size_t i, uint32_t row) { cosines.push_back(cosine(first[i], encoder.row(row))); });
+                [&](size_t i, uint32_t row) { cosines.push_back(host::cosine(first[i], encoder.row(row))); });
   return {rows.size(), spearman(expected, cosines)};
 }
 

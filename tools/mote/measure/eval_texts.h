@@ -37,9 +37,4 @@ PairScore score_pairs(TextEncoder& encoder, const std::string& path, uint64_t li
 /// vary.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
 
-double cosine(const std::vector<float>& a, const std::vector<float>& b);
-
-/// As sentence-transformers compares: distances are negative, so that more is nearer.
-double similarity(mote_similarity kind, const std::vector<float>& a, const std::vector<float>& b);
-
 }  // namespace mote::cli

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/base/error.h"
+#include "host/tasks/text.h"
 #include "mote/attention.h"
 #include "mote/beams.h"
 #include "schema/mote_generated.h"
@@ -34,7 +35,7 @@ struct SpannedTokens {
 SpannedTokens tokens_of(const ModelFile& file, const std::string& text) {
   SpannedTokens tokens;
   mote_error error = {};
-  const mote_status status = with_text_room(file, nullptr, text.size(), [&](mote_session* session) {
+  const auto tokenize = [&](mote_session* session) {
     uint32_t count = 0;
     const auto run = [&] {
       return mote_tokenize(session, text.data(), text.size(), MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL,
@@ -45,8 +46,8 @@ SpannedTokens tokens_of(const ModelFile& file, const std::string& text) {
     tokens.ids.resize(count);
     tokens.spans.resize(count);
     return run();
-  });
-  check(status, error, file.path());
+  };
+  check(take(host::with_text_room(file.host(), nullptr, text.size(), tokenize)), error, file.path());
   return tokens;
 }
 
@@ -56,11 +57,7 @@ json texts_of(const ModelFile& file, const SpannedTokens& tokens, const std::str
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     const mote_span span = tokens.spans[i];
     std::string piece = text.substr(span.begin, span.end - span.begin);
-    if (piece.empty()) {
-      TextStream stream(file, 0);
-      piece = stream.next(tokens.ids[i]);
-      piece += stream.finish();
-    }
+    if (piece.empty()) piece = text_of_ids(file, {&tokens.ids[i], 1}, 0);
     texts.push_back(piece.empty() ? fmt::format("#{}", tokens.ids[i]) : piece);
   }
   return texts;
@@ -142,8 +139,7 @@ std::vector<int32_t> generate_targets(const ModelFile& file, const ThreadPool& p
 json pieces_of(const ModelFile& file, const std::vector<int32_t>& ids) {
   json texts = json::array();
   for (const int32_t id : ids) {
-    TextStream stream(file, MOTE_KEEP_LEADING_SPACE);
-    const std::string piece = stream.next(id) + stream.finish();
+    const std::string piece = text_of_ids(file, {&id, 1}, MOTE_KEEP_LEADING_SPACE);
     texts.push_back(piece.empty() ? fmt::format("#{}", id) : piece);
   }
   return texts;

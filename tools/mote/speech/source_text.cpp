@@ -103,14 +103,8 @@ std::string decode_source(const ModelFile& file, Session& session, uint32_t most
   mote_error error = {};
   check(mote_generate(session.get(), &start, 1, &generation, take, &ids, nullptr, &error), error,
         file.path());
-  TextStream stream(file, MOTE_SKIP_SPECIAL);
-  std::string text;
-  for (const int32_t id : ids) {
-    const int32_t* stops = file.info().stop_ids;
-    if (std::find(stops, stops + file.info().stop_count, id) == stops + file.info().stop_count)
-      text += stream.next(id);
-  }
-  return text + stream.finish();
+  std::erase_if(ids, [&](int32_t id) { return file.host().stops_at(id); });
+  return text_of_ids(file, ids, MOTE_SKIP_SPECIAL);
 }
 
 void transcribe_source(const ModelFile& file, const mote_session_options& options, SoundSource& source,

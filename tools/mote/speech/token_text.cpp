@@ -40,10 +40,9 @@ void transcribe_tokens(const ModelFile& file, SoundSource& source, const HearTok
         if (frames == 0) return;  // too short to hear
         const std::vector<SaidToken> said = hear(rows, frames);
         if (said.empty()) return;
-        TextStream stream(file, 0);
-        std::string text;
-        for (const SaidToken& one : said) text += stream.next(one.id);
-        text += stream.finish();
+        std::vector<int32_t> ids;
+        for (const SaidToken& one : said) ids.push_back(one.id);
+        const std::string text = text_of_ids(file, ids, 0);
         const double rate = sound.rate, seconds = static_cast<double>(samples.size()) / rate / frames;
         const double begin = static_cast<double>(first) / rate;
         found({text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds});

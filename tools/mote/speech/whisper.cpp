@@ -127,11 +127,9 @@ int32_t WhisperDecoder::choose(const std::vector<float>& logits, double temperat
 }
 
 std::string WhisperDecoder::text_of(const std::vector<int32_t>& ids) const {
-  TextStream stream(file_, 0);
-  std::string text;
-  for (const int32_t id : ids)
-    if (id < tokens_.stop) text += stream.next(id);
-  return text + stream.finish();
+  std::vector<int32_t> said(ids);
+  std::erase_if(said, [&](int32_t id) { return id >= tokens_.stop; });
+  return text_of_ids(file_, said, 0);
 }
 
 WhisperDecoder::Result WhisperDecoder::decode_at(const std::vector<int32_t>& earlier, double temperature) {

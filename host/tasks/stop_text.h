@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace mote::cli {
+namespace mote::host {
 
 /// Lets a text through as it comes, up to the first of some stop texts: what may be the beginning of one is
 /// held back until it is certain.
@@ -49,4 +49,4 @@ class StopText {
   bool stopped_ = false;
 };
 
-}  // namespace mote::cli
+}  // namespace mote::host

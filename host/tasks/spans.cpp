@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/spans.h"
+#include "host/tasks/spans.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mote::cli {
+namespace mote::host {
 namespace {
 
 constexpr size_t kLongestAnswer = 30;  // tokens
@@ -68,4 +68,4 @@ std::vector<LabelledSpan> find_answers(const EncodedText& text, std::vector<floa
   return found;
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host

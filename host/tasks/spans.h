@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "tools/mote/text_encoder.h"
+#include "host/tasks/text_encoder.h"
 
-namespace mote::cli {
+namespace mote::host {
 
 struct LabelledSpan {
   std::string label;  // of an entity
@@ -27,4 +27,4 @@ std::vector<LabelledSpan> find_entities(const EncodedText& text, const std::vect
 std::vector<LabelledSpan> find_answers(const EncodedText& text, std::vector<float> first,
                                        std::vector<float> last, size_t most);
 
-}  // namespace mote::cli
+}  // namespace mote::host

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "host/tasks/sentence.h"
+
+namespace mote::host {
+
+/// What a caller hears of a task, and how it ends one. Each may be empty. They are called on the thread that
+/// called the task, several times a second.
+struct Hooks {
+  std::function<bool()> stop;  // true: the task ends with MOTE_CANCELLED, or with what it has
+  std::function<void(const std::string& text)> note;  // a sentence for people
+
+  bool stopped() const { return stop && stop(); }
+  template <class... Words>
+  void say(std::string_view pattern, const Words&... words) const {
+    if (note) note(sentence(pattern, words...));
+  }
+};
+
+}  // namespace mote::host

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sessions in memory of their own.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "host/tasks/model.h"
+#include "host/tasks/status.h"
+
+namespace mote::host {
+
+/// What a caller chooses of a session; 0 and MOTE_KV_AUTO leave the choice to the task and the runtime.
+struct SessionChoices {
+  mote_platform platform;  // its `user` must outlive the sessions
+  uint32_t decode_threads = 0;
+  uint32_t context = 0;
+  uint32_t chunk = 0;
+  mote_kv_dtype kv = MOTE_KV_AUTO;
+  const mote_backend* backend = nullptr;
+};
+
+/// Returns the options of a session with these choices. A decoder's chunk is at least 256 tokens of a prompt,
+/// for all of which the weights are read from memory once.
+mote_session_options session_options(const Model& model, const SessionChoices& choices);
+
+class Session {
+ public:
+  Session() = default;
+  /// Allocates and begins. The model must outlive the session.
+  static Result<Session> begin(const Model& model, const mote_session_options& options);
+
+  mote_session* get() const { return session_; }
+  size_t arena_bytes() const { return bytes_; }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> arena_;
+  size_t bytes_ = 0;
+  mote_session* session_ = nullptr;
+};
+
+}  // namespace mote::host

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tasks/steps.h"
+
+namespace mote::host {
+namespace {
+
+/// Computes what has begun to its end.
+Status finish(Session& session, const Hooks& hooks, std::string_view what) {
+  mote_error error = {};
+  StepSize size;
+  for (int done = 0; done == 0;) {
+    if (hooks.stopped()) return cancelled();
+    const Timer timer;
+    MOTE_TRY(from_core(mote_compute_step(session.get(), size.operations(), &done, &error), error, what));
+    size.took(timer.ms());
+  }
+  return {};
+}
+
+}  // namespace
+
+Status compute(Session& session, const mote_rows& rows, const Hooks& hooks, std::string_view what) {
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_compute_begin(session.get(), &rows, &error), error, what));
+  return finish(session, hooks, what);
+}
+
+Status encode(Session& session, const mote_batch& batch, const Hooks& hooks, std::string_view what) {
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_encode_begin(session.get(), &batch, &error), error, what));
+  return finish(session, hooks, what);
+}
+
+Status encode_values(Session& session, const float* values, uint32_t rows, const Hooks& hooks,
+                     std::string_view what) {
+  mote_batch batch{};
+  batch.lengths = &rows;
+  batch.count = 1;
+  batch.values = values;
+  return encode(session, batch, hooks, what);
+}
+
+Status prefill(Session& session, std::span<const int32_t> ids, const Hooks& hooks, std::string_view what) {
+  const auto count = static_cast<uint32_t>(ids.size());
+  const uint32_t whole = mote_session_length(session.get(), 0) + count;
+  const mote_generation generation = mote_generation_default();
+  mote_error error = {};
+  MOTE_TRY(
+      from_core(mote_generation_begin(session.get(), ids.data(), count, &generation, &error), error, what));
+  StepSize size;
+  while (mote_session_length(session.get(), 0) < whole) {
+    if (hooks.stopped()) return cancelled();
+    mote_event event = {};
+    const Timer timer;
+    MOTE_TRY(from_core(mote_session_step(session.get(), size.operations(), &event, &error), error, what));
+    size.took(timer.ms());
+  }
+  return {};
+}
+
+}  // namespace mote::host

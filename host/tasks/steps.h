@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work in steps short enough that a caller's stop ends it soon, whatever the model's size.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/status.h"
+
+namespace mote::host {
+
+/// Milliseconds since it was made or restarted.
+class Timer {
+ public:
+  double ms() const { return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count(); }
+  double restart() {
+    const double elapsed = ms();
+    begin_ = Clock::now();
+    return elapsed;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now();
+};
+
+/// Operations of a step: as many as take a few hundredths of a second, at least one.
+class StepSize {
+ public:
+  uint32_t operations() const { return operations_; }
+  /// Adapts the number to the time of the last step.
+  void took(double ms) {
+    if (ms > kMostMs) operations_ = std::max(1u, operations_ / 2);
+    if (ms < kMostMs / 4) operations_ = std::min(kMostOperations, operations_ * 2);
+  }
+
+ private:
+  static constexpr double kMostMs = 80;
+  static constexpr uint32_t kMostOperations = 1u << 16;
+  uint32_t operations_ = 32;
+};
+
+/// mote_compute and mote_encode in steps; `what` begins messages. Once they were stopped they return
+/// cancelled().
+Status compute(Session& session, const mote_rows& rows, const Hooks& hooks, std::string_view what);
+Status encode(Session& session, const mote_batch& batch, const Hooks& hooks, std::string_view what);
+
+/// Encodes one sequence of `rows` rows of floats.
+Status encode_values(Session& session, const float* values, uint32_t rows, const Hooks& hooks,
+                     std::string_view what);
+
+/// mote_prefill of sequence 0 in steps, with the last token's logits. Once it was stopped the session holds
+/// some of the tokens.
+Status prefill(Session& session, std::span<const int32_t> ids, const Hooks& hooks, std::string_view what);
+
+}  // namespace mote::host
