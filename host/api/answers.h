@@ -7,7 +7,7 @@
 
 #include "host/api/inputs.h"
 #include "host/api/model.h"
-#include "host/api/options.h"
+#include "host/base/options.h"
 #include "host/tasks/generation.h"
 #include "host/tasks/vision.h"
 

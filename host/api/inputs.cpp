@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "host/api/options.h"
+#include "host/base/options.h"
 
 namespace mote::api {
 

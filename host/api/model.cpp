@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/api/options.h"
 #include "host/base/error.h"
+#include "host/base/options.h"
 
 namespace mote::api {
 

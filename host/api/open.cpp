@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "host/api/model.h"
-#include "host/api/options.h"
 #include "host/api/result.h"
 #include "host/base/error.h"
+#include "host/base/options.h"
 #include "host/tasks/verify.h"
 #include "host/tasks/vision.h"
 #include "mote/mote.h"

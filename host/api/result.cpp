@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "host/api/options.h"
 #include "host/base/error.h"
+#include "host/base/options.h"
 
 namespace mote::api {
 

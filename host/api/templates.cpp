@@ -2,9 +2,9 @@
 //
 // mote/host.h: chat templates.
 #include "host/api/inputs.h"
-#include "host/api/options.h"
 #include "host/api/result.h"
 #include "host/base/error.h"
+#include "host/base/options.h"
 #include "host/chat/conversation.h"
 
 using mote::api::Reply;

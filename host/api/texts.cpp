@@ -5,8 +5,8 @@
 
 #include "host/api/inputs.h"
 #include "host/api/model.h"
-#include "host/api/options.h"
 #include "host/api/result.h"
+#include "host/base/options.h"
 #include "host/tasks/labels.h"
 #include "host/tasks/text.h"
 #include "host/tasks/vectors.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/api/options.h"
+#include "host/base/options.h"
 
 #include <fmt/format.h>
 
