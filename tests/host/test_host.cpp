@@ -227,6 +227,10 @@ TEST_CASE("host: a call ends when its caller or another thread says so") {
 }
 
 TEST_CASE("host: a child of fork has a working model, and its parent's chat fails by a sentence") {
+#ifdef __SANITIZE_THREAD__
+  WARN("ThreadSanitizer ends a child that starts threads");
+  return;
+#endif
   const Opened model(decoder(), R"({"threads": 2})");
   mote_host_chat* chat = nullptr;
   assert_ok(Got(mote_host_chat_begin(model.get(), R"({"tokens": 3, "greedy": true})", &chat)));
