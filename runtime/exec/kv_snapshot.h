@@ -31,13 +31,14 @@ void for_each_entry(const PagePool& pool, const uint32_t* lengths, uint32_t sequ
   }
 }
 
-/// Numbers the pages that the session's sequences hold: numbers[page], and used[number], the most positions
-/// that a holder has in it. Returns how many.
-inline uint32_t number_pages(const PagePool& pool, const uint32_t* lengths, uint32_t sequences) {
+/// Numbers the pages that the sequences from `first` on hold: numbers[page], and used[number], the most
+/// positions that a holder has in it. Returns how many.
+inline uint32_t number_pages(const PagePool& pool, uint32_t first, const uint32_t* lengths,
+                             uint32_t sequences) {
   uint32_t count = 0;
   for (uint32_t page = 0; page < pool.pages; ++page) pool.numbers[page] = kNoPage;
   for_each_entry(pool, lengths, sequences, [&](uint32_t s, uint32_t tile, uint64_t, uint32_t positions) {
-    const uint32_t page = pool.pages_of(s)[tile];
+    const uint32_t page = pool.pages_of(first + s)[tile];
     if (page == kNoPage) return;
     if (pool.numbers[page] == kNoPage) {
       pool.used[count] = 0;
@@ -49,11 +50,11 @@ inline uint32_t number_pages(const PagePool& pool, const uint32_t* lengths, uint
   return count;
 }
 
-/// The same of a table from a snapshot, which nobody vouches for; false if no session could have saved it:
-/// numbers in the order of their first use, each for one tile, no gaps behind a sequence's first page, and no
-/// page that its window would have dropped.
+/// Numbers the pages of a table from a snapshot, which nobody vouches for; false if no session with `most`
+/// pages could have saved it: numbers in the order of their first use, each for one tile, no gaps behind a
+/// sequence's first page, and no page that its window would have dropped.
 inline bool check_numbers(const PagePool& pool, const uint32_t* lengths, uint32_t sequences,
-                          const uint8_t* table, uint32_t* count) {
+                          const uint8_t* table, uint32_t most, uint32_t* count) {
   bool sound = true, gap_allowed = false;
   uint32_t seen = 0;
   for_each_entry(pool, lengths, sequences,
@@ -68,7 +69,7 @@ inline bool check_numbers(const PagePool& pool, const uint32_t* lengths, uint32_
                    }
                    gap_allowed = false;
                    sound = sound && !is_behind(pool, tile, lengths[s]);
-                   if (number == seen && seen < pool.pages) {
+                   if (number == seen && seen < most) {
                      pool.used[seen] = 0;
                      pool.numbers[seen++] = tile;
                    }
@@ -79,10 +80,9 @@ inline bool check_numbers(const PagePool& pool, const uint32_t* lengths, uint32_
   return sound;
 }
 
-/// Sequences hold the pages of a checked table, whose numbers are those of the pool.
-inline void load_table(PagePool* pool, uint32_t batch, const uint32_t* lengths, uint32_t sequences,
+/// Gives the sequences from `first` on, which hold no pages, those of a checked table.
+inline void load_table(PagePool* pool, uint32_t first, const uint32_t* lengths, uint32_t sequences,
                        const uint8_t* table, uint32_t count) {
-  clear_pages(pool, batch);
   for (uint32_t i = 0; i < count; ++i) pool->numbers[i] = take_page(pool);
   for (uint32_t i = 0; i < count; ++i) pool->holders[pool->numbers[i]] = 0;
   for_each_entry(*pool, lengths, sequences, [&](uint32_t s, uint32_t tile, uint64_t entry, uint32_t) {
@@ -90,7 +90,7 @@ inline void load_table(PagePool* pool, uint32_t batch, const uint32_t* lengths, 
     memcpy(&number, table + entry * sizeof number, sizeof number);
     if (number == kNoPage) return;
     ++pool->holders[pool->numbers[number]];
-    pool->pages_of(s)[tile] = pool->numbers[number];
+    pool->pages_of(first + s)[tile] = pool->numbers[number];
   });
 }
 

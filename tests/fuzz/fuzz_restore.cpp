@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kRestoreChoices of options and calls, then a snapshot: restored and, where that succeeds, saved again and
-// continued beside a second session that restores the same.
+// continued beside a second session that restores the same. Before that, now and then, as one sequence.
 #include "runtime/file/xxh64.h"
 #include "schema/f16.h"
 #include "tests/fuzz/fuzz.h"
@@ -55,6 +55,35 @@ void continue_both(mote_session* a, mote_session* b, test::Choices* choices) {
   must(logits_of(a, 0) == logits_of(b, 0));
 }
 
+test::AlignedBytes save_sequence(const mote_session* session, uint32_t sequence) {
+  test::AlignedBytes state(mote_session_sequence_bytes(session, sequence));
+  must(mote_session_save_sequence(session, sequence, state.data(), state.size(), nullptr, nullptr) ==
+       MOTE_OK);
+  return state;
+}
+
+/// The rest of the input as a snapshot of one sequence: restored and, where that succeeds, saved again and
+/// continued.
+void restore_sequence(mote_session* session, uint32_t batch, const test::AlignedBytes& input, bool as_given,
+                      test::Choices* choices) {
+  const uint32_t sequence = choices->below(batch);
+  test::AlignedBytes snapshot(input.size());
+  std::memcpy(snapshot.data(), input.data(), input.size());
+  if (!as_given) seal(snapshot, save_sequence(session, sequence));
+  const test::AlignedBytes before = test::save(session);
+  mote_error error{};
+  if (mote_session_restore_sequence(session, sequence, snapshot.data(), snapshot.size(), &error) != MOTE_OK) {
+    must(error.text[0] != '\0');
+    must(same(before, test::save(session)));
+    return;
+  }
+  const test::AlignedBytes saved = save_sequence(session, sequence);
+  must(mote_session_restore_sequence(session, sequence, saved.data(), saved.size(), &error) == MOTE_OK);
+  must(same(saved, save_sequence(session, sequence)));
+  const int32_t ids[] = {1, 7, 15};
+  mote_prefill(session, sequence, ids, 1 + choices->below(3), MOTE_LOGITS_LAST, &error);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -69,6 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                        &choices);
   for (uint32_t left = choices.below(4); left > 0; --left) calls.make_one();
 
+  if (choices.below(4) == 1) restore_sequence(session.get(), options.batch, snapshot, as_given, &choices);
   const test::AlignedBytes before = test::save(session.get());
   if (!as_given) seal(snapshot, before);
   mote_error error{};

@@ -2,6 +2,8 @@
 //
 // Of every golden model whose tokens are appended, those with sources too: a text has the same bits whatever
 // the threads, the calls, the other sequences and the copies on the way, in each cache type.
+#include <cstring>
+
 #include "tests/support/appended_texts.h"
 #include "tests/support/thread_pool.h"
 
@@ -83,6 +85,38 @@ void check_restored(const test::OpenModel& model, const Appended& texts, const m
   texts.check(first.get(), rest, 5);
 }
 
+/// One sequence that is saved in the middle goes on as another one of a session of another number of threads,
+/// chunk and batch, whose others do not notice.
+void check_restored_sequence(const test::OpenModel& model, const Appended& texts,
+                             const mote_platform& platform) {
+  const uint32_t middle = texts.middle(), end = texts.rows();
+  const test::OpenSession first(model, texts.options(2, 5, mote_platform_default())),
+      second(model, texts.options(3, 16, platform));
+  texts.encode(first.get(), {1, 2});
+  texts.check(first.get(), in_turns({part_of(0, 1, 0, end - 2), part_of(1, 2, 0, middle)}), 5);
+  test::AlignedBytes state(mote_session_sequence_bytes(first.get(), 1));
+  size_t written = 0;
+  REQUIRE(mote_session_save_sequence(first.get(), 1, state.data(), state.size(), &written, nullptr) ==
+          MOTE_OK);
+  REQUIRE(written == state.size());
+  texts.encode(second.get(), {0, 1, 0});
+  texts.check(second.get(), in_turns({part_of(0, 0, 0, middle), part_of(1, 1, 0, 3), part_of(2, 0, 0, 2)}),
+              16);
+  mote_error error{};
+  const mote_status status =
+      mote_session_restore_sequence(second.get(), 2, state.data(), state.size(), &error);
+  INFO(error.text);
+  REQUIRE(status == MOTE_OK);
+  test::AlignedBytes again(mote_session_sequence_bytes(second.get(), 2));
+  REQUIRE(mote_session_save_sequence(second.get(), 2, again.data(), again.size(), nullptr, nullptr) ==
+          MOTE_OK);
+  REQUIRE(again.size() == state.size());
+  REQUIRE(std::memcmp(again.data(), state.data(), state.size()) == 0);
+  texts.check(second.get(),
+              in_turns({part_of(0, 0, middle, end), part_of(1, 1, 3, end), part_of(2, 2, middle, end)}), 16);
+  texts.check(first.get(), in_turns({part_of(0, 1, end - 2, end), part_of(1, 2, middle, end)}), 5);
+}
+
 /// Tokens are taken back, as many as can be in part and all, and others come in their place.
 void check_truncated(const test::OpenModel& model, const Appended& texts, const mote_platform& platform) {
   const uint32_t middle = texts.middle(), end = texts.rows();
@@ -129,6 +163,7 @@ void check_appended(const std::string& type) {
       check_batches(model, texts, test::serial_platform(3));
       check_copies(model, texts, test::serial_platform(2));
       check_restored(model, texts, test::serial_platform(3));
+      check_restored_sequence(model, texts, test::serial_platform(3));
       check_truncated(model, texts, test::serial_platform(4));
     });
   });
@@ -148,6 +183,7 @@ TEST("an appended text has the same bits with two threads, in any company, in ev
       check_batches(model, texts, two.platform());
       check_copies(model, texts, two.platform());
       check_restored(model, texts, two.platform());
+      check_restored_sequence(model, texts, two.platform());
       check_truncated(model, texts, two.platform());
     }
   });

@@ -176,7 +176,8 @@ TEST("a saved table has the pages that a window needs, and none that it would ha
     std::vector<uint32_t> table(8, kNoPage);
     for (uint32_t tile = first; tile < 8; ++tile) table[tile] = tile - first;
     uint32_t count;
-    return check_numbers(of.pool, &length, 1, reinterpret_cast<const uint8_t*>(table.data()), &count);
+    return check_numbers(of.pool, &length, 1, reinterpret_cast<const uint8_t*>(table.data()), of.pool.pages,
+                         &count);
   };
   for (uint32_t first = 0; first <= 8; ++first) {
     CAPTURE(first);

@@ -139,8 +139,8 @@ typedef struct mote_memory {
 mote_status mote_session_memory(const mote_model* model, const mote_session_options* options,
                                 mote_memory* memory, mote_error* error);
 
-/* `arena` is 64-byte aligned. Its content need not be cleared. Fails with MOTE_CORRUPT_FILE where an operation
-   of the model reads what none before it has written. */
+/* `arena` is 64-byte aligned. Its content need not be cleared. Fails with MOTE_CORRUPT_FILE where an
+   operation of the model reads what none before it has written. */
 mote_status mote_session_init(const mote_model* model, const mote_session_options* options, void* arena,
                               size_t arena_bytes, mote_session** session, mote_error* error);
 
@@ -374,6 +374,18 @@ mote_status mote_session_save(const mote_session* session, void* out, size_t byt
    has room for; MOTE_WRONG_STATE: the model is an encoder. The whole snapshot is checked before the first
    change: after any failure the session is as it was, a generation in progress included. */
 mote_status mote_session_restore(mote_session* session, const void* in, size_t bytes, mote_error* error);
+
+/* One sequence: its tokens' keys, values, ids and other states, and its source. Samplers and logits are the
+   caller's. Bytes that mote_session_save_sequence writes now; 0 for a sequence that there is not. */
+size_t mote_session_sequence_bytes(const mote_session* session, uint32_t sequence);
+mote_status mote_session_save_sequence(const mote_session* session, uint32_t sequence, void* out,
+                                       size_t bytes, size_t* written, mote_error* error);
+
+/* The sequence becomes the saved one, whichever it was, of a session of the same model, kernel family, cache
+   type and pages; others stay as they are. A run in progress ends and logits are dropped. Failures are those
+   of mote_session_restore, and leave the session as it was. */
+mote_status mote_session_restore_sequence(mote_session* session, uint32_t sequence, const void* in,
+                                          size_t bytes, mote_error* error);
 
 typedef struct mote_self_test {
   float largest_difference; /* of the logits */
