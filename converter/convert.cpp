@@ -130,6 +130,22 @@ UnderstoodTemplate choose_chat_pieces(const ConvertOptions& options, Source& sou
   return chat;
 }
 
+/// Keeps the template's own text where the user chose no format in its place and it can be run; a file for
+/// firmware keeps the pieces alone.
+void keep_chat_template(const ConvertOptions& options, const Source& source, const TransformerSpec& spec,
+                        const TokenizerSpec* tokenizer, Metadata& metadata) {
+  const bool talks = tokenizer != nullptr && !spec.is_encoder() && !spec.source;
+  if (!talks || source.chat_template.empty() || !options.chat_format.empty() || options.small_tables) return;
+  const std::vector<std::pair<std::string, std::string>> tokens = special_token_texts(source, tokenizer);
+  if (!runs_template(source.chat_template, {tokens, options.thinking, metadata.graph->sight.has_value()}))
+    return;
+  metadata.chat_template = source.chat_template;
+  for (const auto& [name, text] : tokens)
+    metadata.chat_variables.push_back({name, nlohmann::json(text).dump(-1, ' ', true)});
+  if (options.thinking)
+    metadata.chat_variables.push_back({"enable_thinking", *options.thinking ? "true" : "false"});
+}
+
 /// What makes pixel values of pictures, of the model or of its source.
 void prepare_pictures(Source& source, TransformerSpec& spec) {
   const bool sees = spec.picture.format.height != 0;
@@ -290,6 +306,7 @@ ConvertReport begin_report(const Metadata& metadata, const UnderstoodTemplate& c
   report.architecture = metadata.architecture;
   report.type = policy.name();
   if (metadata.chat_format) report.chat_format = metadata.chat_format->name;
+  report.keeps_chat_template = !metadata.chat_template.empty();
   report.template_remark = chat.remark;
   if (metadata.tokenizer != nullptr) {
     report.tokens = metadata.tokenizer->tokens();
@@ -368,6 +385,7 @@ ConvertReport convert(const std::filesystem::path& path, const std::filesystem::
   metadata.prompts = source.prompts;
   metadata.similarity = source.similarity;
   metadata.default_prompt = source.prompts.empty() ? -1 : source.default_prompt;
+  keep_chat_template(options, source, spec, text ? &*text : nullptr, metadata);
   take_beam_defaults(spec, options, source, graph, metadata);
   take_generation_defaults(spec, options, source, graph, metadata);
   ConvertReport report = begin_report(metadata, chat, policy);

@@ -64,7 +64,8 @@ struct MemoryReport {
 
 struct ConvertReport {
   std::string name, architecture, type;
-  std::string chat_format;  // empty: none
+  std::string chat_format;           // empty: none
+  bool keeps_chat_template = false;  // which hosts render whole
   /// Of the model's chat template: why it becomes no format, or what else is to be said; empty: nothing.
   std::string template_remark;
   std::vector<std::string> notes;  // what the user should know of the source

@@ -143,6 +143,16 @@ UnderstoodTemplate understand_template(const std::string& chat_template, const T
   }
 }
 
+bool runs_template(const std::string& chat_template, const TemplateSetting& setting) {
+  try {
+    return ProbedTemplate(chat_template, setting).render({{"user", "Which city?"}}, true).has_value();
+  } catch (const jinja::Unsupported&) {
+    return false;
+  } catch (const jinja::Refusal&) {
+    return false;
+  }
+}
+
 std::optional<std::string> before_pictures(const std::string& chat_template, const TemplateSetting& setting,
                                            const ChatFormat& format, const PictureMarks& marks) {
   try {

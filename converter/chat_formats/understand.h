@@ -30,6 +30,9 @@ struct UnderstoodTemplate {
 /// Throws Error where a setting has no effect: `thinking` without that variable in the template.
 UnderstoodTemplate understand_template(const std::string& chat_template, const TemplateSetting& setting);
 
+/// Says that the template can be run: it renders a question.
+bool runs_template(const std::string& chat_template, const TemplateSetting& setting);
+
 /// How a format's text differs from the template's, or nothing.
 std::optional<std::string> difference_to(const ChatFormat& format, const std::string& chat_template,
                                          const TemplateSetting& setting);

@@ -4,6 +4,7 @@
 #include "host/api/answers.h"
 
 #include "host/api/result.h"
+#include "host/chat/model_template.h"
 #include "host/tasks/steps.h"
 #include "host/tasks/text.h"
 #include "mote/mote.h"
@@ -30,7 +31,8 @@ struct Wanted {
   host::GenerationOptions generation;
   std::optional<std::string> system;
   std::string context_full = "stop";
-  bool chat = false;
+  bool chat = false, messages = false;
+  nlohmann::json variables = {};
 };
 
 Wanted read_wanted(const char* json_options) {
@@ -39,21 +41,31 @@ Wanted read_wanted(const char* json_options) {
   wanted.generation = generation_options(options, kTokens);
   options.read("system", wanted.system);
   options.read("chat", wanted.chat);
+  options.read("messages", wanted.messages);
+  wanted.variables = template_options(options);
   options.read_word("context-full", wanted.context_full, {"stop", "slide"});
   options.finish();
   if (wanted.system && !wanted.chat) throw OptionError("option \"system\": only with \"chat\"");
+  if (wanted.chat && wanted.messages)
+    throw OptionError("options \"chat\" and \"messages\" exclude each other");
+  if (!wanted.variables.empty() && !wanted.chat && !wanted.messages)
+    throw OptionError("option \"set\": only with \"chat\" or \"messages\"");
   return wanted;
 }
 
 host::Result<std::vector<int32_t>> prompt_ids(const host::Model& model, const host::Session& session,
                                               const std::string& text, const Wanted& wanted,
                                               size_t pictures) {
+  const auto variables = template_variables(wanted.variables);
+  if (wanted.messages)
+    return convert::tokenize_messages(model, session, convert::read_conversation(text, "the messages"),
+                                      variables);
   if (wanted.chat) {
-    std::vector<mote_message> messages;
-    if (wanted.system)
-      messages.push_back({MOTE_ROLE_SYSTEM, wanted.system->data(), wanted.system->size(), 0});
-    messages.push_back({MOTE_ROLE_USER, text.data(), text.size(), static_cast<uint32_t>(pictures)});
-    return host::tokenize_chat(model, session, messages, true);
+    MOTE_TAKE(const host::ChatTokenizer tokenize, convert::chat_tokenizer(model, session, variables));
+    std::vector<host::ChatMessage> messages;
+    if (wanted.system) messages.push_back({MOTE_ROLE_SYSTEM, *wanted.system, 0});
+    messages.push_back({MOTE_ROLE_USER, text, pictures});
+    return tokenize(messages);
   }
   MOTE_TAKE(std::vector<int32_t> ids,
             host::tokenize(model, session, text, MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL));
@@ -71,7 +83,8 @@ host::Status generate(mote_host& opened, Inputs inputs, const char* json_options
     throw OptionError("pictures stand before a message: option \"chat\"");
   if (model.encodes() || model.has_source()) return host::failed("{} continues no text", model.name());
   MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
-  const host::GenerationPlan plan = host::plan_generation(model, wanted.generation, wanted.chat);
+  const host::GenerationPlan plan =
+      host::plan_generation(model, wanted.generation, wanted.chat || wanted.messages);
   const host::Hooks hooks = hooks_of(opened, calls);
   if (!plan.defaults.empty()) hooks.say("as the model's authors say: {}", plan.defaults);
   Turn turn(opened, "generate");
@@ -155,6 +168,20 @@ host::Result<std::vector<std::shared_ptr<const host::SeenPicture>>> see_pictures
     seen.push_back(std::make_shared<const host::SeenPicture>(std::move(one)));
   }
   return seen;
+}
+
+nlohmann::json template_options(Options& options) {
+  nlohmann::json variables = nlohmann::json::object();
+  options.read("set", variables);
+  if (!variables.is_object()) throw OptionError("option \"set\": expected an object of variables");
+  return variables;
+}
+
+std::vector<std::pair<std::string, nlohmann::ordered_json>> template_variables(const nlohmann::json& given) {
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> variables;
+  for (const auto& [name, value] : given.items())
+    variables.emplace_back(name, convert::parse_ordered_json(value.dump(), name));
+  return variables;
 }
 
 host::OnToken on_token_of(const mote_host_calls* calls) {

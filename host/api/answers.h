@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/api/inputs.h"
@@ -15,6 +16,10 @@ namespace mote::api {
 
 /// The options of generating an answer.
 host::GenerationOptions generation_options(Options& options, uint32_t tokens);
+
+/// The option "set": an object of variables for the chat template.
+nlohmann::json template_options(Options& options);
+std::vector<std::pair<std::string, nlohmann::ordered_json>> template_variables(const nlohmann::json& given);
 
 /// Encodes pictures by the model's vision tower. Fails where it was opened without one.
 host::Result<std::vector<std::shared_ptr<const host::SeenPicture>>> see_pictures(

@@ -9,7 +9,9 @@
 
 #include "host/api/answers.h"
 #include "host/api/result.h"
+#include "host/chat/model_template.h"
 #include "host/tasks/chat.h"
+#include "host/tasks/text.h"
 #include "mote/mote.h"
 
 namespace mote::api {
@@ -46,6 +48,7 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   options.read("system", chat_options.system);
   std::string context_full = "slide";
   options.read_word("context-full", context_full, {"stop", "slide"});
+  const nlohmann::json variables = template_options(options);
   options.finish();
   chat_options.slides = context_full == "slide";
   if (model.model->encodes() || model.model->has_source())
@@ -57,8 +60,11 @@ host::Status begin_chat(mote_host& model, const char* json_options, Reply& reply
   reply.json = {{"defaults", plan.defaults}, {"context", session.context}};
   MOTE_TAKE(chat->session, host::Session::begin(*model.model, session));
   model.chat_bytes += chat->session.arena_bytes();
+  MOTE_TRY(host::require_tokenizer(*model.model, host::Remedy::none));
+  MOTE_TAKE(host::ChatTokenizer tokenize,
+            convert::chat_tokenizer(*model.model, chat->session, template_variables(variables)));
   MOTE_TAKE(chat->chat, host::Chat::begin(*model.model, chat->session, session, std::move(plan),
-                                          std::move(chat_options)));
+                                          std::move(chat_options), std::move(tokenize)));
   if (model.tower != nullptr) MOTE_TRY(chat->chat->take_pictures(model.tower->model.output().width));
   *begun = chat.release();
   return {};

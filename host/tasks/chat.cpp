@@ -9,12 +9,22 @@
 
 namespace mote::host {
 
+ChatTokenizer tokenizer_of_pieces(const Model& model, const Session& session) {
+  return [&model, &session](std::span<const ChatMessage> messages) -> Result<std::vector<int32_t>> {
+    if (mote_chat_format(model.get()) == nullptr)
+      return failed(Remedy::chat_format, "{} has no chat format", model.name());
+    std::vector<mote_message> given;
+    for (const ChatMessage& one : messages)
+      given.push_back({one.role, one.text.data(), one.text.size(), static_cast<uint32_t>(one.pictures)});
+    return tokenize_chat(model, session, given, true);
+  };
+}
+
 Result<Chat> Chat::begin(const Model& model, Session& session, const mote_session_options& options,
-                         GenerationPlan plan, ChatOptions given) {
+                         GenerationPlan plan, ChatOptions given, ChatTokenizer tokenize) {
   MOTE_TRY(require_tokenizer(model, Remedy::run_ids));
-  if (mote_chat_format(model.get()) == nullptr)
-    return failed(Remedy::chat_format, "{} has no chat format", model.name());
   Chat chat(model, session);
+  chat.tokenize_ = std::move(tokenize);
   chat.plan_ = std::move(plan);
   chat.options_ = std::move(given);
   chat.context_ = options.context;
@@ -28,13 +38,10 @@ Status Chat::take_pictures(uint32_t features) {
 }
 
 Result<std::vector<int32_t>> Chat::ids() const {
-  std::vector<mote_message> messages;
-  const auto add = [&](mote_role role, const std::string& text, size_t pictures) {
-    messages.push_back({role, text.data(), text.size(), static_cast<uint32_t>(pictures)});
-  };
-  if (options_.system) add(MOTE_ROLE_SYSTEM, *options_.system, 0);
-  for (const Turn& turn : turns_) add(turn.role, turn.text, turn.pictures.size());
-  MOTE_TAKE(std::vector<int32_t> all, tokenize_chat(*model_, *session_, messages, true));
+  std::vector<ChatMessage> messages;
+  if (options_.system) messages.push_back({MOTE_ROLE_SYSTEM, *options_.system, 0});
+  for (const Turn& turn : turns_) messages.push_back({turn.role, turn.text, turn.pictures.size()});
+  MOTE_TAKE(std::vector<int32_t> all, tokenize_(messages));
   if (!picture_prompt_) return all;
   return picture_prompt_->expand(*session_, all, pictures());
 }

@@ -7,15 +7,32 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/tasks/generation.h"
 #include "host/tasks/vision.h"
 
 namespace mote::host {
+
+/// A message of a conversation.
+struct ChatMessage {
+  mote_role role;
+  std::string_view text;
+  size_t pictures;  // before its text, of a user's
+};
+
+/// Returns the ids of a conversation, up to where the answer begins.
+using ChatTokenizer = std::function<Result<std::vector<int32_t>>(std::span<const ChatMessage> messages)>;
+
+/// Returns what tokenizes by the pieces of the model's chat format, as the core renders them. Model and
+/// session must outlive it.
+ChatTokenizer tokenizer_of_pieces(const Model& model, const Session& session);
 
 struct ChatOptions {
   std::optional<std::string> system;  // the system message; none: the model's own, if any
@@ -24,10 +41,10 @@ struct ChatOptions {
 
 class Chat {
  public:
-  /// Fails for a model without a tokenizer or a chat format. `session` has one sequence, made of these
-  /// `options`; it and the model must outlive the chat.
+  /// `session` has one sequence, made of these `options`; it and the model must outlive the chat. Fails for a
+  /// model without a tokenizer.
   static Result<Chat> begin(const Model& model, Session& session, const mote_session_options& options,
-                            GenerationPlan plan, ChatOptions chat);
+                            GenerationPlan plan, ChatOptions chat, ChatTokenizer tokenize);
   /// Lets messages have pictures, whose vectors have `features` numbers.
   Status take_pictures(uint32_t features);
 
@@ -66,6 +83,7 @@ class Chat {
 
   const Model* model_;
   Session* session_;
+  ChatTokenizer tokenize_;
   GenerationPlan plan_{};
   ChatOptions options_;
   uint32_t context_ = 0, chunk_ = 0;

@@ -113,6 +113,12 @@ mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* s
   return MOTE_OK;
 }
 
+int mote_token_is_special(const mote_model* model, int32_t id) {
+  const mote::Tokenizer& tokenizer = model->tokenizer;
+  return tokenizer.has_token(id) &&
+         (tokenizer.token_flags[static_cast<uint32_t>(id)] & mote::kTokenSpecial) != 0;
+}
+
 const char* mote_token_text(const mote_model* model, int32_t id, size_t* bytes) {
   *bytes = 0;
   if (!model->tokenizer.has_token(id)) return nullptr;

@@ -38,9 +38,7 @@ int run(int argc, char** argv) {
   mote::cli::add_inspect(line);
   mote::cli::add_eval(line);
   mote::cli::add_tokenize(line);
-#ifdef MOTE_HAS_CONVERTER
   mote::cli::add_template(line);
-#endif
   mote::cli::add_transcribe(line);
   mote::cli::add_speak(line);
   mote::cli::add_translate(line);

@@ -123,7 +123,8 @@ mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, siz
 /* Continues inputs[0], a text. The inputs behind it are pictures before a message. {"text", "output_ids",
    "finish", "prompt_ids", "prompt_ms", "decode_ms", ...}. Options: tokens, greedy, temp, top-k, top-p, min-p,
    seed, repeat-penalty, stop (a text or a list), ignore-stop, chat (the text is a message), system,
-   context-full. */
+   messages (the text is a conversation in JSON: a list of messages, or an object with messages, tools,
+   documents and variables of the model's chat template), set (an object of such variables), context-full. */
 mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
 

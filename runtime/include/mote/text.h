@@ -84,6 +84,9 @@ mote_status mote_detokenizer_finish(const mote_model* model, mote_detokenizer* s
 /* The bytes that a token stands for, perhaps part of a character, in the file; null if it stands for none. */
 const char* mote_token_text(const mote_model* model, int32_t id, size_t* bytes);
 
+/* 1: the token is special: no text that is not meant to have it becomes it. */
+int mote_token_is_special(const mote_model* model, int32_t id);
+
 /* ---- Conversations ---- */
 
 typedef enum mote_role { MOTE_ROLE_SYSTEM = 0, MOTE_ROLE_USER = 1, MOTE_ROLE_ASSISTANT = 2 } mote_role;
@@ -97,6 +100,13 @@ typedef struct mote_message {
 
 /* "chatml" and so on; null if the file holds no chat format. */
 const char* mote_chat_format(const mote_model* model);
+
+/* The chat template in Jinja that the model's authors publish, for hosts that can run it (mote/host.h); the
+   core renders mote_chat_format. Zero-terminated, in the file; null: the file has none. */
+const char* mote_chat_template(const mote_model* model);
+/* A variable that the template sees, as JSON, and its name ("bos_token"), if that is not null. Null for one
+   that there is not. */
+const char* mote_chat_variable(const mote_model* model, uint32_t variable, const char** name);
 
 /* Writes the text that stands for the conversation, by the model's chat format; with `answer` it ends where
    the model's answer begins. A system message must come first. Formats for models that know no conversations

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "host/base/error.h"
+#include "host/chat/model_template.h"
 #include "host/tasks/chat.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
@@ -16,6 +17,8 @@
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/signals.h"
+#include "tools/mote/template_variables.h"
+#include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 #include "tools/mote/vision_tower.h"
 
@@ -26,7 +29,7 @@ struct ChatArguments {
   std::string file;
   std::optional<std::string> prompt, system;
   std::string vision;
-  std::vector<std::string> images;
+  std::vector<std::string> images, variables;
   std::string context_full = "slide";
   bool json = false;
   host::GenerationOptions generation;
@@ -40,7 +43,8 @@ class Talk {
        const mote_session_options& options, host::GenerationPlan plan)
       : arguments_(arguments),
         chat_(take(host::Chat::begin(file.host(), session, options, std::move(plan),
-                                     {arguments.system, arguments.context_full == "slide"}))),
+                                     {arguments.system, arguments.context_full == "slide"},
+                                     tokenizer(file, session, arguments)))),
         given_(arguments.images.begin(), arguments.images.end()) {
     if (arguments.vision.empty()) return;
     tower_.emplace(arguments.vision, arguments.session);
@@ -65,6 +69,12 @@ class Talk {
   const host::Chat& chat() const { return chat_; }
 
  private:
+  static host::ChatTokenizer tokenizer(const ModelFile& file, const Session& session,
+                                       const ChatArguments& arguments) {
+    require_tokenizer(file, "mote run --ids takes token ids");
+    return take(convert::chat_tokenizer(file.host(), session, given_variables(arguments.variables)));
+  }
+
   const ChatArguments& arguments_;
   host::Chat chat_;
   std::vector<std::string> given_;
@@ -165,6 +175,7 @@ void add_chat(CommandLine& line) {
   command.option("-p,--prompt", &arguments.prompt, "Say this, print the answer and exit").type("TEXT");
   command.option("--system", &arguments.system, "The system message (default: the model's own, if any)")
       .type("TEXT");
+  add_variables_option(command, arguments.variables);
   command.option("--image", &arguments.images, "A PNG or JPEG before the first message; as often as wanted")
       .type("PICTURE")
       .repeated();

@@ -156,7 +156,10 @@ void convert_model(const ConvertArguments& arguments) {
   if (!report.chat_format.empty()) print("\nchat format: {}\n", report.chat_format);
   for (const std::string& text : report.notes) note("{}", one_line(text));
   if (report.template_remark.empty()) return;
-  if (report.chat_format.empty()) {
+  if (report.keeps_chat_template && report.chat_format.empty()) {
+    note("the model's chat template is rendered as it is; firmware and the C core have no format of it: {}",
+         one_line(report.template_remark));
+  } else if (report.chat_format.empty()) {
     note("the model's chat template becomes no format: {}; mote chat needs --chat-format NAME ({})",
          one_line(report.template_remark), fmt::join(convert::chat_format_names(), ", "));
   } else {

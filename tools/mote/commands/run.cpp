@@ -9,6 +9,7 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/chat/model_template.h"
 #include "host/tasks/text.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/generation.h"
@@ -20,6 +21,7 @@
 #include "tools/mote/signals.h"
 #include "tools/mote/state_file.h"
 #include "tools/mote/steps.h"
+#include "tools/mote/template_variables.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 #include "tools/mote/vision_tower.h"
@@ -29,10 +31,10 @@ namespace {
 
 struct RunArguments {
   std::string file;
-  std::optional<std::string> prompt, prompt_file, ids, system;
+  std::optional<std::string> prompt, prompt_file, ids, messages, system;
   std::string save_state, load_state, context_full = "stop";
   std::string vision;
-  std::vector<std::string> images;
+  std::vector<std::string> images, variables;
   bool chat = false, json = false;
   host::GenerationOptions generation;
   SessionFlags session;
@@ -48,12 +50,12 @@ std::string prompt_text(const RunArguments& arguments) {
 
 std::vector<int32_t> chat_ids(const RunArguments& arguments, const ModelFile& file, const Session& session,
                               const std::string& text) {
-  std::vector<mote_message> messages;
-  if (arguments.system)
-    messages.push_back({MOTE_ROLE_SYSTEM, arguments.system->data(), arguments.system->size(), 0});
-  messages.push_back(
-      {MOTE_ROLE_USER, text.data(), text.size(), static_cast<uint32_t>(arguments.images.size())});
-  return take(host::tokenize_chat(file.host(), session, messages, true));
+  const host::ChatTokenizer tokenize =
+      take(convert::chat_tokenizer(file.host(), session, given_variables(arguments.variables)));
+  std::vector<host::ChatMessage> messages;
+  if (arguments.system) messages.push_back({MOTE_ROLE_SYSTEM, *arguments.system, 0});
+  messages.push_back({MOTE_ROLE_USER, text, arguments.images.size()});
+  return take(tokenize(messages));
 }
 
 /// A prompt that continues a saved one gets no tokens around it.
@@ -66,6 +68,11 @@ std::vector<int32_t> prompt_ids(const RunArguments& arguments, const ModelFile& 
     return ids;
   }
   require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
+  if (arguments.messages) {
+    return take(convert::tokenize_messages(
+        file.host(), session, convert::read_conversation(read_text(*arguments.messages), *arguments.messages),
+        given_variables(arguments.variables)));
+  }
   const std::string text = prompt_text(arguments);
   if (arguments.chat) return chat_ids(arguments, file, session, text);
   const bool continues = !arguments.load_state.empty();
@@ -129,6 +136,8 @@ void run_model(const RunArguments& arguments) {
   Timer timer;
   convert::refuse_input(arguments.save_state,
                         {arguments.file, arguments.load_state, arguments.prompt_file.value_or("")});
+  if (!arguments.variables.empty() && !arguments.chat && !arguments.messages)
+    usage_fail("--set is for --chat and --messages");
   if (arguments.images.empty() != arguments.vision.empty())
     usage_fail("--image PICTURE and --vision MODEL go together");
   const ModelFile file(arguments.file, arguments.session);
@@ -204,6 +213,11 @@ void add_run(CommandLine& line) {
   prompt.option("--file", &arguments.prompt_file, "The prompt as a text file, - for standard input")
       .type("FILE");
   prompt.option("--ids", &arguments.ids, "The prompt as token ids, such as 1,2,3").type("IDS");
+  prompt
+      .option("--messages", &arguments.messages,
+              "A conversation in JSON, rendered by the model's chat template; - for standard input")
+      .type("FILE");
+  add_variables_option(command, arguments.variables);
   Option chat =
       command.flag("--chat", &arguments.chat,
                    "The prompt is a message: wrap it in the model's chat format, as mote chat does");

@@ -9,8 +9,8 @@
 #include "host/chat/conversation.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/output.h"
+#include "tools/mote/template_variables.h"
 #include "tools/mote/text.h"
-#include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
@@ -22,24 +22,13 @@ struct TemplateArguments {
   bool no_answer = false;
 };
 
-void set_variable(convert::Conversation& conversation, const std::string& given) {
-  const size_t equals = given.find('=');
-  if (equals == std::string::npos || equals == 0) usage_fail("--set: expected NAME=JSON, got '{}'", given);
-  const std::string name = given.substr(0, equals);
-  try {
-    conversation.set(name, convert::parse_ordered_json(given.substr(equals + 1), "--set " + name));
-  } catch (const convert::Error& error) {
-    usage_fail("{}; a text stands in double quotes", error.what());
-  }
-}
-
 void render(const TemplateArguments& arguments) {
   const std::string source = read_text(arguments.file);
   convert::Conversation conversation =
       convert::read_conversation(read_text(arguments.messages), arguments.messages);
   if (arguments.no_answer) conversation.answer = false;
   if (arguments.date) conversation.now = convert::jinja::parse_time(*arguments.date);
-  for (const std::string& given : arguments.variables) set_variable(conversation, given);
+  for (auto& [name, value] : given_variables(arguments.variables)) conversation.set(name, std::move(value));
   try {
     write_output(convert::render_chat(convert::jinja::Template(source), conversation));
   } catch (const convert::jinja::Unsupported& error) {
@@ -63,11 +52,7 @@ void add_template(CommandLine& line) {
       .type("FILE")
       .required();
   command.flag("--no-answer", &arguments->no_answer, "Leave out what begins the answer");
-  command
-      .option("--set", &arguments->variables,
-              "A variable, such as enable_thinking=false or bos_token='\"<s>\"'")
-      .type("NAME=JSON")
-      .repeated();
+  add_variables_option(command, arguments->variables);
   command.option("--date", &arguments->date, "What strftime_now sees, as 2026-11-25T09:30:00 (default: now)")
       .type("ISO");
   command.callback([arguments] { render(*arguments); });

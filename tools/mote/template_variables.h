@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// --set NAME=JSON, which commands share that render chat templates.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/mote/arguments.h"
+
+namespace mote::cli {
+
+void add_variables_option(Command command, std::vector<std::string>& given);
+
+/// Variables in the order given. Throws UsageError.
+std::vector<std::pair<std::string, nlohmann::ordered_json>> given_variables(
+    const std::vector<std::string>& given);
+
+}  // namespace mote::cli
