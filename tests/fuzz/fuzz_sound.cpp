@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "host/base/error.h"
-#include "host/media/filter_banks.h"
 #include "host/media/mel_reader.h"
 #include "host/media/sound_file.h"
+#include "host/tasks/sound/filter_banks.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/filter_bank_sound.h"
 
@@ -18,9 +18,10 @@ namespace {
 /// Features of finite samples are numbers.
 void check_filter_banks(std::span<const float> samples) {
   if (!std::all_of(samples.begin(), samples.end(), [](float x) { return std::fabs(x) <= 1.0f; })) return;
-  for (const float feature :
-       mote::cli::FilterBanks(test::filter_bank_sound(MOTE_FEATURES_NORMALIZED_FILTER_BANK, 20))
-           .of(samples)) {
+  auto banks =
+      mote::host::FilterBanks::make(test::filter_bank_sound(MOTE_FEATURES_NORMALIZED_FILTER_BANK, 20));
+  if (!banks.ok()) std::abort();
+  for (const float feature : banks->of(samples)) {
     if (!std::isfinite(feature)) std::abort();
   }
 }

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "host/base/error.h"
-#include "host/media/filter_banks.h"
+#include "host/tasks/sound/filter_banks.h"
 #include "mote/sound.h"
 #include "tools/mote/source_search.h"
 #include "tools/mote/speech/source_text.h"
@@ -23,7 +23,10 @@ class SearchingTranscriber {
  public:
   SearchingTranscriber(const ModelFile& file, const mote_session_options& options,
                        const std::string& language)
-      : file_(file), sound_(sound_of(file)), banks_(sound_), session_options_(options) {
+      : file_(file),
+        sound_(sound_of(file)),
+        banks_(take(host::FilterBanks::make(sound_))),
+        session_options_(options) {
     search_ = bounded_search(file, options.context, mote_model_beam_options(file.model()));
     if (!language.empty()) search_.forced_first_id = language_token(file, language);
     session_options_.context = search_.max_tokens;
@@ -80,7 +83,7 @@ class SearchingTranscriber {
 
   const ModelFile& file_;
   mote_sound_info sound_;
-  FilterBanks banks_;
+  host::FilterBanks banks_;
   mote_session_options session_options_;
   mote_beam_options search_{};
   uint32_t most_ = 0;

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/media/filter_banks.h"
+#include "host/tasks/sound/filter_banks.h"
 
-#include "host/base/error.h"
+namespace mote::host {
 
-namespace mote::cli {
-namespace {
-
-void check_bank(mote_status status, const mote_error& error) {
-  if (status != MOTE_OK) convert::fail("sound: {}", error.text);
-}
-
-}  // namespace
-
-FilterBanks::FilterBanks(const mote_sound_info& sound) : sound_(sound) {
-  mote_error error{};
-  check_bank(mote_sound_filter_bank(&sound_, &bank_, &error), error);
-  scratch_.resize(mote_filter_bank_bytes(&bank_) / sizeof(float));
-  check_bank(mote_filter_bank_init(&bank_, scratch_.data(), &error), error);
+Result<FilterBanks> FilterBanks::make(const mote_sound_info& sound) {
+  FilterBanks banks(sound);
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_sound_filter_bank(&sound, &banks.bank_, &error), error, "sound"));
+  banks.scratch_.resize(mote_filter_bank_bytes(&banks.bank_) / sizeof(float));
+  MOTE_TRY(from_core(mote_filter_bank_init(&banks.bank_, banks.scratch_.data(), &error), error, "sound"));
+  return banks;
 }
 
 uint32_t FilterBanks::frames(size_t samples) const {
@@ -43,4 +36,4 @@ std::vector<float> FilterBanks::of(std::span<const float> samples) {
   return features;
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host
