@@ -23,7 +23,6 @@ Result without_exceptions(const Run& run) {
 
 host::Result<size_t> SoundFileInput::read(std::span<float> samples) {
   return without_exceptions<host::Result<size_t>>([&] {
-    if (source_ == nullptr) source_ = open_sound(path_);
     if (!resampler_) resampler_.emplace(*source_, rate_);
     return resampler_->read(samples);
   });
@@ -31,7 +30,7 @@ host::Result<size_t> SoundFileInput::read(std::span<float> samples) {
 
 host::Status SoundFileInput::rewind() {
   return without_exceptions<host::Status>([&] {
-    if (source_ != nullptr) source_->rewind();
+    source_->rewind();
     resampler_.reset();
     return host::Status();
   });

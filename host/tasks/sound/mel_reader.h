@@ -7,34 +7,34 @@
 #include <optional>
 #include <vector>
 
-#include "host/media/sound_file.h"
+#include "host/tasks/sound/sound_input.h"
 #include "mote/sound.h"
 
-namespace mote::cli {
+namespace mote::host {
 
 /// The logarithms of frames one after the other. Before the first sample the sound is reflected, behind the
 /// last it is silent.
 class MelStream {
  public:
-  /// All must outlive it.
-  MelStream(SoundSource& source, uint32_t rate, const mote_log_mel& spec);
+  /// The sound and the spec's filters must outlive the stream.
+  MelStream(SoundInput& sound, const mote_log_mel& spec);
 
-  /// The next `count` frames, [count, mels].
-  void read(uint32_t count, float* logarithms);
+  /// Writes the next `count` frames, [count, mels].
+  Status read(uint32_t count, float* logarithms);
   /// Goes on with a later frame.
-  void skip_to(uint64_t frame);
+  Status skip_to(uint64_t frame);
   uint64_t next() const { return next_; }
-  /// Samples; known once the sound has ended.
+  /// Returns the number of samples, which is known once the sound has ended.
   std::optional<uint64_t> samples() const {
     return ended_ ? std::optional(first_ + held_.size()) : std::nullopt;
   }
 
  private:
-  void hold(int64_t end);
+  Status hold(int64_t end);
   float sample(int64_t at) const;
 
-  Resampler resampler_;
-  const mote_log_mel& spec_;
+  SoundInput* sound_;
+  mote_log_mel spec_;
   std::vector<double> scratch_;
   std::vector<float> held_, window_;
   uint64_t first_ = 0;  // of the samples held
@@ -46,18 +46,22 @@ class MelStream {
 /// once to find that, and once more where it is longer than what is held.
 class MelReader {
  public:
-  /// `held`: frames, from the first on, that are kept of the first reading.
-  MelReader(SoundSource& source, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels, uint32_t held);
+  /// Reads the sound, which must outlive the reader, once. `held`: frames, from the first on, that are kept
+  /// of this reading.
+  static Result<MelReader> read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
+                                    uint32_t mels, uint32_t held);
 
-  /// Frames that have sound.
+  /// Returns how many frames have sound.
   uint64_t frames() const { return frames_; }
   uint32_t mels() const { return spec_.mels; }
-  /// Features [count, mels] from frame `first` on, which is never before that of an earlier call.
-  void read(uint64_t first, uint32_t count, float* features);
+  /// Writes features [count, mels] from frame `first` on, which is never before that of an earlier call.
+  Status read(uint64_t first, uint32_t count, float* features);
 
  private:
-  SoundSource& source_;
-  uint32_t rate_;
+  MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels);
+  Status find_largest(uint32_t held);
+
+  SoundInput* sound_;
   std::vector<float> filters_;
   mote_log_mel spec_{};
   uint64_t frames_ = 0;
@@ -67,4 +71,4 @@ class MelReader {
   uint64_t first_ = 0;
 };
 
-}  // namespace mote::cli
+}  // namespace mote::host

@@ -9,7 +9,7 @@
 
 #include "mote/sound.h"
 
-namespace mote::cli {
+namespace mote::host {
 
 struct WhisperTokens {
   mote_speech_info speech{};
@@ -23,7 +23,7 @@ class WhisperRules {
  public:
   explicit WhisperRules(const WhisperTokens& tokens) : tokens_(tokens) {}
 
-  /// Logits of what may not follow the text's tokens `said` become minus infinity.
+  /// Makes the logits of what may not follow the text's tokens `said` minus infinity.
   void apply(std::span<const int32_t> said, std::span<float> logits) const;
 
  private:
@@ -34,7 +34,7 @@ class WhisperRules {
   WhisperTokens tokens_;
 };
 
-/// The logarithm of the sum of the numbers' exponentials.
+/// Returns the logarithm of the sum of the numbers' exponentials.
 double log_sum_exp(std::span<const float> logits);
 
-}  // namespace mote::cli
+}  // namespace mote::host

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-namespace mote::cli {
+namespace mote::host {
 
 /// What is said in a stretch of sound.
 struct Passage {
@@ -16,4 +17,7 @@ struct Passage {
   double temperature = 0, average_logprob = 0, compression = 0, no_speech = 0;
 };
 
-}  // namespace mote::cli
+/// Is called with each passage as it is known.
+using OnPassage = std::function<void(const Passage&)>;
+
+}  // namespace mote::host

@@ -6,17 +6,18 @@
 #include <span>
 #include <vector>
 
+#include "host/tasks/status.h"
 #include "mote/sound.h"
 
-namespace mote::cli {
+namespace mote::host {
 
 class MelFeatures {
  public:
-  /// Of MOTE_FEATURES_NORMALIZED_LOG_MEL.
+  /// Makes features of MOTE_FEATURES_NORMALIZED_LOG_MEL.
   explicit MelFeatures(const mote_sound_info& sound);
 
-  /// [samples / hop, bins]; none of sound that has less than two frames.
-  std::vector<float> of(std::span<const float> samples);
+  /// Returns [samples / hop, bins]; nothing of sound that has less than two frames.
+  Result<std::vector<float>> of(std::span<const float> samples);
 
  private:
   mote_sound_info sound_;
@@ -25,4 +26,4 @@ class MelFeatures {
   std::vector<double> scratch_;
 };
 
-}  // namespace mote::cli
+}  // namespace mote::host

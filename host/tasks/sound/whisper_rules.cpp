@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/speech/whisper_rules.h"
+#include "host/tasks/sound/whisper_rules.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mote::cli {
+namespace mote::host {
 namespace {
 
 constexpr float kNegligible = -40.0f;        // beside the largest logit
@@ -73,4 +73,4 @@ void WhisperRules::apply(std::span<const int32_t> said, std::span<float> logits)
   prefer_timestamps(logits);
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/speech/mel_features.h"
+#include "host/tasks/sound/mel_features.h"
 
-#include "tools/mote/steps.h"
-
-namespace mote::cli {
+namespace mote::host {
 
 MelFeatures::MelFeatures(const mote_sound_info& sound)
     : sound_(sound), filters_(size_t{sound.bins} * (sound.fft / 2 + 1)) {
@@ -18,18 +16,19 @@ MelFeatures::MelFeatures(const mote_sound_info& sound)
   scratch_.resize(mote_log_mel_bytes(&spec_) / sizeof(double) + 1);
 }
 
-std::vector<float> MelFeatures::of(std::span<const float> samples) {
+Result<std::vector<float>> MelFeatures::of(std::span<const float> samples) {
   const auto frames = static_cast<uint32_t>(samples.size() / sound_.hop);
-  if (frames < 2) return {};
+  if (frames < 2) return std::vector<float>();
   std::vector<float> padded(samples.size() + 2 * size_t{sound_.fft});
   for (size_t i = 0; i < samples.size(); ++i)
     padded[sound_.fft / 2 + i] = samples[i] - (i == 0 ? 0.0f : sound_.scale * samples[i - 1]);
   std::vector<float> features(size_t{frames} * sound_.bins);
   mote_error error = {};
-  check(mote_log_mel_frames(&spec_, padded.data(), frames, scratch_.data(), features.data(), &error), error,
-        "sound");
+  MOTE_TRY(
+      from_core(mote_log_mel_frames(&spec_, padded.data(), frames, scratch_.data(), features.data(), &error),
+                error, "sound"));
   mote_normalize_features(features.data(), frames, sound_.bins);
   return features;
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host

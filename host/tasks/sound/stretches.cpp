@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/speech/stretches.h"
+#include "host/tasks/sound/stretches.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-namespace mote::cli {
+namespace mote::host {
 namespace {
 
 constexpr double kSearchSeconds = 8.0, kQuietSeconds = 0.1;
 
-/// The middle of the quietest tenth of a second near the end; the end, if so much is not searched.
+/// Returns the middle of the quietest tenth of a second near the end; the end, if so much is not searched.
 size_t quietest(std::span<const float> samples, uint32_t rate) {
   const auto piece = static_cast<size_t>(kQuietSeconds * rate);
   size_t best = samples.size();
@@ -28,23 +28,27 @@ size_t quietest(std::span<const float> samples, uint32_t rate) {
 
 }  // namespace
 
-void read_stretches(SoundSource& source, uint32_t rate, double seconds,
-                    const std::function<void(std::span<const float> samples, uint64_t first)>& take) {
-  Resampler resampler(source, rate);
+Status read_stretches(SoundInput& sound, uint32_t rate, double seconds,
+                      const std::function<Status(std::span<const float> samples, uint64_t first)>& take) {
   const auto most = static_cast<size_t>(std::llround(seconds * rate));
   std::vector<float> samples;
   uint64_t first = 0;
   for (bool ended = false; !ended || !samples.empty();) {
     const size_t held = samples.size();
     samples.resize(most);
-    const size_t count = held + (ended ? 0 : resampler.read(std::span(samples).subspan(held)));
+    size_t count = held;
+    if (!ended) {
+      MOTE_TAKE(const size_t more, sound.read(std::span(samples).subspan(held)));
+      count += more;
+    }
     ended = count < most;
     samples.resize(count);
     const size_t end = ended ? count : quietest(samples, rate);
-    if (end > 0) take(std::span<const float>(samples).first(end), first);
+    if (end > 0) MOTE_TRY(take(std::span<const float>(samples).first(end), first));
     first += end;
     samples.erase(samples.begin(), samples.begin() + static_cast<ptrdiff_t>(end));
   }
+  return {};
 }
 
 void normalize_samples(std::span<float> samples) {
@@ -56,4 +60,4 @@ void normalize_samples(std::span<float> samples) {
   for (float& sample : samples) sample = static_cast<float>((static_cast<double>(sample) - mean) * scale);
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host
