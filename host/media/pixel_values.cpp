@@ -50,15 +50,6 @@ void check_steps(const mote_picture_info& info) {
   if (info.channels != kColours) convert::fail("the model takes {} colours, pictures have 3", info.channels);
 }
 
-void read_into(std::span<const std::byte> file, const std::string& name, const Limits& limits,
-               RowSink& sink) {
-  try {
-    read_rows(file, limits, sink);
-  } catch (const convert::Error& error) {
-    convert::fail("{}: {}", name, error.what());
-  }
-}
-
 /// Passes rows on and keeps the sides of their picture.
 class Measured : public RowSink {
  public:
@@ -105,23 +96,49 @@ Raster cut(const Raster& picture, const mote_picture_info& info, uint32_t top, u
 
 }  // namespace
 
+RowSource rows_of_file(std::span<const std::byte> file, const std::string& name, const Limits& limits) {
+  return [file, name, limits](RowSink& sink) {
+    try {
+      read_rows(file, limits, sink);
+    } catch (const convert::Error& error) {
+      convert::fail("{}: {}", name, error.what());
+    }
+  };
+}
+
+RowSource rows_of_pixels(const uint8_t* pixels, uint32_t width, uint32_t height) {
+  return [pixels, width, height](RowSink& sink) {
+    sink.begin(width, height);
+    for (uint32_t y = 0; y < height; ++y) sink.row(pixels + size_t{y} * width * kColours);
+  };
+}
+
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
                                 const mote_picture_info& info, const Limits& limits, Sides* own) {
-  check_steps(info);
-  Resampler resampler(shape_of(info), limits);
-  Measured measured(resampler);
-  read_into(file, name, limits, measured);
-  if (own != nullptr) *own = measured.sides();
-  return values_of({info.height, info.width, resampler.result()}, info);
+  return pixel_values(rows_of_file(file, name, limits), info, limits, own);
 }
 
 PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
                            const mote_picture_info& info, const Limits& limits) {
+  return picture_parts(rows_of_file(file, name, limits), info, limits);
+}
+
+std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& info, const Limits& limits,
+                                Sides* own) {
+  check_steps(info);
+  Resampler resampler(shape_of(info), limits);
+  Measured measured(resampler);
+  rows(measured);
+  if (own != nullptr) *own = measured.sides();
+  return values_of({info.height, info.width, resampler.result()}, info);
+}
+
+PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits) {
   if (info.tile == 0 && info.most_pixels == 0)
-    return {info.height, info.width, 0, 0, {pixel_values(file, name, info, limits)}};
+    return {info.height, info.width, 0, 0, {pixel_values(rows, info, limits)}};
   check_steps(info);
   FittedResampler fitted(info, filter_of(info), limits);
-  read_into(file, name, limits, fitted);
+  rows(fitted);
   Raster whole = fitted.result();
   if (info.tile == 0) return {whole.height, whole.width, 0, 0, {values_of(whole, info)}};
   const uint32_t side = info.tile;

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "host/media/fitted.h"
+#include "host/media/rows.h"
 #include "mote/pictures.h"
 
 namespace mote::pictures {
 
-/// Pixel values [3, height, width] of a PNG or JPEG, by the steps that the model's file has. Throws
-/// convert::Error, whose message begins with `name`. `own` becomes the sides of the file's picture, unless it
-/// is null.
+/// Gives the rows of a picture to a sink.
+using RowSource = std::function<void(RowSink& sink)>;
+/// Reads a PNG or JPEG, which must outlive the source. Where it cannot be read the source throws
+/// convert::Error, whose message begins with `name`.
+RowSource rows_of_file(std::span<const std::byte> file, const std::string& name, const Limits& limits = {});
+/// Reads pixels [height, width, 3], which must outlive the source.
+RowSource rows_of_pixels(const uint8_t* pixels, uint32_t width, uint32_t height);
+
+/// Pixel values [3, height, width] of a picture, by the steps that the model's file has. Throws
+/// convert::Error. `own` becomes the sides of the picture, unless it is null.
+std::vector<float> pixel_values(const RowSource& rows, const mote_picture_info& info,
+                                const Limits& limits = {}, Sides* own = nullptr);
+/// The same of a PNG or JPEG.
 std::vector<float> pixel_values(std::span<const std::byte> file, const std::string& name,
                                 const mote_picture_info& info, const Limits& limits = {},
                                 Sides* own = nullptr);
@@ -25,7 +37,9 @@ struct PictureParts {
   std::vector<std::vector<float>> values;  // [3, height, width] of each
 };
 
-/// The same of models that take pictures of any ratio, or tiles of them.
+/// What models take that may see pictures of any ratio, or tiles of them. Throws convert::Error.
+PictureParts picture_parts(const RowSource& rows, const mote_picture_info& info, const Limits& limits = {});
+/// The same of a PNG or JPEG.
 PictureParts picture_parts(std::span<const std::byte> file, const std::string& name,
                            const mote_picture_info& info, const Limits& limits = {});
 

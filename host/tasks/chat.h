@@ -4,6 +4,7 @@
 // tokenized as a whole, and only tokens that differ from those at hand are computed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -36,6 +37,12 @@ class Chat {
              const Hooks& hooks, const OnToken& on_token);
   /// Begins another conversation.
   void forget() { turns_.clear(); }
+
+  /// Returns the turns and what the session computed of them. Fails for a conversation with pictures.
+  Result<std::vector<std::byte>> save() const;
+  /// Takes up what save() gave for a chat with the same model, kernel family and type of cache. Where it
+  /// fails the chat stays as it was.
+  Status load(std::span<const std::byte> saved);
 
   const Answer& answer() const { return answer_; }
   size_t prompt_tokens() const { return prompt_.size(); }

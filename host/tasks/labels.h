@@ -45,6 +45,7 @@ class TextClassifier {
   static Result<TextClassifier> make(const Model& model, const SessionChoices& choices, LabelOptions options);
 
   mote_output_kind kind() const { return encoder_.output().kind; }
+  size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
   Result<EncodedText> read(std::string text, const Hooks& hooks) const;
   /// Reads two texts that are labelled together, for models that label texts.
   Result<EncodedText> read_pair(const std::string& first, std::string second, const Hooks& hooks) const;

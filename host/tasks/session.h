@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "host/tasks/model.h"
@@ -35,6 +36,7 @@ class Session {
 
   mote_session* get() const { return session_; }
   size_t arena_bytes() const { return bytes_; }
+  std::span<const std::byte> arena() const { return {static_cast<const std::byte*>(arena_.get()), bytes_}; }
 
  private:
   struct Free {

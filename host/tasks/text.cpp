@@ -67,6 +67,30 @@ Result<std::vector<int32_t>> tokenize(const Model& model, const Session& session
                      });
 }
 
+Result<TokenList> list_tokens(const Model& model, std::string_view first,
+                              const std::optional<std::string>& second, uint32_t flags) {
+  TokenList tokens;
+  mote_error error = {};
+  const auto tokenize = [&](mote_session* session) {
+    uint32_t count = 0;
+    const auto run = [&] {
+      return mote_tokenize_pair(session, first.data(), first.size(), second ? second->data() : nullptr,
+                                second ? second->size() : 0, flags, tokens.ids.data(), count, &count,
+                                tokens.spans.data(), tokens.kinds.data(), &error);
+    };
+    const mote_status counted = run();
+    if (counted != MOTE_TOO_SMALL) return counted;
+    tokens.ids.resize(count);
+    tokens.spans.resize(count);
+    tokens.kinds.resize(count);
+    return run();
+  };
+  const size_t longest = std::max(first.size(), second ? second->size() : 0);
+  MOTE_TAKE(const mote_status status, with_text_room(model, nullptr, longest, tokenize));
+  MOTE_TRY(from_core(status, error, model.name()));
+  return tokens;
+}
+
 Result<std::vector<int32_t>> tokenize_chat(const Model& model, const Session& session,
                                            std::span<const mote_message> messages, bool answer) {
   const auto messages_count = static_cast<uint32_t>(messages.size());

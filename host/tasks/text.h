@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,16 @@ Status check_ids(const Model& model, std::span<const int32_t> ids, std::string_v
 /// Returns the ids of a text; `flags` are those of mote_tokenize.
 Result<std::vector<int32_t>> tokenize(const Model& model, const Session& session, std::string_view text,
                                       uint32_t flags);
+
+/// Tokens of a text or of a pair, with where they come from.
+struct TokenList {
+  std::vector<int32_t> ids;
+  std::vector<mote_span> spans;  // bytes of the text that a token is of
+  std::vector<mote_token_kind> kinds;
+};
+/// `flags` are those of mote_tokenize_pair; no `second`: one text alone.
+Result<TokenList> list_tokens(const Model& model, std::string_view first,
+                              const std::optional<std::string>& second, uint32_t flags);
 
 /// Returns a conversation's ids: special tokens are those of the chat format, never what a message says.
 Result<std::vector<int32_t>> tokenize_chat(const Model& model, const Session& session,

@@ -38,6 +38,7 @@ class Embedder {
                                const EmbedOptions& options);
 
   uint32_t width() const { return encoder_.output().width; }
+  size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
   /// Calls use(text's index, its vector [width]) in order.
   using Use = std::function<void(size_t, std::span<const float>)>;
   Status embed(std::span<const std::string> texts, const Hooks& hooks, const Use& use);
@@ -62,6 +63,9 @@ class Ranker {
   static Result<Ranker> by_pairs(const Model& model, const SessionChoices& choices, std::string query,
                                  bool truncate);
 
+  size_t memory_bytes() const {
+    return embedder_ ? embedder_->memory_bytes() : encoder_->session().arena_bytes();
+  }
   /// Calls use(text's index, its score) in order.
   using Use = std::function<void(size_t, double)>;
   Status score(std::span<const std::string> texts, const Hooks& hooks, const Use& use);

@@ -12,13 +12,14 @@ mkdir -p "$here"
 
 {
   cd "$source_dir"
-  find runtime/include platforms/posix/include -name '*.h' -printf '#include <%P>\n' | sort
+  find runtime/include platforms/posix/include host/include converter/include -name '*.h' -printf '#include <%P>\n' | sort
 } >"$here/abi.c"
-gcc -std=c99 -g -gdwarf-5 -fno-eliminate-unused-debug-types -I "$source_dir/runtime/include" \
-  -I "$source_dir/platforms/posix/include" -aux-info "$here/functions" -c "$here/abi.c" -o "$here/abi.o"
+includes=(-I "$source_dir/runtime/include" -I "$source_dir/platforms/posix/include" -I "$source_dir/host/include"
+  -I "$source_dir/converter/include")
+gcc -std=c99 -g -gdwarf-5 -fno-eliminate-unused-debug-types "${includes[@]}" -aux-info "$here/functions" -c "$here/abi.c" -o "$here/abi.o"
 {
   sed -nE 's|^/\* .* \*/ extern (.*[ *]mote_.*);|function \1|p' "$here/functions"
-  gcc -I "$source_dir/runtime/include" -I "$source_dir/platforms/posix/include" -dM -E "$here/abi.c" |
+  gcc "${includes[@]}" -dM -E "$here/abi.c" |
     sed -nE '/_VERSION|_H_/d; s/^#define (MOTE_.*)/macro \1/p'
   readelf --debug-dump=info "$here/abi.o" | awk -f "$source_dir/tests/portability/abi.awk"
 } | LC_ALL=C sort -u >"$here/abi.txt"

@@ -45,6 +45,13 @@ expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sor
   awk '{ printf "%s%s %s", comma, $2, $1; comma = ", " }'): hello there" \
   "$(mote classify "$work/classify.mote" --text "hello there")"
 
+if [ -e "$example/host_chat" ]; then
+  expect host_chat "$(printf 'hello\nthe end\n' | "$example/host_chat" "$text_model")" \
+    "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 1024)"
+  expect host_search "$("$example/host_search" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
+    "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
+fi
+
 # The README's function, with what it leaves out.
 {
   echo 'static int report(const char* text); static int on_token(void* user, int32_t id);'

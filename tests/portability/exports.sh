@@ -14,6 +14,15 @@ exported=$(nm -D --defined-only "$library" | awk '{ print $3 }' | sort -u)
 diff <(echo "$declared") <(echo "$exported") || fail "declared (<) and exported (>) differ"
 exported=$(nm --extern-only --defined-only "$build_dir/libmote.a" | awk 'NF == 3 { print $3 }' | sort -u)
 diff <(echo "$declared") <(echo "$exported") || fail "declared (<) and exported by libmote.a (>) differ"
+# Each library for hosts exports what its header declares and the names of statuses.
+for name in host convert; do
+  header=$source_dir/host/include/mote/host.h
+  [ $name = host ] || header=$source_dir/converter/include/mote/convert.h
+  declared=$(sed 's|//.*||; s|/\*.*\*/||' "$header" | grep -E '^[a-z]' | grep -v '^typedef' |
+    grep -oE '\bmote_[a-z0-9_]+\(' | tr -d '(' | cat - <(echo mote_status_name) | sort -u)
+  diff <(echo "$declared") <(nm -D --defined-only "$build_dir/libmote_$name.so" | awk '{ print $3 }' | sort -u) ||
+    fail "libmote_$name.so: declared (<) and exported (>) differ"
+done
 needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 foreign=$(grep -Ev '^(libc|libm|libpthread|ld-linux.*)\.so' <<<"$needed" || true)
 [ -z "$foreign" ] || fail "libmote.so needs" $foreign

@@ -4,7 +4,7 @@
 source "$(dirname "$0")/common.sh" "$@"
 need pkg-config test
 need readelf test
-consume install "$build_dir" tests/portability/consumer
+consume install "$build_dir" tests/portability/consumer "-DMOTE_EVERY_CALL=$source_dir/tests/host/every_call.c"
 here=$work/install
 
 "$here/consumer/runner_static" "$model" >"$here/static.txt"
@@ -23,6 +23,10 @@ cc -std=c99 "$source_dir/tests/portability/consumer/runner.c" -static $(pkg-conf
 "$here/runner" "$model" >"$here/pkg_config.txt"
 cmp "$here/static.txt" "$here/pkg_config.txt"
 head -n 2 "$here/static.txt"
+
+"$here/consumer/every_call" "$build_dir/tests/every_call"
+cc -std=c99 "$source_dir/tests/host/every_call.c" $(pkg-config --cflags --libs mote-host mote-convert) -o "$here/every_call"
+LD_LIBRARY_PATH=$library "$here/every_call" "$build_dir/tests/every_call"
 
 # One version, everywhere.
 version=$(sed -n 's/#define MOTE_VERSION "\(.*\)"/\1/p' "$source_dir/runtime/include/mote/mote.h")

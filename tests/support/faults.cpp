@@ -81,15 +81,18 @@ extern "C" {
 
 void* mmap(void* address, size_t bytes, int protection, int flags, int file, off_t offset) {
   static const auto real = next<void* (*)(void*, size_t, int, int, int, off_t)>("mmap");
-  // Of an arena's size: allocators and threads map memory too.
   const bool of_file = file >= 0 && protection == PROT_READ && is_of_test(file);
-  const bool of_arena = file < 0 && protection == (PROT_READ | PROT_WRITE) && address == nullptr &&
-                        flags == (MAP_PRIVATE | MAP_ANONYMOUS) && bytes % 4096 != 0;
-  const char* what = of_file ? fault_of(kMap) : of_arena ? fault_of(kArena) : nullptr;
+  const char* what = of_file ? fault_of(kMap) : nullptr;
   if (what != nullptr && (errno = atoi(what)) != 0) return MAP_FAILED;
   void* result = real(address, bytes, protection, flags, file, offset);
   if (what != nullptr && result != MAP_FAILED && strncmp(what, "cut", 3) == 0) cut(file);
   return result;
+}
+
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  const char* what = alignment == 4096 ? fault_of(kArena) : nullptr;  // nothing else asks for pages
+  if (what != nullptr && (errno = atoi(what)) != 0) return nullptr;
+  return next<void* (*)(size_t, size_t)>("aligned_alloc")(alignment, bytes);
 }
 
 int fsync(int file) {

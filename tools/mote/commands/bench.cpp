@@ -345,7 +345,7 @@ void tune(const BenchArguments& arguments) {
 void bench_model(const BenchArguments& arguments) {
   if (arguments.tune) return tune(arguments);
   Result result;
-  result.before = resident_memory(nullptr, nullptr);
+  result.before = resident_memory(nullptr, {});
   Timer timer;
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
@@ -354,7 +354,7 @@ void bench_model(const BenchArguments& arguments) {
   Session session(file, options);
   result.load_ms = timer.ms();
   measure(session, work, arguments.repeat, result);
-  result.after = resident_memory(file.bytes().data(), session.get());
+  result.after = resident_memory(file.bytes().data(), session.arena());
   if (arguments.ops) measure_ops(file, session, options, work, result);
   measure_limits(file, pool, options, work, result);
   if (arguments.json) return print_as_json(arguments, file, session, pool, work, result);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // mote tokenize: the ids that a text becomes.
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -13,7 +12,6 @@
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
 #include "tools/mote/text.h"
-#include "tools/mote/text_encoder.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -25,42 +23,8 @@ struct TokenizeArguments {
   bool no_special = false, literal = false, json = false;
 };
 
-struct ListedTokens {
-  std::vector<int32_t> ids;
-  std::vector<mote_span> spans;
-  std::vector<mote_token_kind> kinds;
-};
-
-mote_status tokenize(mote_session* session, const std::string& text, const std::optional<std::string>& pair,
-                     uint32_t flags, ListedTokens* tokens, mote_error* error) {
-  uint32_t count = 0;
-  const auto run = [&] {
-    return mote_tokenize_pair(session, text.data(), text.size(), pair ? pair->data() : nullptr,
-                              pair ? pair->size() : 0, flags, tokens->ids.data(), count, &count,
-                              tokens->spans.data(), tokens->kinds.data(), error);
-  };
-  const mote_status status = run();  // counts
-  if (status != MOTE_TOO_SMALL) return status;
-  tokens->ids.resize(count);
-  tokens->spans.resize(count);
-  tokens->kinds.resize(count);
-  return run();
-}
-
-ListedTokens tokenize(const ModelFile& file, const std::string& text, const std::optional<std::string>& pair,
-                      uint32_t flags) {
-  const size_t longest = std::max(text.size(), pair ? pair->size() : 0);
-  ListedTokens tokens;
-  mote_error error = {};
-  const auto run = [&](mote_session* session) {
-    return tokenize(session, text, pair, flags, &tokens, &error);
-  };
-  check(take(host::with_text_room(file.host(), nullptr, longest, run)), error, file.path());
-  return tokens;
-}
-
 /// Offsets in characters, as other tools count.
-nlohmann::json to_json(const ListedTokens& tokens, const std::string& text,
+nlohmann::json to_json(const host::TokenList& tokens, const std::string& text,
                        const std::optional<std::string>& pair) {
   const std::vector<uint32_t> first = host::character_counts(text),
                               second = host::character_counts(pair.value_or(""));
@@ -86,7 +50,7 @@ void tokenize_text(const TokenizeArguments& arguments) {
   const std::string text = arguments.prompt ? *arguments.prompt : read_text(*arguments.path);
   const uint32_t flags = (arguments.no_special ? 0u : uint32_t{MOTE_ADD_SPECIAL}) |
                          (arguments.literal ? 0u : uint32_t{MOTE_PARSE_SPECIAL});
-  const ListedTokens tokens = tokenize(file, text, arguments.pair, flags);
+  const host::TokenList tokens = take(host::list_tokens(file.host(), text, arguments.pair, flags));
   if (arguments.json) return print_json(to_json(tokens, text, arguments.pair));
   for (size_t i = 0; i < tokens.ids.size(); ++i) print("{}{}", i == 0 ? "" : " ", tokens.ids[i]);
   print("\n");

@@ -27,32 +27,8 @@ using nlohmann::json;
 
 constexpr size_t kMostTokens = 512;  // a page has their square for each head
 
-struct SpannedTokens {
-  std::vector<int32_t> ids;
-  std::vector<mote_span> spans;
-};
-
-SpannedTokens tokens_of(const ModelFile& file, const std::string& text) {
-  SpannedTokens tokens;
-  mote_error error = {};
-  const auto tokenize = [&](mote_session* session) {
-    uint32_t count = 0;
-    const auto run = [&] {
-      return mote_tokenize(session, text.data(), text.size(), MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL,
-                           tokens.ids.data(), count, &count, tokens.spans.data(), &error);
-    };
-    const mote_status counted = run();
-    if (counted != MOTE_TOO_SMALL) return counted;
-    tokens.ids.resize(count);
-    tokens.spans.resize(count);
-    return run();
-  };
-  check(take(host::with_text_room(file.host(), nullptr, text.size(), tokenize)), error, file.path());
-  return tokens;
-}
-
 /// What each token stands for; of one that is not of the text, its piece.
-json texts_of(const ModelFile& file, const SpannedTokens& tokens, const std::string& text) {
+json texts_of(const ModelFile& file, const host::TokenList& tokens, const std::string& text) {
   json texts = json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
     const mote_span span = tokens.spans[i];
@@ -160,7 +136,8 @@ json part_of(const std::string& name, const json& rows, const json& columns) {
 
 json attention_maps(const ModelFile& file, const ThreadPool& pool, const std::string& text) {
   require_tokenizer(file, "its attention cannot be shown over a text");
-  const SpannedTokens tokens = tokens_of(file, text);
+  const host::TokenList tokens =
+      take(host::list_tokens(file.host(), text, std::nullopt, MOTE_ADD_SPECIAL | MOTE_PARSE_SPECIAL));
   if (tokens.ids.empty() || tokens.ids.size() > kMostTokens)
     convert::fail("the text has {} tokens; maps are of 1 to {}", tokens.ids.size(), kMostTokens);
   if (tokens.ids.size() > file.info().context)

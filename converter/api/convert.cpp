@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote/convert.h over the converter.
+#include "converter/convert.h"
+
+#include <charconv>
+#include <memory>
+#include <new>
+#include <nlohmann/json.hpp>
+
+#include "host/base/error.h"
+#include "host/base/options.h"
+#include "mote/convert.h"
+
+struct mote_convert_result {
+  mote_status status = MOTE_OK;
+  std::string sentence;
+  std::string json = "null";
+};
+
+namespace mote::convert {
+namespace {
+
+using nlohmann::json;
+
+/// A conversion that its caller ended.
+class Cancelled : public std::exception {};
+
+/// Reads "WIDTHxHEIGHT".
+void read_picture_size(const std::string& text, ConvertOptions& options) {
+  constexpr uint32_t kMostSide = 1 << 16;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto side = [&](uint32_t* to) {
+    const auto [next, error] = std::from_chars(at, end, *to);
+    at = next;
+    return error == std::errc{} && *to >= 1 && *to <= kMostSide;
+  };
+  const bool reads =
+      side(&options.picture_width) && at != end && *at++ == 'x' && side(&options.picture_height) && at == end;
+  if (!reads) throw api::OptionError("option \"picture-size\": expected pixels as WIDTHxHEIGHT");
+}
+
+ConvertOptions read_options(const char* text) {
+  api::Options given(text);
+  ConvertOptions options;
+  std::string thinking, picture_size, calibration;
+  given.read("type", options.type);
+  given.read("head-type", options.head_type);
+  given.read("calibrate", calibration);
+  given.read("lora", options.adapters);
+  given.read("chat-format", options.chat_format);
+  given.read_word("thinking", thinking, {"on", "off"});
+  given.read_word("pooling", options.pooling, {"mean", "cls", "max", "last", "none"});
+  given.read("normalize", options.normalize);
+  given.read_word("tower", options.tower, {"vision", "text"});
+  given.read("picture-size", picture_size);
+  given.read("ignore-key", options.ignored_keys);
+  given.read("no-tokenizer", options.no_tokenizer);
+  given.read("small-tables", options.small_tables);
+  given.read("long-context", options.long_context);
+  given.finish();
+  options.calibration_text = calibration;
+  if (!thinking.empty()) options.thinking = thinking == "on";
+  if (!picture_size.empty()) read_picture_size(picture_size, options);
+  if (options.normalize && options.pooling.empty())
+    throw api::OptionError("option \"normalize\": only with \"pooling\"");
+  return options;
+}
+
+json report_json(const ConvertReport& report) {
+  json tensors = json::array(), memory = json::array(), notes = report.notes;
+  for (const TensorReport& tensor : report.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"type", tensor.type},
+                       {"rows", tensor.rows},
+                       {"columns", tensor.cols},
+                       {"bytes", tensor.bytes},
+                       {"bits", tensor.bits_per_weight},
+                       {"error", tensor.relative_error}});
+  }
+  for (const MemoryReport& one : report.memory)
+    memory.push_back({{"context", one.context}, {"arena_bytes", one.arena_bytes}});
+  if (!report.template_remark.empty())
+    notes.push_back("the model's chat template: " + report.template_remark);
+  return {{"name", report.name},
+          {"architecture", report.architecture},
+          {"type", report.type},
+          {"chat_format", report.chat_format.empty() ? json() : json(report.chat_format)},
+          {"notes", std::move(notes)},
+          {"tensors", std::move(tensors)},
+          {"memory", std::move(memory)},
+          {"file_bytes", report.file_bytes},
+          {"tokens", report.tokens}};
+}
+
+json convert_source(const char* source, const char* output, const char* json_options,
+                    const mote_convert_calls* calls) {
+  if (source == nullptr || output == nullptr) throw api::OptionError("no path: a null pointer");
+  ConvertOptions options = read_options(json_options);
+  if (calls != nullptr) {
+    options.progress = [heard = *calls](const std::string& stage, double part) {
+      if (heard.progress != nullptr) heard.progress(heard.user, stage.c_str(), part);
+      if (heard.stop != nullptr && heard.stop(heard.user) != 0) throw Cancelled();
+    };
+  }
+  return report_json(convert(source, output, options));
+}
+
+json listed_names() {
+  json architectures = json::object();
+  for (const ArchitecturesOfKind& each : architectures_by_kind()) architectures[each.kind] = each.names;
+  return {{"architectures", std::move(architectures)},
+          {"types", type_names()},
+          {"head_types", head_type_names()},
+          {"chat_formats", chat_format_names()}};
+}
+
+mote_convert_result* failure(mote_status status, const char* sentence) {
+  auto result = std::make_unique<mote_convert_result>();
+  result->status = status;
+  result->sentence = sentence;
+  return result.release();
+}
+
+/// Runs body(), which returns JSON or throws.
+template <class Body>
+mote_convert_result* respond(Body body) noexcept {
+  try {
+    try {
+      auto result = std::make_unique<mote_convert_result>();
+      result->json = body().dump(-1, ' ', false, json::error_handler_t::replace);
+      return result.release();
+    } catch (const api::OptionError& error) {
+      return failure(MOTE_INVALID_ARGUMENT, error.what());
+    } catch (const Cancelled&) {
+      return failure(MOTE_CANCELLED, "cancelled");
+    } catch (const std::bad_alloc&) {
+      return failure(MOTE_OUT_OF_MEMORY, "not enough memory");
+    } catch (const std::exception& error) {
+      return failure(MOTE_BAD_INPUT, error.what());
+    }
+  } catch (...) {
+    return nullptr;  // not even a sentence has room
+  }
+}
+
+}  // namespace
+}  // namespace mote::convert
+
+mote_convert_result* mote_convert(const char* source, const char* output, const char* options,
+                                  const mote_convert_calls* calls) {
+  return mote::convert::respond(
+      [&] { return mote::convert::convert_source(source, output, options, calls); });
+}
+
+mote_convert_result* mote_convert_list(void) { return mote::convert::respond(mote::convert::listed_names); }
+
+mote_status mote_convert_status(const mote_convert_result* result) {
+  return result == nullptr ? MOTE_OUT_OF_MEMORY : result->status;
+}
+
+const char* mote_convert_sentence(const mote_convert_result* result) {
+  return result == nullptr ? "not enough memory" : result->sentence.c_str();
+}
+
+const char* mote_convert_json(const mote_convert_result* result) {
+  return result == nullptr ? "null" : result->json.c_str();
+}
+
+void mote_convert_free(mote_convert_result* result) { delete result; }

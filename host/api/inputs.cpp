@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/api/inputs.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "host/base/options.h"
+
+namespace mote::api {
+
+Inputs inputs_of(const mote_host_input* inputs, size_t count, size_t least, size_t most) {
+  if (inputs == nullptr && count != 0) throw OptionError("no inputs: a null pointer");
+  if (count < least || count > most)
+    throw OptionError(fmt::format("{} inputs; the call takes {}", count,
+                                  most == SIZE_MAX ? fmt::format("at least {}", least)
+                                  : least == most  ? fmt::format("{}", least)
+                                                   : fmt::format("{} to {}", least, most)));
+  return {inputs, count};
+}
+
+bool is_text(const mote_host_input& input) { return input.text != nullptr; }
+
+std::string text_of(const mote_host_input& input) {
+  if (!is_text(input)) throw OptionError("an input is no text");
+  return {input.text, input.text_bytes == 0 ? std::strlen(input.text) : input.text_bytes};
+}
+
+std::vector<std::string> texts_of(Inputs inputs) {
+  std::vector<std::string> texts;
+  for (const mote_host_input& input : inputs) texts.push_back(text_of(input));
+  return texts;
+}
+
+std::string name_of(const mote_host_input& input, const char* otherwise) {
+  return input.path != nullptr ? input.path : otherwise;
+}
+
+Picture::Picture(const mote_host_input& input) : name_(name_of(input, "picture")) {
+  if (input.path != nullptr) {
+    file_.emplace(input.path);
+    rows_ = pictures::rows_of_file(file_->bytes(), name_);
+  } else if (input.data != nullptr) {
+    rows_ = pictures::rows_of_file({static_cast<const std::byte*>(input.data), input.data_bytes}, name_);
+  } else if (input.pixels != nullptr && input.width != 0 && input.height != 0) {
+    rows_ = pictures::rows_of_pixels(input.pixels, input.width, input.height);
+  } else {
+    throw OptionError("an input is no picture");
+  }
+}
+
+}  // namespace mote::api

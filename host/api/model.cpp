@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/api/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "host/base/error.h"
+#include "host/base/options.h"
+
+namespace mote::api {
+
+Threads::Threads(uint32_t count) {
+  if (count <= 1) return;
+  pool_.reset(mote_posix_pool_create(count));
+  if (pool_ == nullptr) convert::fail("cannot start {} threads: {}", count, std::strerror(errno));
+}
+
+Worker& Workers::take(const std::string& key) {
+  std::unique_lock lock(mutex_);
+  ++waiting_;
+  changed_.wait(lock, [&] { return !idle_.empty() || all_.size() < most_; });
+  --waiting_;
+  if (idle_.empty()) {
+    all_.push_back(std::make_unique<Worker>(threads_));
+    return *all_.back();
+  }
+  auto found = std::find_if(idle_.begin(), idle_.end(), [&](const Worker* one) { return one->key() == key; });
+  if (found == idle_.end()) found = idle_.end() - 1;
+  Worker& worker = **found;
+  idle_.erase(found);
+  return worker;
+}
+
+void Workers::give_back(Worker& worker) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(&worker);
+  changed_.notify_all();
+}
+
+size_t Workers::bytes() {
+  const std::lock_guard lock(mutex_);
+  size_t sum = 0;
+  for (const auto& worker : all_) sum += worker->bytes();
+  return sum;
+}
+
+void Workers::wait_until_idle() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return idle_.size() == all_.size() && waiting_ == 0; });
+}
+
+Settings read_settings(const char* json) {
+  Settings settings;
+  Options options(json);
+  options.read("threads", settings.threads, 1, 256);
+  options.read("decode-threads", settings.decode_threads, 1, 256);
+  options.read("context", settings.context, 1);
+  options.read("chunk", settings.chunk, 1, 4096);
+  options.read("sessions", settings.sessions, 1, 256);
+  options.read("vision", settings.vision);
+  std::string kv;
+  options.read_word("kv", kv, {"f16", "bf16", "f32", "i8"});
+  options.finish();
+  if (kv == "f16") settings.kv = MOTE_KV_F16;
+  if (kv == "f32") settings.kv = MOTE_KV_F32;
+  if (kv == "bf16") settings.kv = MOTE_KV_BF16;
+  if (kv == "i8") settings.kv = MOTE_KV_I8;
+  if (settings.threads == 0) settings.threads = mote_posix_big_cores();
+  if (settings.decode_threads > settings.threads) {
+    throw OptionError(fmt::format("option \"decode-threads\": {} of {} threads", settings.decode_threads,
+                                  settings.threads));
+  }
+  return settings;
+}
+
+host::Status require(const mote_host* model) {
+  if (model == nullptr) return host::failed("no model: a null pointer");
+  return {};
+}
+
+host::Hooks hooks_of(const mote_host& model, const mote_host_calls* calls) {
+  const uint64_t before = model.cancelled;
+  const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
+  host::Hooks hooks;
+  hooks.stop = [&model, before, heard] {
+    return model.cancelled != before || (heard.stop != nullptr && heard.stop(heard.user) != 0);
+  };
+  if (heard.note != nullptr)
+    hooks.note = [heard](const std::string& text) { heard.note(heard.user, text.c_str()); };
+  return hooks;
+}
+
+}  // namespace mote::api
+
+mote::api::Workers& mote_host::workers() {
+  const pid_t pid = getpid();
+  OfProcess* held = of_process_;
+  while (held == nullptr || held->pid != pid) {
+    // Workers of a parent stay as they are: their threads and perhaps a holder of their lock are not here.
+    auto* const own = new OfProcess{pid, {settings.threads, settings.sessions}};
+    if (of_process_.compare_exchange_strong(held, own)) return own->workers;
+    delete own;
+  }
+  return held->workers;
+}
+
+mote_host::~mote_host() {
+  OfProcess* const held = of_process_;
+  if (held != nullptr && held->pid == getpid()) delete held;
+}
+
+mote::host::SessionChoices mote_host::choices(const mote_platform& platform) const {
+  mote::host::SessionChoices choices;
+  choices.platform = platform;
+  choices.decode_threads = settings.decode_threads;
+  choices.context = settings.context;
+  choices.chunk = settings.chunk;
+  choices.kv = settings.kv;
+  return choices;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An open model as mote/host.h has it: its file, and the workers that calls take turns on.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/base/mapped_file.h"
+#include "host/tasks/hooks.h"
+#include "host/tasks/model.h"
+#include "host/tasks/session.h"
+#include "mote/host.h"
+#include "mote/posix.h"
+
+namespace mote::api {
+
+/// Threads of one worker or chat. One thread needs no pool.
+class Threads {
+ public:
+  /// Throws convert::Error where they cannot be had.
+  explicit Threads(uint32_t count);
+  mote_platform platform() const { return mote_posix_pool_platform(pool_.get()); }
+
+ private:
+  struct Destroy {
+    void operator()(mote_posix_pool* pool) const { mote_posix_pool_destroy(pool); }
+  };
+  std::unique_ptr<mote_posix_pool, Destroy> pool_;
+};
+
+/// What one call at a time runs on: threads, and the task of the last call, which the next call with the same
+/// options goes on with.
+class Worker {
+ public:
+  explicit Worker(uint32_t threads) : threads_(threads) {}
+  mote_platform platform() const { return threads_.platform(); }
+
+  /// Returns the kept task of this key, or makes one by make(), which returns a Result.
+  template <class Task, class Make>
+  host::Result<Task*> task(const std::string& key, Make make) {
+    if (task_ == nullptr || key_ != key) {
+      task_.reset();  // before the next takes memory
+      key_.clear();
+      bytes_ = 0;
+      MOTE_TAKE(Task made, make());
+      bytes_ = made.memory_bytes();
+      task_ = std::make_shared<Task>(std::move(made));
+      key_ = key;
+    }
+    return static_cast<Task*>(task_.get());
+  }
+  const std::string& key() const { return key_; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Threads threads_;
+  std::string key_;
+  std::shared_ptr<void> task_;
+  std::atomic<size_t> bytes_{0};
+};
+
+/// The workers of a model in one process, at most `most`.
+class Workers {
+ public:
+  Workers(uint32_t threads, uint32_t most) : threads_(threads), most_(most) {}
+  /// Returns an idle worker, best one that keeps the task of this key; waits until there is one.
+  Worker& take(const std::string& key);
+  void give_back(Worker& worker);
+  size_t bytes();
+  void wait_until_idle();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint32_t threads_, most_, waiting_ = 0;
+  std::vector<std::unique_ptr<Worker>> all_;
+  std::vector<Worker*> idle_;
+};
+
+/// What a model was opened with.
+struct Settings {
+  uint32_t threads = 0, decode_threads = 0, context = 0, chunk = 0, sessions = 1;
+  mote_kv_dtype kv = MOTE_KV_AUTO;
+  std::string vision;
+};
+Settings read_settings(const char* json);
+
+/// A file of a vision tower.
+struct Tower {
+  std::unique_ptr<convert::MappedFile> file;
+  host::Model model;
+};
+
+}  // namespace mote::api
+
+struct mote_host {
+  std::optional<mote::convert::MappedFile> file;
+  std::span<const std::byte> bytes;
+  std::optional<mote::host::Model> model;
+  std::unique_ptr<mote::api::Tower> tower;
+  mote::api::Settings settings;
+  std::atomic<uint64_t> cancelled{0};  // counts mote_host_cancel
+  std::atomic<size_t> chat_bytes{0};   // of the chats' sessions
+  std::atomic<uint32_t> chats{0};
+
+  /// Returns the workers of this process: a child of fork() gets its own, since its parent's threads are not
+  /// in it.
+  mote::api::Workers& workers();
+  mote::host::SessionChoices choices(const mote_platform& platform) const;
+
+ private:
+  struct OfProcess {
+    pid_t pid;
+    mote::api::Workers workers;
+  };
+  std::atomic<OfProcess*> of_process_{nullptr};
+
+ public:
+  mote_host() = default;
+  ~mote_host();
+};
+
+namespace mote::api {
+
+/// A worker for the time of a call.
+class Turn {
+ public:
+  Turn(mote_host& model, const std::string& key) : workers_(model.workers()), worker_(workers_.take(key)) {}
+  ~Turn() { workers_.give_back(worker_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  Worker* operator->() const { return &worker_; }
+
+ private:
+  Workers& workers_;
+  Worker& worker_;
+};
+
+/// Fails for a null model.
+host::Status require(const mote_host* model);
+
+/// Returns what a task tells the caller: its callbacks, and a stop once mote_host_cancel was called.
+host::Hooks hooks_of(const mote_host& model, const mote_host_calls* calls);
+
+}  // namespace mote::api

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote/host.h: models opened, described, verified, cancelled and closed.
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "host/api/model.h"
+#include "host/api/result.h"
+#include "host/base/error.h"
+#include "host/base/options.h"
+#include "host/tasks/verify.h"
+#include "host/tasks/vision.h"
+#include "mote/mote.h"
+#include "mote/pictures.h"
+
+namespace mote::api {
+namespace {
+
+bool takes_pictures(const host::Model& model) {
+  mote_picture_info picture;
+  return mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK;
+}
+
+/// Names the calls that a model is for.
+nlohmann::json tasks_of(const host::Model& model) {
+  nlohmann::json tasks = nlohmann::json::array();
+  const bool pictures = takes_pictures(model), sounds = model.sound().rate != 0;
+  if (!model.encodes() && !model.has_source()) tasks.push_back("generate");
+  if (!model.encodes() && !model.has_source() && mote_chat_format(model.get()) != nullptr)
+    tasks.push_back("chat");
+  switch (model.output().kind) {
+    case MOTE_OUTPUT_EMBEDDING:
+      if (!sounds) tasks.push_back("embed");
+      if (!sounds && !pictures) tasks.push_back("rank");
+      break;
+    case MOTE_OUTPUT_SEQUENCE_LABELS:
+      tasks.push_back("classify");
+      if (!sounds && !pictures && model.output().labels == 1) tasks.push_back("rerank");
+      break;
+    case MOTE_OUTPUT_TOKEN_LABELS:
+    case MOTE_OUTPUT_ANSWER_SPAN:
+    case MOTE_OUTPUT_MASKED_TOKEN:
+      if (!sounds) tasks.push_back("classify");
+      break;
+    case MOTE_OUTPUT_BOXES:
+      tasks.push_back("detect");
+      break;
+    case MOTE_OUTPUT_DEPTH:
+      tasks.push_back("depth");
+      break;
+    case MOTE_OUTPUT_NEXT_TOKEN:
+    case MOTE_OUTPUT_HIDDEN:
+      break;
+  }
+  return tasks;
+}
+
+nlohmann::json info_of(mote_host& opened) {
+  const host::Model& model = *opened.model;
+  const mote_model_info& info = model.info();
+  nlohmann::json labels = nlohmann::json::array();
+  for (uint32_t i = 0; i < model.output().labels; ++i) labels.push_back(model.label(i));
+  nlohmann::json prompts = nlohmann::json::array();
+  const char* name = nullptr;
+  for (uint32_t i = 0; mote_model_prompt(model.get(), i, &name) != nullptr; ++i) prompts.push_back(name);
+  const char* chat = mote_chat_format(model.get());
+  return {{"name", info.name},
+          {"architecture", info.architecture},
+          {"tasks", tasks_of(model)},
+          {"vocab", info.vocab},
+          {"tokens", info.tokens},
+          {"context", info.context},
+          {"width", model.output().width},
+          {"labels", labels},
+          {"prompts", prompts},
+          {"chat_format", chat == nullptr ? nlohmann::json() : nlohmann::json(chat)},
+          {"sample_rate", model.sound().rate},
+          {"takes_pictures", takes_pictures(model)},
+          {"weight_bytes", info.weight_bytes},
+          {"file_bytes", opened.bytes.size()},
+          {"threads", opened.settings.threads},
+          {"sessions", opened.settings.sessions},
+          {"chats", opened.chats.load()},
+          {"memory_bytes", opened.workers().bytes() + opened.chat_bytes}};
+}
+
+host::Status open_tower(mote_host& opened) {
+  const std::string& path = opened.settings.vision;
+  if (path.empty()) return {};
+  auto file = std::make_unique<convert::MappedFile>(path);
+  MOTE_TAKE(host::Model model, host::Model::open(file->bytes(), path));
+  MOTE_TRY(host::require_vision(model));
+  opened.tower = std::make_unique<Tower>(Tower{std::move(file), std::move(model)});
+  return {};
+}
+
+/// Opens `bytes` of the model `opened`, whose settings it has read.
+host::Status open_model(std::unique_ptr<mote_host> opened, std::string name, Reply& reply,
+                        mote_host** model) {
+  MOTE_TAKE(opened->model, host::Model::open(opened->bytes, std::move(name)));
+  MOTE_TRY(open_tower(*opened));
+  reply.json = info_of(*opened);
+  *model = opened.release();
+  return {};
+}
+
+host::Status check_place(mote_host** model) {
+  if (model == nullptr) return host::failed("no place for the model: a null pointer");
+  *model = nullptr;
+  return {};
+}
+
+}  // namespace
+}  // namespace mote::api
+
+using mote::api::Reply;
+using mote::host::Status;
+
+mote_host_result* mote_host_open(const char* path, const char* options, mote_host** model) {
+  return mote::api::respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::check_place(model));
+    if (path == nullptr) return mote::host::failed("no path: a null pointer");
+    auto opened = std::make_unique<mote_host>();
+    opened->settings = mote::api::read_settings(options);
+    opened->file.emplace(path);
+    opened->bytes = opened->file->bytes();
+    return mote::api::open_model(std::move(opened), path, reply, model);
+  });
+}
+
+mote_host_result* mote_host_open_bytes(const void* data, uint64_t bytes, const char* options,
+                                       mote_host** model) {
+  return mote::api::respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::check_place(model));
+    if (data == nullptr || bytes > SIZE_MAX) return mote::host::failed("no bytes of a model");
+    auto opened = std::make_unique<mote_host>();
+    opened->settings = mote::api::read_settings(options);
+    opened->bytes = {static_cast<const std::byte*>(data), static_cast<size_t>(bytes)};
+    return mote::api::open_model(std::move(opened), "model", reply, model);
+  });
+}
+
+mote_host_result* mote_host_info(mote_host* model) {
+  return mote::api::respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    reply.json = mote::api::info_of(*model);
+    return {};
+  });
+}
+
+mote_host_result* mote_host_verify(mote_host* model) {
+  return mote::api::respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    MOTE_TAKE(const mote::host::Model checked,
+              mote::host::Model::open(model->bytes, model->model->name(), MOTE_OPEN_CHECK_HASHES));
+    const mote::api::Turn turn(*model, "verify");
+    mote::host::SessionChoices choices = model->choices(turn->platform());
+    MOTE_TAKE(const mote::host::Verification found, mote::host::verify(checked, choices));
+    reply.json = {{"self_test", found.has_self_test},
+                  {"isa", found.isa},
+                  {"largest_difference", found.result.largest_difference},
+                  {"tolerance", found.result.tolerance},
+                  {"equal_ids", found.result.equal_ids},
+                  {"ids", found.result.ids}};
+    return {};
+  });
+}
+
+void mote_host_cancel(mote_host* model) {
+  if (model != nullptr) ++model->cancelled;
+}
+
+void mote_host_close(mote_host* model) {
+  if (model == nullptr) return;
+  ++model->cancelled;
+  model->workers().wait_until_idle();
+  delete model;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What calls of mote/host.h return, and the one place where exceptions end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "host/tasks/status.h"
+#include "mote/host.h"
+
+struct mote_host_result {
+  mote_status status = MOTE_OK;
+  std::string sentence;
+  std::string json = "null";
+  std::vector<float> values;
+  uint64_t shape[4] = {};
+  std::vector<std::byte> bytes;
+};
+
+namespace mote::api {
+
+/// What a call fills its result with.
+struct Reply {
+  nlohmann::json json;
+  std::vector<float> values;
+  std::vector<uint64_t> shape;  // of the values, at most four sides
+  std::vector<std::byte> bytes;
+};
+
+/// Turns what was thrown into a status. Is called in a handler.
+host::Status status_of_exception() noexcept;
+
+/// Makes a result of a reply, or of why there is none.
+mote_host_result* make_result(const host::Status& status, Reply& reply) noexcept;
+
+/// Runs body(reply), which returns a Status or throws.
+template <class Body>
+mote_host_result* respond(Body body) noexcept {
+  Reply reply;
+  host::Status status;
+  try {
+    status = body(reply);
+  } catch (...) {
+    status = status_of_exception();
+  }
+  return make_result(status, reply);
+}
+
+}  // namespace mote::api

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A model for programs with an operating system: texts, sounds and pictures in; texts, vectors and labels
+ * out. Unlike mote.h it allocates, reads files and starts threads.
+ *
+ *   mote_host* model;
+ *   mote_host_result* opened = mote_host_open("minilm.mote", NULL, &model);
+ *   if (mote_host_status(opened) != MOTE_OK) ... puts(mote_host_sentence(opened)) ...
+ *   mote_host_free(opened);
+ *   const mote_host_input texts[] = {{.text = "a cat"}, {.text = "a dog"}};
+ *   mote_host_result* embedded = mote_host_embed(model, texts, 2, "{\"truncate\": true}", NULL);
+ *   const float* vectors = mote_host_values(embedded, NULL);      (rows of mote_host_shape)
+ *   ...
+ *   mote_host_free(embedded);
+ *   mote_host_close(model);
+ *
+ * Results. Every call returns a result, never null but where not even that much memory is left; it is freed
+ * by mote_host_free. A failed one has a status other than MOTE_OK and one sentence: what is wrong, where,
+ * what to do.
+ *
+ * Options are a JSON object, or null for none. Its keys are the long options of the command `mote` without
+ * their dashes ("top-k"), and its values numbers, texts, booleans and lists. An unknown key, a value of a
+ * wrong type or out of range, and one that the model cannot honour are failures that name the key.
+ * docs/host.md lists all.
+ *
+ * Threads. Any function may be called from any thread. Calls on one model run side by side, at most as many
+ * as its option "sessions" says; others wait their turn. A chat serves one call at a time, a second one fails
+ * with MOTE_WRONG_STATE. In a child of fork() a model starts threads of its own with its first call; a chat
+ * that the parent began fails there with MOTE_WRONG_STATE.
+ */
+#ifndef MOTE_HOST_H_
+#define MOTE_HOST_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mote/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mote_host mote_host;               /* an open model */
+typedef struct mote_host_chat mote_host_chat;     /* a conversation with one */
+typedef struct mote_host_result mote_host_result; /* what a call returned */
+
+/* ---- Results ---- */
+
+mote_status mote_host_status(const mote_host_result* result);
+/* Why the call failed, zero-terminated, without an end mark; "" where it did not. */
+const char* mote_host_sentence(const mote_host_result* result);
+/* What the call found as JSON, UTF-8, zero-terminated; "null" where it failed. */
+const char* mote_host_json(const mote_host_result* result);
+/* Numbers of the result in row-major order: vectors, scores, samples, depths; null where it has none.
+   `count`, unless it is null, becomes how many. */
+const float* mote_host_values(const mote_host_result* result, uint64_t* count);
+/* Their shape; sides that the result has not are 1. Zeros where there are none. */
+void mote_host_shape(const mote_host_result* result, uint64_t shape[4]);
+/* Bytes of the result, a saved state; null where it has none. */
+const void* mote_host_bytes(const mote_host_result* result, uint64_t* count);
+/* Null does nothing. */
+void mote_host_free(mote_host_result* result);
+
+/* ---- Calls ---- */
+
+/* What a call is given: one of a text, a file's path, a file's bytes, samples, and pixels; clear the rest. */
+typedef struct mote_host_input {
+  const char* text;  /* UTF-8 */
+  size_t text_bytes; /* 0: `text` ends at its zero */
+  const char* path;  /* of a sound or a picture */
+  const void* data;  /* bytes of such a file */
+  size_t data_bytes;
+  const float* samples; /* [sample_count], -1 to 1, one channel */
+  uint64_t sample_count;
+  uint32_t rate; /* samples a second */
+  uint32_t width, height;
+  const uint8_t* pixels; /* [height, width, 3], red, green, blue */
+  uint64_t reserved[4];
+} mote_host_input;
+
+/* What a caller hears of a call while it runs, on the thread that made the call. Each may be null. */
+typedef struct mote_host_calls {
+  void* user;
+  /* 1: the call ends within one bounded step, with what it has (answers) or with MOTE_CANCELLED. */
+  int (*stop)(void* user);
+  /* A sentence for people: a text was cut, a default was taken. Zero-terminated. */
+  void (*note)(void* user, const char* sentence);
+  /* A part of an answer, a passage of a sound: whole characters. `id` is the token's, -1 where it is of none.
+   */
+  void (*text)(void* user, const char* text, size_t bytes, int32_t id);
+  uint64_t reserved[4];
+} mote_host_calls;
+
+/* ---- Models ---- */
+
+/* Opens a file, which stays mapped, or bytes, 64-byte aligned, which must outlive the model. `*model` becomes
+   null where it fails. The result is that of mote_host_info. Options: threads, decode-threads, context,
+   chunk, kv, backend, sessions (default 1: calls at once, each with threads and memory of its own), vision
+   (the file of a vision tower). */
+mote_host_result* mote_host_open(const char* path, const char* options, mote_host** model);
+mote_host_result* mote_host_open_bytes(const void* data, uint64_t bytes, const char* options,
+                                       mote_host** model);
+/* Ends calls in progress as mote_host_cancel does, waits for them, and closes. Chats must be ended before. */
+void mote_host_close(mote_host* model);
+
+/* {"name", "architecture", "tasks": ["generate", ...], "vocab", "context", "width", "labels", "weight_bytes",
+   "threads", "sessions", "memory_bytes": what sessions take now, ...} */
+mote_host_result* mote_host_info(mote_host* model);
+/* Hashes every tensor and replays the run that the converter stored. */
+mote_host_result* mote_host_verify(mote_host* model);
+/* Ends all calls on the model that are in progress, within one bounded step each. */
+void mote_host_cancel(mote_host* model);
+
+/* ---- Texts ---- */
+
+/* {"ids", "offsets": in characters, "types", "texts"} of a text or of two that belong together. Options:
+   no-special, literal. */
+mote_host_result* mote_host_tokenize(mote_host* model, const mote_host_input* texts, size_t count,
+                                     const char* options);
+/* {"text"}. Options: special (default false: special tokens have no text). */
+mote_host_result* mote_host_detokenize(mote_host* model, const int32_t* ids, size_t count,
+                                       const char* options);
+
+/* Continues inputs[0], a text. The inputs behind it are pictures before a message. {"text", "output_ids",
+   "finish", "prompt_ids", "prompt_ms", "decode_ms", ...}. Options: tokens, greedy, temp, top-k, top-p, min-p,
+   seed, repeat-penalty, stop (a text or a list), ignore-stop, chat (the text is a message), system,
+   context-full. */
+mote_host_result* mote_host_generate(mote_host* model, const mote_host_input* inputs, size_t count,
+                                     const char* options, const mote_host_calls* calls);
+
+/* Vectors [count, width] of texts, or of pictures for a model of pictures. Options: prompt, prompt-name,
+ * truncate. */
+mote_host_result* mote_host_embed(mote_host* model, const mote_host_input* inputs, size_t count,
+                                  const char* options, const mote_host_calls* calls);
+/* Scores [count] of texts for texts[0], the query, by vectors or by a cross encoder, of the texts behind it;
+   and
+   [{"score", "index"}, ...], the best first, indices from 0 behind the query. Options: top, truncate, and of
+   rank prompt and prompt-name. */
+mote_host_result* mote_host_rank(mote_host* model, const mote_host_input* texts, size_t count,
+                                 const char* options, const mote_host_calls* calls);
+mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* texts, size_t count,
+                                   const char* options, const mote_host_calls* calls);
+/* For each input, by the model's head: {"text", "labels" | "entities" | "answers" | "masks"}. Options: top,
+   question, pairs (inputs 0 and 1 belong together, 2 and 3, ...), truncate. */
+mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* inputs, size_t count,
+                                     const char* options, const mote_host_calls* calls);
+/* Renders a chat template in Jinja, inputs[0], over a conversation in JSON, inputs[1]: {"text"}.
+   Options: date, no-answer, and set, an object of variables. */
+mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count, const char* options);
+
+/* ---- Conversations ---- */
+
+/* Options as of mote_host_generate, with temperature and the like as the model's authors say by default, and
+   context-full: "slide" by default, which forgets the oldest turns. The model must outlive the chat. */
+mote_host_result* mote_host_chat_begin(mote_host* model, const char* options, mote_host_chat** chat);
+/* Answers inputs[0], a text, behind which pictures may stand. The result is that of mote_host_generate with
+   "prompt_tokens" and "reused_tokens". A failed message is forgotten. */
+mote_host_result* mote_host_chat_say(mote_host_chat* chat, const mote_host_input* inputs, size_t count,
+                                     const mote_host_calls* calls);
+/* Begins another conversation. */
+mote_host_result* mote_host_chat_reset(mote_host_chat* chat);
+/* The turns and what is computed of them, as bytes; and such bytes taken up by a chat with the same model and
+   options. A failed load leaves the chat as it was. */
+mote_host_result* mote_host_chat_save(mote_host_chat* chat);
+mote_host_result* mote_host_chat_load(mote_host_chat* chat, const void* data, uint64_t bytes);
+void mote_host_chat_end(mote_host_chat* chat);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

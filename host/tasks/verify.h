@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/status.h"
+
+namespace mote::host {
+
+/// What replaying a file's own run gave; none of it where the file has no such run.
+struct Verification {
+  bool has_self_test = false;
+  mote_self_test result = {};
+  const char* isa = "";  // that it ran on
+};
+
+/// Replays the run that the converter stored. Fails where it differs.
+Result<Verification> verify(const Model& model, const SessionChoices& choices);
+
+}  // namespace mote::host

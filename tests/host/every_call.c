@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes every call of mote/host.h and mote/convert.h from C99, over the models of a folder: every_call
+ * FOLDER. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mote/convert.h"
+#include "mote/host.h"
+
+static const char* folder;
+
+static void fail(const char* what, const char* why) {
+  fprintf(stderr, "every_call: %s: %s\n", what, why);
+  exit(1);
+}
+
+/* Checks a result whose JSON must hold `expected`, and frees it. */
+static void expect(mote_host_result* result, const char* what, const char* expected) {
+  if (mote_host_status(result) != MOTE_OK) fail(what, mote_host_sentence(result));
+  if (strstr(mote_host_json(result), expected) == NULL) fail(what, mote_host_json(result));
+  mote_host_free(result);
+}
+
+static mote_host* open_model(const char* name, const char* type, const char* options) {
+  char source[1024], output[1024];
+  mote_convert_result* done;
+  mote_host* model;
+  snprintf(source, sizeof source, "%s/%s", folder, name);
+  snprintf(output, sizeof output, "%s/%s.mote", folder, name);
+  done = mote_convert(source, output, type, NULL);
+  if (mote_convert_status(done) != MOTE_OK) fail(source, mote_convert_sentence(done));
+  if (strstr(mote_convert_json(done), "\"file_bytes\"") == NULL) fail(source, mote_convert_json(done));
+  mote_convert_free(done);
+  expect(mote_host_open(output, options, &model), output, "\"weight_bytes\"");
+  return model;
+}
+
+static mote_host_input text(const char* words) {
+  mote_host_input input;
+  memset(&input, 0, sizeof input);
+  input.text = words;
+  return input;
+}
+
+static void take_text(void* user, const char* part, size_t bytes, int32_t id) {
+  (void)part;
+  *(size_t*)user += bytes + (id >= 0);
+}
+
+static void generate_and_chat(void) {
+  mote_host* model =
+      open_model("llama", "{\"type\": \"q8\", \"chat-format\": \"zephyr\"}", "{\"threads\": 1}");
+  mote_host_input input = text("hello");
+  mote_host_calls calls;
+  mote_host_chat* chat;
+  mote_host_result* saved;
+  const void* bytes;
+  uint64_t count;
+  size_t heard = 0;
+  memset(&calls, 0, sizeof calls);
+  calls.user = &heard;
+  calls.text = take_text;
+  expect(mote_host_verify(model), "verify", "\"self_test\":true");
+  expect(mote_host_generate(model, &input, 1, "{\"tokens\": 4}", &calls), "generate",
+         "\"finish\":\"length\"");
+  if (heard == 0) fail("generate", "the callback heard nothing");
+  expect(mote_host_chat_begin(model, "{\"tokens\": 4, \"greedy\": true}", &chat), "chat_begin",
+         "\"context\"");
+  expect(mote_host_chat_say(chat, &input, 1, NULL), "chat_say", "\"reused_tokens\":0");
+  saved = mote_host_chat_save(chat);
+  bytes = mote_host_bytes(saved, &count);
+  if (bytes == NULL) fail("chat_save", mote_host_sentence(saved));
+  expect(mote_host_chat_reset(chat), "chat_reset", "null");
+  expect(mote_host_chat_load(chat, bytes, count), "chat_load", "null");
+  mote_host_free(saved);
+  expect(mote_host_chat_say(chat, &input, 1, NULL), "chat_say", "\"reused_tokens\"");
+  mote_host_chat_end(chat);
+  expect(mote_host_info(model), "info", "\"generate\"");
+  mote_host_cancel(model);
+  mote_host_close(model);
+}
+
+static void read_texts(void) {
+  mote_host* model = open_model("bert_sentence_dense", "{\"type\": \"f32\"}", NULL);
+  mote_host_input texts[3];
+  mote_host_result* embedded;
+  uint64_t shape[4];
+  const int32_t ids[] = {1, 2, 3};
+  texts[0] = text("hello world");
+  texts[1] = text("the world");
+  texts[2] = text("a cat");
+  embedded = mote_host_embed(model, texts, 3, NULL, NULL);
+  mote_host_shape(embedded, shape);
+  if (mote_host_values(embedded, NULL) == NULL || shape[0] != 3 || shape[1] < 2) fail("embed", "no vectors");
+  expect(embedded, "embed", "\"rows\":3");
+  expect(mote_host_rank(model, texts, 3, "{\"top\": 1}", NULL), "rank", "\"score\"");
+  expect(mote_host_tokenize(model, texts, 2, NULL), "tokenize", "\"offsets\"");
+  expect(mote_host_detokenize(model, ids, 3, "{\"special\": true}"), "detokenize", "\"text\"");
+  mote_host_close(model);
+  model = open_model("bert_cross_encoder", "{\"type\": \"f32\"}", NULL);
+  expect(mote_host_rerank(model, texts, 3, NULL, NULL), "rerank", "\"index\"");
+  mote_host_close(model);
+  model = open_model("bert_classifier", "{\"type\": \"f32\"}", NULL);
+  expect(mote_host_classify(model, texts, 3, "{\"top\": 2}", NULL), "classify", "\"labels\"");
+  mote_host_close(model);
+}
+
+static void render_template(void) {
+  mote_host_input inputs[2];
+  inputs[0] = text("{{ messages[0].content }}{{ eos_token }}");
+  inputs[1] = text("[{\"role\": \"user\", \"content\": \"hi\"}]");
+  expect(mote_host_template(inputs, 2, "{\"set\": {\"eos_token\": \"!\"}}"), "template", "\"hi!\"");
+}
+
+int main(int count, char** arguments) {
+  mote_convert_result* list = mote_convert_list();
+  if (count != 2) fail("usage", "every_call FOLDER");
+  folder = arguments[1];
+  if (strstr(mote_convert_json(list), "\"llama\"") == NULL) fail("list", mote_convert_json(list));
+  mote_convert_free(list);
+  generate_and_chat();
+  read_texts();
+  render_template();
+  puts("every call answers");
+  return 0;
+}
