@@ -43,6 +43,9 @@ std::string sentence(std::string_view pattern, const Words&... words) {
 /// '?', and line breaks become spaces.
 std::string one_line(std::string_view text);
 
+/// Returns the text without spaces, tabs and ends of lines at its ends.
+std::string trimmed(std::string_view text);
+
 /// Returns "98.2 MiB", "640 B".
 std::string human_bytes(uint64_t bytes);
 

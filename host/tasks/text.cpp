@@ -32,6 +32,15 @@ Status require_tokenizer(const Model& model, Remedy remedy) {
   return failed(remedy, "{} has no tokenizer, so it cannot read a text", model.name());
 }
 
+Status check_ids(const Model& model, std::span<const int32_t> ids, std::string_view what) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= 0 && static_cast<uint32_t>(ids[i]) < model.info().vocab) continue;
+    return failed("{}: id {} at index {} is not in the vocabulary of {} (0 to {})", what, ids[i], i,
+                  model.name(), model.info().vocab - 1);
+  }
+  return {};
+}
+
 Result<mote_status> with_text_room(const Model& model, mote_session* session, size_t bytes,
                                    const std::function<mote_status(mote_session*)>& run) {
   constexpr size_t kMostBytes = size_t{1} << 30, kMostExpansion = 12, kLeastRoom = 1024;

@@ -27,6 +27,9 @@ Status require_tokenizer(const Model& model, Remedy remedy);
 Result<mote_status> with_text_room(const Model& model, mote_session* session, size_t bytes,
                                    const std::function<mote_status(mote_session*)>& run);
 
+/// Fails unless each id is below the model's vocabulary; `what` begins the message.
+Status check_ids(const Model& model, std::span<const int32_t> ids, std::string_view what);
+
 /// Returns the ids of a text; `flags` are those of mote_tokenize.
 Result<std::vector<int32_t>> tokenize(const Model& model, const Session& session, std::string_view text,
                                       uint32_t flags);

@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "host/base/error.h"
-#include "host/media/filter_banks.h"
-#include "host/media/mel_reader.h"
 #include "host/media/sound_file.h"
+#include "host/tasks/sound/filter_banks.h"
+#include "host/tasks/sound/mel_reader.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/filter_bank_sound.h"
 
@@ -18,17 +18,52 @@ namespace {
 /// Features of finite samples are numbers.
 void check_filter_banks(std::span<const float> samples) {
   if (!std::all_of(samples.begin(), samples.end(), [](float x) { return std::fabs(x) <= 1.0f; })) return;
-  for (const float feature :
-       mote::cli::FilterBanks(test::filter_bank_sound(MOTE_FEATURES_NORMALIZED_FILTER_BANK, 20))
-           .of(samples)) {
+  auto banks =
+      mote::host::FilterBanks::make(test::filter_bank_sound(MOTE_FEATURES_NORMALIZED_FILTER_BANK, 20));
+  if (!banks.ok()) std::abort();
+  for (const float feature : banks->of(samples)) {
     if (!std::isfinite(feature)) std::abort();
+  }
+}
+
+/// Samples in memory.
+class Samples : public mote::host::SoundInput {
+ public:
+  explicit Samples(std::span<const float> samples) : samples_(samples) {}
+  mote::host::Result<size_t> read(std::span<float> out) override {
+    const size_t count = std::min(out.size(), samples_.size() - at_);
+    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(at_), count, out.begin());
+    at_ += count;
+    return count;
+  }
+  mote::host::Status rewind() override {
+    at_ = 0;
+    return {};
+  }
+
+ private:
+  std::span<const float> samples_;
+  size_t at_ = 0;
+};
+
+/// Makes Whisper's features of windows of all samples.
+void check_mels(std::span<const float> samples, uint32_t rate) {
+  constexpr uint32_t kFrames = 50;
+  Samples sound(samples);
+  auto reader = mote::host::MelReader::read_all(sound, rate, 64, 160, 4, kFrames);
+  if (!reader.ok()) return;
+  std::vector<float> features(size_t{kFrames} * 4);
+  [[maybe_unused]] static volatile float sink;
+  for (uint64_t frame = 0; frame < reader->frames(); frame += kFrames) {
+    if (!reader->read(frame, kFrames, features.data()).ok()) return;
+    sink = features[0];
   }
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr uint32_t kRate = 16000, kFrames = 50;
+  constexpr uint32_t kRate = 16000;
   constexpr size_t kMostSamples = 4 * kRate;
   try {
     const auto source = mote::cli::open_sound({reinterpret_cast<const std::byte*>(data), size});
@@ -37,14 +72,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t count = resampler.read(samples);
     check_filter_banks(std::span(samples).first(count));
     if (count == kMostSamples) return 0;
-    source->rewind();
-    mote::cli::MelReader reader(*source, kRate, 64, 160, 4, kFrames);
-    std::vector<float> features(size_t{kFrames} * 4);
-    [[maybe_unused]] static volatile float sink;
-    for (uint64_t frame = 0; frame < reader.frames(); frame += kFrames) {
-      reader.read(frame, kFrames, features.data());
-      sink = features[0];
-    }
+    check_mels(std::span(samples).first(count), kRate);
   } catch (const mote::convert::Error&) {
   }
   return 0;

@@ -15,7 +15,7 @@ cd "$source_dir"
 options=(-std=c++20 -O1 -fno-exceptions -fno-rtti -Wall -Wextra -Werror -I. -Iruntime/include)
 
 banned='fstream|iostream|sstream|thread|mutex|filesystem|csignal|signal.h|unistd.h|sys/.*|fmt/.*|nlohmann/.*'
-used=$(grep -nE "#include <($banned)>" host/tasks/* || true)
+used=$(grep -rnE "#include <($banned)>" host/tasks || true)
 [ -z "$used" ] || fail "host/tasks includes what it may not:
 $used"
 
@@ -23,7 +23,7 @@ $used"
 compile() {
   local name=$1
   shift
-  printf '%s\n' host/tasks/*.cpp | xargs -P "$(nproc)" -I{} "$@" "${options[@]}" -c {} -o /dev/null ||
+  find host/tasks -name '*.cpp' | xargs -P "$(nproc)" -I{} "$@" "${options[@]}" -c {} -o /dev/null ||
     fail "host/tasks does not compile for $name"
 }
 compile 32_bits arm-linux-gnueabihf-g++ -Wno-psabi

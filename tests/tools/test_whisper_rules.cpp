@@ -3,12 +3,12 @@
 // What Whisper's decoder may say next, and the features that it hears.
 #include <cmath>
 
-#include "host/media/mel_reader.h"
+#include "host/tasks/sound/mel_reader.h"
+#include "host/tasks/sound/whisper_rules.h"
 #include "mote/sound.h"
 #include "tests/support/unity_style.h"
-#include "tools/mote/speech/whisper_rules.h"
 
-using namespace mote::cli;
+using namespace mote::host;
 
 namespace {
 
@@ -48,11 +48,10 @@ std::vector<size_t> range(size_t first, size_t end) {
 }
 
 /// Noise that gets louder, of so many samples.
-class Noise : public SoundSource {
+class Noise : public SoundInput {
  public:
   explicit Noise(uint64_t samples) : samples_(samples) {}
-  uint32_t rate() const override { return 16000; }
-  size_t read(std::span<float> out) override {
+  Result<size_t> read(std::span<float> out) override {
     size_t count = 0;
     for (; count < out.size() && at_ < samples_; ++count, ++at_) {
       state_ = state_ * 1664525u + 1013904223u;
@@ -61,9 +60,10 @@ class Noise : public SoundSource {
     }
     return count;
   }
-  void rewind() override {
+  Status rewind() override {
     at_ = 0;
     state_ = 1;
+    return {};
   }
 
  private:
@@ -112,9 +112,11 @@ TEST("features of a long sound, read in windows, are those of the whole", "[whis
   constexpr uint32_t kFft = 400, kHop = 160, kMels = 20, kFrames = 300, kHeld = 100;
   Noise noise(uint64_t{kFrames} * kHop + 37);
   std::vector<float> samples(size_t{kFrames + 10} * kHop);
-  noise.read(samples);
-  noise.rewind();
-  MelReader reader(noise, 16000, kFft, kHop, kMels, kHeld);
+  REQUIRE(noise.read(samples).ok());
+  REQUIRE(noise.rewind().ok());
+  Result<MelReader> opened = MelReader::read_all(noise, 16000, kFft, kHop, kMels, kHeld);
+  REQUIRE(opened.ok());
+  MelReader& reader = *opened;
   TEST_ASSERT_EQUAL_UINT32(kFrames, reader.frames());
   std::vector<float> filters(size_t{kMels} * (kFft / 2 + 1)), whole(size_t{kFrames + 10} * kMels);
   mote_mel_filters(16000, kMels, kFft / 2 + 1, filters.data());
@@ -126,7 +128,7 @@ TEST("features of a long sound, read in windows, are those of the whole", "[whis
   for (const auto& [first, count] : {std::pair(0u, 90u), std::pair(60u, 100u), std::pair(200u, 105u)}) {
     CAPTURE(first, count);
     std::vector<float> window(size_t{count} * kMels);
-    reader.read(first, count, window.data());
+    REQUIRE(reader.read(first, count, window.data()).ok());
     REQUIRE(std::equal(window.begin(), window.end(), whole.begin() + static_cast<ptrdiff_t>(first * kMels)));
   }
 }

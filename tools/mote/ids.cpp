@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "host/base/error.h"
+#include "host/tasks/text.h"
 #include "tools/mote/output.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
@@ -38,12 +39,7 @@ std::vector<int32_t> given_ids(std::string_view text) {
 std::vector<int32_t> read_ids(const std::string& path) { return parse_ids(read_text(path), path); }
 
 void check_ids(const std::vector<int32_t>& ids, const ModelFile& file, const std::string& what) {
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0 || static_cast<uint32_t>(ids[i]) >= file.info().vocab) {
-      convert::fail("{}: id {} at index {} is not in the vocabulary of {} (0 to {})", what, ids[i], i,
-                    file.path(), file.info().vocab - 1);
-    }
-  }
+  check(host::check_ids(file.host(), ids, what));
 }
 
 std::vector<int32_t> pseudo_random_ids(uint32_t n, uint32_t vocab) {

@@ -1,46 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures through an encoder, one at a time.
+// The library's encoder of pictures, over files, whose failures are exceptions.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "host/media/fitted.h"
-#include "mote/pictures.h"
-#include "tools/mote/rows_encoder.h"
+#include "host/media/sides.h"
+#include "host/tasks/picture_encoder.h"
+#include "tools/mote/session.h"
 
 namespace mote::cli {
 
-bool takes_pictures(const ModelFile& file);
+inline bool takes_pictures(const ModelFile& file) { return host::takes_pictures(file.host()); }
 
-/// The depths [height, width] of picture `index` of a session's run, of a model of depth.
-std::vector<float> depth_map(const mote_picture_info& picture, const Session& session, uint32_t index);
+/// Returns the pixel values of a PNG or JPEG, as the model takes them; `own` becomes the picture's sides,
+/// unless it is null.
+std::vector<float> picture_values(const std::string& path, const mote_picture_info& info,
+                                  pictures::Sides* own = nullptr);
 
 class PictureEncoder {
  public:
   /// Throws convert::Error for a model that takes no pictures.
-  PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool);
+  PictureEncoder(const ModelFile& file, const SessionFlags& flags, const ThreadPool& pool)
+      : encoder_(take(host::PictureEncoder::make(file.host(), session_choices(file, flags, pool)))) {}
 
   const mote_output_info& output() const { return encoder_.output(); }
-  const mote_picture_info& picture() const { return picture_; }
+  const mote_picture_info& picture() const { return encoder_.picture(); }
 
-  /// Of a PNG or JPEG; its outputs stay until the next.
+  /// Encodes a PNG or JPEG. Ctrl-C ends it with Interrupted. Outputs stay until the next call.
   void encode(const std::string& path);
-  /// Its sides.
+  /// Returns the sides of the last picture.
   pictures::Sides sides() const { return sides_; }
 
-  /// A row of outputs, and the same as probabilities: the only one, or of a detector one of
-  /// picture().after.
   std::vector<float> row() const { return encoder_.row(); }
-  std::vector<float> probabilities(uint32_t index = 0) const { return encoder_.probabilities(index); }
-  /// Of a model of depth: [height, width] of what the picture became.
-  std::vector<float> depths() const { return depth_map(picture_, encoder_.session(), 0); }
+  std::vector<float> probabilities() const { return take(encoder_.probabilities()); }
+  std::vector<float> depths() const { return encoder_.depths(); }
+  std::vector<host::Box> boxes(float threshold) const { return take(encoder_.boxes(sides_, threshold)); }
 
  private:
-  mote_picture_info picture_;
-  RowsEncoder encoder_;
-  std::vector<float> rows_;
+  host::PictureEncoder encoder_;
   pictures::Sides sides_{};
 };
 

@@ -4,58 +4,23 @@
 // with.
 #include "tools/mote/commands/classify_files.h"
 
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "host/base/error.h"
-#include "mote/pictures.h"
+#include "host/tasks/picture_texts.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
-#include "tools/mote/text_encoder.h"
+#include "tools/mote/signals.h"
 
 namespace mote::cli {
+
 namespace {
 
-/// The vectors of texts, of the other tower.
-class TextVectors {
- public:
-  TextVectors(const std::string& model, const std::vector<std::string>& texts, const SessionFlags& flags,
-              const ThreadPool& pool)
-      : file_(model, flags), texts_(texts) {
-    TextEncoder encoder(file_, flags, pool, false);
-    if (encoder.output().kind != MOTE_OUTPUT_EMBEDDING)
-      convert::fail("{} gives no vectors of texts", file_.path());
-    std::vector<EncodedText> encoded;
-    for (const std::string& text : texts_) encoded.push_back(encoder.tokenize(text));
-    encoder.encode(encoded, [&](size_t, uint32_t row) { vectors_.push_back(encoder.row(row)); });
-  }
-
-  /// Of a picture's vector: CLIP's are probabilities among the texts, SigLIP's of each text by itself.
-  std::vector<float> probabilities(const std::vector<float>& picture, const mote_picture_info& info) const {
-    std::vector<float> values;
-    for (const std::vector<float>& text : vectors_) {
-      if (text.size() != picture.size())
-        convert::fail("{} gives vectors of {} numbers, the pictures' have {}: both must be of one model",
-                      file_.path(), text.size(), picture.size());
-      const float cosine = std::inner_product(text.begin(), text.end(), picture.begin(), 0.0f);
-      values.push_back(info.similarity_scale * cosine + info.similarity_bias);
-    }
-    const bool alone = info.similarity_bias != 0.0f;
-    const float most = *std::max_element(values.begin(), values.end());
-    float sum = 0;
-    for (float& value : values)
-      sum += value = alone ? 1.0f / (1.0f + std::exp(-value)) : std::exp(value - most);
-    for (float& value : values) value /= alone ? 1.0f : sum;
-    return values;
-  }
-
- private:
-  ModelFile file_;
-  std::vector<std::string> texts_;
-  std::vector<std::vector<float>> vectors_;
-};
+host::PictureTexts texts_of(const ModelFile& file, const std::vector<std::string>& texts,
+                            const SessionFlags& flags, const ThreadPool& pool) {
+  const InterruptGuard guard;
+  return take(host::PictureTexts::make(file.host(), session_choices(file, flags, pool), texts, hooks()));
+}
 
 }  // namespace
 
@@ -89,17 +54,15 @@ void classify_pictures(const FileLabels& wanted, const std::string& text_model,
     }
     return;
   }
-  if (encoder.output().kind == MOTE_OUTPUT_DEPTH) convert::fail("{} measures depth: mote depth", file.path());
-  if (encoder.output().kind == MOTE_OUTPUT_BOXES)
-    convert::fail("{} finds things in pictures: mote detect", file.path());
-  if (text_model.empty() || encoder.picture().similarity_scale == 0.0f)
-    convert::fail("{} has no head that labels anything{}", file.path(),
-                  encoder.picture().similarity_scale == 0.0f ? "; mote embed makes vectors"
-                                                             : "; --text-model compares pictures with texts");
-  const TextVectors vectors(text_model, texts, flags, pool);
+  check(host::require_similarity(file.host(), encoder.picture()));
+  if (text_model.empty())
+    convert::fail("{} has no head that labels anything; --text-model compares pictures with texts",
+                  file.path());
+  const ModelFile text_file(text_model, flags);
+  const host::PictureTexts vectors = texts_of(text_file, texts, flags, pool);
   for (const std::string& path : wanted.paths) {
     encoder.encode(path);
-    show_labels("picture", path, vectors.probabilities(encoder.row(), encoder.picture()), wanted,
+    show_labels("picture", path, take(vectors.probabilities(encoder.row(), encoder.picture())), wanted,
                 [&](uint32_t i) { return texts[i]; });
   }
 }

@@ -11,6 +11,7 @@
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/pages/html_page.h"
+#include "tools/mote/picture_encoder.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -24,9 +25,10 @@ struct DetectArguments {
   SessionFlags session;
 };
 
-void show_boxes(const std::string& path, pictures::Sides sides, const std::vector<Box>& boxes, bool json) {
+void show_boxes(const std::string& path, pictures::Sides sides, const std::vector<host::Box>& boxes,
+                bool json) {
   nlohmann::json found = nlohmann::json::array();
-  for (const Box& box : boxes) {
+  for (const host::Box& box : boxes) {
     found.push_back({{"label", box.label},
                      {"probability", box.probability},
                      {"box", {box.left, box.top, box.right, box.bottom}}});
@@ -51,7 +53,7 @@ void detect(const DetectArguments& arguments) {
   if (encoder.output().kind != MOTE_OUTPUT_BOXES) convert::fail("{} finds no boxes", file.path());
   for (const std::string& path : arguments.pictures) {
     encoder.encode(path);
-    const std::vector<Box> boxes = found_boxes(file, encoder, arguments.threshold);
+    const std::vector<host::Box> boxes = encoder.boxes(arguments.threshold);
     if (!arguments.output.empty())
       write_markup(arguments.output, boxes_svg(convert::MappedFile(path).bytes(), encoder.sides(), boxes));
     show_boxes(path, encoder.sides(), boxes, arguments.json);

@@ -8,6 +8,7 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/tasks/sound/speaker.h"
 #include "mote/pictures.h"
 #include "mote/sound.h"
 #include "tools/mote/commands/commands.h"
@@ -21,7 +22,6 @@
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/session.h"
-#include "tools/mote/speech/speaker.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
@@ -221,7 +221,7 @@ void encode(const ForwardArguments& arguments, const ModelFile& file, const Thre
   if (segments) return encode_segments(arguments, file, options);
   if (sound.rate != 0) {
     forward_sound(file, options, arguments.inputs[0], arguments.hidden, outputs);
-  } else if (speaks(file)) {
+  } else if (host::speaks(file.host())) {
     forward_voice(file, options, arguments.inputs[0], arguments.hidden, outputs);
   } else {
     mote_picture_info picture;

@@ -7,18 +7,18 @@
 
 #include "host/base/error.h"
 #include "host/base/output_file.h"
+#include "host/tasks/sound/speaker.h"
+#include "host/tasks/text.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
-#include "tools/mote/speech/speaker.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
 namespace mote::cli {
 namespace {
 
-constexpr double kPause = 0.3;               // seconds between lines
 constexpr uint64_t kMostSamples = 1u << 30;  // of a WAV, whose sizes have 32 bits
 
 struct SpeakArguments {
@@ -62,27 +62,17 @@ std::vector<std::byte> wav_of(const std::vector<float>& samples, uint32_t rate) 
   return bytes;
 }
 
-/// The utterances' ids: those given, or of each line that says something.
+/// Returns the utterances' ids: those given, or of each line that says something.
 std::vector<std::vector<int32_t>> utterances(const SpeakArguments& arguments, const ModelFile& file,
-                                             const mote_session_options& options) {
+                                             const host::SessionChoices& choices) {
   if (arguments.ids) {
     const std::vector<int32_t> ids = given_ids(*arguments.ids);
     check_ids(ids, file, "--ids");
     return {ids};
   }
-  require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
-  mote_session_options small = options;
-  small.context = small.chunk = small.logit_rows = 1;
-  const Session session(file, small);
-  const std::string text = arguments.prompt ? *arguments.prompt : read_text(arguments.text_file);
-  std::vector<std::vector<int32_t>> all;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    std::vector<int32_t> ids = tokenize(file, session, text.substr(at, end - at), MOTE_ADD_SPECIAL);
-    if (!ids.empty()) all.push_back(std::move(ids));
-    at = end + 1;
-  }
-  return all;
+  check(host::require_tokenizer(file.host(), host::Remedy::give_ids));
+  return take(host::lines_to_say(file.host(), choices,
+                                 arguments.prompt ? *arguments.prompt : read_text(arguments.text_file)));
 }
 
 void speak_text(const SpeakArguments& arguments) {
@@ -93,20 +83,17 @@ void speak_text(const SpeakArguments& arguments) {
   mote_model_get_voice(file.model(), &voice);
   if (voice.rate == 0) convert::fail("{} does not speak", file.path());
   const ThreadPool pool(file, arguments.session);
-  const mote_session_options options = session_options(file, arguments.session, pool);
-  mote_speak_options speaking = mote_speak_options_default(file.model());
-  speaking.seed = arguments.seed;
-  if (arguments.speed != 0.0f) speaking.speed *= arguments.speed;
+  const host::SessionChoices choices = session_choices(file, arguments.session, pool);
   convert::refuse_input(arguments.output, {arguments.file, arguments.text_file});
-  const auto texts = utterances(arguments, file, options);
-  if (texts.empty()) convert::fail("the text has nothing that the model can say");
+  const auto texts = utterances(arguments, file, choices);
   std::vector<float> samples;
-  for (const std::vector<int32_t>& ids : texts) {
-    if (!samples.empty()) samples.resize(samples.size() + static_cast<size_t>(kPause * voice.rate));
-    const Utterance said = speak(file, options, ids, speaking, "speak");
-    samples.insert(samples.end(), said.samples.begin(), said.samples.end());
+  const auto collect = [&](std::span<const float> more) {
+    samples.insert(samples.end(), more.begin(), more.end());
     if (samples.size() > kMostSamples) convert::fail("the text is too long for one WAV; speak it in parts");
-  }
+  };
+  Relay relay;
+  relay.check(host::speak(file.host(), choices, texts, {arguments.seed, arguments.speed}, relay.hooks(),
+                          relay.wrap(collect)));
   const std::vector<std::byte> wav = wav_of(samples, voice.rate);
   if (arguments.output == "-") return write_output({reinterpret_cast<const char*>(wav.data()), wav.size()});
   convert::OutputFile output(arguments.output);

@@ -2,23 +2,18 @@
 //
 // mote transcribe: speech to text.
 #include <cmath>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "host/base/error.h"
-#include "host/media/sound_file.h"
-#include "mote/pictures.h"
-#include "mote/sound.h"
+#include "host/media/deflated.h"
+#include "host/tasks/sound/source_text.h"
+#include "host/tasks/sound/transcribe.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
+#include "tools/mote/picture_encoder.h"
 #include "tools/mote/session.h"
-#include "tools/mote/speech/ctc.h"
-#include "tools/mote/speech/searched_text.h"
-#include "tools/mote/speech/source_text.h"
-#include "tools/mote/speech/token_text.h"
-#include "tools/mote/speech/transducer.h"
-#include "tools/mote/speech/whisper.h"
+#include "tools/mote/sound_file_input.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
@@ -29,9 +24,8 @@ constexpr uint32_t kMostWords = 12;    // of a line of subtitles
 constexpr double kPauseSeconds = 1.0;  // seconds that end one
 
 struct TranscribeArguments {
-  std::string file, sound, to;
-  WhisperOptions whisper;
-  bool srt = false, vtt = false, json = false;
+  std::string file, sound, to, language;
+  bool translate = false, srt = false, vtt = false, json = false;
   SessionFlags session;
 };
 
@@ -41,25 +35,17 @@ std::string clock(double seconds, char point) {
                      ms % 1000);
 }
 
-/// What stands between the texts of passages in the whole text.
-enum class Between {
-  space,        // of texts without spaces at their ends
-  other_space,  // of words, which may have spaces behind them
-  nothing       // of texts as they were decoded, Whisper's
-};
-
 /// Prints passages as they come, or all at once as JSON.
 class Printer {
  public:
-  explicit Printer(const TranscribeArguments& arguments, Between between = Between::space)
-      : arguments_(arguments), between_(between) {
+  Printer(const TranscribeArguments& arguments, const host::Model& model)
+      : arguments_(arguments), whole_(model) {
     if (arguments.vtt) print("WEBVTT\n\n");
   }
 
-  void add(const Passage& passage) {
+  void add(const host::Passage& passage) {
     const std::string text = trimmed(passage.text);
-    if (between_ != Between::nothing && !whole_.empty()) whole_ += " ";
-    whole_ += between_ == Between::space ? text : passage.text;
+    whole_.add(passage);
     if (arguments_.json)
       return items_.push_back({{"text", text}, {"begin", passage.begin}, {"end", passage.end}});
     const char point = arguments_.vtt ? '.' : ',';
@@ -72,27 +58,25 @@ class Printer {
   }
 
   /// `name`: of the list of passages.
-  void finish(const char* name, const std::string& language, bool cleans_up = false) {
+  void finish(const char* name, const std::string& language = "") {
     if (!arguments_.json) return;
-    const std::string text = cleans_up ? cleaned_up(trimmed(whole_)) : trimmed(whole_);
-    nlohmann::json all = {{"text", text}, {name, items_}};
+    nlohmann::json all = {{"text", whole_.text()}, {name, items_}};
     if (!language.empty()) all["language"] = language;
     print_json(all);
   }
 
  private:
   const TranscribeArguments& arguments_;
-  Between between_;
-  std::string whole_;
+  host::WholeText whole_;
   nlohmann::json items_ = nlohmann::json::array();
   size_t number_ = 0;
 };
 
-/// Words said without a pause, `most` at most, as one.
-std::vector<Passage> joined(const std::vector<Passage>& words, size_t most, double pause) {
-  std::vector<Passage> lines;
+/// Joins words said without a pause, `most` at most.
+std::vector<host::Passage> joined(const std::vector<host::Passage>& words, size_t most, double pause) {
+  std::vector<host::Passage> lines;
   size_t count = 0;
-  for (const Passage& word : words) {
+  for (const host::Passage& word : words) {
     if (!lines.empty() && count < most && word.begin - lines.back().end < pause) {
       lines.back().text += " " + word.text;
       lines.back().end = word.end;
@@ -105,33 +89,65 @@ std::vector<Passage> joined(const std::vector<Passage>& words, size_t most, doub
   return lines;
 }
 
-void print_words(const TranscribeArguments& arguments, const std::vector<Passage>& words, bool cleans_up) {
-  Printer printer(arguments, Between::other_space);
+void print_words(const TranscribeArguments& arguments, const host::Model& model,
+                 const std::vector<host::Passage>& words) {
+  Printer printer(arguments, model);
   if (arguments.json) {
-    for (const Passage& word : words) printer.add(word);
-    return printer.finish("words", "", cleans_up);
+    for (const host::Passage& word : words) printer.add(word);
+    return printer.finish("words");
   }
   const bool titles = arguments.srt || arguments.vtt;
-  std::vector<Passage> lines =
+  std::vector<host::Passage> lines =
       titles ? joined(words, kMostWords, kPauseSeconds) : joined(words, words.size(), INFINITY);
   if (!titles && lines.empty()) print("\n");
-  for (Passage& line : lines) {
-    if (cleans_up) line.text = cleaned_up(trimmed(line.text));
+  const host::WholeText whole(model);
+  for (host::Passage& line : lines) {
+    line.text = whole.shown(line.text);
     printer.add(line);
   }
 }
 
-void print_picture(const TranscribeArguments& arguments, const ModelFile& file, const ThreadPool& pool) {
+void print_picture(const TranscribeArguments& arguments, const ModelFile& file,
+                   const host::SessionChoices& choices) {
   if (arguments.srt || arguments.vtt) usage_fail("--srt and --vtt are of sound");
-  const mote_session_options options = session_options(file, arguments.session, pool);
-  const std::string text = trimmed(transcribe_picture(file, options, arguments.sound));
+  check(host::require_source_text(file.host()));
+  mote_picture_info picture;
+  mote_error error{};
+  check(mote_model_get_picture(file.model(), &picture, &error), error, file.path());
+  const std::string text = trimmed(take(host::read_picture(
+      file.host(), choices, picture_values(arguments.sound, picture), hooks(), arguments.sound)));
   if (arguments.json) return print_json({{"text", text}});
   print("{}\n", text);
 }
 
-void note_damage(const TranscribeArguments& arguments, const SoundSource& source) {
-  const std::string damage = source.damage();
+void print_sound(const TranscribeArguments& arguments, const ModelFile& file,
+                 const host::SessionChoices& choices) {
+  const host::TranscribeOptions options{{arguments.language, arguments.translate, host::deflater()},
+                                        arguments.to};
+  check(host::require_speech(file.host(), options));
+  const host::SpeechKind kind = host::speech_kind(file.host());
+  SoundFileInput sound(arguments.sound, file.host().sound().rate);
+  if (kind == host::SpeechKind::whisper && !options.whisper.deflated)
+    note("this build has no zlib, which tells texts that repeat themselves: they stay");
+  const auto transcribe = [&](const host::OnPassage& found) {
+    Relay relay;
+    return relay.take(
+        host::transcribe(file.host(), choices, sound, options, relay.hooks(), relay.wrap(found)));
+  };
+  host::Transcript transcript;
+  if (kind == host::SpeechKind::words) {
+    std::vector<host::Passage> words;
+    transcript = transcribe([&](const host::Passage& word) { words.push_back(word); });
+    print_words(arguments, file.host(), words);
+  } else {
+    Printer printer(arguments, file.host());
+    transcript = transcribe([&](const host::Passage& passage) { printer.add(passage); });
+    printer.finish("segments", transcript.language);
+  }
+  const std::string damage = sound.damage();
   if (!damage.empty()) note("{}: {}", arguments.sound, damage);
+  if (!transcript.heard && damage.empty())
+    note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
 }
 
 void transcribe(const TranscribeArguments& arguments) {
@@ -139,44 +155,11 @@ void transcribe(const TranscribeArguments& arguments) {
     usage_fail("--srt, --vtt and --json exclude each other");
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
-  mote_sound_info sound;
-  mote_model_get_sound(file.model(), &sound);
-  mote_picture_info picture;
-  if (mote_model_get_picture(file.model(), &picture, nullptr) == MOTE_OK && has_source(file))
-    return print_picture(arguments, file, pool);
-  if (sound.rate == 0) convert::fail("{} does not take sound, nor pictures of text", file.path());
-  const mote_session_options options = session_options(file, arguments.session, pool);
-  const bool searches = sound.features == MOTE_FEATURES_NORMALIZED_FILTER_BANK && has_source(file);
-  const bool whisper = sound.features == MOTE_FEATURES_LOG_MEL && sound.frames != 0 && has_source(file);
-  if (!whisper && (!arguments.whisper.language.empty() || arguments.whisper.translate))
-    convert::fail("{} knows no languages; --language and --translate are for Whisper", file.path());
-  if (!searches && !arguments.to.empty())
-    convert::fail("{} writes one language; --to is for Speech2Text", file.path());
-  std::optional<WhisperDecoder> decoder;
-  if (whisper) decoder.emplace(file, options);
-  const std::unique_ptr<SoundSource> source = open_sound(arguments.sound);
-  const bool tokens = sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL;
-  if (!has_source(file) && !tokens) {
-    print_words(arguments, transcribe_ctc(file, options, *source), mote_sound_cleans_up(file.model()) != 0);
-    return note_damage(arguments, *source);
-  }
-  Printer printer(arguments, whisper ? Between::nothing : Between::space);
-  const auto found = [&](const Passage& passage) { printer.add(passage); };
-  std::string language;
-  bool heard = true;
-  if (whisper) {
-    language = transcribe_whisper(*decoder, *source, arguments.whisper, found);
-  } else if (tokens) {
-    (has_source(file) ? transcribe_transducer : transcribe_ctc_tokens)(file, options, *source, found);
-  } else if (searches) {
-    heard = transcribe_searched(file, options, *source, arguments.to, found);
-  } else {
-    transcribe_source(file, options, *source, found);
-  }
-  printer.finish("segments", language);
-  note_damage(arguments, *source);
-  if (!heard && source->damage().empty())
-    note("{}: there is nothing to hear, it is silent or too short", arguments.sound);
+  const host::SessionChoices choices = session_choices(file, arguments.session, pool);
+  if (host::reads_pictures(file.host())) return print_picture(arguments, file, choices);
+  if (host::speech_kind(file.host()) == host::SpeechKind::none)
+    convert::fail("{} does not take sound, nor pictures of text", file.path());
+  print_sound(arguments, file, choices);
 }
 
 }  // namespace
@@ -189,9 +172,9 @@ void add_transcribe(CommandLine& line) {
               "WAV, FLAC or OGG; -: standard input, as of arecord -; a PNG or JPEG of a line of text")
       .type("SOUND")
       .required();
-  command.option("--language", &arguments.whisper.language, "What is spoken (en); by default it is detected")
+  command.option("--language", &arguments.language, "What is spoken (en); by default it is detected")
       .type("CODE");
-  command.flag("--translate", &arguments.whisper.translate, "Into English");
+  command.flag("--translate", &arguments.translate, "Into English");
   command.option("--to", &arguments.to, "The language to write, for a Speech2Text of several").type("CODE");
   command.flag("--srt", &arguments.srt, "As subtitles of SubRip");
   command.flag("--vtt", &arguments.vtt, "As subtitles of WebVTT");

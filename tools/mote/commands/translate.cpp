@@ -11,12 +11,12 @@
 #include <optional>
 
 #include "host/base/error.h"
-#include "mote/beams.h"
+#include "host/tasks/text.h"
+#include "host/tasks/translation.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/ids.h"
 #include "tools/mote/measure/eval_texts.h"
 #include "tools/mote/output.h"
-#include "tools/mote/source_search.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
@@ -32,88 +32,18 @@ struct TranslateArguments {
   SessionFlags session;
 };
 
-mote_beam_options search_options(const ModelFile& file, const TranslateArguments& arguments) {
-  mote_beam_options options = mote_model_beam_options(file.model());
-  if (arguments.beams) {
-    options.beams = *arguments.beams;
-    if (options.beams == 1) options.early_stopping = MOTE_STOP_EARLY;
-  }
-  if (arguments.tokens) options.max_tokens = *arguments.tokens;
-  return options;
-}
-
-/// What T5's authors put before a text, by the name of its task.
-std::optional<std::string> task_prefix(const ModelFile& file, const std::string& task) {
-  const char* name = nullptr;
-  for (uint32_t i = 0; const char* text = mote_model_prompt(file.model(), i, &name); ++i) {
-    if (task == name) return text;
-  }
-  return std::nullopt;
-}
-
-/// How the languages change a source and its search: by a prefix, or by tokens.
-class Languages {
- public:
-  Languages(const ModelFile& file, const TranslateArguments& arguments, mote_beam_options& options) {
-    if (arguments.summarizes) {
-      prefix_ = task_prefix(file, "summarization").value_or("");
-      return;
-    }
-    if (const auto prefix = task_prefix(file, "translation_" + arguments.from + "_to_" + arguments.to)) {
-      prefix_ = *prefix;
-      return;
-    }
-    if (!arguments.from.empty()) from_ = language_token(file, arguments.from);
-    if (arguments.to.empty()) return;
-    const int32_t to = language_token(file, arguments.to);
-    size_t bytes = 0;
-    const char* const text = mote_token_text(file.model(), to, &bytes);
-    if (std::string_view(text, bytes).starts_with(">>")) {
-      before_ = to;
-    } else {
-      options.forced_first_id = to;
-    }
-  }
-
-  const std::string& prefix() const { return prefix_; }
-
-  /// A text may name Marian's target itself.
-  static void check(const ModelFile& file, const std::string& text) {
-    const bool named = file.info().architecture == std::string_view("marian") && text.starts_with(">>");
-    const size_t end = named ? text.find("<<") : std::string::npos;
-    if (end != std::string::npos) language_token(file, text.substr(0, end + 2));
-  }
-
-  /// Marian's target stands before the source; others have the source's language at an end of it.
-  void mark(const ModelFile& file, std::vector<int32_t>& ids) const {
-    if (before_ >= 0) ids.insert(ids.begin(), before_);
-    if (from_ < 0) return;
-    const auto found =
-        std::find_if(ids.begin(), ids.end(), [&](int32_t id) { return is_language_token(file, id); });
-    if (found == ids.end()) {
-      ids.insert(ids.begin(), from_);
-    } else {
-      *found = from_;
-    }
-  }
-
- private:
-  std::string prefix_;
-  int32_t before_ = -1, from_ = -1;
-};
-
-void print_hypotheses(const SourceSearch& search, const std::vector<SourceHypothesis>& found, bool texts,
-                      const TranslateArguments& arguments, const std::vector<int32_t>& source) {
+void print_hypotheses(const host::Translator& translator, const std::vector<host::SourceHypothesis>& found,
+                      bool texts, const TranslateArguments& arguments, const std::vector<int32_t>& source) {
   if (arguments.json) {
     nlohmann::json hypotheses = nlohmann::json::array();
-    for (const SourceHypothesis& one : found) {
+    for (const host::SourceHypothesis& one : found) {
       nlohmann::json object = {{"ids", one.ids}, {"score", one.score}};
-      if (texts) object["text"] = search.text_of(one.ids);
+      if (texts) object["text"] = take(translator.text_of(one.ids));
       hypotheses.push_back(std::move(object));
     }
     return print_json({{"source_ids", source}, {"hypotheses", hypotheses}});
   }
-  if (texts) return print("{}\n", search.text_of(found[0].ids));
+  if (texts) return print("{}\n", take(translator.text_of(found[0].ids)));
   cli::print("{}\n", fmt::join(found[0].ids, ","));
 }
 
@@ -132,31 +62,37 @@ void each_text(const TranslateArguments& arguments, const std::function<void(con
   }
 }
 
-bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == std::string::npos; }
+host::Translator translator_of(const ModelFile& file, const TranslateArguments& arguments,
+                               const ThreadPool& pool, bool texts) {
+  host::TranslateOptions options{"", "", false, arguments.beams, arguments.tokens};
+  if (texts) {
+    check(host::require_tokenizer(file.host(), host::Remedy::give_ids));
+    options.from = arguments.from;
+    options.to = arguments.to;
+    options.summarizes = arguments.summarizes;
+  }
+  return take(host::Translator::make(file.host(), session_choices(file, arguments.session, pool), options));
+}
 
 void translate(const TranslateArguments& arguments) {
   const ModelFile file(arguments.file, arguments.session);
   const ThreadPool pool(file, arguments.session);
-  mote_beam_options options = search_options(file, arguments);
+  const auto search = [&](host::Translator& translator, const std::vector<int32_t>& source, bool texts) {
+    print_hypotheses(translator, take(translator.search(source, hooks())), texts, arguments, source);
+  };
   if (arguments.ids) {
     const std::vector<int32_t> source = given_ids(*arguments.ids);
-    SourceSearch search(file, arguments.session, pool, options);
-    return print_hypotheses(search, search.search(source), false, arguments, source);
+    host::Translator translator = translator_of(file, arguments, pool, false);
+    return search(translator, source, false);
   }
-  require_tokenizer(file, "give token ids with --ids 1,2,3 instead");
-  const Languages languages(file, arguments, options);
-  SourceSearch search(file, arguments.session, pool, options);
+  host::Translator translator = translator_of(file, arguments, pool, true);
   each_text(arguments, [&](const std::string& text) {
-    if (is_blank(text)) {
-      if (arguments.prompt || arguments.summarizes) convert::fail("the text is empty");
+    if (host::is_blank(text) && !arguments.prompt && !arguments.summarizes) {
       return arguments.json ? print_json({{"source_ids", nlohmann::json::array()},
                                           {"hypotheses", nlohmann::json::array()}})
                             : print("\n");
     }
-    languages.check(file, text);
-    std::vector<int32_t> source = search.tokenize(languages.prefix() + text);
-    languages.mark(file, source);
-    print_hypotheses(search, search.search(source), true, arguments, source);
+    search(translator, take(translator.source_of(text)), true);
     flush_output();
   });
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "host/base/error.h"
-#include "tools/mote/picture_encoder.h"
+#include "host/tasks/picture_encoder.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
@@ -132,7 +132,7 @@ void store_depth(const ModelFile& file, const Session& session, const Case& item
   Array<float>& depths = outputs.rows[item.prefix + "predicted_depth"];
   depths.shape = {item.sequences.size(), picture.height, picture.width};
   for_each_sequence(item, group, [&](size_t, uint32_t row) {
-    const std::vector<float> map = depth_map(picture, session, row);
+    const std::vector<float> map = host::depth_map(picture, session, row);
     depths.values.insert(depths.values.end(), map.begin(), map.end());
   });
 }

@@ -6,8 +6,8 @@
 
 #include "converter/readers/safetensors.h"
 #include "host/base/error.h"
+#include "host/tasks/rows_encoder.h"
 #include "mote/sound.h"
-#include "tools/mote/rows_encoder.h"
 #include "tools/mote/steps.h"
 
 namespace mote::cli {
@@ -100,7 +100,7 @@ Case read_sound_case(const ModelFile& file, const convert::SafetensorsFile& data
     const float* from = values.data() + b * size;
     item.sequences.push_back(sequence_of(sound.waveform != 0 ? waveform_rows(file, from, length, width, what)
                                          : compresses        ? compressed_rows(sound, from, length, what)
-                                         : sound.patch != 0  ? square_rows(sound, from)
+                                         : sound.patch != 0  ? host::square_rows(sound, from)
                                                             : std::vector<float>(from, from + length * width),
                                          width));
   }

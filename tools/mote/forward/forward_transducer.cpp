@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "host/base/error.h"
+#include "host/tasks/sound/transducer.h"
 #include "tools/mote/forward/forward_sound.h"
 #include "tools/mote/ids.h"
-#include "tools/mote/speech/transducer.h"
 
 namespace mote::cli {
 namespace {
@@ -42,18 +42,18 @@ mote_session_options transducer_options(mote_session_options options, const Mode
 }
 
 /// Of every frame after every prefix.
-Array<float> all_logits(Transducer& transducer, const std::vector<int32_t>& ids,
+Array<float> all_logits(host::Transducer& transducer, const std::vector<int32_t>& ids,
                         const std::vector<float>& frames, uint32_t vocab) {
   const size_t count = frames.size() / transducer.width();
   Array<float> logits{{1, count, ids.size(), vocab}, std::vector<float>(count * ids.size() * vocab)};
-  transducer.clear();
+  check(transducer.clear());
   for (size_t u = 0; u < ids.size(); ++u) {
     for (size_t t = 0; t < count; ++t) {
-      const auto row = transducer.ask(ids[u], frames.data() + t * transducer.width());
+      const auto row = take(transducer.ask(ids[u], frames.data() + t * transducer.width()));
       std::copy(row.begin(), row.end(),
                 logits.values.begin() + static_cast<ptrdiff_t>((t * ids.size() + u) * vocab));
     }
-    transducer.keep();
+    check(transducer.keep());
   }
   return logits;
 }
@@ -63,8 +63,8 @@ void forward_case(const ModelFile& file, const mote_session_options& options, co
   if (item.sequences.size() != 1) convert::fail("{} takes one sound at a time", file.path());
   HiddenRows traced;
   Session session(file, transducer_options(options, file, item, traced));
-  Transducer transducer(file, session);
-  const std::vector<float> frames = transducer.encode(item.sequences[0].values);
+  host::Transducer transducer = take(host::Transducer::make(file.host(), session));
+  const std::vector<float> frames = take(transducer.encode(item.sequences[0].values, hooks()));
   const auto encoded = traced.arrays;
   outputs.rows[item.prefix + "encoder_hidden"] = encoded.at(traced.last);
   for (const auto& [name, array] : encoded)
@@ -76,7 +76,7 @@ void forward_case(const ModelFile& file, const mote_session_options& options, co
   }
   if (generate == 0) return;
   Array<int64_t> ids, times;
-  for (const Transducer::Said& said : transducer.say(frames, generate)) {
+  for (const host::SaidToken& said : take(transducer.say(frames, generate, hooks()))) {
     ids.values.push_back(said.id);
     times.values.push_back(said.frame);
   }

@@ -5,8 +5,8 @@
 
 #include "converter/readers/safetensors.h"
 #include "host/base/error.h"
+#include "host/tasks/sound/speaker.h"
 #include "tools/mote/ids.h"
-#include "tools/mote/speech/speaker.h"
 
 namespace mote::cli {
 namespace {
@@ -37,14 +37,17 @@ class VoiceCase {
   }
 
   void run(const std::string& prefix, const mote_speak_options& voice) {
-    const Utterance said = speak(file_, options_, ids(), voice, what());
+    std::vector<float> samples;
+    const host::Utterance said = take(host::utter(
+        file_.host(), options_, ids(), voice, hooks(), what(),
+        [&](std::span<const float> piece) { samples.insert(samples.end(), piece.begin(), piece.end()); }));
     outputs_.ids[prefix + "durations"] = {{1, ids().size()}, said.durations};
     const size_t width = said.latent_width, frames = said.latents.size() / width;
     Array<float> spectrogram{{1, width, frames}, std::vector<float>(said.latents.size())};
     for (size_t i = 0; i < said.latents.size(); ++i)
       spectrogram.values[i % width * frames + i / width] = said.latents[i];
     outputs_.rows[prefix + "spectrogram"] = std::move(spectrogram);
-    outputs_.rows[prefix + "waveform"] = {{1, said.samples.size()}, said.samples};
+    outputs_.rows[prefix + "waveform"] = {{1, samples.size()}, samples};
   }
 
   void run_noisy(const std::string& prefix, const convert::SafetensorsFile& data) {

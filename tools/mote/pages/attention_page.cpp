@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "host/base/error.h"
+#include "host/tasks/source_search.h"
 #include "host/tasks/text.h"
 #include "mote/attention.h"
 #include "mote/beams.h"
 #include "schema/mote_generated.h"
 #include "tools/mote/pages/attention_script.h"
 #include "tools/mote/pages/html_page.h"
-#include "tools/mote/source_search.h"
 #include "tools/mote/text.h"
 
 namespace mote::cli {
@@ -104,8 +104,9 @@ std::vector<int32_t> generate_targets(const ModelFile& file, const ThreadPool& p
   options.beams = 1;
   options.early_stopping = MOTE_STOP_EARLY;
   options.max_tokens = static_cast<uint32_t>(std::min<uint64_t>(kMostTokens, file.info().context));
-  SourceSearch search(file, {}, pool, options);
-  std::vector<int32_t> targets = search.search(ids).front().ids;
+  host::SourceSearch search =
+      take(host::SourceSearch::make(file.host(), session_choices(file, {}, pool), options));
+  std::vector<int32_t> targets = take(search.search(ids, hooks())).front().ids;
   targets.pop_back();
   targets.insert(targets.begin(), file.info().bos_id);
   return targets;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of numbers, such as those of a picture or of a spectrum, through an encoder.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/status.h"
+#include "mote/sound.h"
+
+namespace mote::host {
+
+class RowsEncoder {
+ public:
+  /// Encodes sequences of `rows` rows, of which those `wanted` have outputs where these are of rows; none:
+  /// all. The model must outlive the encoder.
+  static Result<RowsEncoder> make(const Model& model, const SessionChoices& choices, uint32_t rows,
+                                  std::vector<uint32_t> wanted = {0});
+
+  const Model& model() const { return *model_; }
+  const mote_output_info& output() const { return model_->output(); }
+  const Session& session() const { return session_; }
+
+  /// Encodes the values [rows, width]; `what` names them in messages. Outputs stay until the next call.
+  Status encode(std::span<const float> values, const Hooks& hooks, std::string_view what);
+
+  /// Returns a row of outputs.
+  std::vector<float> row(uint32_t index = 0) const;
+  Result<std::vector<float>> probabilities(uint32_t index = 0) const;
+
+ private:
+  explicit RowsEncoder(const Model& model) : model_(&model) {}
+
+  const Model* model_;
+  uint32_t length_ = 0;
+  std::vector<uint32_t> wanted_;
+  Session session_;
+};
+
+/// Returns rows of zeros, then the squares of a spectrum [frames, bins].
+std::vector<float> square_rows(const mote_sound_info& sound, const float* spectrum);
+
+}  // namespace mote::host

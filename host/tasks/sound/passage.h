@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mote::host {
+
+/// What is said in a stretch of sound.
+struct Passage {
+  std::string text;
+  double begin, end;  // seconds
+  // Of Whisper:
+  std::vector<int32_t> ids = {};
+  double temperature = 0, average_logprob = 0, compression = 0, no_speech = 0;
+};
+
+/// Is called with each passage as it is known.
+using OnPassage = std::function<void(const Passage&)>;
+
+}  // namespace mote::host

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "host/tasks/status.h"
+
+namespace mote::host {
+
+/// Sound that a caller gives a task: samples from -1 to 1 of one channel, at the model's rate.
+class SoundInput {
+ public:
+  virtual ~SoundInput() = default;
+  /// Fills `samples` as far as there is sound and returns how many are filled: fewer than asked for at the
+  /// end only.
+  virtual Result<size_t> read(std::span<float> samples) = 0;
+  /// Goes back to the first sample.
+  virtual Status rewind() = 0;
+};
+
+}  // namespace mote::host

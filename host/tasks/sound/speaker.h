@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts said by a model that speaks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/status.h"
+#include "mote/voice.h"
+
+namespace mote::host {
+
+/// An utterance before it becomes samples.
+struct Utterance {
+  uint32_t latent_width = 0;
+  std::vector<int64_t> durations;  // frames of each token
+  std::vector<float> latents;      // [frames, latent_width]
+};
+
+/// Is called with samples from -1 to 1 as they come.
+using OnSamples = std::function<void(std::span<const float>)>;
+
+bool speaks(const Model& model);
+
+/// Says ids, of any number, in a session of its own; `given` has threads, kernels and a trace. `what` begins
+/// messages.
+Result<Utterance> utter(const Model& model, const mote_session_options& given, std::span<const int32_t> ids,
+                        const mote_speak_options& voice, const Hooks& hooks, std::string_view what,
+                        const OnSamples& on_samples);
+
+/// Returns the ids of each line of a text that says something. Fails for a model without a tokenizer.
+Result<std::vector<std::vector<int32_t>>> lines_to_say(const Model& model, const SessionChoices& choices,
+                                                       std::string_view text);
+
+struct SpeakOptions {
+  uint64_t seed = 0;   // another way to say it
+  float speed = 0.0f;  // times the model's own; 0: that
+};
+
+/// Says utterances one after the other, with a pause between them, at the rate of the model's voice. Fails
+/// for a model that does not speak, and where there is nothing to say.
+Status speak(const Model& model, const SessionChoices& choices,
+             std::span<const std::vector<int32_t>> utterances, const SpeakOptions& options,
+             const Hooks& hooks, const OnSamples& on_samples);
+
+}  // namespace mote::host

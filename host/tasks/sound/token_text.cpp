@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tasks/sound/token_text.h"
+
+#include <algorithm>
+
+#include "host/tasks/sound/mel_features.h"
+#include "host/tasks/sound/stretches.h"
+#include "host/tasks/steps.h"
+#include "host/tasks/text.h"
+
+namespace mote::host {
+namespace {
+
+constexpr double kTokenStretchSeconds = 30.0;
+
+}  // namespace
+
+Status require_token_text(const Model& model) {
+  if (model.sound().features != MOTE_FEATURES_NORMALIZED_LOG_MEL)
+    return failed("{}: its file does not say how its features are made of sound", model.name());
+  return require_tokenizer(model, Remedy::convert_tokenizer);
+}
+
+uint32_t token_rows(const Model& model) {
+  return static_cast<uint32_t>(kTokenStretchSeconds * model.sound().rate / model.sound().hop);
+}
+
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear,
+                         const OnPassage& found) {
+  MOTE_TRY(require_token_text(model));
+  const mote_sound_info& info = model.sound();
+  MelFeatures features(info);
+  const auto take = [&](std::span<const float> samples, uint64_t first) -> Status {
+    MOTE_TAKE(const std::vector<float> rows, features.of(samples));
+    const auto count = static_cast<uint32_t>(rows.size() / info.bins);
+    const uint32_t frames = count == 0 ? 0 : mote_model_output_rows(model.get(), count);
+    if (frames == 0) return {};  // too short to hear
+    MOTE_TAKE(const std::vector<SaidToken> said, hear(rows, frames));
+    if (said.empty()) return {};
+    std::vector<int32_t> ids;
+    for (const SaidToken& one : said) ids.push_back(one.id);
+    MOTE_TAKE(const std::string text, text_of_ids(model, ids, 0));
+    const double rate = info.rate, seconds = static_cast<double>(samples.size()) / rate / frames;
+    const double begin = static_cast<double>(first) / rate;
+    found({text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds});
+    return {};
+  };
+  return read_stretches(sound, info.rate, kTokenStretchSeconds, take);
+}
+
+Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                             const Hooks& hooks, const OnPassage& found) {
+  const mote_sound_info& info = model.sound();
+  if (info.blank < 0) return failed("{} hears, but has no head that writes text", model.name());
+  MOTE_TRY(require_token_text(model));
+  mote_session_options options = session_options(model, choices);
+  options.batch = 1;
+  options.context = options.chunk = token_rows(model);
+  options.logit_rows = std::max(1u, mote_model_output_rows(model.get(), options.chunk));
+  MOTE_TAKE(Session session, Session::begin(model, options));
+  const auto hear = [&](std::span<const float> features, uint32_t frames) -> Result<std::vector<SaidToken>> {
+    const auto rows = static_cast<uint32_t>(features.size() / info.bins);
+    MOTE_TRY(encode_values(session, features.data(), rows, hooks, model.name()));
+    std::vector<SaidToken> said;
+    int32_t last = info.blank;
+    for (uint32_t frame = 0; frame < frames; ++frame) {
+      const float* logits = mote_session_output(session.get(), frame);
+      const auto id = static_cast<int32_t>(std::max_element(logits, logits + model.output().width) - logits);
+      if (id != last && id != info.blank) said.push_back({id, frame});
+      last = id;
+    }
+    return said;
+  };
+  return transcribe_tokens(model, sound, hear, found);
+}
+
+}  // namespace mote::host

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Models of NeMo's features that label frames with tokens: of a vocabulary by CTC, or by a transducer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/sound/passage.h"
+#include "host/tasks/sound/sound_input.h"
+
+namespace mote::host {
+
+struct SaidToken {
+  int32_t id;
+  uint32_t frame;
+};
+
+/// Returns the tokens of features [rows, bins], which have so many frames of outputs.
+using HearTokens =
+    std::function<Result<std::vector<SaidToken>>(std::span<const float> features, uint32_t frames)>;
+
+/// Fails for a model of other features or without a tokenizer.
+Status require_token_text(const Model& model);
+/// Returns the rows of the model's input that a stretch can have.
+uint32_t token_rows(const Model& model);
+
+/// Transcribes a sound in stretches; `found` gets the text of each.
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear,
+                         const OnPassage& found);
+
+/// Transcribes by CTC (Graves et al. 2006): the likeliest token of each frame, repeated ones once, without
+/// blanks.
+Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                             const Hooks& hooks, const OnPassage& found);
+
+}  // namespace mote::host

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tasks/sound/transcribe.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "host/tasks/picture_encoder.h"
+#include "host/tasks/sound/ctc.h"
+#include "host/tasks/sound/searched_text.h"
+#include "host/tasks/sound/source_text.h"
+#include "host/tasks/sound/token_text.h"
+#include "host/tasks/sound/transducer.h"
+#include "host/tasks/source_search.h"
+#include "host/tasks/steps.h"
+#include "host/tasks/text.h"
+
+namespace mote::host {
+
+SpeechKind speech_kind(const Model& model) {
+  const mote_sound_info& sound = model.sound();
+  if (sound.rate == 0) return SpeechKind::none;
+  const bool tokens = sound.features == MOTE_FEATURES_NORMALIZED_LOG_MEL;
+  if (!model.has_source()) return tokens ? SpeechKind::tokens : SpeechKind::words;
+  if (tokens) return SpeechKind::transducer;
+  if (sound.features == MOTE_FEATURES_NORMALIZED_FILTER_BANK) return SpeechKind::searched;
+  const bool whisper = sound.features == MOTE_FEATURES_LOG_MEL && sound.frames != 0;
+  return whisper ? SpeechKind::whisper : SpeechKind::generated;
+}
+
+bool reads_pictures(const Model& model) { return takes_pictures(model) && model.has_source(); }
+
+Status require_speech(const Model& model, const TranscribeOptions& options) {
+  const SpeechKind kind = speech_kind(model);
+  if (kind == SpeechKind::none) return failed("{} does not take sound", model.name());
+  if (kind != SpeechKind::whisper && (!options.whisper.language.empty() || options.whisper.translate))
+    return failed(Remedy::whisper_alone, "{} knows no languages", model.name());
+  if (kind != SpeechKind::searched && !options.to.empty())
+    return failed(Remedy::speech2text_alone, "{} writes one language", model.name());
+  return kind == SpeechKind::whisper ? require_whisper(model) : Status();
+}
+
+Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                              const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found) {
+  MOTE_TRY(require_speech(model, options));
+  Transcript transcript;
+  switch (speech_kind(model)) {
+    case SpeechKind::none:
+      break;
+    case SpeechKind::words:
+      MOTE_TRY(transcribe_ctc(model, choices, sound, hooks, found));
+      break;
+    case SpeechKind::tokens:
+      MOTE_TRY(transcribe_ctc_tokens(model, choices, sound, hooks, found));
+      break;
+    case SpeechKind::transducer:
+      MOTE_TRY(transcribe_transducer(model, choices, sound, hooks, found));
+      break;
+    case SpeechKind::searched: {
+      MOTE_TAKE(transcript.heard, transcribe_searched(model, choices, sound, options.to, hooks, found));
+      break;
+    }
+    case SpeechKind::generated:
+      MOTE_TRY(transcribe_source(model, choices, sound, hooks, found));
+      break;
+    case SpeechKind::whisper: {
+      MOTE_TAKE(transcript.language,
+                transcribe_whisper(model, choices, sound, options.whisper, hooks, found));
+      break;
+    }
+  }
+  return transcript;
+}
+
+WholeText::WholeText(const Model& model)
+    : kind_(speech_kind(model)),
+      cleans_up_(kind_ == SpeechKind::words && mote_sound_cleans_up(model.get()) != 0) {}
+
+/// Whisper's passages go on where the last one ended; words may have spaces behind them, which count.
+void WholeText::add(const Passage& passage) {
+  if (kind_ != SpeechKind::whisper && !text_.empty()) text_ += " ";
+  const bool as_it_is = kind_ == SpeechKind::whisper || kind_ == SpeechKind::words;
+  text_ += as_it_is ? passage.text : trimmed(passage.text);
+}
+
+std::string WholeText::text() const { return shown(text_); }
+
+std::string WholeText::shown(const std::string& text) const {
+  return cleans_up_ ? cleaned_up(trimmed(text)) : trimmed(text);
+}
+
+Result<std::string> read_picture(const Model& model, const SessionChoices& choices,
+                                 std::span<const float> pixels, const Hooks& hooks, std::string_view name) {
+  MOTE_TRY(require_source_text(model));
+  mote_picture_info picture;
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_model_get_picture(model.get(), &picture, &error), error, model.name()));
+  std::vector<float> rows(size_t{picture.rows} * picture.row_width);
+  mote_picture_rows(&picture, pixels.data(), rows.data());
+  mote_session_options options = session_options(model, choices);
+  const mote_beam_options search =
+      bounded_search(model, options.context, mote_model_beam_options(model.get()));
+  options.context = search.max_tokens;
+  options.batch = options.logit_rows = search.beams;
+  options.chunk = std::max(picture.rows, search.beams);
+  MOTE_TAKE(Session session, Session::begin(model, options));
+  MOTE_TRY(encode_values(session, rows.data(), picture.rows, hooks, name));
+  std::vector<uint64_t> memory;
+  MOTE_TAKE(const std::vector<SourceHypothesis> found, search_encoded(model, session, search, memory, hooks));
+  return text_of_ids(model, found.front().ids, MOTE_SKIP_SPECIAL);
+}
+
+}  // namespace mote::host

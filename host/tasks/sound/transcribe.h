@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is said in a sound, or written in a picture, by whichever decoder a model is for.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/sound/passage.h"
+#include "host/tasks/sound/sound_input.h"
+#include "host/tasks/sound/whisper.h"
+
+namespace mote::host {
+
+/// How a model writes down speech.
+enum class SpeechKind : uint8_t {
+  none,        // it takes no sound
+  words,       // labels of frames of a waveform by CTC: passages are words
+  tokens,      // labels of frames that are tokens, by CTC
+  transducer,  // tokens and durations
+  searched,    // beams over filter banks (Speech2Text)
+  generated,   // tokens over a waveform or frames of it (Moonshine)
+  whisper
+};
+SpeechKind speech_kind(const Model& model);
+
+/// Says that the model writes down the text of pictures.
+bool reads_pictures(const Model& model);
+
+struct TranscribeOptions {
+  WhisperOptions whisper;
+  std::string to;  // the language to write, of SpeechKind::searched with several; "": the file's
+};
+
+struct Transcript {
+  std::string language;  // of Whisper; "": there is but one
+  bool heard = true;     // false: there was nothing to hear
+};
+
+/// Fails for a model that writes down no sound, and for options that it cannot honour.
+Status require_speech(const Model& model, const TranscribeOptions& options);
+
+/// Transcribes a sound of any length; `found` gets each passage as it is known. Fails as require_speech does.
+Result<Transcript> transcribe(const Model& model, const SessionChoices& choices, SoundInput& sound,
+                              const TranscribeOptions& options, const Hooks& hooks, const OnPassage& found);
+
+/// Puts the text of a whole sound together from its passages.
+class WholeText {
+ public:
+  explicit WholeText(const Model& model);
+
+  void add(const Passage& passage);
+  std::string text() const;
+  /// Returns the text of some of the words, or of a passage, as it is to be shown.
+  std::string shown(const std::string& text) const;
+
+ private:
+  SpeechKind kind_;
+  bool cleans_up_;
+  std::string text_;
+};
+
+/// Returns the text of a picture, by pixel values [3, height, width] as mote_model_get_picture says; `name`
+/// begins messages about the picture.
+Result<std::string> read_picture(const Model& model, const SessionChoices& choices,
+                                 std::span<const float> pixels, const Hooks& hooks, std::string_view name);
+
+}  // namespace mote::host

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tasks/source_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include "host/tasks/steps.h"
+#include "host/tasks/text.h"
+
+namespace mote::host {
+namespace {
+
+constexpr uint32_t kSearchProgram = 1, kFirstRoom = 64;
+constexpr size_t kMostLanguagesShown = 12;
+
+bool is_lower(std::string_view text) {
+  return text.size() >= 2 && text.size() <= 3 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+/// Says that the text is as "en_XX" or "eng_Latn".
+bool has_region(std::string_view text) {
+  const size_t at = text.find('_');
+  if (at == std::string_view::npos || !is_lower(text.substr(0, at))) return false;
+  const std::string_view region = text.substr(at + 1);
+  if (region.size() != 2 && region.size() != 4) return false;
+  return region[0] >= 'A' && region[0] <= 'Z' && std::all_of(region.begin(), region.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+         });
+}
+
+bool is_between(std::string_view text, std::string_view before, std::string_view behind) {
+  return text.size() > before.size() + behind.size() && text.starts_with(before) && text.ends_with(behind);
+}
+
+bool has_language_form(std::string_view text) {
+  if (has_region(text)) return true;
+  return (is_between(text, "__", "__") || is_between(text, ">>", "<<") || is_between(text, "<lang:", ">")) &&
+         text.size() <= 16;
+}
+
+}  // namespace
+
+bool is_language_token(const Model& model, int32_t id) { return has_language_form(model.token_text(id)); }
+
+Result<int32_t> language_token(const Model& model, const std::string& language) {
+  const std::string forms[] = {language, "__" + language + "__", ">>" + language + "<<",
+                               "<lang:" + language + ">"};
+  std::vector<int32_t> with_region;
+  std::vector<std::string> known;
+  const auto tokens = static_cast<int32_t>(model.info().tokens);
+  int32_t plain = -1;
+  for (int32_t id = 0; id < tokens; ++id) {
+    const std::string text = model.token_text(id);
+    if (text == forms[1] || text == forms[2] || text == forms[3] ||
+        (text == forms[0] && has_language_form(text)))
+      return id;
+    if (text == forms[0]) plain = id;
+    if (has_region(text) && text.starts_with(language + "_")) with_region.push_back(id);
+    if (has_language_form(text) && known.size() <= kMostLanguagesShown) known.push_back(text);
+  }
+  if (with_region.size() == 1) return with_region[0];
+  if (plain >= 0 && known.empty()) return plain;
+  if (known.empty()) return failed("{} has no tokens of languages", model.name());
+  std::string list;
+  for (size_t i = 0; i < std::min(known.size(), kMostLanguagesShown); ++i)
+    list += (i == 0 ? "" : ", ") + one_line(known[i]);
+  return failed("{} has {} '{}'; it has {}{}", model.name(),
+                with_region.empty() ? "no language" : "several languages that begin with", language, list,
+                known.size() > kMostLanguagesShown ? " and others" : "");
+}
+
+mote_beam_options bounded_search(const Model& model, uint32_t context, mote_beam_options options) {
+  const auto most = static_cast<uint32_t>(model.info().context);
+  const uint32_t bound = context == 0 ? most : std::min(context, most);
+  if (options.max_tokens == 0 || options.max_tokens > bound) options.max_tokens = bound;
+  options.min_tokens = std::min(options.min_tokens, options.max_tokens);
+  return options;
+}
+
+Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session& session,
+                                                     const mote_beam_options& options,
+                                                     std::vector<uint64_t>& memory, const Hooks& hooks) {
+  if (hooks.stopped()) return cancelled();
+  const int32_t start = model.info().bos_id;
+  mote_error error = {};
+  MOTE_TRY(from_core(mote_prefill(session.get(), 0, &start, 1, MOTE_LOGITS_LAST, &error), error, "search"));
+  memory.resize(mote_beam_bytes(session.get(), &options) / sizeof memory[0] + 1);
+  std::vector<mote_beam> beams(options.beams);
+  MOTE_TRY(from_core(mote_beam_search(session.get(), &options, memory.data(),
+                                      memory.size() * sizeof memory[0], beams.data(), &error),
+                     error, "search"));
+  std::vector<SourceHypothesis> found;
+  for (const mote_beam& beam : beams) {
+    if (beam.count != 0) found.push_back({{beam.ids, beam.ids + beam.count}, beam.score});
+  }
+  if (found.empty()) return failed("the search found nothing that may end");
+  return found;
+}
+
+Result<SourceSearch> SourceSearch::make(const Model& model, const SessionChoices& choices,
+                                        const mote_beam_options& options) {
+  if (!model.has_source()) {
+    return model.encodes() ? failed(Remedy::encoder_tasks,
+                                    "{} does not generate over a source: it is an encoder", model.name())
+                           : failed(Remedy::continue_text,
+                                    "{} does not generate over a source: it continues texts", model.name());
+  }
+  if (model.info().bos_id < 0) return failed("{} names no token to start at", model.name());
+  SourceSearch search(model);
+  mote_program_info program;
+  mote_model_get_program(model.get(), kSearchProgram, &program);
+  search.most_source_ = program.context;
+  search.options_ = bounded_search(model, choices.context, options);
+  search.session_options_ = session_options(model, choices);
+  search.session_options_.context = search.options_.max_tokens;
+  search.session_options_.batch = search.session_options_.logit_rows = search.options_.beams;
+  MOTE_TRY(search.make_room(kFirstRoom));
+  return search;
+}
+
+Status SourceSearch::make_room(size_t tokens) {
+  if (session_.get() != nullptr && tokens <= session_options_.chunk) return {};
+  const size_t room = std::bit_ceil(std::max<size_t>({tokens, kFirstRoom, options_.beams}));
+  session_options_.chunk =
+      static_cast<uint32_t>(std::min<size_t>(room, std::max(most_source_, options_.beams)));
+  session_ = Session();
+  MOTE_TAKE(session_, Session::begin(*model_, session_options_));
+  return {};
+}
+
+Result<std::vector<int32_t>> SourceSearch::tokenize(const std::string& text) const {
+  return host::tokenize(*model_, session_, text, MOTE_PARSE_SPECIAL | MOTE_ADD_SPECIAL);
+}
+
+Result<std::vector<SourceHypothesis>> SourceSearch::search(std::span<const int32_t> source,
+                                                           const Hooks& hooks) {
+  if (source.empty()) return failed("a source has no tokens");
+  if (source.size() > most_source_) {
+    return failed("a source has {} tokens, {} takes {} at most; give it in parts", source.size(),
+                  model_->name(), most_source_);
+  }
+  MOTE_TRY(check_ids(*model_, source, "source"));
+  MOTE_TRY(make_room(source.size()));
+  const auto length = static_cast<uint32_t>(source.size());
+  mote_error error = {};
+  for (uint32_t i = 0; i < options_.beams; ++i) {
+    MOTE_TRY(from_core(mote_session_truncate(session_.get(), i, 0, &error), error, "source"));
+  }
+  mote_batch batch{};
+  batch.ids = source.data();
+  batch.lengths = &length;
+  batch.count = 1;
+  MOTE_TRY(encode(session_, batch, hooks, "source"));
+  return search_encoded(*model_, session_, options_, memory_, hooks);
+}
+
+Result<std::string> SourceSearch::text_of(std::span<const int32_t> ids) const {
+  return text_of_ids(*model_, ids, MOTE_SKIP_SPECIAL);
+}
+
+}  // namespace mote::host

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Texts generated over a source: what translations, summaries, pictures of text and some speech share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/tasks/hooks.h"
+#include "host/tasks/session.h"
+#include "host/tasks/status.h"
+#include "mote/beams.h"
+
+namespace mote::host {
+
+struct SourceHypothesis {
+  std::vector<int32_t> ids;  // a stop id included
+  float score;               // sum of log-probabilities over a power of the length
+};
+
+/// Returns `options`, as mote_model_beam_options gives them, for a context of `context` tokens, 0: the
+/// model's.
+mote_beam_options bounded_search(const Model& model, uint32_t context, mote_beam_options options);
+
+/// Returns the best hypotheses, the best first, of what follows the model's start token over sequence 0's
+/// source. `memory` is kept from one search to the next. A stop ends it before the search, not within.
+Result<std::vector<SourceHypothesis>> search_encoded(const Model& model, Session& session,
+                                                     const mote_beam_options& options,
+                                                     std::vector<uint64_t>& memory, const Hooks& hooks);
+
+/// Encodes sources one by one and searches for what follows the model's start token.
+class SourceSearch {
+ public:
+  /// `options` are as mote_model_beam_options gives them, changed or not. Fails for a model that does not
+  /// generate over a source. The model must outlive the object.
+  static Result<SourceSearch> make(const Model& model, const SessionChoices& choices,
+                                   const mote_beam_options& options);
+
+  /// Returns the ids of a text with the model's own tokens around it.
+  Result<std::vector<int32_t>> tokenize(const std::string& text) const;
+  /// Returns the best hypotheses, the best first. Fails for a source that is too long.
+  Result<std::vector<SourceHypothesis>> search(std::span<const int32_t> source, const Hooks& hooks);
+  /// Returns the text of ids without special tokens.
+  Result<std::string> text_of(std::span<const int32_t> ids) const;
+
+ private:
+  explicit SourceSearch(const Model& model) : model_(&model) {}
+  Status make_room(size_t tokens);
+
+  const Model* model_;
+  mote_session_options session_options_{};
+  mote_beam_options options_{};
+  uint32_t most_source_ = 0;
+  Session session_;
+  std::vector<uint64_t> memory_;  // of a search
+};
+
+/// Returns the token that stands for a language: "xx" itself, "__xx__", ">>xx<<", "<lang:xx>" or the only
+/// "xx_YY". Fails with those that there are.
+Result<int32_t> language_token(const Model& model, const std::string& language);
+/// Says that a token's text has one of these forms, but for "xx" itself.
+bool is_language_token(const Model& model, int32_t id);
+
+}  // namespace mote::host
