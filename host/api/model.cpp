@@ -61,6 +61,7 @@ Settings read_settings(const char* json) {
   options.read("chunk", settings.chunk, 1, 4096);
   options.read("sessions", settings.sessions, 1, 256);
   options.read("vision", settings.vision);
+  options.read("text-model", settings.text);
   std::string kv;
   options.read_word("kv", kv, {"f16", "bf16", "f32", "i8"});
   options.finish();

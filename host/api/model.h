@@ -92,11 +92,11 @@ class Workers {
 struct Settings {
   uint32_t threads = 0, decode_threads = 0, context = 0, chunk = 0, sessions = 1;
   mote_kv_dtype kv = MOTE_KV_AUTO;
-  std::string vision;
+  std::string vision, text;  // files of towers
 };
 Settings read_settings(const char* json);
 
-/// A file of a vision tower.
+/// A file of another tower.
 struct Tower {
   std::unique_ptr<convert::MappedFile> file;
   host::Model model;
@@ -108,7 +108,8 @@ struct mote_host {
   std::optional<mote::convert::MappedFile> file;
   std::span<const std::byte> bytes;
   std::optional<mote::host::Model> model;
-  std::unique_ptr<mote::api::Tower> tower;
+  std::unique_ptr<mote::api::Tower> tower,
+      text_tower;  // of pictures before messages, of texts beside pictures
   mote::api::Settings settings;
   std::atomic<uint64_t> cancelled{0};  // counts mote_host_cancel
   std::atomic<size_t> chat_bytes{0};   // of the chats' sessions

@@ -9,6 +9,9 @@
 #include "host/api/result.h"
 #include "host/base/error.h"
 #include "host/base/options.h"
+#include "host/tasks/picture_encoder.h"
+#include "host/tasks/sound/speaker.h"
+#include "host/tasks/sound/transcribe.h"
 #include "host/tasks/verify.h"
 #include "host/tasks/vision.h"
 #include "mote/mote.h"
@@ -17,17 +20,23 @@
 namespace mote::api {
 namespace {
 
-bool takes_pictures(const host::Model& model) {
-  mote_picture_info picture;
-  return mote_model_get_picture(model.get(), &picture, nullptr) == MOTE_OK;
+bool talks(const host::Model& model) {
+  return mote_chat_format(model.get()) != nullptr || mote_chat_template(model.get()) != nullptr;
 }
 
 /// Names the calls that a model is for.
 nlohmann::json tasks_of(const host::Model& model) {
   nlohmann::json tasks = nlohmann::json::array();
-  const bool pictures = takes_pictures(model), sounds = model.sound().rate != 0;
-  if (!model.encodes() && !model.has_source()) tasks.push_back("generate");
-  if (!model.encodes() && !model.has_source() && mote_chat_format(model.get()) != nullptr)
+  const bool pictures = host::takes_pictures(model), sounds = model.sound().rate != 0;
+  if (host::speech_kind(model) != host::SpeechKind::none || host::reads_pictures(model))
+    tasks.push_back("transcribe");
+  if (host::speaks(model)) tasks.push_back("speak");
+  if (model.has_source() && !sounds && model.has_tokenizer() && tasks.empty()) {
+    tasks.push_back("translate");
+    tasks.push_back("summarize");
+  }
+  if (!model.encodes() && !model.has_source() && tasks.empty()) tasks.push_back("generate");
+  if (!model.encodes() && !model.has_source() && talks(model))
     tasks.push_back("chat");
   switch (model.output().kind) {
     case MOTE_OUTPUT_EMBEDDING:
@@ -76,7 +85,7 @@ nlohmann::json info_of(mote_host& opened) {
           {"prompts", prompts},
           {"chat_format", chat == nullptr ? nlohmann::json() : nlohmann::json(chat)},
           {"sample_rate", model.sound().rate},
-          {"takes_pictures", takes_pictures(model)},
+          {"takes_pictures", host::takes_pictures(model)},
           {"weight_bytes", info.weight_bytes},
           {"file_bytes", opened.bytes.size()},
           {"threads", opened.settings.threads},
@@ -85,21 +94,20 @@ nlohmann::json info_of(mote_host& opened) {
           {"memory_bytes", opened.workers().bytes() + opened.chat_bytes}};
 }
 
-host::Status open_tower(mote_host& opened) {
-  const std::string& path = opened.settings.vision;
-  if (path.empty()) return {};
+host::Result<std::unique_ptr<Tower>> open_tower(const std::string& path) {
+  if (path.empty()) return std::unique_ptr<Tower>();
   auto file = std::make_unique<convert::MappedFile>(path);
   MOTE_TAKE(host::Model model, host::Model::open(file->bytes(), path));
-  MOTE_TRY(host::require_vision(model));
-  opened.tower = std::make_unique<Tower>(Tower{std::move(file), std::move(model)});
-  return {};
+  return std::make_unique<Tower>(Tower{std::move(file), std::move(model)});
 }
 
 /// Opens `bytes` of the model `opened`, whose settings it has read.
 host::Status open_model(std::unique_ptr<mote_host> opened, std::string name, Reply& reply,
                         mote_host** model) {
   MOTE_TAKE(opened->model, host::Model::open(opened->bytes, std::move(name)));
-  MOTE_TRY(open_tower(*opened));
+  MOTE_TAKE(opened->tower, open_tower(opened->settings.vision));
+  if (opened->tower != nullptr) MOTE_TRY(host::require_vision(opened->tower->model));
+  MOTE_TAKE(opened->text_tower, open_tower(opened->settings.text));
   reply.json = info_of(*opened);
   *model = opened.release();
   return {};

@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "host/api/inputs.h"
+#include "host/api/media.h"
 #include "host/api/model.h"
 #include "host/api/result.h"
 #include "host/base/options.h"
 #include "host/tasks/labels.h"
+#include "host/tasks/picture_encoder.h"
 #include "host/tasks/text.h"
 #include "host/tasks/vectors.h"
 #include "mote/mote.h"
@@ -52,6 +54,7 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   Options options(json_options);
   const host::EmbedOptions embed = embed_options(options);
   options.finish();
+  if (host::takes_pictures(*model.model)) return embed_pictures(model, inputs, calls, reply);
   const std::vector<std::string> texts = texts_of(inputs);
   Turn turn(model, key_of("embed", json_options));
   MOTE_TAKE(host::Embedder* const embedder, turn->task<host::Embedder>(key_of("embed", json_options), [&] {
@@ -144,6 +147,8 @@ host::Status classify(mote_host& model, Inputs inputs, const char* json_options,
   options.read("truncate", label.truncate);
   options.read("pairs", pairs);
   options.finish();
+  if (host::takes_pictures(*model.model)) return classify_pictures(model, inputs, label.top, calls, reply);
+  if (model.model->sound().rate != 0) return classify_sounds(model, inputs, label.top, calls, reply);
   if (pairs && inputs.size() % 2 != 0) throw OptionError("option \"pairs\": the last text has no second one");
   const std::vector<std::string> texts = texts_of(inputs);
   Turn turn(model, key_of("classify", json_options));

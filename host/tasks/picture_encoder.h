@@ -34,6 +34,7 @@ class PictureEncoder {
 
   const Model& model() const { return encoder_.model(); }
   const mote_output_info& output() const { return encoder_.output(); }
+  size_t memory_bytes() const { return encoder_.session().arena_bytes(); }
   /// Returns which pixel values the model takes.
   const mote_picture_info& picture() const { return picture_; }
 

@@ -45,6 +45,8 @@ class SourceSearch {
   /// Returns the text of ids without special tokens.
   Result<std::string> text_of(std::span<const int32_t> ids) const;
 
+  size_t memory_bytes() const { return session_.arena_bytes(); }
+
  private:
   explicit SourceSearch(const Model& model) : model_(&model) {}
   Status make_room(size_t tokens);

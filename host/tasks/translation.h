@@ -38,6 +38,7 @@ class Translator {
   Result<std::vector<SourceHypothesis>> search(std::span<const int32_t> source, const Hooks& hooks) {
     return search_.search(source, hooks);
   }
+  size_t memory_bytes() const { return search_.memory_bytes(); }
   /// Returns the text of ids without special tokens.
   Result<std::string> text_of(std::span<const int32_t> ids) const { return search_.text_of(ids); }
 

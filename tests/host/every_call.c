@@ -113,6 +113,66 @@ static void render_template(void) {
   expect(mote_host_template(inputs, 2, "{\"set\": {\"eos_token\": \"!\"}}"), "template", "\"hi!\"");
 }
 
+static mote_host_input path(const char* name) {
+  mote_host_input input;
+  memset(&input, 0, sizeof input);
+  input.path = name;
+  return input;
+}
+
+static void see_pictures(void) {
+  static uint8_t pixels[24 * 24 * 3];
+  mote_host* model = open_model("vit_classifier", "{\"type\": \"f32\"}", NULL);
+  mote_host_input picture;
+  mote_host_result* result;
+  uint64_t shape[4];
+  size_t i;
+  for (i = 0; i < sizeof pixels; ++i) pixels[i] = (uint8_t)(i * 7);
+  memset(&picture, 0, sizeof picture);
+  picture.pixels = pixels;
+  picture.width = picture.height = 24;
+  expect(mote_host_classify(model, &picture, 1, "{\"top\": 1}", NULL), "classify", "\"labels\"");
+  mote_host_close(model);
+  model = open_model("yolos", "{\"type\": \"f32\", \"picture-size\": \"48x48\"}", NULL);
+  expect(mote_host_detect(model, &picture, 1, "{\"threshold\": 0}", NULL), "detect", "\"box\"");
+  mote_host_close(model);
+  model = open_model("depth_anything", "{\"type\": \"f32\"}", NULL);
+  result = mote_host_depth(model, &picture, NULL, NULL);
+  mote_host_shape(result, shape);
+  if (shape[0] != 24 || shape[1] != 24) fail("depth", mote_host_sentence(result));
+  expect(result, "depth", "\"least\"");
+  mote_host_close(model);
+}
+
+static void speak_and_hear(void) {
+  mote_host* model = open_model("vits", "{\"type\": \"f32\"}", NULL);
+  mote_host_input words = text("hello"), sound;
+  mote_host_result* said = mote_host_speak(model, &words, NULL, NULL);
+  uint64_t count;
+  memset(&sound, 0, sizeof sound);
+  sound.samples = mote_host_values(said, &count);
+  sound.sample_count = count;
+  sound.rate = 16000;
+  if (sound.samples == NULL) fail("speak", mote_host_sentence(said));
+  mote_host_close(model);
+  model = open_model("wav2vec2_ctc", "{\"type\": \"f32\"}", NULL);
+  expect(mote_host_transcribe(model, &sound, NULL, NULL), "transcribe", "\"segments\"");
+  sound = path("/no/such/sound");
+  said = (mote_host_free(said), mote_host_transcribe(model, &sound, NULL, NULL));
+  if (mote_host_status(said) != MOTE_BAD_INPUT) fail("transcribe", "a sound that is not there was heard");
+  mote_host_free(said);
+  mote_host_close(model);
+}
+
+static void translate(void) {
+  mote_host* model = open_model("t5", "{\"type\": \"f32\"}", NULL);
+  mote_host_input words = text("hello");
+  expect(mote_host_translate(model, &words, 1, "{\"tokens\": 4, \"beams\": 2}", NULL), "translate",
+         "\"hypotheses\"");
+  expect(mote_host_summarize(model, &words, 1, "{\"tokens\": 4}", NULL), "summarize", "\"score\"");
+  mote_host_close(model);
+}
+
 int main(int count, char** arguments) {
   mote_convert_result* list = mote_convert_list();
   if (count != 2) fail("usage", "every_call FOLDER");
@@ -122,6 +182,9 @@ int main(int count, char** arguments) {
   generate_and_chat();
   read_texts();
   render_template();
+  see_pictures();
+  speak_and_hear();
+  translate();
   puts("every call answers");
   return 0;
 }

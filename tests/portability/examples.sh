@@ -48,6 +48,8 @@ expect classify "$("$example/classify" "$work/classify.mote" "hello there" | sor
 if [ -e "$example/host_chat" ]; then
   expect host_chat "$(printf 'hello\nthe end\n' | "$example/host_chat" "$text_model")" \
     "$(printf 'hello\nthe end\n' | mote chat "$text_model" -n 1024)"
+  if "$example/host_transcribe" "$text_model" /no/such/sound 2>"$here/refused"; then fail "a text model heard"; fi
+  grep -q "does not take sound" "$here/refused"
   expect host_search "$("$example/host_search" "$work/embed.mote" "hello there" <"$here/lines.txt")" \
     "$(mote embed "$work/embed.mote" --rank "hello there" --file "$here/lines.txt" | sed 's/^ *//')"
 fi
@@ -61,6 +63,6 @@ fi
 } | sed '1i #include <stdint.h>' >"$here/readme.c"
 cc -std=c99 -Wall -Wextra -Werror -I "$here/prefix/include" -fsyntax-only "$here/readme.c"
 for name in "$source_dir"/examples/*.c "$source_dir"/examples/*.cpp; do
-  grep -q "examples/$(basename "$name")" "$source_dir/docs/embedding.md" ||
-    fail "docs/embedding.md does not name examples/$(basename "$name")"
+  grep -q "examples/$(basename "$name")" "$source_dir"/docs/{embedding,host}.md ||
+    fail "neither docs/embedding.md nor docs/host.md names examples/$(basename "$name")"
 done

@@ -87,15 +87,18 @@ typedef struct mote_host_calls {
   /* A part of an answer, a passage of a sound: whole characters. `id` is the token's, -1 where it is of none.
    */
   void (*text)(void* user, const char* text, size_t bytes, int32_t id);
-  uint64_t reserved[4];
+  /* Samples of speech as they are made, -1 to 1, `rate` a second. */
+  void (*samples)(void* user, const float* samples, uint64_t count, uint32_t rate);
+  uint64_t reserved[3];
 } mote_host_calls;
 
 /* ---- Models ---- */
 
 /* Opens a file, which stays mapped, or bytes, 64-byte aligned, which must outlive the model. `*model` becomes
    null where it fails. The result is that of mote_host_info. Options: threads, decode-threads, context,
-   chunk, kv, backend, sessions (default 1: calls at once, each with threads and memory of its own), vision
-   (the file of a vision tower). */
+   chunk, kv, sessions (default 1: calls at once, each with threads and memory of its own), vision (the file
+   of a vision tower, for pictures before messages), text-model (the file of a text tower, for texts beside
+   pictures). */
 mote_host_result* mote_host_open(const char* path, const char* options, mote_host** model);
 mote_host_result* mote_host_open_bytes(const void* data, uint64_t bytes, const char* options,
                                        mote_host** model);
@@ -140,13 +143,40 @@ mote_host_result* mote_host_rank(mote_host* model, const mote_host_input* texts,
                                  const char* options, const mote_host_calls* calls);
 mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* texts, size_t count,
                                    const char* options, const mote_host_calls* calls);
-/* For each input, by the model's head: {"text", "labels" | "entities" | "answers" | "masks"}. Options: top,
-   question, pairs (inputs 0 and 1 belong together, 2 and 3, ...), truncate. */
+/* For each text, by the model's head: {"text", "labels" | "entities" | "answers" | "masks"}; for each sound
+   or picture
+   {"labels"}. Texts behind pictures are compared with them by a text tower. Options: top, question, pairs
+   (inputs 0 and 1 belong together, 2 and 3, ...), truncate. */
 mote_host_result* mote_host_classify(mote_host* model, const mote_host_input* inputs, size_t count,
                                      const char* options, const mote_host_calls* calls);
+/* For each text, what the model generates over it: [{"text", "hypotheses": [{"text", "ids", "score"}, ...]},
+   ...], the best first. Options: beams, tokens, and of translate from and to, languages of models that have
+   several. */
+mote_host_result* mote_host_translate(mote_host* model, const mote_host_input* texts, size_t count,
+                                      const char* options, const mote_host_calls* calls);
+mote_host_result* mote_host_summarize(mote_host* model, const mote_host_input* texts, size_t count,
+                                      const char* options, const mote_host_calls* calls);
 /* Renders a chat template in Jinja, inputs[0], over a conversation in JSON, inputs[1]: {"text"}.
    Options: date, no-answer, and set, an object of variables. */
 mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count, const char* options);
+
+/* ---- Sounds and pictures ---- */
+
+/* Speech to text, or the text of a picture: {"text", "segments": [{"text", "begin", "end"}, ...] in seconds,
+   "language", "heard"}. Each segment is told to calls->text as it is known. Options: language, translate
+   (into English), to. */
+mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
+                                       const mote_host_calls* calls);
+/* Samples [n] of a text that is said, and {"rate", "samples", "seconds"}. Options: seed, speed. */
+mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text, const char* options,
+                                  const mote_host_calls* calls);
+/* For each picture {"width", "height", "boxes": [{"label", "probability", "box": [left, top, right, bottom]},
+   ...]} in pixels, the likeliest first. Options: threshold. */
+mote_host_result* mote_host_detect(mote_host* model, const mote_host_input* pictures, size_t count,
+                                   const char* options, const mote_host_calls* calls);
+/* Depths [height, width] of a picture's pixels, and {"width", "height", "least", "most"}. */
+mote_host_result* mote_host_depth(mote_host* model, const mote_host_input* picture, const char* options,
+                                  const mote_host_calls* calls);
 
 /* ---- Conversations ---- */
 

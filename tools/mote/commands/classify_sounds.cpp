@@ -2,9 +2,9 @@
 //
 // mote classify of sounds.
 #include "host/tasks/sound/sound_labels.h"
+#include "host/inputs/sound_file_input.h"
 #include "tools/mote/commands/classify_files.h"
 #include "tools/mote/signals.h"
-#include "tools/mote/sound_file_input.h"
 
 namespace mote::cli {
 
@@ -15,7 +15,7 @@ void classify_sounds(const FileLabels& wanted, const ModelFile& file, const Sess
   host::SoundClassifier classifier =
       take(host::SoundClassifier::make(file.host(), session_choices(file, flags, pool)));
   for (const std::string& path : wanted.paths) {
-    SoundFileInput sound(path, file.host().sound().rate);
+    host::SoundFileInput sound(path, file.host().sound().rate);
     const InterruptGuard guard;
     show_labels("sound", path, take(classifier.probabilities(sound, hooks(), path)), wanted, file);
   }

@@ -8,12 +8,12 @@
 #include "host/media/deflated.h"
 #include "host/tasks/sound/source_text.h"
 #include "host/tasks/sound/transcribe.h"
+#include "host/inputs/sound_file_input.h"
 #include "tools/mote/commands/commands.h"
 #include "tools/mote/model_command.h"
 #include "tools/mote/output.h"
 #include "tools/mote/picture_encoder.h"
 #include "tools/mote/session.h"
-#include "tools/mote/sound_file_input.h"
 #include "tools/mote/text.h"
 #include "tools/mote/usage.h"
 
@@ -126,7 +126,7 @@ void print_sound(const TranscribeArguments& arguments, const ModelFile& file,
                                         arguments.to};
   check(host::require_speech(file.host(), options));
   const host::SpeechKind kind = host::speech_kind(file.host());
-  SoundFileInput sound(arguments.sound, file.host().sound().rate);
+  host::SoundFileInput sound(arguments.sound, file.host().sound().rate);
   if (kind == host::SpeechKind::whisper && !options.whisper.deflated)
     note("this build has no zlib, which tells texts that repeat themselves: they stay");
   const auto transcribe = [&](const host::OnPassage& found) {

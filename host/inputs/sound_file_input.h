@@ -6,27 +6,30 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "host/media/sound_file.h"
 #include "host/tasks/sound/sound_input.h"
 
-namespace mote::cli {
+namespace mote::host {
 
 /// A file's samples at a model's rate, whose failures are statuses.
-class SoundFileInput : public host::SoundInput {
+class SoundFileInput : public SoundInput {
  public:
   /// "-": standard input. Throws convert::Error for a file that is no sound.
-  SoundFileInput(const std::string& path, uint32_t rate) : source_(open_sound(path)), rate_(rate) {}
+  SoundFileInput(const std::string& path, uint32_t rate) : SoundFileInput(cli::open_sound(path), rate) {}
+  SoundFileInput(std::unique_ptr<cli::SoundSource> source, uint32_t rate)
+      : source_(std::move(source)), rate_(rate) {}
 
-  host::Result<size_t> read(std::span<float> samples) override;
-  host::Status rewind() override;
+  Result<size_t> read(std::span<float> samples) override;
+  Status rewind() override;
   /// Returns what is wrong with the sound that was read to its end, in a sentence; "": nothing is known.
   std::string damage() const { return source_->damage(); }
 
  private:
-  std::unique_ptr<SoundSource> source_;
+  std::unique_ptr<cli::SoundSource> source_;
   uint32_t rate_;
-  std::optional<Resampler> resampler_;
+  std::optional<cli::Resampler> resampler_;
 };
 
-}  // namespace mote::cli
+}  // namespace mote::host

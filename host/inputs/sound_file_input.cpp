@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/mote/sound_file_input.h"
+#include "host/inputs/sound_file_input.h"
 
 #include <exception>
 #include <new>
 
-namespace mote::cli {
+namespace mote::host {
 namespace {
 
 /// Returns what run() returns, or what it throws as a status.
@@ -13,27 +13,27 @@ Result without_exceptions(const Run& run) {
   try {
     return run();
   } catch (const std::bad_alloc&) {
-    return host::Status{MOTE_OUT_OF_MEMORY, "not enough memory"};
+    return Status{MOTE_OUT_OF_MEMORY, "not enough memory"};
   } catch (const std::exception& error) {
-    return host::Status{MOTE_INVALID_ARGUMENT, error.what()};
+    return Status{MOTE_INVALID_ARGUMENT, error.what()};
   }
 }
 
 }  // namespace
 
-host::Result<size_t> SoundFileInput::read(std::span<float> samples) {
-  return without_exceptions<host::Result<size_t>>([&] {
+Result<size_t> SoundFileInput::read(std::span<float> samples) {
+  return without_exceptions<Result<size_t>>([&] {
     if (!resampler_) resampler_.emplace(*source_, rate_);
     return resampler_->read(samples);
   });
 }
 
-host::Status SoundFileInput::rewind() {
-  return without_exceptions<host::Status>([&] {
+Status SoundFileInput::rewind() {
+  return without_exceptions<Status>([&] {
     source_->rewind();
     resampler_.reset();
-    return host::Status();
+    return Status();
   });
 }
 
-}  // namespace mote::cli
+}  // namespace mote::host

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls over pictures and sounds that mote_host_classify and mote_host_embed share.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "host/api/inputs.h"
+#include "host/api/model.h"
+#include "host/api/result.h"
+
+namespace mote::api {
+
+/// Returns [{"label", "probability"}, ...] of the `top` likeliest.
+nlohmann::json labels_json(const std::vector<float>& probabilities, uint32_t top,
+                           const std::function<std::string(uint32_t)>& label);
+
+/// Labels pictures by the model's own labels, or, by the text tower that the model was opened with, by the
+/// texts behind them.
+host::Status classify_pictures(mote_host& model, Inputs inputs, uint32_t top, const mote_host_calls* calls,
+                               Reply& reply);
+host::Status classify_sounds(mote_host& model, Inputs inputs, uint32_t top, const mote_host_calls* calls,
+                             Reply& reply);
+host::Status embed_pictures(mote_host& model, Inputs inputs, const mote_host_calls* calls, Reply& reply);
+
+}  // namespace mote::api

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote/host.h: speech to text, text to speech.
+#include <algorithm>
+#include <memory>
+
+#include "host/api/answers.h"
+#include "host/api/media.h"
+#include "host/api/result.h"
+#include "host/inputs/sound_file_input.h"
+#include "host/media/deflated.h"
+#include "host/tasks/picture_encoder.h"
+#include "host/tasks/sound/sound_labels.h"
+#include "host/tasks/sound/speaker.h"
+#include "host/tasks/sound/transcribe.h"
+#include "mote/mote.h"
+
+namespace mote::api {
+namespace {
+
+using nlohmann::json;
+
+/// Samples that a caller holds.
+class GivenSamples : public cli::SoundSource {
+ public:
+  GivenSamples(std::span<const float> samples, uint32_t rate) : samples_(samples), rate_(rate) {}
+  uint32_t rate() const override { return rate_; }
+  size_t read(std::span<float> out) override {
+    const size_t count = std::min(out.size(), samples_.size() - at_);
+    std::copy_n(samples_.begin() + static_cast<std::ptrdiff_t>(at_), count, out.begin());
+    at_ += count;
+    return count;
+  }
+  void rewind() override { at_ = 0; }
+
+ private:
+  std::span<const float> samples_;
+  uint32_t rate_;
+  size_t at_ = 0;
+};
+
+std::unique_ptr<cli::SoundSource> source_of(const mote_host_input& input) {
+  if (input.path != nullptr) return cli::open_sound(std::string(input.path));
+  if (input.data != nullptr)
+    return cli::open_sound({static_cast<const std::byte*>(input.data), input.data_bytes});
+  if (input.samples != nullptr && input.rate != 0 && input.sample_count <= SIZE_MAX / sizeof(float)) {
+    return std::make_unique<GivenSamples>(std::span(input.samples, static_cast<size_t>(input.sample_count)),
+                                          input.rate);
+  }
+  throw OptionError("an input is no sound");
+}
+
+host::Status read_picture(mote_host& opened, const mote_host_input& input, const mote_host_calls* calls,
+                          Reply& reply) {
+  const host::Model& model = *opened.model;
+  mote_picture_info info;
+  mote_error error = {};
+  MOTE_TRY(host::from_core(mote_model_get_picture(model.get(), &info, &error), error, model.name()));
+  const Picture picture(input);
+  const std::vector<float> pixels = pictures::pixel_values(picture.rows(), info);
+  const Turn turn(opened, "transcribe");
+  MOTE_TAKE(const std::string text, host::read_picture(model, opened.choices(turn->platform()), pixels,
+                                                       hooks_of(opened, calls), picture.name()));
+  reply.json = {{"text", text}};
+  return {};
+}
+
+host::Status transcribe(mote_host& opened, const mote_host_input& input, const char* json_options,
+                        const mote_host_calls* calls, Reply& reply) {
+  const host::Model& model = *opened.model;
+  Options options(json_options);
+  host::TranscribeOptions wanted;
+  options.read("language", wanted.whisper.language);
+  options.read("translate", wanted.whisper.translate);
+  options.read("to", wanted.to);
+  options.finish();
+  wanted.whisper.deflated = host::deflater();
+  if (host::reads_pictures(model)) return read_picture(opened, input, calls, reply);
+  MOTE_TRY(host::require_speech(model, wanted));
+  host::SoundFileInput sound(source_of(input), model.sound().rate);
+  const Turn turn(opened, "transcribe");
+  host::WholeText whole(model);
+  json segments = json::array();
+  const host::OnToken on_text = on_token_of(calls);
+  MOTE_TAKE(
+      const host::Transcript transcript,
+      host::transcribe(model, opened.choices(turn->platform()), sound, wanted, hooks_of(opened, calls),
+                       [&](const host::Passage& passage) {
+                         whole.add(passage);
+                         const std::string text = whole.shown(passage.text);
+                         segments.push_back({{"text", text}, {"begin", passage.begin}, {"end", passage.end}});
+                         if (on_text) on_text(-1, text);
+                       }));
+  reply.json = {{"text", whole.text()}, {"segments", std::move(segments)}, {"heard", transcript.heard}};
+  if (!transcript.language.empty()) reply.json["language"] = transcript.language;
+  if (const std::string damage = sound.damage(); !damage.empty()) reply.json["damage"] = damage;
+  return {};
+}
+
+host::Status speak(mote_host& opened, const std::string& text, const char* json_options,
+                   const mote_host_calls* calls, Reply& reply) {
+  const host::Model& model = *opened.model;
+  Options options(json_options);
+  host::SpeakOptions wanted;
+  options.read("seed", wanted.seed);
+  options.read("speed", wanted.speed, 0.1f, 10.0f);
+  options.finish();
+  if (!host::speaks(model)) return host::failed("{} does not speak", model.name());
+  mote_voice_info voice;
+  mote_model_get_voice(model.get(), &voice);
+  const Turn turn(opened, "speak");
+  const host::SessionChoices choices = opened.choices(turn->platform());
+  MOTE_TAKE(const auto lines, host::lines_to_say(model, choices, text));
+  const mote_host_calls heard = calls == nullptr ? mote_host_calls{} : *calls;
+  MOTE_TRY(
+      host::speak(model, choices, lines, wanted, hooks_of(opened, calls), [&](std::span<const float> more) {
+        reply.values.insert(reply.values.end(), more.begin(), more.end());
+        if (heard.samples != nullptr) heard.samples(heard.user, more.data(), more.size(), voice.rate);
+      }));
+  reply.shape = {reply.values.size()};
+  reply.json = {{"rate", voice.rate},
+                {"samples", reply.values.size()},
+                {"seconds", static_cast<double>(reply.values.size()) / voice.rate}};
+  return {};
+}
+
+}  // namespace
+
+host::Status classify_sounds(mote_host& opened, Inputs inputs, uint32_t top, const mote_host_calls* calls,
+                             Reply& reply) {
+  const host::Model& model = *opened.model;
+  const Turn turn(opened, "classify");
+  MOTE_TAKE(host::SoundClassifier classifier,
+            host::SoundClassifier::make(model, opened.choices(turn->platform())));
+  const host::Hooks hooks = hooks_of(opened, calls);
+  reply.json = json::array();
+  for (const mote_host_input& input : inputs) {
+    host::SoundFileInput sound(source_of(input), model.sound().rate);
+    MOTE_TAKE(const std::vector<float> probabilities,
+              classifier.probabilities(sound, hooks, name_of(input, "sound")));
+    reply.json.push_back(
+        {{"labels", labels_json(probabilities, top, [&](uint32_t i) { return model.label(i); })}});
+  }
+  return {};
+}
+
+}  // namespace mote::api
+
+using mote::api::Reply;
+using mote::api::respond;
+using mote::host::Status;
+
+mote_host_result* mote_host_transcribe(mote_host* model, const mote_host_input* input, const char* options,
+                                       const mote_host_calls* calls) {
+  return respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    return mote::api::transcribe(*model, mote::api::inputs_of(input, 1, 1)[0], options, calls, reply);
+  });
+}
+
+mote_host_result* mote_host_speak(mote_host* model, const mote_host_input* text, const char* options,
+                                  const mote_host_calls* calls) {
+  return respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    return mote::api::speak(*model, mote::api::text_of(mote::api::inputs_of(text, 1, 1)[0]), options, calls,
+                            reply);
+  });
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// mote/host.h: texts generated over texts.
+#include "host/api/inputs.h"
+#include "host/api/model.h"
+#include "host/api/result.h"
+#include "host/base/options.h"
+#include "host/tasks/text.h"
+#include "host/tasks/translation.h"
+
+namespace mote::api {
+namespace {
+
+using nlohmann::json;
+
+/// A translator that a worker keeps.
+struct KeptTranslator {
+  host::Translator translator;
+  size_t memory_bytes() const { return translator.memory_bytes(); }
+};
+
+host::Status generate_over(mote_host& opened, Inputs inputs, const char* json_options, bool summarizes,
+                           const mote_host_calls* calls, Reply& reply) {
+  const host::Model& model = *opened.model;
+  Options options(json_options);
+  host::TranslateOptions wanted;
+  wanted.summarizes = summarizes;
+  if (!summarizes) {
+    options.read("from", wanted.from);
+    options.read("to", wanted.to);
+  }
+  options.read("beams", wanted.beams, 1u, 256u);
+  options.read("tokens", wanted.tokens, 1u, 1u << 24);
+  options.finish();
+  const std::vector<std::string> texts = texts_of(inputs);
+  MOTE_TRY(host::require_tokenizer(model, host::Remedy::none));
+  const std::string key =
+      std::string(summarizes ? "summarize\n" : "translate\n") + (json_options == nullptr ? "" : json_options);
+  Turn turn(opened, key);
+  MOTE_TAKE(KeptTranslator* const kept,
+            turn->task<KeptTranslator>(key, [&]() -> host::Result<KeptTranslator> {
+              MOTE_TAKE(host::Translator made,
+                        host::Translator::make(model, opened.choices(turn->platform()), wanted));
+              return KeptTranslator{std::move(made)};
+            }));
+  const host::Hooks hooks = hooks_of(opened, calls);
+  reply.json = json::array();
+  for (const std::string& text : texts) {
+    if (host::is_blank(text)) {
+      reply.json.push_back({{"text", ""}, {"hypotheses", json::array()}});
+      continue;
+    }
+    MOTE_TAKE(const std::vector<int32_t> source, kept->translator.source_of(text));
+    MOTE_TAKE(const std::vector<host::SourceHypothesis> found, kept->translator.search(source, hooks));
+    json hypotheses = json::array();
+    for (const host::SourceHypothesis& one : found) {
+      MOTE_TAKE(const std::string words, kept->translator.text_of(one.ids));
+      hypotheses.push_back({{"text", words}, {"ids", one.ids}, {"score", one.score}});
+    }
+    reply.json.push_back({{"text", hypotheses[0]["text"]}, {"hypotheses", hypotheses}});
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace mote::api
+
+using mote::api::Reply;
+using mote::api::respond;
+using mote::host::Status;
+
+mote_host_result* mote_host_translate(mote_host* model, const mote_host_input* texts, size_t count,
+                                      const char* options, const mote_host_calls* calls) {
+  return respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 1), options, false, calls,
+                                    reply);
+  });
+}
+
+mote_host_result* mote_host_summarize(mote_host* model, const mote_host_input* texts, size_t count,
+                                      const char* options, const mote_host_calls* calls) {
+  return respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    return mote::api::generate_over(*model, mote::api::inputs_of(texts, count, 1), options, true, calls,
+                                    reply);
+  });
+}
