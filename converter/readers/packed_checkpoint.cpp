@@ -204,7 +204,7 @@ class Assembler {
     };
     made.least = -128;
     made.most = 127;
-    made.prefers_row_scale = format_.rounds_activations;
+    made.prefers_row_scale = format_.rounds_activations && !format_.fixed_scales;
     put(name, std::move(made));
   }
 
@@ -224,6 +224,7 @@ class Assembler {
     }
     source_.tensors[name] = {SourceType::fp8, {rows, columns}, nullptr, 0};
     source_.tensors[name].reader = std::make_shared<Fp8Rows>(std::move(made));
+    round_input(name);
   }
 
   void put(const std::string& name, IntegerRows made) {
@@ -233,6 +234,28 @@ class Assembler {
     SourceTensor& tensor = source_.tensors[name] = {type, shape, nullptr, 0};
     tensor.reader = std::make_shared<IntegerRows>(std::move(made));
     tensor.is_linear = true;
+    round_input(name);
+  }
+
+  /// Has the matrix's input rounded by the scale that the file has of it.
+  void round_input(const std::string& weight) {
+    if (!format_.fixed_scales) return;
+    const std::string module = weight.substr(0, weight.rfind('.') + 1);
+    const bool other = source_.tensors.count(module + "activation_scale") != 0;
+    const std::string name = module + (other ? "activation_scale" : "input_scale");
+    const float scale = take_scales(source_, name, 1, 1, false)[0];
+    if (!(scale > 0.0f)) fail("tensor {} holds {}, which is no scale", name, scale);
+    InputRounding rounding{Rounding::e4m3, scale, -kMostE4m3, kMostE4m3};
+    if (!format_.rounds_to_floats) {
+      const auto zero = packed_.find(module + "input_zero_point");
+      if (zero != packed_.end() && (zero->second.dtype != "I8" || zero->second.bytes.size() != 1))
+        fail("tensor {} is {} of {} bytes, expected an I8", zero->first, zero->second.dtype,
+             zero->second.bytes.size());
+      const int middle = zero == packed_.end() ? 0 : load<int8_t>(zero->second.bytes.data());
+      rounding = {Rounding::integer, scale, static_cast<float>(-128 - middle),
+                  static_cast<float>(127 - middle)};
+    }
+    source_.tensors[weight].input_rounding = rounding;
   }
 
   Source& source_;

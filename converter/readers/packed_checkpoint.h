@@ -16,6 +16,10 @@
 //     float-quantized    X.weight F8_E4M3 [out, in]; X.weight_scale [out, 1], [1] or that of blocks
 //   fp8                  X.weight F8_E4M3 [out, in]; X.weight_scale_inv [out / h, in / w], of blocks [h, w]
 //
+// Where the config says that inputs are rounded by scales of the file (static ones), X has its own:
+// input_scale [1] and, of integers with a zero, input_zero_point I8 [1]; of fp8 activation_scale or
+// input_scale.
+//
 // value = scale * (integer - zero). docs/quantization.md says which types hold which of them.
 #pragma once
 
@@ -48,6 +52,8 @@ struct PackedFormat {
   uint32_t group = 0;                           // columns; 0: all of a row
   bool zeros_less_one = false;                  // GPTQ's first format
   bool rounds_activations = false;              // to 8 bits, a scale for each row
+  bool fixed_scales = false;                    // of them: the file has one for each matrix
+  bool rounds_to_floats = false;                // to E4M3, else to integers; of those with fixed scales
   uint32_t block_rows = 0, block_columns = 0;   // of FP8
   std::vector<std::string> plain_modules = {};  // of online_ternary: they start or end names of modules
 };

@@ -275,9 +275,6 @@ TEST("packed: bytes with a scale for each row are q8c's, whatever the scale") {
     quantizer(DType::q8c).decode(encoded, row);
     for (size_t k = 0; k < 40; ++k) TEST_ASSERT_TRUE(row[k] == 300.0f * static_cast<float>(bytes[80 + k]));
   }
-  checkpoint.write(directory, compressed("int-quantized", weights, R"({"num_bits": 8, "dynamic": false})"));
-  TEST_ASSERT_TRUE(
-      contains(refusal(directory), "quantization_config.input_activations.dynamic false is not read"));
 }
 
 TEST("packed: FP8 is its 256 numbers times a scale of a row or of a block") {
