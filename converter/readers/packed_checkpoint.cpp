@@ -94,7 +94,9 @@ class Assembler {
       return name.substr(0, name.size() - std::string(end).size());
     };
     const bool gptq = format_.method == PackedMethod::gptq;
-    if ((gptq || format_.method == PackedMethod::awq) && name.ends_with(".qweight")) {
+    if (format_.by_outputs && name.ends_with(".qweight")) {
+      add_by_outputs(prefix_before(".qweight"), tensor);
+    } else if ((gptq || format_.method == PackedMethod::awq) && name.ends_with(".qweight")) {
       add_grouped(prefix_before(".qweight"), tensor, gptq);
     } else if (format_.method == PackedMethod::compressed_integers && name.ends_with(".weight_packed")) {
       add_compressed(prefix_before(".weight_packed"), tensor);
@@ -154,6 +156,37 @@ class Assembler {
     }
     made.least = 0;
     made.most = (1 << bits) - 1;
+    put(prefix + ".weight", std::move(made));
+  }
+
+  /// AWQ's gemv.
+  void add_by_outputs(const std::string& prefix, const NamedTensor& tensor) {
+    require_matrix(prefix + ".qweight", tensor, "I32");
+    const uint64_t rows = tensor.shape[0], words_of_row = tensor.shape[1], columns = 8 * words_of_row;
+    const uint64_t groups = groups_of(columns);
+    const auto found = packed_.find(prefix + ".qzeros");
+    const uint64_t words_of_zeros =
+        found == packed_.end() || found->second.shape.size() != 2 ? (groups + 7) / 8 : found->second.shape[1];
+    const NamedTensor* zeros = find_packed(packed_, prefix + ".qzeros", "I32", {rows, words_of_zeros}, true);
+    if (words_of_zeros < (groups + 7) / 8)
+      fail("tensor {}.qzeros has {} zeros for a row, its weight implies {}", prefix, 8 * words_of_zeros,
+           groups);
+    const std::vector<float> scales =
+        take_scales(source_, prefix + ".scales", rows, 8 * words_of_zeros, false);
+    IntegerRows made(rows, columns, group_of(columns));
+    for (uint64_t row = 0; row < rows; ++row) {
+      for (uint64_t g = 0; g < groups; ++g) {
+        made.scales.push_back(scales[row * 8 * words_of_zeros + g]);
+        made.zeros.push_back(
+            static_cast<int16_t>(code_at(zeros->bytes.data(), row * words_of_zeros, 1, g, format_.bits)));
+      }
+    }
+    const std::byte* words = tensor.bytes.data();
+    made.integer = [=](uint64_t row, uint64_t k) {
+      return static_cast<int>(code_at(words, row * words_of_row, 1, k, 4));
+    };
+    made.least = 0;
+    made.most = 15;
     put(prefix + ".weight", std::move(made));
   }
 

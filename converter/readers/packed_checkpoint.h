@@ -8,6 +8,8 @@
 //                        the zero (gptq_v2); X.scales [groups, out]; X.g_idx I32 [in]: a column's group
 //   awq (gemm)           X.qweight I32 [in, out / 8], X.qzeros I32 [groups, out / 8], outputs 0 2 4 6 1 3 5 7
 //                        from the lowest bits on; X.scales [groups, out]
+//   awq (gemv)           X.qweight I32 [out, in / 8], X.qzeros I32 [out, w] of groups, both in order from the
+//                        lowest bits on; X.scales [out, 8 w], of which those behind the groups say nothing
 //   compressed-tensors
 //     pack-quantized     X.weight_packed I32 [out, in / n], codes side by side, 2^(bits - 1) more than the
 //                        integer; X.weight_scale [out, groups]; X.weight_zero_point I32 [out / n, groups],
@@ -51,6 +53,7 @@ struct PackedFormat {
   uint32_t bits = 0;
   uint32_t group = 0;                           // columns; 0: all of a row
   bool zeros_less_one = false;                  // GPTQ's first format
+  bool by_outputs = false;                      // AWQ's for one row (gemv): integers lie as [out, in]
   bool rounds_activations = false;              // to 8 bits, a scale for each row
   bool fixed_scales = false;                    // of them: the file has one for each matrix
   bool rounds_to_floats = false;                // to E4M3, else to integers; of those with fixed scales

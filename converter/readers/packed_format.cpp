@@ -152,11 +152,16 @@ PackedFormat awq_format(Keys keys) {
                                                       : static_cast<uint32_t>(keys.size("q_group_size", 0));
   if (const json* rules = keys.find("dynamic")) keys.require(leaves_numbers(*rules, format), "dynamic");
   keys.require(keys.text("pack_dtype", "int32") == "int32", "pack_dtype");
-  for (const char* key : {"format", "checkpoint_format"}) keys.require(keys.text(key, "gemm") == "gemm", key);
-  std::string version = keys.text("version", "gemm");
-  std::transform(version.begin(), version.end(), version.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  keys.require(version == "gemm", "version");
+  std::string layout;
+  for (const char* key : {"format", "checkpoint_format", "version"}) {
+    std::string named = keys.text(key, "");
+    std::transform(named.begin(), named.end(), named.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (named.empty()) continue;
+    keys.require((named == "gemm" || named == "gemv") && (layout.empty() || named == layout), key);
+    layout = named;
+  }
+  format.by_outputs = layout == "gemv";
   // Symmetric ones have their zeros in the file as others do.
   keys.ignore({"quant_method",
                "method",

@@ -30,7 +30,7 @@ std::string packed_error(const std::string& name, const nlohmann::json& changes)
 }  // namespace
 
 TEST("written: packed checkpoints with the keys that tools write now give the dequantized weights' logits") {
-  test::check_all_written("packed_", 13);
+  test::check_all_written("packed_", 14);
 }
 
 TEST("convert: matrices whose inputs a file rounds by several scales are multiplied one by one") {
