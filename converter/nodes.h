@@ -372,6 +372,14 @@ struct SplineNode {
   auto fields(auto&& f) const { return f(bins, bound, in, curve, out); }
 };
 
+struct RoundNode {
+  Rounding to;
+  float unit, least, most;
+  View in, out;
+
+  auto fields(auto&& f) const { return f(to, unit, least, most, in, out); }
+};
+
 template <class First, class... Nodes>
 using VariantOfRest = std::variant<Nodes...>;
 using Node = VariantOfRest<void

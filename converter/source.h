@@ -61,6 +61,14 @@ class RowReader {
   virtual void read_exact(uint64_t, QuantRow&) const {}
 };
 
+/// What a file has its matrices' inputs rounded to: RoundArgs.
+struct InputRounding {
+  Rounding to;
+  float unit, least, most;
+
+  bool operator==(const InputRounding&) const = default;
+};
+
 /// A row [cols] is contiguous in the file; a vector has one row. Shapes of more dimensions keep the last as
 /// cols.
 struct SourceTensor {
@@ -77,6 +85,7 @@ struct SourceTensor {
   std::shared_ptr<const RowReader> reader = nullptr;  // in place of `data`
   uint64_t reader_row = 0;                            // of the first row
   bool is_linear = false;  // [outputs, inputs], where the architecture may have it the other way round
+  std::optional<InputRounding> input_rounding = std::nullopt;  // of a matrix
 };
 
 /// Row `row` as f32. `out` has cols() elements.

@@ -123,9 +123,20 @@ std::vector<float> TensorSet::table(const std::string& name, uint32_t rows, uint
   return values;
 }
 
+void TensorSet::note_rounded_input(const std::string& name) {
+  const auto found = find(name);
+  if (found != source_.tensors.end()) with_rounded_inputs_.insert(found->first);
+}
+
 void TensorSet::finish(const std::vector<std::string>& ignored_ends,
                        const std::vector<std::string>& ignored_starts) const {
   for (const auto& [name, tensor] : source_.tensors) {
+    if (tensor.input_rounding && taken_.count(name) != 0 && with_rounded_inputs_.count(name) == 0)
+      fail(
+          "tensor {} has a scale that its input is rounded by, which is not read where this architecture "
+          "uses "
+          "it; give the directory of the unquantized model",
+          name);
     if (taken_.count(name) != 0 || tensor.rows() == 0 || tensor.cols() == 0) continue;
     const bool ignored =
         std::any_of(ignored_ends.begin(), ignored_ends.end(),

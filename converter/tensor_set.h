@@ -50,8 +50,12 @@ class TensorSet {
   /// Marks a tensor that is known and not wanted.
   void ignore(const std::string& name) { taken_.insert(name); }
 
-  /// Fails if a tensor was not taken whose name has none of these ends and starts: weights that the
-  /// architecture does not use would change its results.
+  /// Marks a matrix whose input is rounded as the file has it.
+  void note_rounded_input(const std::string& name);
+
+  /// Fails if a tensor was taken whose input the file has rounded and that nobody has marked as such. Fails
+  /// if a tensor was not taken whose name has none of these ends and starts: weights that the architecture
+  /// does not use would change its results.
   void finish(const std::vector<std::string>& ignored_ends,
               const std::vector<std::string>& ignored_starts = {}) const;
 
@@ -62,6 +66,7 @@ class TensorSet {
 
   const Source& source_;
   std::set<std::string> taken_;
+  std::set<std::string> with_rounded_inputs_;
   std::deque<SourceTensor> slices_;
   std::deque<std::vector<float>> values_;  // of computed ones
 };

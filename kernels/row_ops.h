@@ -224,6 +224,21 @@ struct ClampArgs {
   Rows out;      // [T, width]
 };
 
+enum class Rounding : uint8_t { integer = 0, e4m3 = 1 };
+
+inline constexpr float kMostUnits = 65536.0f, kMostE4m3 = 448.0f;
+
+/// out = unit * r(min(max(in / unit, least), most)), where r gives the nearest integer, or the nearest number
+/// of E4M3 (4 bits of exponent, 3 of mantissa, from 2^-9 on), ties to even. least and most are at most
+/// kMostUnits from 0, of E4M3 kMostE4m3. A NaN stays one. out may be in. Unit: a row.
+struct RoundArgs {
+  uint32_t width;
+  Rounding to;
+  float unit, least, most;
+  ConstRows in;  // [T, width]
+  Rows out;      // [T, width]
+};
+
 /// xIELU (Huang and Schlag 2025): x > 0: positive x^2 + beta x, else (expm1(min(x, eps)) - x) negative +
 /// beta x. out may be in. Unit: a row.
 struct XieluArgs {

@@ -112,8 +112,27 @@ TransformerSpec t5_side(const Source& source, const T5Sizes& sizes, bool decoder
   return spec;
 }
 
+/// T5EncoderModel: its token vectors, or what sentence-transformers makes of them.
+TransformerSpec t5_encoder(const Source& source, Config& config, const T5Sizes& sizes, bool every_layer) {
+  TransformerSpec spec = t5_side(source, sizes, false, every_layer);
+  spec.names.embedding = first_tensor(source, {"shared", "encoder.embed_tokens"});
+  know(config, {"is_encoder_decoder", "decoder_start_token_id", "scale_decoder_outputs", "dropout_rate",
+                "classifier_dropout_rate", "classifier_dropout", "initializer_factor"});
+  HeadNames names;
+  read_head(source, config, names, spec);
+  spec.names.ignored = {"embed_tokens.weight", "SelfAttention.relative_attention_bias.weight"};
+  return spec;
+}
+
+bool is_t5_encoder(Config& config) {
+  const nlohmann::json* classes = config.value("architectures");
+  return classes != nullptr && classes->is_array() && !classes->empty() && classes->front().is_string() &&
+         classes->front().get<std::string>().ends_with("EncoderModel");
+}
+
 TransformerSpec read_t5_like(const Source& source, Config& config, const T5Kind& kind) {
   const T5Sizes sizes = read_t5_sizes(config, kind.newer);
+  if (is_t5_encoder(config)) return t5_encoder(source, config, sizes, kind.every_layer);
   TransformerSpec spec = t5_side(source, sizes, true, kind.every_layer);
   TransformerSpec encoder = t5_side(source, sizes, false, kind.every_layer);
   const bool tied = config.flag("tie_word_embeddings", true);

@@ -2,11 +2,13 @@
 //
 // The encoder-decoder of "Attention is all you need" (Vaswani et al. 2017), with PyTorch's names: sines and
 // cosines side by side, norms behind the sums or, where norm_first is set, before the branches, one embedding
-// for both sides and, unless the file has another matrix for it, the head. PyTorch's class leaves the
-// embedding, the head and the positions to who uses it: their names are found.
+// for both sides or one for each and, unless the file has another matrix for it, the head. PyTorch's class
+// leaves the embedding, the head and the positions to who uses it: their names are found.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "converter/architectures/shared/architecture.h"
@@ -36,7 +38,8 @@ std::vector<float> interleaved_sines(uint32_t rows, uint32_t width) {
 struct ClassicNames {
   std::string base;  // before "encoder." and "decoder."
   std::string embedding = "embedding", head = "head";
-  std::string positions = {};  // whole: of a table that the file has of them
+  std::string source_embedding = {};  // empty: both sides have one
+  std::string positions = {};         // whole: of a table that the file has of them
 };
 
 /// Returns whether the tensor's rows are the sines, but for the roundings of who computed them in f32.
@@ -56,19 +59,71 @@ bool is_sines(const SourceTensor& tensor, uint32_t width) {
   return true;
 }
 
+// Words by which names of the source's embedding and the target's differ, as "src_emb" and "tgt_emb".
+constexpr std::pair<std::string_view, std::string_view> kSides[] = {
+    {"src_", "tgt_"}, {"src_", "trg_"}, {"source_", "target_"}, {"encoder_", "decoder_"}, {"enc_", "dec_"}};
+
+/// Returns where a part of the name begins with the word.
+std::optional<size_t> find_part(const std::string& name, std::string_view word) {
+  for (size_t at = name.find(word); at != std::string::npos; at = name.find(word, at + 1)) {
+    if (at == 0 || name[at - 1] == '.' || name[at - 1] == '_') return at;
+  }
+  return std::nullopt;
+}
+
+/// Takes the embeddings of the two sides out of `matrices` where their names differ by such words alone.
+void take_sides(std::vector<std::string>& matrices, ClassicNames& names) {
+  for (const auto& [source, target] : kSides) {
+    for (const std::string& name : matrices) {
+      const auto at = find_part(name, source);
+      if (!at) continue;
+      const std::string other = std::string(name).replace(*at, source.size(), target);
+      if (std::find(matrices.begin(), matrices.end(), other) == matrices.end()) continue;
+      names.source_embedding = name;
+      names.embedding = other;
+      std::erase_if(matrices,
+                    [&](const std::string& any) { return any == names.source_embedding || any == other; });
+      return;
+    }
+  }
+}
+
 /// An embedding never has a bias; a head of PyTorch's mostly does. Both are found where that tells them
-/// apart.
+/// apart, and embeddings of the two sides where their names do.
 void find_ends(const Source& source, Config& config, const std::vector<std::string>& with_bias,
-               const std::vector<std::string>& without, ClassicNames& names) {
+               std::vector<std::string> without, ClassicNames& names) {
   const bool has_embedding = source.tensors.count(names.embedding + ".weight") != 0;
   if (config.has("embedding") || has_embedding || without.empty()) return;
-  if (without.size() > 1)
+  if (names.source_embedding.empty()) take_sides(without, names);
+  const bool sides =
+      !names.source_embedding.empty() && source.tensors.count(names.embedding + ".weight") != 0;
+  if (sides && !config.has("head") && with_bias.empty() && without.size() == 1) names.head = without[0];
+  if (!sides && without.size() > 1)
     config.refuse(
-        "{} and {} may both be the embedding: say which is by \"embedding\", and by \"head\" which is the "
-        "head",
+        "{} and {} may both be the embedding: say which is by \"embedding\", where the source has another by "
+        "\"source_embedding\", and by \"head\" which is the head",
         without[0], without[1]);
-  names.embedding = without[0];
+  if (!sides) names.embedding = without[0];
   if (!config.has("head") && with_bias.size() == 1) names.head = with_bias[0];
+}
+
+/// Fails where the source's embedding has another vocabulary.
+void check_sizes(const Source& source, Config& config, const ClassicNames& names, uint32_t vocab,
+                 uint32_t width) {
+  for (const auto& [name, tensor] : source.tensors) {
+    const bool is_embedding = name.ends_with(".weight") && tensor.shape.size() == 2 &&
+                              tensor.shape[1] == width && !name.starts_with(names.base + "encoder.") &&
+                              !name.starts_with(names.base + "decoder.");
+    const bool of_source =
+        std::any_of(std::begin(kSides), std::end(kSides),
+                    [&name = name](const auto& side) { return find_part(name, side.first).has_value(); });
+    if (is_embedding && of_source && tensor.shape[0] != vocab)
+      config.refuse(
+          "{} has {} rows for a vocabulary of {}: sources and targets of different vocabularies are not "
+          "supported; "
+          "train or save both embeddings with the larger size",
+          name, tensor.shape[0], vocab);
+  }
 }
 
 ClassicNames find_names(const Source& source, Config& config) {
@@ -80,6 +135,7 @@ ClassicNames find_names(const Source& source, Config& config) {
   }
   names.embedding = config.text("embedding", names.embedding);
   names.head = config.text("head", names.head);
+  names.source_embedding = config.text("source_embedding", "");
   std::vector<std::string> with_bias, without;
   for (const auto& [name, tensor] : source.tensors) {
     if (name.starts_with(names.base + "encoder.") || name.starts_with(names.base + "decoder.")) continue;
@@ -93,6 +149,7 @@ ClassicNames find_names(const Source& source, Config& config) {
     (source.tensors.count(own + ".bias") != 0 ? with_bias : without).push_back(own);
   }
   find_ends(source, config, with_bias, without, names);
+  check_sizes(source, config, names, vocab, width);
   return names;
 }
 
@@ -170,7 +227,7 @@ TransformerSpec classic_side(const Source& source, Config& config, const Classic
   spec.repeat(classic_layer(config, spec, names.base, decoder), config.size(layers, 1, kMaxLayers, 6));
   if (config.flag("scale_embedding", true))
     spec.embedding_multiplier = std::sqrt(static_cast<float>(spec.width));
-  spec.names.embedding = names.embedding;
+  spec.names.embedding = decoder || names.source_embedding.empty() ? names.embedding : names.source_embedding;
   // PyTorch's class has final norms wherever the norms of its layers are; a stack of layers may have none.
   const std::string final_norm = names.base + (decoder ? "decoder.norm" : "encoder.norm");
   if (config.flag("norm_first", false) || source.tensors.count(final_norm + ".weight") != 0)
@@ -183,10 +240,10 @@ TransformerSpec classic_side(const Source& source, Config& config, const Classic
 TransformerSpec read_transformer(const Source& source, Config& config) {
   if (config.text("positions", "sinusoidal_interleaved") != "sinusoidal_interleaved")
     config.refuse("positions other than sinusoidal_interleaved are not supported");
-  require_flag(config, "share_embeddings", true);
   require_flag(config, "bias", true);
   know(config, {"dropout", "batch_first"});
   const ClassicNames names = find_names(source, config);
+  require_flag(config, "share_embeddings", names.source_embedding.empty());
   TransformerSpec spec = classic_side(source, config, names, true);
   spec.names.head = names.head;
   const bool has_head = source.tensors.count(names.head + ".weight") != 0;

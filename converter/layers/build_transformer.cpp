@@ -122,7 +122,7 @@ void TransformerBuilder::fused_linear(const std::string& prefix, BlockInput& in,
     const std::vector<float>& values = projection.bias ? *projection.bias : zeros;
     bias.insert(bias.end(), values.begin(), values.end());
   }
-  const View input = input_for(in, fused[0].dtype);
+  const View input = input_for(rounded_for(in, parts), fused[0].dtype);
   const int32_t weight = add_matrix(label, fused[0].dtype, false, in.f32.width, std::move(parts));
   const int32_t bias_index = has_bias ? add_vector(label + ".bias", std::move(bias)) : -1;
   add(LinearNode{weight, bias_index, activation, input, out, residual});
@@ -135,7 +135,11 @@ void TransformerBuilder::linears(const std::string& prefix, BlockInput& in,
   for (size_t first = 0; first < projections.size();) {
     size_t end = first;
     uint32_t width = 0;
-    for (; end < projections.size() && projections[end].dtype == projections[first].dtype; ++end) {
+    const std::optional<InputRounding> rounding = rounding_of(projections[first].parts);
+    const auto fits = [&](const Projection& other) {
+      return other.dtype == projections[first].dtype && rounding_of(other.parts) == rounding;
+    };
+    for (; end < projections.size() && fits(projections[end]); ++end) {
       width += projections[end].rows();
     }
     fused_linear(prefix, in, std::span(projections).subspan(first, end - first), columns(out, column, width),

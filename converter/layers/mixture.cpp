@@ -132,7 +132,7 @@ class MixtureBuilder {
       if (rows < rows_of_one) parts.push_back({"", nullptr, false, rows_of_one - rows});
     }
     const DType dtype = builder_.policy().dtype(Role::experts, *parts[0].tensor);
-    const View input = builder_.input_for(in, dtype);
+    const View input = builder_.input_for(builder_.rounded_for(in, parts), dtype);
     const int32_t weight = builder_.add_matrix(prefix_ + "experts." + label, dtype, false,
                                                down ? slot_width_ : width_, std::move(parts));
     builder_.add(ExpertsNode{spec_.chosen, weight, bias(label, rows, rows_of_one), Activation::none, sums,

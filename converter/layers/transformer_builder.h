@@ -33,6 +33,10 @@ inline View columns(View view, uint32_t column, uint32_t width) {
   return {view.value, view.column + column, width};
 }
 
+/// The rounding of the input that the file has for a matrix of these parts. Throws Error where there are
+/// several.
+std::optional<InputRounding> rounding_of(std::span<const WeightPart> parts);
+
 /// `pattern` with the number of the layer's weights in place of "{}".
 std::string of_layer(const std::string& pattern, const LayerSpec& layer);
 /// What starts the names of the layer's weights in the file.
@@ -42,6 +46,8 @@ std::string prefix_of(const LayerSpec& layer);
 struct BlockInput {
   View f32;
   std::array<std::optional<View>, kDTypeCount> quantized = {};
+  std::optional<InputRounding> rounding = std::nullopt;  // that it has had
+  std::vector<BlockInput> rounded = {};                  // the same value with roundings
 };
 
 /// All members throw Error, naming what the source lacks.
@@ -167,6 +173,9 @@ class TransformerBuilder {
   void norm(const std::string& label, const std::string& source, View in, View out) {
     norm(spec_.norm, label, source, 1, in, out);
   }
+
+  /// `input` as the file has it rounded for a matrix of these parts, who share one rounding.
+  BlockInput& rounded_for(BlockInput& input, std::span<const WeightPart> parts);
 
   /// `input` as weights of that type read it.
   View input_for(BlockInput& input, DType weight);

@@ -68,7 +68,9 @@ constexpr Family kFamilies[] = {
      "", {}, read_own_nomic_bert},
     {"modern-bert", "hidden_activation", "gelu", false, kModernBertKeys, kModernBertTensors, false, false,
      "modernbert", {}, "", "", {}, read_own_modern_bert},
-    {"t5", nullptr, nullptr, false, kT5Keys, kT5Tensors, false, false, "", {}, "", "", {}, read_own_t5}};
+    {"t5", nullptr, nullptr, false, kT5Keys, kT5Tensors, false, false, "", {}, "", "", {}, read_own_t5},
+    {"t5encoder", nullptr, nullptr, false, kT5Keys, kT5Tensors, false, false, "t5", {}, "", "", {},
+     read_own_t5_encoder}};
 // clang-format on
 
 }  // namespace

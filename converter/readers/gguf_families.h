@@ -112,5 +112,6 @@ void read_own_deepseek2(const FamilyInput& input);
 void read_own_gemma3n(const FamilyInput& input);
 void read_own_gemma4(const FamilyInput& input);
 void read_own_t5(const FamilyInput& input);
+void read_own_t5_encoder(const FamilyInput& input);
 
 }  // namespace mote::convert

@@ -195,6 +195,8 @@ constexpr ReadKey kReadKeys[] = {
     {"t5", "attention.relative_buckets_count"},
     {"t5", "decoder_block_count"},
     {"t5", "decoder_start_token_id"},
+    {"t5encoder", "attention.layer_norm_rms_epsilon"},
+    {"t5encoder", "attention.relative_buckets_count"},
 };
 // clang-format on
 

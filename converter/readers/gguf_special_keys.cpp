@@ -209,4 +209,11 @@ void read_own_t5(const FamilyInput& input) {
   if (const auto id = input.metadata.token("padding_token_id")) config["pad_token_id"] = *id;
 }
 
+void read_own_t5_encoder(const FamilyInput& input) {
+  read_own_t5(input);
+  input.config["is_encoder_decoder"] = false;
+  input.config["architectures"] = {input.config["model_type"] == "umt5" ? "UMT5EncoderModel"
+                                                                        : "T5EncoderModel"};
+}
+
 }  // namespace mote::convert

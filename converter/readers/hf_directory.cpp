@@ -58,8 +58,23 @@ std::vector<int32_t> stop_ids(const fs::path& directory, const json& config) {
   return eos_ids(config, directory / "config.json");
 }
 
+/// Where transformers 4 saves the texts' part of Gemma 3n, it writes "model.language_model" for each "model",
+/// those inside names too, as of "per_layer_model_projection".
+std::string with_one_language_model(const std::string& name) {
+  constexpr std::string_view kWritten = "model.language_model", kMeant = "model";
+  size_t from = kWritten.size(), at = name.find(kWritten, from);
+  if (!name.starts_with(kWritten) || at == std::string::npos) return name;
+  std::string result(kWritten);
+  for (; at != std::string::npos; at = name.find(kWritten, from)) {
+    result.append(name, from, at - from).append(kMeant);
+    from = at + kWritten.size();
+  }
+  return result.append(name, from);
+}
+
 /// Checkpoints from TensorFlow's days call a norm's weight gamma and its bias beta.
-std::string current_name(const std::string& name) {
+std::string current_name(const std::string& given) {
+  const std::string name = with_one_language_model(given);
   const std::string norm = name.substr(0, name.rfind('.') + 1);
   if (name.ends_with(".LayerNorm.gamma")) return norm + "weight";
   if (name.ends_with(".LayerNorm.beta")) return norm + "bias";

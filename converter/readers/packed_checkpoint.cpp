@@ -94,7 +94,9 @@ class Assembler {
       return name.substr(0, name.size() - std::string(end).size());
     };
     const bool gptq = format_.method == PackedMethod::gptq;
-    if ((gptq || format_.method == PackedMethod::awq) && name.ends_with(".qweight")) {
+    if (format_.by_outputs && name.ends_with(".qweight")) {
+      add_by_outputs(prefix_before(".qweight"), tensor);
+    } else if ((gptq || format_.method == PackedMethod::awq) && name.ends_with(".qweight")) {
       add_grouped(prefix_before(".qweight"), tensor, gptq);
     } else if (format_.method == PackedMethod::compressed_integers && name.ends_with(".weight_packed")) {
       add_compressed(prefix_before(".weight_packed"), tensor);
@@ -157,6 +159,37 @@ class Assembler {
     put(prefix + ".weight", std::move(made));
   }
 
+  /// AWQ's gemv.
+  void add_by_outputs(const std::string& prefix, const NamedTensor& tensor) {
+    require_matrix(prefix + ".qweight", tensor, "I32");
+    const uint64_t rows = tensor.shape[0], words_of_row = tensor.shape[1], columns = 8 * words_of_row;
+    const uint64_t groups = groups_of(columns);
+    const auto found = packed_.find(prefix + ".qzeros");
+    const uint64_t words_of_zeros =
+        found == packed_.end() || found->second.shape.size() != 2 ? (groups + 7) / 8 : found->second.shape[1];
+    const NamedTensor* zeros = find_packed(packed_, prefix + ".qzeros", "I32", {rows, words_of_zeros}, true);
+    if (words_of_zeros < (groups + 7) / 8)
+      fail("tensor {}.qzeros has {} zeros for a row, its weight implies {}", prefix, 8 * words_of_zeros,
+           groups);
+    const std::vector<float> scales =
+        take_scales(source_, prefix + ".scales", rows, 8 * words_of_zeros, false);
+    IntegerRows made(rows, columns, group_of(columns));
+    for (uint64_t row = 0; row < rows; ++row) {
+      for (uint64_t g = 0; g < groups; ++g) {
+        made.scales.push_back(scales[row * 8 * words_of_zeros + g]);
+        made.zeros.push_back(
+            static_cast<int16_t>(code_at(zeros->bytes.data(), row * words_of_zeros, 1, g, format_.bits)));
+      }
+    }
+    const std::byte* words = tensor.bytes.data();
+    made.integer = [=](uint64_t row, uint64_t k) {
+      return static_cast<int>(code_at(words, row * words_of_row, 1, k, 4));
+    };
+    made.least = 0;
+    made.most = 15;
+    put(prefix + ".weight", std::move(made));
+  }
+
   void add_compressed(const std::string& prefix, const NamedTensor& tensor) {
     require_matrix(prefix + ".weight_packed", tensor, "I32");
     const auto shape = packed_.find(prefix + ".weight_shape");
@@ -204,7 +237,7 @@ class Assembler {
     };
     made.least = -128;
     made.most = 127;
-    made.prefers_row_scale = format_.rounds_activations;
+    made.prefers_row_scale = format_.rounds_activations && !format_.fixed_scales;
     put(name, std::move(made));
   }
 
@@ -224,6 +257,7 @@ class Assembler {
     }
     source_.tensors[name] = {SourceType::fp8, {rows, columns}, nullptr, 0};
     source_.tensors[name].reader = std::make_shared<Fp8Rows>(std::move(made));
+    round_input(name);
   }
 
   void put(const std::string& name, IntegerRows made) {
@@ -233,6 +267,28 @@ class Assembler {
     SourceTensor& tensor = source_.tensors[name] = {type, shape, nullptr, 0};
     tensor.reader = std::make_shared<IntegerRows>(std::move(made));
     tensor.is_linear = true;
+    round_input(name);
+  }
+
+  /// Has the matrix's input rounded by the scale that the file has of it.
+  void round_input(const std::string& weight) {
+    if (!format_.fixed_scales) return;
+    const std::string module = weight.substr(0, weight.rfind('.') + 1);
+    const bool other = source_.tensors.count(module + "activation_scale") != 0;
+    const std::string name = module + (other ? "activation_scale" : "input_scale");
+    const float scale = take_scales(source_, name, 1, 1, false)[0];
+    if (!(scale > 0.0f)) fail("tensor {} holds {}, which is no scale", name, scale);
+    InputRounding rounding{Rounding::e4m3, scale, -kMostE4m3, kMostE4m3};
+    if (!format_.rounds_to_floats) {
+      const auto zero = packed_.find(module + "input_zero_point");
+      if (zero != packed_.end() && (zero->second.dtype != "I8" || zero->second.bytes.size() != 1))
+        fail("tensor {} is {} of {} bytes, expected an I8", zero->first, zero->second.dtype,
+             zero->second.bytes.size());
+      const int middle = zero == packed_.end() ? 0 : load<int8_t>(zero->second.bytes.data());
+      rounding = {Rounding::integer, scale, static_cast<float>(-128 - middle),
+                  static_cast<float>(127 - middle)};
+    }
+    source_.tensors[weight].input_rounding = rounding;
   }
 
   Source& source_;

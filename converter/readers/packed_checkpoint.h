@@ -8,6 +8,8 @@
 //                        the zero (gptq_v2); X.scales [groups, out]; X.g_idx I32 [in]: a column's group
 //   awq (gemm)           X.qweight I32 [in, out / 8], X.qzeros I32 [groups, out / 8], outputs 0 2 4 6 1 3 5 7
 //                        from the lowest bits on; X.scales [groups, out]
+//   awq (gemv)           X.qweight I32 [out, in / 8], X.qzeros I32 [out, w] of groups, both in order from the
+//                        lowest bits on; X.scales [out, 8 w], of which those behind the groups say nothing
 //   compressed-tensors
 //     pack-quantized     X.weight_packed I32 [out, in / n], codes side by side, 2^(bits - 1) more than the
 //                        integer; X.weight_scale [out, groups]; X.weight_zero_point I32 [out / n, groups],
@@ -15,6 +17,10 @@
 //     int-quantized      X.weight I8 [out, in]; X.weight_scale [out, groups], [out, 1] or [1]
 //     float-quantized    X.weight F8_E4M3 [out, in]; X.weight_scale [out, 1], [1] or that of blocks
 //   fp8                  X.weight F8_E4M3 [out, in]; X.weight_scale_inv [out / h, in / w], of blocks [h, w]
+//
+// Where the config says that inputs are rounded by scales of the file (static ones), X has its own:
+// input_scale [1] and, of integers with a zero, input_zero_point I8 [1]; of fp8 activation_scale or
+// input_scale.
 //
 // value = scale * (integer - zero). docs/quantization.md says which types hold which of them.
 #pragma once
@@ -47,7 +53,10 @@ struct PackedFormat {
   uint32_t bits = 0;
   uint32_t group = 0;                           // columns; 0: all of a row
   bool zeros_less_one = false;                  // GPTQ's first format
+  bool by_outputs = false;                      // AWQ's for one row (gemv): integers lie as [out, in]
   bool rounds_activations = false;              // to 8 bits, a scale for each row
+  bool fixed_scales = false;                    // of them: the file has one for each matrix
+  bool rounds_to_floats = false;                // to E4M3, else to integers; of those with fixed scales
   uint32_t block_rows = 0, block_columns = 0;   // of FP8
   std::vector<std::string> plain_modules = {};  // of online_ternary: they start or end names of modules
 };

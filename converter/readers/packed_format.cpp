@@ -152,11 +152,16 @@ PackedFormat awq_format(Keys keys) {
                                                       : static_cast<uint32_t>(keys.size("q_group_size", 0));
   if (const json* rules = keys.find("dynamic")) keys.require(leaves_numbers(*rules, format), "dynamic");
   keys.require(keys.text("pack_dtype", "int32") == "int32", "pack_dtype");
-  for (const char* key : {"format", "checkpoint_format"}) keys.require(keys.text(key, "gemm") == "gemm", key);
-  std::string version = keys.text("version", "gemm");
-  std::transform(version.begin(), version.end(), version.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  keys.require(version == "gemm", "version");
+  std::string layout;
+  for (const char* key : {"format", "checkpoint_format", "version"}) {
+    std::string named = keys.text(key, "");
+    std::transform(named.begin(), named.end(), named.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    if (named.empty()) continue;
+    keys.require((named == "gemm" || named == "gemv") && (layout.empty() || named == layout), key);
+    layout = named;
+  }
+  format.by_outputs = layout == "gemv";
   // Symmetric ones have their zeros in the file as others do.
   keys.ignore({"quant_method",
                "method",
@@ -200,7 +205,9 @@ std::optional<std::pair<uint32_t, uint32_t>> read_block(const json* block) {
 PackedFormat fp8_format(Keys keys) {
   PackedFormat format{PackedMethod::fp8};
   keys.require(keys.text("fmt", "e4m3") == "e4m3", "fmt");
-  keys.require(keys.text("activation_scheme", "dynamic") == "dynamic", "activation_scheme");
+  const std::string scheme = keys.text("activation_scheme", "dynamic");
+  keys.require(scheme == "dynamic" || scheme == "static", "activation_scheme");
+  format.fixed_scales = format.rounds_to_floats = scheme == "static";
   if (const json* block = keys.find("weight_block_size")) {
     const auto sides = read_block(block);
     if (!sides) keys.refuse("weight_block_size");
@@ -213,18 +220,23 @@ PackedFormat fp8_format(Keys keys) {
   return format;
 }
 
-/// Whether they are rounded with a scale for each row; one of the file would be a rounding that mote lacks.
-bool rounds_rows(const JsonFile& file, const json* activations) {
-  if (activations == nullptr) return false;
+/// How inputs are rounded: with a scale for each row, or by one of the file.
+void read_activations(const JsonFile& file, const json* activations, PackedFormat& format) {
+  if (activations == nullptr) return;
   if (!activations->is_object()) file.refuse_value("input_activations", activations, "an object");
   Keys keys(file, *activations, "quantization_config.input_activations");
-  keys.require(keys.flag("dynamic", false), "dynamic");
+  format.rounds_activations = true;
+  format.fixed_scales = !keys.flag("dynamic", false);
   keys.require(keys.size("num_bits", 8) == 8, "num_bits");
-  keys.require(keys.flag("symmetric", true), "symmetric");
-  keys.ignore({"type", "strategy", "group_size", "block_structure", "actorder", "observer", "observer_kwargs",
+  const std::string type = keys.text("type", "int");
+  format.rounds_to_floats = type == "float";
+  keys.require(type == "float" || type == "int", "type");
+  const bool symmetric = keys.flag("symmetric", true);
+  keys.require(symmetric || (format.fixed_scales && !format.rounds_to_floats), "symmetric");
+  if (format.fixed_scales) keys.require(keys.text("strategy", "tensor") == "tensor", "strategy");
+  keys.ignore({"strategy", "group_size", "block_structure", "actorder", "observer", "observer_kwargs",
                "scale_dtype", "zp_dtype"});
   keys.finish();
-  return true;
 }
 
 void read_weights_scheme(Keys keys, const std::string& layout, PackedFormat& format) {
@@ -268,7 +280,7 @@ PackedFormat compressed_format(const JsonFile& file, const json& config) {
   PackedFormat format;
   read_weights_scheme(Keys(file, file.object(scheme, "weights"), "quantization_config.weights"), layout,
                       format);
-  format.rounds_activations = rounds_rows(file, of_scheme.find("input_activations"));
+  read_activations(file, of_scheme.find("input_activations"), format);
   of_scheme.require_none("output_activations");
   of_scheme.ignore({"targets", "weights"});
   of_scheme.finish();

@@ -22,6 +22,10 @@ namespace mote::convert {
 std::optional<TokenizerSpec> read_encoder_pieces(const Source& source, const SideFiles& side,
                                                  DecoderNeed need);
 
+/// SigLIP's SentencePiece model.
+std::optional<TokenizerSpec> read_siglip_pieces(const Source& source, const SideFiles& side,
+                                                DecoderNeed need);
+
 /// A SentencePiece model whose pieces are merged (tokenizer.model): Llama's, Gemma's, or one without a class.
 std::optional<TokenizerSpec> read_merged_pieces(const Source& source, const SideFiles& side,
                                                 DecoderNeed need);

@@ -92,6 +92,7 @@ std::optional<TokenizerSpec> read_directory(const Source& source, bool encoder) 
   if (auto numbered = read_numbered_pieces(source, side, need)) return cut(std::move(*numbered));
   if (auto converted = read_converted_pieces(source, side, need)) return cut(std::move(*converted));
   if (auto pieces = read_encoder_pieces(source, side, need)) return cut(std::move(*pieces));
+  if (auto siglip = read_siglip_pieces(source, side, need)) return cut(std::move(*siglip));
   if (auto bytes = read_ranked_bytes(source, side, need)) return cut(std::move(*bytes));
   if (auto merged = read_merged_pieces(source, side, need)) return cut(std::move(*merged));
   if (auto listed = read_listed_merges(source, side, need)) return cut(std::move(*listed));

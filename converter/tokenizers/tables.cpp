@@ -300,7 +300,8 @@ flatbuffers::Offset<file::Tokenizer> TokenizerTables::write(flatbuffers::FlatBuf
       moved(pieces_, offset),         moved(scores_, offset),        moved(class_ranges_, offset),
       moved(unknown_pieces_, offset), moved(foreign_scores_, offset)};
   flatbuffers::Offset<file::SentencePiece> sentence_piece;
-  if (spec_.sentence_piece) sentence_piece = file::CreateSentencePiece(builder, &blobs[18], &blobs[19]);
+  if (spec_.sentence_piece)
+    sentence_piece = file::CreateSentencePiece(builder, &blobs[18], &blobs[19], spec_.sentence_piece->start);
   return file::CreateTokenizerDirect(
       builder, static_cast<file::TokenModel>(spec_.model), unicode_version(), tokens(), &blobs[0], &blobs[1],
       &blobs[2], &spec_.byte_ids, &blobs[3], spec_.unknown_id, spec_.fuse_unknown, &blobs[4], &blobs[5],

@@ -41,7 +41,13 @@ struct SplitSpec {
   bool keep_matches = true, keep_rest = true;
 };
 
-enum class PrefixSpec : uint8_t { none, always, unless_present, first_unless_present };  // file::PrefixRule
+enum class PrefixSpec : uint8_t {  // file::PrefixRule
+  none,
+  always,
+  unless_present,
+  first_unless_present,
+  first_segment
+};
 
 enum class ModelSpec : uint8_t { bpe, wordpiece, unigram };  // file::TokenModel
 
@@ -55,6 +61,7 @@ struct TemplateSpec {
 struct SentencePieceSpec {
   std::map<std::string, uint32_t> unknown_pieces;      // tokens that are no pieces
   std::vector<std::pair<std::string, float>> foreign;  // pieces that are no tokens, with their scores
+  float start = 0;                                     // what sums of scores begin with
 };
 
 struct TokenizerSpec {

@@ -35,6 +35,7 @@
 #include "runtime/ops/recurrent_cell.h"
 #include "runtime/ops/rope.h"
 #include "runtime/ops/rope_table.h"
+#include "runtime/ops/round.h"
 #include "runtime/ops/route.h"
 #include "runtime/ops/scale_rows.h"
 #include "runtime/ops/select.h"

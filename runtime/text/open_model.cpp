@@ -73,11 +73,15 @@ void open_whole_words(const file::Tokenizer& root, Opener* opener, Tokenizer* t)
 }
 
 void open_sentence_piece(const file::Tokenizer& root, Opener* opener, Tokenizer* t) {
+  t->start_score = 0;
   const file::SentencePiece* own = root.sentence_piece();
   if (own == nullptr) return;
   const bool fits = MOTE_TEXT_UNIGRAM && t->model == file::TokenModel::unigram;
   if (!opener->expect(fits, "sentence_piece", "of another model than unigram")) return;
   t->float_sums = true;
+  t->start_score = double{own->start()};
+  const bool starts = own->start() == 0.0f || root.piece_prefix_rule() == file::PrefixRule::first_segment;
+  if (!opener->expect(starts, "start", "of another piece_prefix_rule than first_segment")) return;
   if (!opener->table(own->foreign_scores(), "foreign_scores", &t->foreign_scores)) return;
   opener->expect(t->foreign_scores.count <= INT32_MAX - t->tokens, "foreign_scores", "too many");
   open_trie(own->unknown_pieces(), "unknown_pieces", t->tokens, opener, &t->unknown_pieces);

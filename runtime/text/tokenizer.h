@@ -82,7 +82,8 @@ struct Tokenizer {
   Table<double> scores, foreign_scores;  // of tokens, and of pieces behind them that become unknown
   Table<TrieNode> unknown_pieces;        // of characters without a piece
   double unknown_score;
-  bool float_sums;  // of scores
+  bool float_sums;     // of scores
+  double start_score;  // what they begin with
 
   uint32_t classes;
   Table<uint8_t> class_flags, class_table;

@@ -22,7 +22,7 @@ class Lattice {
 
   void fill() {
     for (uint32_t at = begin_ + 1; at <= end_; ++at) s_.where[at] = kNoPiece;
-    s_.score[begin_] = 0;
+    s_.score[begin_] = t_.start_score;
     for (uint32_t at = begin_; at < end_;) {
       const uint32_t next = at + utf8_decode(s_.text + at, s_.text + end_).bytes;
       if (!offer_pieces(at, next)) offer(at, next, kUnknownCharacters, t_.unknown_score);

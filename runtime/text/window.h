@@ -68,6 +68,7 @@ class Window {
   uint32_t next_ = 0, given_end_ = 0;  // of the given text, not yet normalized
   uint32_t next_origin_ = 0;           // next_, but where normalization makes origins late
   uint32_t begin_ = 0, end_ = 0;
+  bool is_first_piece_ = false;  // the next piece that gets a prefix is the text's first
 };
 
 }  // namespace mote

@@ -232,8 +232,36 @@ TEST("packed: AWQ's outputs are put in order, its zeros kept in 8 bits") {
       R"({"quant_method": "awq", "bits": 4, "group_size": 32, "zero_point": true, "version": )";
   checkpoint.write(directory, config + R"("gemm"})");
   check_values(read_hf_directory(directory.path()), grid, SourceType::int8);
-  checkpoint.write(directory, config + R"("gemv"})");
-  TEST_ASSERT_TRUE(contains(refusal(directory), "quantization_config.version \"gemv\" is not read"));
+  checkpoint.write(directory, config + R"("gemv_fast"})");
+  TEST_ASSERT_TRUE(contains(refusal(directory), "quantization_config.version \"gemv_fast\" is not read"));
+}
+
+TEST("packed: AWQ's gemv has rows of outputs, and more room for zeros and scales than groups") {
+  const TempDirectory directory;
+  Checkpoint checkpoint;
+  const Grid grid = make_grid(16, 64, 32, 4, false);
+  const char config[] = R"({"quant_method": "awq", "bits": 4, "group_size": 32, "version": "GEMV"})";
+  std::vector<uint32_t> weight, zeros;
+  std::vector<uint16_t> scales;
+  for (uint64_t row = 0; row < grid.rows; ++row) {
+    for (uint64_t k = 0; k < grid.columns; k += 8)
+      weight.push_back(word_of(4, [&](uint32_t j) { return grid.code(row, k + j); }));
+    const auto zero = [&](uint64_t g) {
+      return g < grid.groups() ? grid.zeros[row * grid.groups() + g] : 0u;
+    };
+    for (uint64_t g = 0; g < 32; g += 8)
+      zeros.push_back(word_of(4, [&](uint32_t j) { return static_cast<uint32_t>(zero(g + j)); }));
+    for (uint64_t g = 0; g < 32; ++g)
+      scales.push_back(g < grid.groups() ? grid.scales[row * grid.groups() + g] : uint16_t{0});
+  }
+  checkpoint.add("a.qweight", "I32", {grid.rows, grid.columns / 8}, weight);
+  checkpoint.add("a.qzeros", "I32", {grid.rows, 4}, zeros);
+  checkpoint.add("a.scales", "F16", {grid.rows, 32}, scales);
+  checkpoint.write(directory, config);
+  check_values(read_hf_directory(directory.path()), grid, SourceType::int8);
+  checkpoint.add("a.qzeros", "I32", {grid.rows, 0}, std::vector<uint32_t>{});
+  checkpoint.write(directory, config);
+  TEST_ASSERT_TRUE(contains(refusal(directory), "a.qzeros has 0 zeros for a row, its weight implies 2"));
 }
 
 TEST("packed: compressed-tensors' packed integers of 4 and 8 bits, with zero points and without") {
@@ -275,9 +303,6 @@ TEST("packed: bytes with a scale for each row are q8c's, whatever the scale") {
     quantizer(DType::q8c).decode(encoded, row);
     for (size_t k = 0; k < 40; ++k) TEST_ASSERT_TRUE(row[k] == 300.0f * static_cast<float>(bytes[80 + k]));
   }
-  checkpoint.write(directory, compressed("int-quantized", weights, R"({"num_bits": 8, "dynamic": false})"));
-  TEST_ASSERT_TRUE(
-      contains(refusal(directory), "quantization_config.input_activations.dynamic false is not read"));
 }
 
 TEST("packed: FP8 is its 256 numbers times a scale of a row or of a block") {

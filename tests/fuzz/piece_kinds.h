@@ -38,6 +38,7 @@ inline constexpr PieceKind kPieceKinds[] = {
     {"speech_to_text", "sentencepiece.bpe.model", "vocab.json"},
     {"m2m_100", "sentencepiece.bpe.model", "vocab.json"},
     {"bert", "tokenizer.json", nullptr},
+    {"siglip", "spiece.model", nullptr},
 };
 
 }  // namespace fuzz

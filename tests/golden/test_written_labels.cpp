@@ -27,5 +27,5 @@ TEST("convert: vectors of a decoder whose layers go on from a state are refused 
 TEST(
     "written: the model of texts in what transformers 4 saved of pictures and texts gives the whole's "
     "logits") {
-  test::check_all_written("parent_", 4);
+  test::check_all_written("parent_", 6);
 }

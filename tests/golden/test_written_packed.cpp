@@ -30,7 +30,22 @@ std::string packed_error(const std::string& name, const nlohmann::json& changes)
 }  // namespace
 
 TEST("written: packed checkpoints with the keys that tools write now give the dequantized weights' logits") {
-  test::check_all_written("packed_", 10);
+  test::check_all_written("packed_", 14);
+}
+
+TEST("convert: matrices whose inputs a file rounds by several scales are multiplied one by one") {
+  const auto roundings = [](const char* name) {
+    mote::convert::ConvertOptions options;
+    options.type = "f32";
+    const auto file =
+        test::kept_conversion(std::string("written_") + name, test::written_folder() / name, options);
+    size_t count = 0;
+    for (const auto* op : *mote::file::GetSizePrefixedModel(file.data())->programs()->Get(0)->ops())
+      count += op->args_type() == mote::file::OpArgs::Round;
+    return count;
+  };
+  TEST_ASSERT_EQUAL_UINT64(4, roundings("packed_fp8_static"));    // of q, k and v; o; gate and up; down
+  TEST_ASSERT_EQUAL_UINT64(5, roundings("packed_float_static"));  // k has a scale of its own
 }
 
 TEST("convert: keys of a quantization_config that change numbers are refused by name") {
@@ -44,7 +59,7 @@ TEST("convert: keys of a quantization_config that change numbers are refused by 
   refused("packed_gptq", {{"rotation", "hadamard"}}, "rotation");
   refused("packed_awq_gptqmodel", {{"version", "gemv"}}, "version");
   refused("packed_awq_gptqmodel", {{"format", "gemv_fast"}}, "format");
-  refused("packed_fp8_transformers", {{"activation_scheme", "static"}}, "activation_scheme");
+  refused("packed_fp8_transformers", {{"activation_scheme", "local"}}, "activation_scheme");
   refused("packed_fp8_transformers", {{"expert_dtype", "mxfp4"}}, "expert_dtype");
   refused("packed_bitnet_online", {{"use_rms_norm", true}}, "use_rms_norm");
 }

@@ -65,9 +65,11 @@ void check_logits(const std::string& name) {
 
 }  // namespace
 
-TEST("written: torch.nn.Transformer with final norms, its own head and stored sines gives PyTorch's logits") {
+TEST(
+    "written: torch.nn.Transformer with final norms, its own head, stored sines and embeddings of one side "
+    "gives PyTorch's logits") {
   const std::vector<std::string> names = test::written_names("torch_");
-  TEST_ASSERT_GREATER_OR_EQUAL(2, names.size());
+  TEST_ASSERT_GREATER_OR_EQUAL(4, names.size());
   for (const std::string& name : names) check_logits(name);
 }
 
@@ -128,4 +130,17 @@ TEST("written: T5's two graphs are found as encoder.onnx and decoder.onnx, which
         logits_of(test::OpenModel(file), ids_of(golden, "input_ids"), ids_of(golden, "decoder_input_ids"));
     test::check_near(golden.f32("logits"), logits, 2e-6f);
   }
+}
+
+TEST("convert: torch.nn.Transformer whose source has another vocabulary is refused by both sizes") {
+  const mote::testing::TempDirectory directory;
+  const fs::path from = test::written_folder() / "torch_two_embeddings";
+  fs::copy_file(from / "pytorch_model.bin", directory / "pytorch_model.bin");
+  nlohmann::json config = nlohmann::json::parse(std::ifstream(from / "config.json"));
+  config["vocab_size"] = 41;
+  std::ofstream(directory / "config.json") << config.dump();
+  const std::string error = mote::testing::message_of<mote::convert::Error>(
+      [&] { mote::convert::convert(directory.path(), directory / "out.mote", {}); });
+  CAPTURE(error);
+  CHECK(error.find("src_tok_emb.characters.weight has 40 rows for a vocabulary of 41") != std::string::npos);
 }

@@ -77,7 +77,8 @@ TEST("the work for an encoder's pieces grows as their number does") {
                                                          {"deberta-v2", "spm.model"},
                                                          {"camembert", "sentencepiece.bpe.model"},
                                                          {"xlm-roberta", "sentencepiece.bpe.model"},
-                                                         {"mbart", "sentencepiece.bpe.model"}};
+                                                         {"mbart", "sentencepiece.bpe.model"},
+                                                         {"siglip", "spiece.model"}};
   for (const auto& [type, file_name] : classes) {
     CAPTURE(type);
     check_growth(

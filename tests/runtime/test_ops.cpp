@@ -148,6 +148,30 @@ TEST("clamps and xIELUs whose numbers make no sense are refused", "[ops]") {
   TEST_ASSERT_EQUAL_STRING("eps is not finite", xielu({1.0f, 1.0f, 0.5f, NAN, {}, {}}).c_str());
 }
 
+TEST("roundings to no scale, or to more than floats count exactly, are refused", "[ops]") {
+  const auto round = [](RoundNode node) {
+    const auto make = [&](Graph&, const View& x) {
+      node.in = node.out = x;
+      return node;
+    };
+    return refusal(make, "Round");
+  };
+  const auto integers = [&](float unit, float least, float most) {
+    return round({mote::Rounding::integer, unit, least, most, {}, {}});
+  };
+  TEST_ASSERT_EQUAL_STRING("", integers(0.1f, -65536.0f, 65536.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("", round({mote::Rounding::e4m3, 0.1f, -448.0f, 448.0f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("the unit is not positive", integers(0.0f, -1.0f, 1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("unit is not finite", integers(NAN, -1.0f, 1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING("least is above most", integers(1.0f, 2.0f, 1.0f).c_str());
+  const char far_off[] = "least or most is too far from 0";
+  TEST_ASSERT_EQUAL_STRING(far_off, integers(1.0f, -65537.0f, 1.0f).c_str());
+  TEST_ASSERT_EQUAL_STRING(far_off, integers(1.0f, -1.0f, NAN).c_str());
+  TEST_ASSERT_EQUAL_STRING(far_off, round({mote::Rounding::e4m3, 0.1f, -448.0f, 449.0f, {}, {}}).c_str());
+  TEST_ASSERT_EQUAL_STRING("unknown rounding",
+                           round({static_cast<mote::Rounding>(2), 1.0f, -1.0f, 1.0f, {}, {}}).c_str());
+}
+
 TEST("leaky rectifiers and splines whose numbers make no sense are refused", "[ops]") {
   const auto leaky = [](float slope) {
     return refusal([&](Graph&, const View& x) { return LeakyReluNode{slope, x, x}; }, "LeakyRelu");
@@ -292,5 +316,5 @@ TEST("operations that leave tokens read rows of tokens, and only those by rows a
     by_rows += traits.by_rows();
   }
   TEST_ASSERT_EQUAL_UINT32(2u, leaving);
-  TEST_ASSERT_EQUAL_UINT32(21u, by_rows);
+  TEST_ASSERT_EQUAL_UINT32(22u, by_rows);
 }
