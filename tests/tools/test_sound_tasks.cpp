@@ -102,6 +102,28 @@ class CountedNoise : public SoundInput {
   int reads_, rewinds_;
 };
 
+/// Silence of which reads are counted.
+class Silence : public SoundInput {
+ public:
+  explicit Silence(size_t samples) : samples_(samples), left_(samples) {}
+  Result<size_t> read(std::span<float> out) override {
+    ++reads_;
+    const size_t count = std::min(out.size(), left_);
+    std::fill_n(out.begin(), count, 0.0f);
+    left_ -= count;
+    return count;
+  }
+  Status rewind() override {
+    left_ = samples_;
+    return {};
+  }
+  int reads() const { return reads_; }
+
+ private:
+  size_t samples_, left_;
+  int reads_ = 0;
+};
+
 constexpr int kAny = 1 << 20;
 
 }  // namespace
@@ -135,6 +157,20 @@ TEST("a transcription whose caller stops it ends as cancelled and asks no more",
       REQUIRE(transcript.status().code() == MOTE_CANCELLED);
       TEST_ASSERT_EQUAL_INT(most, asked);
     }
+  }
+}
+
+TEST("a transcription that is stopped while it reads a long sound reads no more of it", "[sound]") {
+  for (const std::string& path : hearers()) {
+    CAPTURE(path);
+    const Opened opened(path);
+    Silence sound(100 * 16000);
+    Hooks hooks;
+    hooks.stop = [&] { return sound.reads() != 0; };
+    const auto transcript =
+        transcribe(*opened.model, opened.choices, sound, {}, hooks, [](const Passage&) {});
+    REQUIRE(transcript.status().code() == MOTE_CANCELLED);
+    REQUIRE(sound.reads() <= 2);  // one may look whether the sound goes on
   }
 }
 

@@ -93,6 +93,7 @@ class CtcTranscriber {
     std::vector<float> samples, peeked;
     uint64_t first = 0;  // of `samples`, of all
     for (bool last = false; !last;) {
+      if (hooks.stopped()) return cancelled();
       const size_t held = samples.size();
       samples.resize(window());
       MOTE_TAKE(const size_t more, sound.read(std::span(samples).subspan(held)));

@@ -78,18 +78,19 @@ MelReader::MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t ho
 }
 
 Result<MelReader> MelReader::read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
-                                      uint32_t mels, uint32_t held) {
+                                      uint32_t mels, uint32_t held, const Hooks& hooks) {
   MelReader reader(sound, rate, fft, hop, mels);
-  MOTE_TRY(reader.find_largest(held));
+  MOTE_TRY(reader.find_largest(held, hooks));
   return reader;
 }
 
-Status MelReader::find_largest(uint32_t held) {
+Status MelReader::find_largest(uint32_t held, const Hooks& hooks) {
   MelStream stream(*sound_, spec_);
   std::vector<float> block(size_t{kMelFramesAtOnce} * spec_.mels);
   largest_ = -INFINITY;
   while (!stream.samples() || stream.next() < *stream.samples() / spec_.hop + kFramesBehind ||
          stream.next() < held) {
+    if (hooks.stopped()) return cancelled();
     MOTE_TRY(stream.read(kMelFramesAtOnce, block.data()));
     largest_ = std::max(largest_, mote_log_mel_largest(block.data(), block.size()));
     if (held_.size() < size_t{held} * spec_.mels) held_.insert(held_.end(), block.begin(), block.end());

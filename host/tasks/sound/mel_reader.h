@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/tasks/hooks.h"
 #include "host/tasks/sound/sound_input.h"
 #include "mote/sound.h"
 
@@ -49,7 +50,7 @@ class MelReader {
   /// Reads the sound, which must outlive the reader, once. `held`: frames, from the first on, that are kept
   /// of this reading.
   static Result<MelReader> read_all(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop,
-                                    uint32_t mels, uint32_t held);
+                                    uint32_t mels, uint32_t held, const Hooks& hooks);
 
   /// Returns how many frames have sound.
   uint64_t frames() const { return frames_; }
@@ -59,7 +60,7 @@ class MelReader {
 
  private:
   MelReader(SoundInput& sound, uint32_t rate, uint32_t fft, uint32_t hop, uint32_t mels);
-  Status find_largest(uint32_t held);
+  Status find_largest(uint32_t held, const Hooks& hooks);
 
   SoundInput* sound_;
   std::vector<float> filters_;

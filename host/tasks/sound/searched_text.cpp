@@ -53,8 +53,8 @@ class SearchingTranscriber {
       if (!text.empty()) found({text, begin, begin + static_cast<double>(samples.size()) / rate});
       return {};
     };
-    MOTE_TRY(
-        read_stretches(sound, model_->sound().rate, static_cast<double>(banks_.samples(most_)) / rate, hear));
+    MOTE_TRY(read_stretches(sound, model_->sound().rate, static_cast<double>(banks_.samples(most_)) / rate,
+                            hooks, hear));
     return any;
   }
 

@@ -109,7 +109,7 @@ Status require_source_text(const Model& model) {
 Status transcribe_source(const Model& model, const SessionChoices& choices, SoundInput& sound,
                          const Hooks& hooks, const OnPassage& found) {
   MOTE_TAKE(SourceTranscriber transcriber, SourceTranscriber::make(model, choices));
-  return read_stretches(sound, model.sound().rate, kStretchSeconds,
+  return read_stretches(sound, model.sound().rate, kStretchSeconds, hooks,
                         [&](std::span<const float> samples, uint64_t first) {
                           return transcriber.hear(samples, first, hooks, found);
                         });

@@ -28,12 +28,13 @@ size_t quietest(std::span<const float> samples, uint32_t rate) {
 
 }  // namespace
 
-Status read_stretches(SoundInput& sound, uint32_t rate, double seconds,
+Status read_stretches(SoundInput& sound, uint32_t rate, double seconds, const Hooks& hooks,
                       const std::function<Status(std::span<const float> samples, uint64_t first)>& take) {
   const auto most = static_cast<size_t>(std::llround(seconds * rate));
   std::vector<float> samples;
   uint64_t first = 0;
   for (bool ended = false; !ended || !samples.empty();) {
+    if (hooks.stopped()) return cancelled();
     const size_t held = samples.size();
     samples.resize(most);
     size_t count = held;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 
+#include "host/tasks/hooks.h"
 #include "host/tasks/sound/sound_input.h"
 
 namespace mote::host {
@@ -14,7 +15,7 @@ namespace mote::host {
 /// Calls take(samples, number of the first) for stretches of at most `seconds`, until one fails. A stretch
 /// that is not the last ends where it is quietest in its last 8 seconds, or its second half if that is
 /// shorter.
-Status read_stretches(SoundInput& sound, uint32_t rate, double seconds,
+Status read_stretches(SoundInput& sound, uint32_t rate, double seconds, const Hooks& hooks,
                       const std::function<Status(std::span<const float> samples, uint64_t first)>& take);
 
 /// Gives the samples mean 0 and variance 1, as the original's feature extractor does.

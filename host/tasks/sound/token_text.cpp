@@ -25,7 +25,7 @@ uint32_t token_rows(const Model& model) {
   return static_cast<uint32_t>(kTokenStretchSeconds * model.sound().rate / model.sound().hop);
 }
 
-Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear,
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, const Hooks& hooks,
                          const OnPassage& found) {
   MOTE_TRY(require_token_text(model));
   const mote_sound_info& info = model.sound();
@@ -45,7 +45,7 @@ Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens
     found({text, begin + said.front().frame * seconds, begin + (said.back().frame + 1) * seconds});
     return {};
   };
-  return read_stretches(sound, info.rate, kTokenStretchSeconds, take);
+  return read_stretches(sound, info.rate, kTokenStretchSeconds, hooks, take);
 }
 
 Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, SoundInput& sound,
@@ -71,7 +71,7 @@ Status transcribe_ctc_tokens(const Model& model, const SessionChoices& choices, 
     }
     return said;
   };
-  return transcribe_tokens(model, sound, hear, found);
+  return transcribe_tokens(model, sound, hear, hooks, found);
 }
 
 }  // namespace mote::host

@@ -30,7 +30,7 @@ Status require_token_text(const Model& model);
 uint32_t token_rows(const Model& model);
 
 /// Transcribes a sound in stretches; `found` gets the text of each.
-Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear,
+Status transcribe_tokens(const Model& model, SoundInput& sound, const HearTokens& hear, const Hooks& hooks,
                          const OnPassage& found);
 
 /// Transcribes by CTC (Graves et al. 2006): the likeliest token of each frame, repeated ones once, without

@@ -75,7 +75,7 @@ WholeText::WholeText(const Model& model)
     : kind_(speech_kind(model)),
       cleans_up_(kind_ == SpeechKind::words && mote_sound_cleans_up(model.get()) != 0) {}
 
-/// Whisper's passages go on where the last one ended; words may have spaces behind them, which count.
+/// Adds a passage. Whisper's go on where the last one ended; words may have spaces behind them, which count.
 void WholeText::add(const Passage& passage) {
   if (kind_ != SpeechKind::whisper && !text_.empty()) text_ += " ";
   const bool as_it_is = kind_ == SpeechKind::whisper || kind_ == SpeechKind::words;

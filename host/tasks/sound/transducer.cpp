@@ -111,7 +111,7 @@ Status transcribe_transducer(const Model& model, const SessionChoices& choices, 
     MOTE_TAKE(const std::vector<float> encoded, transducer.encode(features, hooks));
     return transducer.say(encoded, kMostTokensOfFrame * frames, hooks);
   };
-  return transcribe_tokens(model, sound, hear, found);
+  return transcribe_tokens(model, sound, hear, hooks, found);
 }
 
 }  // namespace mote::host

@@ -123,7 +123,7 @@ Result<std::string> transcribe_whisper(const Model& model, const SessionChoices&
   MOTE_TAKE(WhisperDecoder decoder, WhisperDecoder::make(model, choices, options.deflated));
   const mote_sound_info& sound = decoder.sound();
   MOTE_TAKE(MelReader reader,
-            MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames));
+            MelReader::read_all(input, sound.rate, sound.fft, sound.hop, sound.bins, sound.frames, hooks));
   if (reader.frames() == 0) return options.language;
   MOTE_TAKE(std::string language, begin_language(decoder, reader, options, hooks));
   std::vector<int32_t> earlier;
