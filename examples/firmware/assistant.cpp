@@ -32,7 +32,7 @@ static mote_status answer(const char* command, mote_error* error) {
   options.kv_dtype = MOTE_KV_I8;
   status = mote_session_init(model, &options, arena, sizeof arena, &session, error);
   if (status != MOTE_OK) return status;
-  const mote_message message = {MOTE_ROLE_USER, command, strlen(command), 0};
+  const mote_message message = {MOTE_ROLE_USER, command, strlen(command), 0, 0, {}};
   char text[192];
   int32_t ids[96];
   uint32_t count = 0;

@@ -15,7 +15,8 @@ ChatTokenizer tokenizer_of_pieces(const Model& model, const Session& session) {
       return failed(Remedy::chat_format, "{} has no chat format", model.name());
     std::vector<mote_message> given;
     for (const ChatMessage& one : messages)
-      given.push_back({one.role, one.text.data(), one.text.size(), static_cast<uint32_t>(one.pictures)});
+      given.push_back(
+          {one.role, one.text.data(), one.text.size(), static_cast<uint32_t>(one.pictures), 0, {}});
     return tokenize_chat(model, session, given, true);
   };
 }

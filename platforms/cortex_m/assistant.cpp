@@ -49,7 +49,7 @@ Assistant assistant;
 }
 
 mote_status begin_answer(Assistant& a) {
-  const mote_message message = {MOTE_ROLE_USER, a.line.text, a.line.bytes, 0};
+  const mote_message message = {MOTE_ROLE_USER, a.line.text, a.line.bytes, 0, 0, {}};
   char rendered[kPromptBytes];
   mote_status status = mote_session_truncate(a.session, 0, 0, &error);
   if (status != MOTE_OK) return status;

@@ -120,8 +120,8 @@ TEST("a format for single commands renders the last one alone") {
 TEST("a conversation that is none is refused") {
   const test::AlignedBytes file = file_with("", "chatml");
   const test::OpenModel model(file);
-  const mote_message late[] = {{MOTE_ROLE_USER, "a", 1, 0}, {MOTE_ROLE_SYSTEM, "b", 1, 0}};
-  const mote_message odd[] = {{MOTE_ROLE_USER, nullptr, 3, 0}};
+  const mote_message late[] = {{MOTE_ROLE_USER, "a", 1, 0, 0, {}}, {MOTE_ROLE_SYSTEM, "b", 1, 0, 0, {}}};
+  const mote_message odd[] = {{MOTE_ROLE_USER, nullptr, 3, 0, 0, {}}};
   size_t bytes = 0;
   TEST_ASSERT_EQUAL_INT(MOTE_INVALID_ARGUMENT,
                         mote_chat_render(model.get(), late, 2, 1, nullptr, 0, &bytes, nullptr));

@@ -143,7 +143,7 @@ TEST("nothing allocates between opening a model and restoring a session") {
     run.go_on([&] {
       return mote_detokenizer_finish(run.model, &detokenizer, out, sizeof out, &written, &run.error);
     });
-    const mote_message message = {MOTE_ROLE_USER, text, sizeof text - 1, 0};
+    const mote_message message = {MOTE_ROLE_USER, text, sizeof text - 1, 0, 0, {}};
     int32_t chat_ids[256];
     run.go_on([&] {
       return mote_chat_tokenize(run.session, &message, 1, 1, out, sizeof out, chat_ids, 256, &tokens,
@@ -189,7 +189,7 @@ TEST("nothing allocates while an encoder opens, encodes, embeds and labels") {
       options.text_bytes = 4096;
     });
     const uint32_t lengths[] = {12, 8};
-    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}};
+    const mote_batch batch{ids.data(), nullptr, lengths, 2, nullptr, 0, nullptr, {}, {}};
     run.encode(batch);
     mote_output_info output;
     mote_model_get_output(run.model, &output);

@@ -162,9 +162,9 @@ std::vector<int32_t> specials_of(const test::OpenModel& model, const std::vector
 }
 
 std::vector<int32_t> of_chat(mote_session* session, const std::string& question, const std::string& answer) {
-  const mote_message messages[] = {{MOTE_ROLE_USER, question.data(), question.size(), 0},
-                                   {MOTE_ROLE_ASSISTANT, answer.data(), answer.size(), 0},
-                                   {MOTE_ROLE_USER, "b", 1, 0}};
+  const mote_message messages[] = {{MOTE_ROLE_USER, question.data(), question.size(), 0, 0, {}},
+                                   {MOTE_ROLE_ASSISTANT, answer.data(), answer.size(), 0, 0, {}},
+                                   {MOTE_ROLE_USER, "b", 1, 0, 0, {}}};
   std::string text(question.size() + answer.size() + 1000, '\0');
   std::vector<int32_t> ids(16 * text.size());
   uint32_t count = 0;

@@ -33,7 +33,8 @@ inline void use_tokenizer(const mote_model* model, mote_session* session, Observ
 }
 
 inline void use_chat(const mote_model* model, mote_session* session) {
-  const mote_message messages[] = {{MOTE_ROLE_SYSTEM, "a", 1, 0}, {MOTE_ROLE_USER, " hello ", 7, 0}};
+  const mote_message messages[] = {{MOTE_ROLE_SYSTEM, "a", 1, 0, 0, {}},
+                                   {MOTE_ROLE_USER, " hello ", 7, 0, 0, {}}};
   std::array<char, 256> text;
   std::array<int32_t, 256> ids;
   uint32_t count = 0;

@@ -61,8 +61,10 @@ mote_status mote_model_open(const void* data, size_t bytes, uint32_t flags, void
                             size_t storage_bytes, mote_model** model, mote_error* error);
 
 typedef enum mote_kv_dtype {
-  MOTE_KV_AUTO = 0, /* f32 where the weights are f32, or q8c below a head of f32 or f16; i8 for encoders of
-                       quantized weights where the kernel family has it (all of x86-64 but REF); else f16 */
+  MOTE_KV_AUTO =
+      0, /* f32 where the weights are f32, and for a decoder's q8c below a head of f32 or f16. Of encoders
+            of quantized weights the first of i8 and bf16 that the kernel family has kernels of its own for
+            (i8: all of x86-64 but REF, and Arm's), unless queries are relative. Else f16 */
   MOTE_KV_F16 = 1,
   MOTE_KV_F32 = 2,
   MOTE_KV_BF16 = 3, /* for heads of an even width */
@@ -328,6 +330,7 @@ typedef struct mote_batch {
                           until the outputs are there */
   uint64_t
       continues; /* 1: sequence i goes on from that of the runs before, of a model with a memory; else 0 */
+  uint64_t reserved[4]; /* 0 */
 } mote_batch;
 
 /* Rows of outputs that mote_encode gives of a sequence of so many rows; 0: it is too short. UINT32_MAX where

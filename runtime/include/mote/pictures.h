@@ -48,7 +48,7 @@ typedef struct mote_picture_info {
   /* Of the factors that make a picture's sides resize_height and resize_width, the one nearer to 1 is of
      both, and sides are rounded to multiples. 0: they become as they are. */
   uint32_t multiple;
-  uint64_t reserved[2];
+  uint64_t reserved[8];
 } mote_picture_info;
 
 /* MOTE_WRONG_STATE where the model takes no pictures. */

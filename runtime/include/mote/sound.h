@@ -40,6 +40,8 @@ typedef struct mote_sound_info {
   mote_sound_features features;
   uint32_t fft, hop;
   float scale, mean;
+  uint32_t unused; /* 0 */
+  uint64_t reserved[6];
 } mote_sound_info;
 
 void mote_model_get_sound(const mote_model* model, mote_sound_info* info);

@@ -95,7 +95,9 @@ typedef struct mote_message {
   mote_role role;
   const char* text; /* [bytes], UTF-8, need not end in a zero */
   size_t bytes;
-  uint32_t pictures; /* of a user's message, before its text (mote_sight_info): image_id once for each */
+  uint32_t pictures;    /* of a user's message, before its text (mote_sight_info): image_id once for each */
+  uint32_t unused;      /* 0 */
+  uint64_t reserved[4]; /* 0 */
 } mote_message;
 
 /* "chatml" and so on; null if the file holds no chat format. */

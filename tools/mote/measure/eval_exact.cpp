@@ -37,7 +37,7 @@ std::vector<Question> read_questions(const std::string& path, uint64_t limit) {
 
 std::vector<int32_t> ids_of(const ModelFile& file, const Session& session, const std::string& text) {
   if (mote_chat_format(file.model()) == nullptr) return tokenize(file, session, text, MOTE_ADD_SPECIAL);
-  const mote_message message{MOTE_ROLE_USER, text.data(), text.size(), 0};
+  const mote_message message{MOTE_ROLE_USER, text.data(), text.size(), 0, 0, {}};
   return take(host::tokenize_chat(file.host(), session, {&message, 1}, true));
 }
 
