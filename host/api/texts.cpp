@@ -74,18 +74,18 @@ host::Status embed(mote_host& model, Inputs inputs, const char* json_options, co
   return {};
 }
 
-/// Scores the inputs behind the first one, by a task that make(query, choices) makes.
+/// Scores the inputs behind the first one, by a task that make(choices) makes.
 template <class Make>
 host::Status rank(mote_host& model, const char* call, Inputs inputs, const char* json_options, uint32_t top,
                   const mote_host_calls* calls, Reply& reply, Make make) {
   const std::string query = text_of(inputs[0]);
   const std::vector<std::string> texts = texts_of(inputs.subspan(1));
   const host::Hooks hooks = hooks_of(model, calls);
-  const std::string key = key_of(call, json_options) + '\n' + query;
+  const std::string key = key_of(call, json_options);
   Turn turn(model, key);
-  MOTE_TAKE(host::Ranker* const ranker, turn->task<host::Ranker>(key, [&] {
-    return make(query, model.choices(turn->platform()), hooks);
-  }));
+  MOTE_TAKE(host::Ranker* const ranker,
+            turn->task<host::Ranker>(key, [&] { return make(model.choices(turn->platform())); }));
+  MOTE_TRY(ranker->ask(query, hooks));
   std::vector<std::pair<double, size_t>> scores;
   for (size_t at = 0; at < texts.size(); at += kTextsAtOnce) {
     const auto some = std::span(texts).subspan(at, std::min(kTextsAtOnce, texts.size() - at));
@@ -242,10 +242,8 @@ mote_host_result* mote_host_rank(mote_host* model, const mote_host_input* texts,
     options.read("top", top);
     options.finish();
     return mote::api::rank(*model, "rank", inputs, json_options, top, calls, reply,
-                           [&](const std::string& query, const mote::host::SessionChoices& choices,
-                               const mote::host::Hooks& hooks) {
-                             return mote::host::Ranker::by_vectors(*model->model, choices, query, embed,
-                                                                   hooks);
+                           [&](const mote::host::SessionChoices& choices) {
+                             return mote::host::Ranker::by_vectors(*model->model, choices, embed);
                            });
   });
 }
@@ -261,11 +259,10 @@ mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* text
     options.read("truncate", truncate);
     options.read("top", top);
     options.finish();
-    return mote::api::rank(
-        *model, "rerank", inputs, json_options, top, calls, reply,
-        [&](const std::string& query, const mote::host::SessionChoices& choices, const mote::host::Hooks&) {
-          return mote::host::Ranker::by_pairs(*model->model, choices, query, truncate);
-        });
+    return mote::api::rank(*model, "rerank", inputs, json_options, top, calls, reply,
+                           [&](const mote::host::SessionChoices& choices) {
+                             return mote::host::Ranker::by_pairs(*model->model, choices, truncate);
+                           });
   });
 }
 

@@ -87,26 +87,30 @@ Result<std::vector<float>> Embedder::vector_of(std::string text, const Hooks& ho
   return vector;
 }
 
-Result<Ranker> Ranker::by_vectors(const Model& model, const SessionChoices& choices, std::string query,
-                                  const EmbedOptions& options, const Hooks& hooks) {
+Result<Ranker> Ranker::by_vectors(const Model& model, const SessionChoices& choices,
+                                  const EmbedOptions& options) {
   Ranker ranker;
   EmbedOptions of_texts = options;
   if (!options.prompt && options.prompt_name.empty()) of_texts.prompt_name = "document";
   MOTE_TAKE(ranker.embedder_, Embedder::make(model, choices, of_texts));
-  ranker.query_ = *find_prompt(model, "query") + std::move(query);
+  ranker.before_query_ = *find_prompt(model, "query");
   ranker.similarity_ = mote_model_similarity(model.get());
-  MOTE_TAKE(ranker.vector_, ranker.embedder_->vector_of(ranker.query_, hooks));
   return ranker;
 }
 
-Result<Ranker> Ranker::by_pairs(const Model& model, const SessionChoices& choices, std::string query,
-                                bool truncate) {
+Result<Ranker> Ranker::by_pairs(const Model& model, const SessionChoices& choices, bool truncate) {
   Ranker ranker;
   MOTE_TAKE(ranker.encoder_, TextEncoder::make(model, choices, {truncate, 0}));
   if (model.output().kind != MOTE_OUTPUT_SEQUENCE_LABELS || model.output().labels != 1)
     return failed(Remedy::rank, "{} is no cross encoder, which gives one score for two texts", model.name());
-  ranker.query_ = std::move(query);
   return ranker;
+}
+
+Status Ranker::ask(std::string query, const Hooks& hooks) {
+  query_ = before_query_ + std::move(query);
+  if (!embedder_) return {};
+  MOTE_TAKE(vector_, embedder_->vector_of(query_, hooks));
+  return {};
 }
 
 Status Ranker::score(std::span<const std::string> texts, const Hooks& hooks, const Use& use) {

@@ -57,15 +57,16 @@ class Ranker {
  public:
   /// Compares vectors, as the model's authors do, with their prompts for queries and documents where
   /// `options` has none.
-  static Result<Ranker> by_vectors(const Model& model, const SessionChoices& choices, std::string query,
-                                   const EmbedOptions& options, const Hooks& hooks);
+  static Result<Ranker> by_vectors(const Model& model, const SessionChoices& choices,
+                                   const EmbedOptions& options);
   /// Reads the query and each text together, by a cross encoder, whose one label is the score.
-  static Result<Ranker> by_pairs(const Model& model, const SessionChoices& choices, std::string query,
-                                 bool truncate);
+  static Result<Ranker> by_pairs(const Model& model, const SessionChoices& choices, bool truncate);
 
   size_t memory_bytes() const {
     return embedder_ ? embedder_->memory_bytes() : encoder_->session().arena_bytes();
   }
+  /// Takes the query of the scores to come.
+  Status ask(std::string query, const Hooks& hooks);
   /// Calls use(text's index, its score) in order.
   using Use = std::function<void(size_t, double)>;
   Status score(std::span<const std::string> texts, const Hooks& hooks, const Use& use);
@@ -73,7 +74,7 @@ class Ranker {
  private:
   Ranker() = default;
 
-  std::string query_;
+  std::string before_query_, query_;
   std::optional<Embedder> embedder_;    // by vectors
   std::optional<TextEncoder> encoder_;  // by pairs
   std::vector<float> vector_;           // of the query

@@ -344,3 +344,31 @@ TEST_CASE("chat: later turns reuse what the session holds") {
   // The second turn renders the answer as text: it is the same tokens up to there at the least.
   TEST_ASSERT_TRUE(json::parse(second).at("reused_tokens") >= json::parse(first).at("prompt_tokens"));
 }
+
+TEST_CASE("run and chat: a template that is no format renders conversations, with variables and tools") {
+  const std::filesystem::path folder = scratch() / "templated";
+  const std::string path = (scratch() / "templated.mote").string();
+  std::filesystem::copy(golden("llama"), folder, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(golden("../tokenizers/small/tokenizer.json"), folder);
+  const std::string chat =
+      "{% for m in messages %}{{ loop.index }}{{ m.content }}</s>{% endfor %}"
+      "{% if tools %}{{ tools | length }} stop{% endif %}{% if loud %}!{% endif %}";
+  write_text(folder / "tokenizer_config.json", json{{"chat_template", chat}, {"eos_token", "</s>"}}.dump());
+  assert_works(run("convert " + folder.string() + " -o " + path + " --type f32"));
+  const auto prompt_of = [&](const std::string& arguments) {
+    return assert_json(run("run " + path + " -n 1 --json " + arguments)).at("prompt_ids");
+  };
+  const auto ids_of = [&](const std::string& text) {
+    return assert_json(run("tokenize " + path + " --no-special --json -p '" + text + "'")).at("ids");
+  };
+  TEST_ASSERT_TRUE(prompt_of("--chat -p hello") == ids_of("1hello</s>"));
+  TEST_ASSERT_TRUE(prompt_of("--chat -p hello --set loud=true") == ids_of("1hello</s>!"));
+  const std::string conversation = write_prompt(
+      R"({"messages": [{"role": "user", "content": "hello"}, {"role": "tool", "content": "the end"}], "tools": [{}, {}]})");
+  TEST_ASSERT_TRUE(prompt_of("--messages " + conversation) == ids_of("1hello</s>2the end</s>2 stop"));
+  const json turn = assert_json(run("chat " + path + " -n 1 --json -p hello"));
+  TEST_ASSERT_EQUAL(ids_of("1hello</s>").size(), turn.at("prompt_tokens").get<size_t>());
+  assert_fails(run("run " + path + " -p hello --set loud=true"), 2, "--set is for --chat and --messages");
+  assert_fails(run("chat " + path + " -p hello --set loud"), 2, "expected NAME=JSON");
+  assert_fails(run("run " + text_model() + " --messages " + conversation), 1, "keeps no chat template");
+}

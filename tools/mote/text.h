@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/tasks/sentence.h"
 #include "tools/mote/session.h"
 
 namespace mote::cli {
@@ -26,8 +27,7 @@ std::string text_of_ids(const ModelFile& file, std::span<const int32_t> ids, uin
 /// Throws convert::Error for a directory, which streams open as if it were a file.
 void refuse_directory(const std::string& path);
 
-/// Takes spaces, tabs and ends of lines off both ends.
-std::string trimmed(const std::string& text);
+using host::trimmed;
 
 /// A whole file, or standard input for "-". Throws convert::Error.
 std::string read_text(const std::string& path);

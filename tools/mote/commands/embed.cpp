@@ -86,6 +86,10 @@ void print_ranked(std::vector<Ranked> ranked, const EmbedArguments& arguments) {
 }
 
 void rank_lines(host::Ranker& ranker, const EmbedArguments& arguments) {
+  {
+    const InterruptGuard guard;
+    check(ranker.ask(arguments.query, hooks()));
+  }
   std::vector<Ranked> ranked;
   run_on_lines(arguments.lines, [&](const std::vector<std::string>& lines, Relay& relay) {
     return ranker.score(lines, relay.hooks(), [&](size_t i, double score) {
@@ -119,16 +123,13 @@ void embed(const EmbedArguments& arguments) {
   if (!arguments.images.empty()) usage_fail("{} takes texts, not pictures", file.path());
   const host::SessionChoices choices = session_choices(file, arguments.session, pool);
   if (arguments.reranks) {
-    host::Ranker ranker =
-        take(host::Ranker::by_pairs(file.host(), choices, arguments.query, arguments.truncate));
+    host::Ranker ranker = take(host::Ranker::by_pairs(file.host(), choices, arguments.truncate));
     return rank_lines(ranker, arguments);
   }
   host::EmbedOptions options{std::nullopt, arguments.prompt_name, arguments.truncate};
   if (arguments.has_prompt) options.prompt = arguments.prompt;
   if (arguments.ranks) {
-    const InterruptGuard guard;
-    host::Ranker ranker =
-        take(host::Ranker::by_vectors(file.host(), choices, arguments.query, options, hooks()));
+    host::Ranker ranker = take(host::Ranker::by_vectors(file.host(), choices, options));
     return rank_lines(ranker, arguments);
   }
   host::Embedder embedder = take(host::Embedder::make(file.host(), choices, options));
