@@ -1,29 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# The suffix of a kernel file (…__avx2.cpp) names its instruction set; this table gives the compiler flags.
+# The suffix of a kernel file (…__avx2.cpp) names its family, whose compiler flags kernels/isa_list.inc has.
 
-set(MOTE_ISA_FLAGS_sse -msse4.1 -DMOTE_WIDE_TURNS $<$<CONFIG:Release>:-O2>)  # small before fast
-set(MOTE_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
-set(MOTE_ISA_FLAGS_avx_vnni ${MOTE_ISA_FLAGS_avx2} -mavxvnni)
-set(MOTE_ISA_FLAGS_avx512_vnni ${MOTE_ISA_FLAGS_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni
-    -mprfchw -DMOTE_WIDE_TURNS)
-set(MOTE_ISA_FLAGS_avx512_bf16 ${MOTE_ISA_FLAGS_avx512_vnni} -mavx512bf16)
-set(MOTE_ISA_FLAGS_amx_int8 ${MOTE_ISA_FLAGS_avx512_vnni} -mamx-tile -mamx-int8)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND MOTE_ISA_FLAGS_avx512_vnni -Wno-uninitialized -Wno-maybe-uninitialized)  # of its own headers: PR 105593
-  list(APPEND MOTE_ISA_FLAGS_avx512_bf16 -Wno-uninitialized -Wno-maybe-uninitialized)
-  list(APPEND MOTE_ISA_FLAGS_amx_int8 -Wno-uninitialized -Wno-maybe-uninitialized)
-endif()
-
-# Of AArch64, whose Advanced SIMD needs no flag.
-set(MOTE_ISA_FLAGS_neon "")
-set(MOTE_ISA_FLAGS_dotprod -march=armv8.2-a+dotprod)
-set(MOTE_ISA_FLAGS_i8mm -march=armv8.2-a+dotprod+i8mm+bf16)
-# In 32 bits: a Pi 2 and later.
-set(MOTE_ISA_FLAGS_armv7_neon -march=armv7-a -mfpu=neon-vfpv4 $<$<CXX_COMPILER_ID:GNU>:-mfp16-format=ieee>)
-
-# Of Cortex-M, whose flags come from the board. A file of a processor that the board has not is empty.
-set(MOTE_ISA_FLAGS_dsp -O2)
-set(MOTE_ISA_FLAGS_helium -O2)
+set(avx512 -mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprfchw -DMOTE_WIDE_TURNS
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/isa_list.inc)
+file(STRINGS ${PROJECT_SOURCE_DIR}/kernels/isa_list.inc lines REGEX "^ISA\\(")
+foreach(line IN LISTS lines)
+  string(REPLACE "@avx512" "${avx512}" line "${line}")
+  if(NOT line MATCHES "^ISA\\([A-Za-z0-9]+, [A-Z0-9_]+, ([a-z0-9_]+), .*\"([^\"]*)\"\\)$")
+    message(FATAL_ERROR "kernels/isa_list.inc: not understood: ${line}")
+  endif()
+  set(MOTE_ISA_FLAGS_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
+endforeach()
 
 if(NOT MOTE_KERNELS MATCHES "^(all|native|none)$")
   message(FATAL_ERROR "MOTE_KERNELS is '${MOTE_KERNELS}'; there are all, native and none")
@@ -112,7 +100,7 @@ function(mote_isa_sources out)
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "^.*__([a-z0-9_]+)\\.cpp$" "\\1" isa ${source})
     if(NOT DEFINED MOTE_ISA_FLAGS_${isa})
-      message(FATAL_ERROR "${source}: no compiler flags for instruction set '${isa}' in cmake/isa.cmake")
+      message(FATAL_ERROR "${source}: no family '${isa}' in kernels/isa_list.inc")
     endif()
     set(small "")
     if(isa STREQUAL "sse" AND NOT source MATCHES "/(linear|attention)_")

@@ -10,47 +10,22 @@
 #define MOTE_KERNELS_CORTEX_M 1
 #endif
 
-// MOTE_BUILT_<isa>(text) is its text where this build has the kernels of that instruction set, else nothing.
-#define MOTE_BUILT_ref(...) __VA_ARGS__
-#if defined(MOTE_KERNELS_X86)
-#define MOTE_BUILT_sse(...) __VA_ARGS__
-#define MOTE_BUILT_avx2(...) __VA_ARGS__
-#define MOTE_BUILT_avx_vnni(...) __VA_ARGS__
-#define MOTE_BUILT_avx512_vnni(...) __VA_ARGS__
-#define MOTE_BUILT_avx512_bf16(...) __VA_ARGS__
-#define MOTE_BUILT_amx_int8(...) __VA_ARGS__
-#else
-#define MOTE_BUILT_sse(...)
-#define MOTE_BUILT_avx2(...)
-#define MOTE_BUILT_avx_vnni(...)
-#define MOTE_BUILT_avx512_vnni(...)
-#define MOTE_BUILT_avx512_bf16(...)
-#define MOTE_BUILT_amx_int8(...)
+// MOTE_BUILT(isa)(text) is its text where this build has the kernels of the family, else nothing.
+// kernel_list.inc has those of the architecture alone; of these a board may lack some, which MOTE_LACKS_<isa>
+// says by a comma.
+#if !(defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_FMA))
+#define MOTE_LACKS_dsp ~, lacking
 #endif
-#if defined(MOTE_KERNELS_ARM)
-#define MOTE_BUILT_neon(...) __VA_ARGS__
-#define MOTE_BUILT_dotprod(...) __VA_ARGS__
-#define MOTE_BUILT_i8mm(...) __VA_ARGS__
-#else
-#define MOTE_BUILT_neon(...)
-#define MOTE_BUILT_dotprod(...)
-#define MOTE_BUILT_i8mm(...)
+#if !defined(__ARM_FEATURE_MVE)
+#define MOTE_LACKS_helium ~, lacking
 #endif
-#if defined(MOTE_KERNELS_ARMV7)
-#define MOTE_BUILT_armv7_neon(...) __VA_ARGS__
-#else
-#define MOTE_BUILT_armv7_neon(...)
-#endif
-#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_SIMD32) && defined(__ARM_FEATURE_FMA)
-#define MOTE_BUILT_dsp(...) __VA_ARGS__
-#else
-#define MOTE_BUILT_dsp(...)
-#endif
-#if defined(MOTE_KERNELS_CORTEX_M) && defined(__ARM_FEATURE_MVE)
-#define MOTE_BUILT_helium(...) __VA_ARGS__
-#else
-#define MOTE_BUILT_helium(...)
-#endif
+#define MOTE_SECOND(first, second, ...) second
+#define MOTE_BUILT_OR_LACKING(...) MOTE_SECOND(__VA_ARGS__, built, ~)
+#define MOTE_TEXT_OF_built(...) __VA_ARGS__
+#define MOTE_TEXT_OF_lacking(...)
+#define MOTE_JOIN_TEXT(state) MOTE_TEXT_OF_##state
+#define MOTE_TEXT_OF(state) MOTE_JOIN_TEXT(state)
+#define MOTE_BUILT(isa) MOTE_TEXT_OF(MOTE_BUILT_OR_LACKING(MOTE_LACKS_##isa))
 
 namespace mote {
 
@@ -64,7 +39,8 @@ namespace mote {
 #define MOTE_SCRATCH_OR_NULL_none(function) nullptr
 
 #define MOTE_DECLARE(op, function, isa, scratch)                                    \
-  MOTE_BUILT_##isa(namespace isa {                                                  \
+  MOTE_BUILT(isa)                                                                   \
+  (namespace isa {                                                                  \
     void function(const op##Args& args, Range units, void* scratch);                \
     MOTE_SCRATCH_##scratch(uint64_t function##_scratch(const ScratchShape& shape);) \
   })
@@ -77,12 +53,10 @@ namespace mote {
 namespace {
 
 namespace isa_of {
-[[maybe_unused]] constexpr Isa ref = Isa::kRef, sse = Isa::kSse, avx2 = Isa::kAvx2, avx_vnni = Isa::kAvxVnni,
-                               avx512_vnni = Isa::kAvx512Vnni, avx512_bf16 = Isa::kAvx512Bf16,
-                               amx_int8 = Isa::kAmxInt8, neon = Isa::kNeon, dotprod = Isa::kDotprod,
-                               i8mm = Isa::kI8mm, armv7_neon = Isa::kArmv7Neon, dsp = Isa::kDsp,
-                               helium = Isa::kHelium;
-}
+#define ISA(Name, NAME, name, number, features, tuning, flags) \
+  [[maybe_unused]] constexpr Isa name = Isa::k##Name;
+#include "kernels/isa_list.inc"
+}  // namespace isa_of
 
 #ifdef MOTE_MODEL_CONFIG
 // Firmware never chooses among families: of each kernel it has the fastest.
@@ -93,7 +67,7 @@ struct Fastest {
 };
 
 #define MOTE_LISTED(op, function, a, b, isa) \
-  MOTE_KERNEL_OF_MODEL(function, MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa}, ))
+  MOTE_KERNEL_OF_MODEL(function, MOTE_BUILT(isa)({Op::k##op, DType::a, DType::b, isa_of::isa}, ))
 #define KERNEL(op, operation, a, b, isa, scratch) MOTE_LISTED(op, operation##_##a##_##b, a, b, isa)
 #define KERNEL1(op, operation, a, isa, scratch) MOTE_LISTED(op, operation##_##a, a, a, isa)
 constexpr Fastest kListed[] = {
@@ -128,11 +102,11 @@ using If = std::conditional_t<kHas, Some, None>;
 #define MOTE_RUN(op, function, a, b, isa) reinterpret_cast<AnyKernel>(&isa::function)
 #endif
 
-#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                            \
-  MOTE_KERNEL_OF_MODEL(function,                                                                \
-                       MOTE_BUILT_##isa({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
-                                         MOTE_RUN(op, function, a, b, isa),                     \
-                                         MOTE_SCRATCH_OR_NULL_##scratch(isa::function##_scratch)}, ))
+#define MOTE_ENTRY(op, function, a, b, isa, scratch)                                           \
+  MOTE_KERNEL_OF_MODEL(function,                                                               \
+                       MOTE_BUILT(isa)({Op::k##op, DType::a, DType::b, isa_of::isa, #function, \
+                                        MOTE_RUN(op, function, a, b, isa),                     \
+                                        MOTE_SCRATCH_OR_NULL_##scratch(isa::function##_scratch)}, ))
 #define KERNEL(op, operation, a, b, isa, scratch) MOTE_ENTRY(op, operation##_##a##_##b, a, b, isa, scratch)
 #define KERNEL1(op, operation, a, isa, scratch) MOTE_ENTRY(op, operation##_##a, a, a, isa, scratch)
 

@@ -39,19 +39,8 @@ bool built_with(Isa isa) {
 }  // namespace
 
 constexpr Family kFamilies[kIsaCount] = {
-    {Isa::kRef, "ref", 0, &kUntuned},
-    {Isa::kSse, "sse", kSse41, &kUntuned},
-    {Isa::kAvx2, "avx2", kAvx2Family, &kX86},
-    {Isa::kAvxVnni, "avx_vnni", kAvx2Family | kAvxVnni, &kX86},
-    {Isa::kAvx512Vnni, "avx512_vnni", kAvx512Family, &kX86},
-    {Isa::kAvx512Bf16, "avx512_bf16", kAvx512Family | kAvx512Bf16, &kX86},
-    {Isa::kAmxInt8, "amx_int8", kAvx512Family | kAvx512Bf16 | kAmxInt8, &kX86},
-    {Isa::kArmv7Neon, "armv7_neon", kArmv7Neon | kFma, &kUntuned},
-    {Isa::kDsp, "dsp", kDsp | kFma, &kUntuned},
-    {Isa::kHelium, "helium", kDsp | kFma | kHelium, &kUntuned},
-    {Isa::kNeon, "neon", kNeonFamily, &kUntuned},
-    {Isa::kDotprod, "dotprod", kNeonFamily | kDotprod, &kUntuned},
-    {Isa::kI8mm, "i8mm", kNeonFamily | kDotprod | kI8mm, &kUntuned},
+#define ISA(Name, NAME, name, number, features, tuning, flags) {Isa::k##Name, #name, features, &tuning},
+#include "kernels/isa_list.inc"
 };
 static_assert(each_once(kFamilies));
 

@@ -8,23 +8,15 @@
 
 namespace mote {
 
-/// In the order of mote_isa, which grows at its end; the order does not rank the families.
+/// A family, one less than its number as mote_isa; the numbers do not rank the families.
 enum class Isa : uint8_t {
-  kRef,
-  kAvx2,
-  kAvxVnni,
-  kAvx512Vnni,
-  kNeon,
-  kDotprod,
-  kI8mm,
-  kAvx512Bf16,
-  kAmxInt8,
-  kSse,
-  kArmv7Neon,
-  kDsp,
-  kHelium
+#define ISA(Name, NAME, name, number, features, tuning, flags) k##Name = number - 1,
+#include "kernels/isa_list.inc"
 };
-inline constexpr uint32_t kIsaCount = 13;
+#define ISA(Name, NAME, name, number, features, tuning, flags) +1
+inline constexpr uint32_t kIsaCount = 0
+#include "kernels/isa_list.inc"
+    ;
 
 /// Thresholds of the executor that were measured on processors of a family.
 struct Tuning {

@@ -8,12 +8,9 @@
 
 namespace mote {
 
-static_assert(MOTE_ISA_REF == static_cast<int>(Isa::kRef) + 1 &&
-              MOTE_ISA_I8MM == static_cast<int>(Isa::kI8mm) + 1 &&
-              MOTE_ISA_AMX_INT8 == static_cast<int>(Isa::kAmxInt8) + 1 &&
-              MOTE_ISA_SSE == static_cast<int>(Isa::kSse) + 1 &&
-              MOTE_ISA_ARMV7_NEON == static_cast<int>(Isa::kArmv7Neon) + 1 &&
-              MOTE_ISA_HELIUM == static_cast<int>(Isa::kHelium) + 1 && MOTE_ISA_HELIUM == kIsaCount);
+#define ISA(Name, NAME, name, number, features, tuning, flags) \
+  static_assert(MOTE_ISA_##NAME == number && static_cast<int>(Isa::k##Name) + 1 == number);
+#include "kernels/isa_list.inc"
 
 inline mote_isa isa_to_public(Isa isa) { return static_cast<mote_isa>(static_cast<int>(isa) + 1); }
 
