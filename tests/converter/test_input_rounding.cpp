@@ -3,6 +3,8 @@
 // Scales that checkpoints have of the inputs of their matrices.
 #include "converter/layers/transformer_builder.h"
 #include "converter/readers/readers.h"
+#include "converter/readers/safetensors.h"
+#include "converter/tensor_set.h"
 #include "host/base/error.h"
 #include "tests/support/files.h"
 #include "tests/support/unity_style.h"

@@ -240,23 +240,22 @@ TEST("packed: AWQ's gemv has rows of outputs, and more room for zeros and scales
   const TempDirectory directory;
   Checkpoint checkpoint;
   const Grid grid = make_grid(16, 64, 32, 4, false);
-  const char config[] = R"({"quant_method": "awq", "bits": 4, "group_size": 32, "version": "GEMV"})";
   std::vector<uint32_t> weight, zeros;
   std::vector<uint16_t> scales;
   for (uint64_t row = 0; row < grid.rows; ++row) {
     for (uint64_t k = 0; k < grid.columns; k += 8)
       weight.push_back(word_of(4, [&](uint32_t j) { return grid.code(row, k + j); }));
-    const auto zero = [&](uint64_t g) {
-      return g < grid.groups() ? grid.zeros[row * grid.groups() + g] : 0u;
-    };
-    for (uint64_t g = 0; g < 32; g += 8)
-      zeros.push_back(word_of(4, [&](uint32_t j) { return static_cast<uint32_t>(zero(g + j)); }));
+    for (uint64_t first = 0; first < 32; first += 8)
+      zeros.push_back(word_of(4, [&](uint32_t j) {
+        return first + j < grid.groups() ? grid.zeros[row * grid.groups() + first + j] : 0u;
+      }));
     for (uint64_t g = 0; g < 32; ++g)
       scales.push_back(g < grid.groups() ? grid.scales[row * grid.groups() + g] : uint16_t{0});
   }
   checkpoint.add("a.qweight", "I32", {grid.rows, grid.columns / 8}, weight);
   checkpoint.add("a.qzeros", "I32", {grid.rows, 4}, zeros);
   checkpoint.add("a.scales", "F16", {grid.rows, 32}, scales);
+  const char config[] = R"({"quant_method": "awq", "bits": 4, "group_size": 32, "version": "GEMV"})";
   checkpoint.write(directory, config);
   check_values(read_hf_directory(directory.path()), grid, SourceType::int8);
   checkpoint.add("a.qzeros", "I32", {grid.rows, 0}, std::vector<uint32_t>{});
@@ -293,16 +292,14 @@ TEST("packed: bytes with a scale for each row are q8c's, whatever the scale") {
   const std::string weights = R"({"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": true})";
   const std::string rows = R"({"num_bits": 8, "type": "int", "strategy": "token", "dynamic": true})";
   checkpoint.write(directory, compressed("int-quantized", weights, rows));
-  {
-    const Source source = read_hf_directory(directory.path());
-    const SourceTensor& tensor = source.tensors.at("a.weight");
-    TEST_ASSERT_TRUE(own_type(tensor.type) == DType::q8c);
-    std::vector<float> row(40);
-    EncodedRow encoded;
-    read_exact_row(tensor, 2, encoded.quant);
-    quantizer(DType::q8c).decode(encoded, row);
-    for (size_t k = 0; k < 40; ++k) TEST_ASSERT_TRUE(row[k] == 300.0f * static_cast<float>(bytes[80 + k]));
-  }
+  const Source source = read_hf_directory(directory.path());
+  const SourceTensor& tensor = source.tensors.at("a.weight");
+  TEST_ASSERT_TRUE(own_type(tensor.type) == DType::q8c);
+  std::vector<float> row(40);
+  EncodedRow encoded;
+  read_exact_row(tensor, 2, encoded.quant);
+  quantizer(DType::q8c).decode(encoded, row);
+  for (size_t k = 0; k < 40; ++k) TEST_ASSERT_TRUE(row[k] == 300.0f * static_cast<float>(bytes[80 + k]));
 }
 
 TEST("packed: FP8 is its 256 numbers times a scale of a row or of a block") {

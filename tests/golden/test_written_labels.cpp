@@ -29,3 +29,7 @@ TEST(
     "logits") {
   test::check_all_written("parent_", 6);
 }
+
+TEST("written: T5's, mT5's and umT5's encoders alone give their token vectors") {
+  test::check_all_written("encoder_", 3);
+}
