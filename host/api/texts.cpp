@@ -8,6 +8,7 @@
 #include "host/api/model.h"
 #include "host/api/result.h"
 #include "host/base/options.h"
+#include "host/tasks/attention.h"
 #include "host/tasks/labels.h"
 #include "host/tasks/picture_encoder.h"
 #include "host/tasks/text.h"
@@ -263,6 +264,32 @@ mote_host_result* mote_host_rerank(mote_host* model, const mote_host_input* text
                            [&](const mote::host::SessionChoices& choices) {
                              return mote::host::Ranker::by_pairs(*model->model, choices, truncate);
                            });
+  });
+}
+
+mote_host_result* mote_host_attention(mote_host* model, const mote_host_input* text,
+                                      const mote_host_calls* calls) {
+  return respond([&](Reply& reply) -> Status {
+    MOTE_TRY(mote::api::require(model));
+    const std::string words = mote::api::text_of(inputs_of(text, 1, 1)[0]);
+    const mote::api::Turn turn(*model, "attention");
+    MOTE_TAKE(const mote::host::AttentionMaps found,
+              mote::host::attention_maps(*model->model, model->choices(turn->platform()), words,
+                                         mote::api::hooks_of(*model, calls)));
+    nlohmann::json maps = nlohmann::json::array();
+    for (const mote::host::AttentionMap& map : found.maps) {
+      maps.push_back({{"program", map.program},
+                      {"op", map.op},
+                      {"heads", map.heads},
+                      {"rows", map.rows},
+                      {"keys", map.keys},
+                      {"crosses", map.crosses},
+                      {"offset", reply.values.size()}});
+      reply.values.insert(reply.values.end(), map.probabilities.begin(), map.probabilities.end());
+    }
+    reply.shape = {reply.values.size()};
+    reply.json = {{"tokens", found.tokens.ids}, {"answer_ids", found.answer}, {"maps", std::move(maps)}};
+    return {};
   });
 }
 

@@ -40,6 +40,8 @@ void show_attention_map(const mote_session& session, uint32_t step) {
   if (session.steps[step].op != Op::kAttention) return;
   const AttentionArgs& args = session.steps[step].attention;
   const uint32_t op = step - current(session).first;
+  const file::Attention& attention = *current(session).file->ops()->Get(op)->args_as_Attention();
+  const uint32_t crosses = session.model->root->states()->Get(attention.state())->source() >= 0;
   for (uint32_t t = 0; t < args.rows; ++t) {
     if (!attends(args, t)) continue;
     const PositionRange seen = seen_by(args, t);
@@ -49,7 +51,8 @@ void show_attention_map(const mote_session& session, uint32_t step) {
                              static_cast<uint32_t>(args.sequences[t]), kv_head};
       const float most = score_row(args, query, seen, session.maps.room);
       make_probabilities(args, query, seen, most, session.maps.room);
-      const mote_attention_row row{session.program, op, t, head, args.heads, seen.end, session.maps.room};
+      const mote_attention_row row{session.program, op,       t,       head,
+                                   args.heads,      seen.end, crosses, session.maps.room};
       session.maps.take(session.maps.user, &row);
     }
   }

@@ -95,6 +95,7 @@ static void read_texts(void) {
   if (mote_host_values(embedded, NULL) == NULL || shape[0] != 3 || shape[1] < 2) fail("embed", "no vectors");
   expect(embedded, "embed", "\"rows\":3");
   expect(mote_host_rank(model, texts, 3, "{\"top\": 1}", NULL), "rank", "\"score\"");
+  expect(mote_host_attention(model, texts, NULL), "attention", "\"heads\"");
   expect(mote_host_tokenize(model, texts, 2, NULL), "tokenize", "\"offsets\"");
   expect(mote_host_detokenize(model, ids, 3, "{\"special\": true}"), "detokenize", "\"text\"");
   mote_host_close(model);

@@ -5,7 +5,7 @@
 
 namespace mote::cli {
 
-void add_generation_flags(Command command, host::GenerationOptions& options, uint32_t tokens) {
+void add_generation_flags(Command command, host::GenerationOptions& options, uint32_t tokens, bool samples) {
   options.tokens = tokens;
   command
       .option("-n,--tokens", &options.tokens,
@@ -28,9 +28,8 @@ void add_generation_flags(Command command, host::GenerationOptions& options, uin
       .type("P")
       .range(0.0f, 1.0f)
       .needs(temperature);
-  command.option("--seed", &options.seed, "Seed of the random numbers (default: 0)")
-      .type("N")
-      .needs(temperature);
+  Option seed = command.option("--seed", &options.seed, "Seed of the random numbers (default: 0)").type("N");
+  if (!samples) seed.needs(temperature);
   command
       .option("--repeat-penalty", &options.repetition_penalty,
               "Make the last 256 tokens less likely (default: as the model's authors do); 1 does not")

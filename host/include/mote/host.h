@@ -156,6 +156,12 @@ mote_host_result* mote_host_translate(mote_host* model, const mote_host_input* t
                                       const char* options, const mote_host_calls* calls);
 mote_host_result* mote_host_summarize(mote_host* model, const mote_host_input* texts, size_t count,
                                       const char* options, const mote_host_calls* calls);
+/* Attention maps of a text by the reference kernels, as values, one map after the other, and {"tokens",
+   "answer_ids", "maps": [{"program", "op", "heads", "rows", "keys", "crosses", "offset"}, ...]}: a map is
+   [heads, rows, keys] from its offset on. A model with a source has those of the answer that it generates
+   too. */
+mote_host_result* mote_host_attention(mote_host* model, const mote_host_input* text,
+                                      const mote_host_calls* calls);
 /* Renders a chat template in Jinja, inputs[0], over a conversation in JSON, inputs[1]: {"text"}.
    Options: date, no-answer, and set, an object of variables. */
 mote_host_result* mote_host_template(const mote_host_input* inputs, size_t count, const char* options);

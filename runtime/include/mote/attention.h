@@ -15,6 +15,7 @@ extern "C" {
 typedef struct mote_attention_row {
   uint32_t program, op, row, head, heads;
   uint32_t keys;
+  uint32_t crosses; /* 1: the positions are those of a source */
   const float* probabilities; /* [keys], valid during the call */
 } mote_attention_row;
 

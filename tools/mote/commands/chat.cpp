@@ -180,7 +180,7 @@ void add_chat(CommandLine& line) {
       .type("PICTURE")
       .repeated();
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
-  add_generation_flags(command, arguments.generation, 1024);
+  add_generation_flags(command, arguments.generation, 1024, true);
   add_context_full_flag(command, arguments.context_full, "the oldest turns");
   add_session_flags(command, arguments.session);
   command.flag("--json", &arguments.json, "Print a JSON object for each answer instead of streaming");

@@ -227,7 +227,7 @@ void add_run(CommandLine& line) {
       .repeated()
       .needs(chat);
   command.option("--vision", &arguments.vision, "The file of the model that sees").type("MODEL");
-  add_generation_flags(command, arguments.generation, 128);
+  add_generation_flags(command, arguments.generation, 128, false);
   add_context_full_flag(command, arguments.context_full, "the older half");
   command.option("--save-state", &arguments.save_state, "Save the session after the prompt").type("FILE");
   command
