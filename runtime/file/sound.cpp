@@ -79,14 +79,24 @@ void mote_model_get_sound(const mote_model* model, mote_sound_info* info) {
   info->blank = -1;
   const mote::file::Sound* sound = model->root->sound();
   if (sound == nullptr) return;
-  *info = {sound->rate(),       sound->kind() == mote::file::SoundKind::waveform ? 1u : 0u,
-           sound->window(),     sound->normalize() ? 1u : 0u,
-           sound->blank(),      sound->patch(),
-           sound->frame_step(), sound->bin_step(),
-           sound->frames(),     sound->bins(),
-           sound->before(),     static_cast<mote_sound_features>(sound->features()),
-           sound->fft(),        sound->hop(),
-           sound->scale(),      sound->mean()};
+  *info = {sound->rate(),
+           sound->kind() == mote::file::SoundKind::waveform ? 1u : 0u,
+           sound->window(),
+           sound->normalize() ? 1u : 0u,
+           sound->blank(),
+           sound->patch(),
+           sound->frame_step(),
+           sound->bin_step(),
+           sound->frames(),
+           sound->bins(),
+           sound->before(),
+           static_cast<mote_sound_features>(sound->features()),
+           sound->fft(),
+           sound->hop(),
+           sound->scale(),
+           sound->mean(),
+           0,
+           {}};
 }
 
 int mote_sound_cleans_up(const mote_model* model) {
