@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr size_t kMostTokens = 512;  // a page has their square for each head
 
-/// What each token stands for; of one that is not of the text, its piece.
+/// Returns the text that each token stands for; for a token that is not of the text, its piece.
 json texts_of(const ModelFile& file, const host::TokenList& tokens, const std::string& text) {
   json texts = json::array();
   for (size_t i = 0; i < tokens.ids.size(); ++i) {
@@ -68,7 +68,7 @@ void encode_ids(const Session& session, const ModelFile& file, const std::vector
   check(mote_encode(session.get(), &batch, &error), error, file.path());
 }
 
-/// Of a text and, where the model generates over it, of what it generates.
+/// Computes the maps of a text and, where the model generates over it, of the tokens that it generates.
 Maps compute_maps(const ModelFile& file, const ThreadPool& pool, const std::vector<int32_t>& ids,
                   const std::vector<int32_t>& targets) {
   SessionFlags flags;
@@ -112,7 +112,7 @@ std::vector<int32_t> generate_targets(const ModelFile& file, const ThreadPool& p
   return targets;
 }
 
-/// Of the piece of each token by itself.
+/// Returns the piece of each token by itself.
 json pieces_of(const ModelFile& file, const std::vector<int32_t>& ids) {
   json texts = json::array();
   for (const int32_t id : ids) {
@@ -122,7 +122,7 @@ json pieces_of(const ModelFile& file, const std::vector<int32_t>& ids) {
   return texts;
 }
 
-/// Whether an operation of the first program attends to a source.
+/// Says whether an operation of the first program attends to a source.
 bool is_cross(const file::Model& model, uint32_t op) {
   const auto* attention = model.programs()->Get(0)->ops()->Get(op)->args_as_Attention();
   return attention != nullptr && model.states()->Get(attention->state())->source() >= 0;
